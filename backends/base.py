@@ -1,0 +1,282 @@
+"""The back-end contract: jobs go in, events come out. Every back-end passes the suite in tests/backends/contract.py."""
+
+from __future__ import annotations
+
+import abc
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backends.failures import Cause, Outcome
+
+
+@dataclass(frozen=True)
+class InputChannel:
+    """One data channel of a job.
+
+    Args:
+        name: channel name, e.g. `train`.
+        dataset: the data set's name in the definition.
+        layout: `files` or `shards`.
+        input_mode: how the back-end materialises it: `local`, `file`, `fastfile`, `pipe`, `fsx`, or `none` (only the URI is passed).
+        reader: how the workload reads it: `files`, `webdataset`, `s3_map`, `s3_iterable`, ...
+        uri: a local path, or an `s3://` URI.
+    """
+
+    name: str
+    dataset: str
+    layout: str
+    input_mode: str
+    reader: str
+    uri: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one job, in seconds: `max_run_s` from its start, `grace_s` between TERM and KILL."""
+
+    max_run_s: float = 3600.0
+    grace_s: float = 5.0
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    """One execution of a trial, fully described.
+
+    Args:
+        name: unique within the experiment and valid as a SageMaker job name.
+        trial: number of the trial; `attempt`: 1 for its first job.
+        script: absolute path of the program; `arguments`: its argument list, values unsplit.
+        environment: variables added to the back-end's own.
+        instance_type: e.g. `local.2cpu`, `ml.g5.xlarge`; `instance_count`: how many.
+        configuration: the trial's configuration, as the method suggested it.
+        level: per-job fidelity this job runs at; None where the benchmark has none.
+        repeat: number of the repeated measurement, from 0.
+        checkpoint: key under which the trial keeps its checkpoint, across attempts.
+        restore_from: key of the checkpoint to start from; None to start afresh.
+        exclusive: whether nothing else may run beside it (local).
+    """
+
+    name: str
+    trial: int
+    attempt: int
+    script: str
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    instance_type: str = "local.1cpu"
+    instance_count: int = 1
+    inputs: tuple[InputChannel, ...] = ()
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+    level: float | None = None
+    repeat: int = 0
+    checkpoint: str = ""
+    restore_from: str | None = None
+    limits: Limits = Limits()
+    exclusive: bool = False
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened to a job, at `at` seconds of the back-end's clock (UTC, since the epoch)."""
+
+    job: str
+    at: float
+
+
+@dataclass(frozen=True)
+class Accepted(Event):
+    """The back-end took the job: it holds a slot from now on."""
+
+
+class Scope(enum.StrEnum):
+    """What a rejection applies to."""
+
+    JOB = "job"
+    INSTANCE_TYPE = "instance_type"
+    BACKEND = "backend"
+
+
+@dataclass(frozen=True)
+class Rejected(Event):
+    """Not taken: not now (`retry_at` says when to try again, in the back-end's clock), or never (`retry_at` is None)."""
+
+    cause: Cause
+    message: str
+    scope: Scope = Scope.JOB
+    retry_at: float | None = None
+
+
+@dataclass(frozen=True)
+class Started(Event):
+    """The script runs."""
+
+
+@dataclass(frozen=True)
+class Restarted(Event):
+    """The script runs anew within the same job, as its `incarnation`-th life (the first is 0)."""
+
+    incarnation: int
+
+
+@dataclass(frozen=True)
+class Reported(Event):
+    """One report. Its identity is (job, incarnation, rank, sequence); a back-end delivers each once, and rank 0's only.
+
+    Args:
+        metrics: as the script reported them, NaN and infinities included.
+        elapsed_s: seconds since the script started, by the script's own monotonic clock where it says, else the back-end's.
+    """
+
+    sequence: int
+    metrics: Mapping[str, Any]
+    elapsed_s: float
+    incarnation: int = 0
+    rank: int = 0
+
+
+@dataclass(frozen=True)
+class Ended(Event):
+    """The slot is free: everything that the job held has been released. Late reports may follow."""
+
+
+@dataclass(frozen=True)
+class Closed(Event):
+    """All reports have arrived; nothing more will come of this job.
+
+    Args:
+        outcome: how it ended; `cause` and `message` say why where it was not completed.
+        started_at, ended_at: in the back-end's clock; None where it never ran.
+        billable_s: seconds that are paid for, per instance.
+        usage: totals by the reporter (phases in seconds, steps, samples) and by the back-end (`peak_rss_bytes`,
+            `alien_lines`: lines that looked like reports and were none).
+        log_tail: last lines of the log.
+    """
+
+    outcome: Outcome
+    cause: Cause | None = None
+    message: str = ""
+    started_at: float | None = None
+    ended_at: float | None = None
+    billable_s: float = 0.0
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    log_tail: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AdoptedJob:
+    """A job that an earlier controller knew, as its journal has it.
+
+    Args:
+        spec: what was submitted.
+        submitted_at: time of the intent; the effect may or may not have happened.
+        last_event_at: time of its last event in the journal; None where there was none.
+        started: whether `Started` was seen; `ended`: whether `Ended` was.
+        reports: number of reports received of its current incarnation, by which a back-end knows what is new.
+        stop_requested_at: time of the intent to stop it; None where there was none.
+    """
+
+    spec: JobSpec
+    submitted_at: float
+    last_event_at: float | None = None
+    accepted: bool = False
+    started: bool = False
+    ended: bool = False
+    incarnation: int = 0
+    reports: int = 0
+    stop_requested_at: float | None = None
+    stop_reason: Cause | None = None
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a back-end can do.
+
+    Args:
+        virtual_time: `now()` is simulated, so waiting costs nothing.
+        checkpoints: a trial's checkpoint outlives its job.
+        survives_controller: jobs go on when the controller dies, so that they can be adopted.
+        real_money: what it spends is billed.
+        price_label: how prices are labelled: `nominal`, `emulated`, or empty for real ones.
+    """
+
+    virtual_time: bool = False
+    checkpoints: bool = False
+    survives_controller: bool = False
+    real_money: bool = False
+    price_label: str = ""
+
+
+class CheckpointStore(abc.ABC):
+    """Where trials keep checkpoints, by key."""
+
+    @abc.abstractmethod
+    def copy(self, source: str, target: str) -> None:
+        """Copy a checkpoint; one that does not exist copies to nothing."""
+
+    @abc.abstractmethod
+    def delete(self, keys: Sequence[str]) -> None:
+        """Delete checkpoints; unknown keys are ignored."""
+
+    @abc.abstractmethod
+    def exists(self, key: str) -> bool:
+        """Return whether the key has a checkpoint that is not empty."""
+
+
+class Backend(abc.ABC):
+    """Runs jobs. Used by one thread; `submit` and `stop` return at once and what comes of them arrives through `wait`.
+
+    Per job the events come in this order: `Rejected`; or `Accepted`, `Started`, any number of `Reported` and `Restarted`, `Ended`,
+    late `Reported`, `Closed`. A job that is stopped or fails before it starts skips `Started`. Nothing follows `Rejected` or `Closed`.
+    Times never decrease from one event to the next of the same job.
+    """
+
+    capabilities: Capabilities
+    checkpoints: CheckpointStore
+
+    @abc.abstractmethod
+    def submit(self, job: JobSpec) -> None:
+        """Ask for a job to be run.
+
+        Raises:
+            ValueError: a job of this name was submitted before.
+        """
+
+    @abc.abstractmethod
+    def stop(self, job: str, reason: Cause) -> None:
+        """Ask for a job to end; its `Closed` says `stopped` with this cause. Unknown and closed jobs are ignored; twice is once."""
+
+    @abc.abstractmethod
+    def wait(self, timeout_s: float | None) -> list[Event]:
+        """Block until something happened or `timeout_s` seconds of `now()` have passed (None: no limit), and return what happened.
+
+        With nothing submitted and no time-out it returns an empty list at once, as nothing can ever happen.
+        """
+
+    @abc.abstractmethod
+    def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
+        """Take over jobs of an earlier controller of this experiment, before anything else is called.
+
+        Each job either goes on (further events arrive, none of them twice), or is reported `Closed` as `lost`; one whose submission
+        left no trace is `Closed` as `lost` as well where jobs die with their controller, else submitted anew.
+
+        Args:
+            jobs: all that were submitted and not closed, in the order of their submission.
+            last_seen_at: time of the journal's last record; a back-end with virtual time goes on from there.
+        """
+
+    @abc.abstractmethod
+    def now(self) -> float:
+        """Return UTC seconds since the epoch, never going back within one life of the back-end."""
+
+    @abc.abstractmethod
+    def room(self, instance_type: str) -> int:
+        """Return how many jobs of this type could run at once with nothing else running; 0 where none ever can."""
+
+    @abc.abstractmethod
+    def wake(self) -> None:
+        """Make a blocked or the next `wait` return early; safe in signal handlers and other threads."""
+
+    @abc.abstractmethod
+    def close(self) -> list[str]:
+        """Stop everything that still runs, release everything, and return the names of jobs that could not be stopped."""

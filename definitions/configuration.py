@@ -1,0 +1,20 @@
+"""A configuration is one point of a search space; this names it by content and defines its types."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from definitions import strict_json
+
+Scalar: TypeAlias = bool | int | float | str | None
+Configuration: TypeAlias = Mapping[str, Any]
+
+CONSUMED_KEYS = ("instance_type", "instance_count", "ingestion", "dataset")
+"""Keys that a back-end consumes; they reach the script as environment, all others as arguments."""
+
+
+def configuration_id(configuration: Configuration) -> str:
+    """Return a stable 12-digit hexadecimal hash of the configuration's content, whatever the order of its keys."""
+    return hashlib.sha256(strict_json.dumps(dict(configuration)).encode()).hexdigest()[:12]

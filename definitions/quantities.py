@@ -1,0 +1,32 @@
+"""Counts and sizes as people write them: `2k` samples, `8MiB` shards. Used by the schema."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_COUNTS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3}
+_SIZES = {"": 1, "b": 1, **{f"{p}b": 1000**k for k, p in enumerate("kmgt", 1)}, **{f"{p}ib": 1024**k for k, p in enumerate("kmgt", 1)}}
+_FORM = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*")
+
+
+def parse_count(value: Any) -> int:
+    """Return a count given as a whole number or as `2k`, `1.5M`; raises ValueError for anything else."""
+    return _parse(value, _COUNTS, "a count such as 2000 or 2k")
+
+
+def parse_size(value: Any) -> int:
+    """Return bytes given as a whole number or as `8MiB`, `64kB`; raises ValueError for anything else."""
+    return _parse(value, _SIZES, "a size such as 65536 or 8MiB")
+
+
+def _parse(value: Any, units: dict[str, int], wanted: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    match = _FORM.fullmatch(value) if isinstance(value, str) else None
+    if match is None or match[2].lower() not in units:
+        raise ValueError(f"{value!r} is not {wanted}")
+    amount = float(match[1]) * units[match[2].lower()]
+    if amount != int(amount):
+        raise ValueError(f"{value!r} is not a whole number")
+    return int(amount)

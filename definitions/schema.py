@@ -1,0 +1,303 @@
+"""The benchmark definition: frozen data that says what to run and how to judge it. YAML and Python build the same object."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from definitions.configuration import Scalar
+from definitions.errors import UserError
+from definitions.quantities import parse_count, parse_size
+from definitions.space import SearchSpace
+from definitions.valid import Rule, parse_rule
+
+Count = Annotated[int, BeforeValidator(parse_count), Field(gt=0)]
+Size = Annotated[int, BeforeValidator(parse_size), Field(gt=0)]
+Positive = Annotated[int, Field(strict=True, gt=0)]
+NotNegative = Annotated[int, Field(strict=True, ge=0)]
+Seconds = Annotated[float, Field(strict=True, gt=0)]
+Dollars = Annotated[float, Field(strict=True, gt=0)]
+Flag = Annotated[bool, Field(strict=True)]
+Text = Annotated[str, Field(strict=True)]
+Mode = Literal["min", "max"]
+Order = Literal["default", "interleave", "random"]
+
+DERIVED_OBJECTIVES = ("cost_usd", "duration_s", "billable_s")
+"""Objectives that Outrider itself measures when a job is closed; all others are reported by the script."""
+
+RESERVED_KEYS = (
+    "trial", "fidelity", "repeat", "attempts", "status", "cause", "started_at", "ended_at", "duration_s", "cost_usd", "method",
+    "seed", "job", "attempt", "incarnation", "rank", "sequence", "at", "elapsed_s", "after_stop",
+)  # fmt: skip
+"""Columns of the result files, which no configuration key may be called."""
+
+
+class Model(BaseModel):
+    """Base of all parts of a definition: frozen, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+
+class InputChannel(Model):
+    """One input channel; what it does not fix comes from the configuration's `dataset` and `ingestion`."""
+
+    dataset: Text | None = None
+    ingestion: Text | None = None
+
+
+class ImagesDataset(Model):
+    """JPEG crops cut with a seed from the photographs that scikit-learn ships; the class says which photograph."""
+
+    type: Literal["images"]
+    format: Literal["jpg", "tar"] = "jpg"
+    samples: Count = 2000
+    image_size: Positive = 96
+    shard_size: Size = 8 * 1024**2
+    seed: NotNegative = 0
+
+    @property
+    def layout(self) -> str:
+        """`files` or `shards`."""
+        return "shards" if self.format == "tar" else "files"
+
+
+class PathDataset(Model):
+    """A folder of the user's own on this machine."""
+
+    type: Literal["path"]
+    path: Text
+    format: Literal["jpg", "tar"] = "jpg"
+
+    @property
+    def layout(self) -> str:
+        """`files` or `shards`."""
+        return "shards" if self.format == "tar" else "files"
+
+
+class S3Dataset(Model):
+    """Objects under an S3 prefix of the user's own."""
+
+    type: Literal["s3"]
+    uri: Annotated[str, Field(pattern=r"^s3://[^/]+(/.*)?$")]
+    format: Literal["jpg", "tar"] = "jpg"
+
+    @property
+    def layout(self) -> str:
+        """`files` or `shards`."""
+        return "shards" if self.format == "tar" else "files"
+
+
+Dataset = Annotated[ImagesDataset | PathDataset | S3Dataset, Field(discriminator="type")]
+
+
+class PerJob(Model):
+    """Each level is a job of its own, e.g. a fraction of the data, given to the script as `--<argument>`."""
+
+    kind: Literal["per_job"]
+    argument: Text
+    ladder: tuple[float, ...] = (0.01, 0.03, 0.1)
+    full: Annotated[float, Field(gt=0)] = 1.0
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if not self.ladder or any(level <= 0 or level > self.full for level in self.ladder):
+            raise ValueError(f"each level of the ladder must be above 0 and at most full = {self.full}")
+        if list(self.ladder) != sorted(set(self.ladder)):
+            raise ValueError("the ladder must ascend")
+        return self
+
+
+class Progressive(Model):
+    """One job passes many levels, e.g. epochs: told its last one as `--<argument>`, it reports each as `reported_as`."""
+
+    kind: Literal["progressive"]
+    argument: Text
+    reported_as: Text
+    full: Positive
+
+
+Fidelity = Annotated[PerJob | Progressive, Field(discriminator="kind")]
+
+
+class Budget(Model):
+    """Limits of an experiment; None where there is none."""
+
+    max_wallclock_time: Seconds | None = Field(None, description="seconds that the experiment may take")
+    max_failures: NotNegative = Field(3, description="failed trials that are tolerated; one more ends the experiment")
+    max_cost: Dollars | None = Field(None, description="dollars that may be spent, counting the worst case of what is in flight")
+    max_num_trials: Positive | None = Field(None, description="trials that may be started")
+    max_run: Seconds | None = Field(None, description="seconds that one job may take; 3600 where nothing is given")
+
+
+class MethodVariant(Model):
+    """A named method with arguments of its own: `{base: ASHA, brackets: 3}`."""
+
+    base: Text
+    arguments: dict[str, Any] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "arguments" not in data:
+            return {"base": data["base"], "arguments": {k: v for k, v in data.items() if k != "base"}} if "base" in data else data
+        return data
+
+
+class Study(Model):
+    """Which methods and how many seeds are compared."""
+
+    methods: tuple[Text, ...] = ()
+    seeds: Positive = 8
+
+
+class Overrides(Model):
+    """Parts of a definition that may differ on one back-end."""
+
+    space: dict[str, Any] | None = None
+    arguments: dict[str, Scalar] | None = None
+    inputs: dict[str, InputChannel] | None = None
+    valid: tuple[Text, ...] | None = None
+    budget: Budget | None = None
+    n_workers: Positive | None = None
+    exclusive: Flag | None = None
+    repeats: Positive | None = None
+    order: Order | None = None
+
+
+class LocalBlock(Overrides):
+    """What differs on this machine, and the local back-end's options."""
+
+    grace_s: Seconds | None = Field(None, description="seconds between TERM and KILL (default 5)")
+
+
+class SimulatedBlock(Overrides):
+    """What differs on the simulated back-end, and its options."""
+
+    table: Text | None = Field(None, description="CSV of measured runs: configuration keys, elapsed_s, metrics")
+    start_delay_s: Annotated[float, Field(ge=0)] | None = Field(None, description="mean seconds between submission and start")
+    failure_rate: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="probability that an attempt fails")
+
+
+class SageMakerBlock(Overrides):
+    """What differs on SageMaker, and that back-end's options."""
+
+    framework: Text | None = None
+    framework_version: Text | None = None
+    py_version: Text | None = None
+    image: Text | None = None
+    role: Text | None = None
+    region: Text | None = None
+    bucket: Text | None = None
+    prefix: Text | None = None
+
+
+class BenchmarkDefinition(Model):
+    """What to run and how to judge it; data, no behaviour.
+
+    Relative `source_dir` and dataset paths are made absolute when a definition is loaded from a file.
+    """
+
+    name: Annotated[str, Field(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+    description: Text = ""
+    script: Text
+    source_dir: Text = "."
+    arguments: dict[str, Scalar] = {}
+    space: dict[str, Any] = {}
+    valid: tuple[Text, ...] = ()
+    base_trial: dict[str, Scalar] = {}
+    trials: tuple[dict[str, Scalar], ...] = ()
+    inputs: dict[str, InputChannel] = {}
+    datasets: dict[str, Dataset] = {}
+    repeats: Positive = 1
+    order: Order = "default"
+    objectives: Annotated[dict[str, Mode], Field(min_length=1)]
+    fidelity: Fidelity | None = None
+    n_workers: Positive | None = None
+    exclusive: Flag | None = None
+    budget: Budget = Budget()
+    preload: tuple[Text, ...] = ()
+    method: Text | None = None
+    methods: dict[str, MethodVariant] = {}
+    local: LocalBlock = LocalBlock()
+    simulated: SimulatedBlock = SimulatedBlock()
+    sagemaker: SageMakerBlock = SageMakerBlock()
+    warm_pool: SageMakerBlock = SageMakerBlock()
+    study: Study = Study()
+
+    @field_validator("space", "base_trial")
+    @classmethod
+    def _keys(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for key in value:
+            if key in RESERVED_KEYS:
+                raise ValueError(f"{key!r} is a column of the result files; call the key something else")
+            if not re.fullmatch(r"[^\W\d]\w*", key):
+                raise ValueError(f"{key!r} is not a name (letters, digits and _ that does not start with a digit)")
+        return value
+
+    @field_validator("space")
+    @classmethod
+    def _domains(cls, value: dict[str, Any]) -> dict[str, Any]:
+        _as_value_error(lambda: SearchSpace.parse(value))
+        return value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.trials and self.space:
+            raise ValueError("give `space` or `trials`, not both")
+        if self.base_trial and not self.trials:
+            raise ValueError("`base_trial` needs `trials` that build on it")
+        for key in self.arguments:
+            if key in self.configuration_keys:
+                raise ValueError(f"{key!r} is both a fixed argument and a key of the configurations; keep one")
+        if self.fidelity is not None and self.fidelity.argument in self.configuration_keys:
+            raise ValueError(f"{self.fidelity.argument!r} is both the fidelity's argument and a key of the configurations; keep one")
+        for name, channel in self.inputs.items():
+            if channel.dataset is not None and self.datasets and channel.dataset not in self.datasets:
+                raise ValueError(f"inputs.{name}.dataset: there is no data set {channel.dataset!r} (known: {', '.join(self.datasets)})")
+        _as_value_error(lambda: self.rules)
+        return self
+
+    @property
+    def configuration_keys(self) -> tuple[str, ...]:
+        """The keys of a configuration, in the definition's order."""
+        if self.space:
+            return tuple(self.space)
+        return tuple(dict.fromkeys([*self.base_trial, *(key for trial in self.trials for key in trial)]))
+
+    @property
+    def search_space(self) -> SearchSpace:
+        """The parsed `space`."""
+        return SearchSpace.parse(self.space)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The compiled `valid` expressions."""
+        return tuple(parse_rule(text, self.configuration_keys) for text in self.valid)
+
+    @property
+    def explicit_configurations(self) -> tuple[dict[str, Scalar], ...]:
+        """`trials`, each laid over `base_trial`."""
+        return tuple({**self.base_trial, **trial} for trial in self.trials)
+
+    @property
+    def primary_objective(self) -> str:
+        """The first objective."""
+        return next(iter(self.objectives))
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether nothing may run beside a trial: as given, else where an objective is speed (`*_per_s`, `duration_s`) or cost."""
+        return (
+            self.exclusive
+            if self.exclusive is not None
+            else any(name in DERIVED_OBJECTIVES or name.endswith("_per_s") for name in self.objectives)
+        )
+
+
+def _as_value_error(check: Any) -> None:
+    try:
+        check()
+    except UserError as error:
+        raise ValueError(str(error)) from error

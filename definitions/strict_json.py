@@ -1,0 +1,46 @@
+"""JSON that any strict parser reads: NaN and infinities are tagged strings. Used for every JSON that Outrider writes."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+_TAG = "$float"
+_NAMES = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+
+
+def dumps(value: Any) -> str:
+    """Return canonical JSON (sorted keys, no spaces); a non-finite float x becomes `{"$float": "nan"}`.
+
+    Raises:
+        TypeError: the value holds something that JSON cannot express.
+    """
+    try:
+        return _encode(value)
+    except ValueError:
+        return _encode(_tagged(value))
+
+
+def loads(text: str) -> Any:
+    """Return what `dumps` was given (tuples come back as lists)."""
+    if _TAG in text:
+        return json.loads(text, object_hook=_untagged)
+    return json.loads(text)
+
+
+def _tagged(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return {_TAG: "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")}
+    if isinstance(value, dict):
+        return {key: _tagged(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_tagged(item) for item in value]
+    return value
+
+
+def _untagged(mapping: dict[str, Any]) -> Any:
+    if len(mapping) == 1 and _TAG in mapping and mapping[_TAG] in _NAMES:
+        return _NAMES[mapping[_TAG]]
+    return mapping
