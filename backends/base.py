@@ -171,6 +171,7 @@ class AdoptedJob:
         spec: what was submitted.
         submitted_at: time of the intent; the effect may or may not have happened.
         last_event_at: time of its last event in the journal; None where there was none.
+        accepted_at: time of its `Accepted`; None where that was not seen.
         started: whether `Started` was seen; `ended`: whether `Ended` was.
         reports: number of reports received of its current incarnation, by which a back-end knows what is new.
         stop_requested_at: time of the intent to stop it; None where there was none.
@@ -179,7 +180,7 @@ class AdoptedJob:
     spec: JobSpec
     submitted_at: float
     last_event_at: float | None = None
-    accepted: bool = False
+    accepted_at: float | None = None
     started: bool = False
     ended: bool = False
     incarnation: int = 0

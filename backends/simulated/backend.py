@@ -1,0 +1,294 @@
+"""A back-end that replays measured runs on a virtual clock, with failures and start delays by seed."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import math
+import random
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+
+from backends.base import (
+    Accepted,
+    AdoptedJob,
+    Backend,
+    Capabilities,
+    CheckpointStore,
+    Closed,
+    Ended,
+    Event,
+    JobSpec,
+    Rejected,
+    Reported,
+    Started,
+)
+from backends.failures import Cause, Outcome
+from backends.simulated.table import Run, RunTable
+
+
+class SimulatedCheckpoints(CheckpointStore):
+    """Remembers how many reports of its run a trial had made when its job ended early; kept in a folder where one is given."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._reports: dict[str, int] = {}
+        if folder is not None and folder.is_dir():
+            self._reports = {path.stem: int(json.loads(path.read_text())) for path in folder.glob("*.json")}
+
+    def reports(self, key: str | None) -> int:
+        """Return the number of reports behind a checkpoint; 0 where there is none."""
+        return 0 if key is None else self._reports.get(key, 0)
+
+    def write(self, key: str, reports: int) -> None:
+        """Keep a checkpoint."""
+        self._reports[key] = reports
+        if self._folder is not None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / f"{key}.json").write_text(str(reports))
+
+    def copy(self, source: str, target: str) -> None:
+        if source in self._reports:
+            self.write(target, self._reports[source])
+
+    def delete(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            if self._reports.pop(key, None) is not None and self._folder is not None:
+                (self._folder / f"{key}.json").unlink(missing_ok=True)
+
+    def exists(self, key: str) -> bool:
+        return self._reports.get(key, 0) > 0
+
+
+class _Job:
+    """One job: its whole future is known, and handed out event by event."""
+
+    __slots__ = ("ended", "events", "made", "number", "spec", "started_at", "stopping")
+
+    def __init__(self, number: int, spec: JobSpec, events: deque[Event], started_at: float | None, made: int) -> None:
+        self.number, self.spec, self.events, self.started_at, self.made = number, spec, events, started_at, made
+        self.stopping = False
+        self.ended = False
+
+
+class SimulatedBackend(Backend):
+    """Replays the runs of a table; the same submissions at the same times give the same events, also after `adopt`.
+
+    Args:
+        table: the measured runs.
+        seed: of start delays and failures.
+        start_delay_s: mean of the exponential delay between submission and start; 0 for none.
+        failure_rate: probability that an attempt ends with a service error, uniformly within its duration.
+        stop_delay_s: seconds between a stop request and the end of the job.
+        slots: jobs that run at once; further ones wait in the order of submission.
+        checkpoints: folder for checkpoints; None keeps them in memory.
+        start_at: where the virtual clock starts, in UTC seconds since the epoch.
+    """
+
+    capabilities = Capabilities(virtual_time=True, checkpoints=True, price_label="nominal")
+
+    def __init__(
+        self,
+        table: RunTable,
+        *,
+        seed: int = 0,
+        start_delay_s: float = 0.0,
+        failure_rate: float = 0.0,
+        stop_delay_s: float = 0.0,
+        slots: int | None = None,
+        checkpoints: Path | None = None,
+        start_at: float = 0.0,
+    ) -> None:
+        self._table = table
+        self._seed = seed
+        self._start_delay_s = start_delay_s
+        self._failure_rate = failure_rate
+        self._stop_delay_s = stop_delay_s
+        self._slots = slots
+        self._now = start_at
+        self._jobs: dict[str, _Job] = {}
+        self._known: set[str] = set()
+        self._agenda: list[tuple[float, int, str]] = []
+        self._queued: deque[JobSpec] = deque()
+        self._running = 0
+        self._numbers = 0
+        self._awake = False
+        self.checkpoints: SimulatedCheckpoints = SimulatedCheckpoints(checkpoints)
+
+    def now(self) -> float:
+        return self._now
+
+    def room(self, instance_type: str) -> int:
+        return self._slots if self._slots is not None else 1_000_000
+
+    def submit(self, job: JobSpec) -> None:
+        if job.name in self._known:
+            raise ValueError(f"job {job.name!r} was submitted before")
+        self._known.add(job.name)
+        if self._slots is not None and self._running >= self._slots:
+            self._queued.append(job)
+            return
+        self._launch(job, self._now)
+
+    def _launch(self, spec: JobSpec, at: float) -> _Job:
+        self._numbers += 1
+        run = self._table.run(spec.configuration, spec.level, spec.repeat)
+        if run is None:
+            message = f"the table has no run of {dict(spec.configuration)!r}"
+            job = _Job(self._numbers, spec, deque([Rejected(spec.name, at, Cause.BAD_REQUEST, message)]), None, 0)
+        else:
+            self._running += 1
+            job = self._planned(spec, run, at)
+        self._jobs[spec.name] = job
+        self._schedule(job)
+        return job
+
+    def _planned(self, spec: JobSpec, run: Run, at: float) -> _Job:
+        source = random.Random(f"{self._seed}-{spec.name}")
+        skip = self.checkpoints.reports(spec.restore_from)
+        before_s = run.reports[skip - 1][0] if skip else 0.0
+        delay_s = -math.log1p(-source.random()) * self._start_delay_s if self._start_delay_s else 0.0
+        started_at = at + delay_s
+        duration_s, outcome, cause = run.duration_s - before_s, Outcome.COMPLETED, run.cause
+        message = "" if cause is None else f"the measured run ended with {cause}"
+        if self._failure_rate and source.random() < self._failure_rate:
+            duration_s, cause, message = duration_s * source.random(), Cause.SERVICE_ERROR, "simulated service error"
+        if duration_s > spec.limits.max_run_s:
+            duration_s, cause, message = spec.limits.max_run_s, Cause.TIME_OUT, f"ran longer than max_run = {spec.limits.max_run_s:g} s"
+        if cause is not None:
+            outcome = Outcome.FAILED
+        events: deque[Event] = deque((Accepted(spec.name, at), Started(spec.name, started_at)))
+        for sequence, (elapsed_s, metrics) in enumerate(run.reports[skip:]):
+            if elapsed_s - before_s > duration_s:
+                break
+            events.append(Reported(spec.name, started_at + (elapsed_s - before_s), sequence, metrics, elapsed_s - before_s))
+        events.extend(_ends(spec.name, started_at + duration_s, started_at, outcome, cause, message))
+        return _Job(self._numbers, spec, events, started_at, skip)
+
+    def _schedule(self, job: _Job) -> None:
+        heapq.heappush(self._agenda, (job.events[0].at, job.number, job.spec.name))
+
+    def stop(self, job: str, reason: Cause) -> None:
+        self._stop(job, reason, self._now)
+
+    def _stop(self, name: str, reason: Cause, at: float) -> None:
+        job = self._jobs.get(name)
+        if job is None:
+            for queued in self._queued:
+                if queued.name == name:
+                    self._queued.remove(queued)
+                    self._numbers += 1
+                    self._running += 1
+                    self._jobs[name] = stopped = _Job(self._numbers, queued, _ends(name, at, None, Outcome.STOPPED, reason, ""), None, 0)
+                    self._schedule(stopped)
+                    break
+            return
+        if job.stopping or job.ended:
+            return
+        end_at = at + self._stop_delay_s
+        if any(isinstance(event, Ended) and event.at <= end_at for event in job.events):
+            return
+        job.stopping = True
+        started_at = job.started_at if job.started_at is not None and job.started_at <= end_at else None
+        kept: deque[Event] = deque(event for event in job.events if event.at <= end_at and isinstance(event, (Accepted, Started, Reported)))
+        job.events = kept + _ends(name, end_at, started_at, Outcome.STOPPED, reason, "")
+        self._schedule(job)
+
+    def wait(self, timeout_s: float | None) -> list[Event]:
+        deadline = math.inf if timeout_s is None else self._now + max(0.0, timeout_s)
+        if self._awake:
+            self._awake = False
+            return []
+        events: list[Event] = []
+        while self._agenda:
+            at, number, name = self._agenda[0]
+            job = self._jobs.get(name)
+            if job is None or job.number != number or not job.events or job.events[0].at != at:
+                heapq.heappop(self._agenda)
+                continue
+            if at > (self._now if events else deadline):
+                break
+            heapq.heappop(self._agenda)
+            self._now = max(self._now, at)
+            self._hand_out(job, events)
+        if not events and deadline < math.inf:
+            self._now = deadline
+        return events
+
+    def _hand_out(self, job: _Job, events: list[Event]) -> None:
+        """Append the job's events of this moment, and go on to its next."""
+        name = job.spec.name
+        while job.events and job.events[0].at <= self._now:
+            event = job.events.popleft()
+            events.append(event)
+            if isinstance(event, Reported):
+                job.made += 1
+            elif isinstance(event, Ended):
+                job.ended = True
+                self._running -= 1
+                closed = job.events[0]
+                if isinstance(closed, Closed) and closed.outcome is not Outcome.COMPLETED and job.made and job.spec.checkpoint:
+                    self.checkpoints.write(job.spec.checkpoint, job.made)
+                if self._queued:
+                    self._launch(self._queued.popleft(), self._now)
+        if job.events:
+            self._schedule(job)
+        else:
+            del self._jobs[name]
+
+    def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
+        self._now = max(self._now, last_seen_at)
+        for adopted in jobs:
+            spec = adopted.spec
+            self._known.add(spec.name)
+            if self._slots is not None and self._running >= self._slots and adopted.accepted_at is None:
+                self._queued.append(spec)
+                continue
+            job = self._launch(spec, adopted.submitted_at if adopted.accepted_at is None else adopted.accepted_at)
+            if adopted.stop_requested_at is not None:
+                self._stop(spec.name, adopted.stop_reason or Cause.INTERRUPTED, adopted.stop_requested_at)
+            self._skip_known(job, adopted)
+
+    def _skip_known(self, job: _Job, adopted: AdoptedJob) -> None:
+        """Drop the events that the earlier controller has recorded."""
+        known = adopted.reports
+        while job.events:
+            event = job.events[0]
+            if isinstance(event, Reported):
+                if known == 0:
+                    break
+                known -= 1
+                job.made += 1
+            elif isinstance(event, Ended) and adopted.ended:
+                job.ended = True
+                self._running -= 1
+            elif not (isinstance(event, Accepted) and adopted.accepted_at is not None) and not (
+                isinstance(event, Started) and adopted.started
+            ):
+                break
+            job.events.popleft()
+        self._schedule(job)
+
+    def wake(self) -> None:
+        self._awake = True
+
+    def close(self) -> list[str]:
+        self._jobs.clear()
+        self._agenda.clear()
+        self._queued.clear()
+        return []
+
+
+def _ends(name: str, at: float, started_at: float | None, outcome: Outcome, cause: Cause | None, message: str) -> deque[Event]:
+    closed = Closed(
+        name,
+        at,
+        outcome=outcome,
+        cause=cause,
+        message=message,
+        started_at=started_at,
+        ended_at=None if started_at is None else at,
+        billable_s=0.0 if started_at is None else at - started_at,
+    )
+    return deque((Ended(name, at), closed))

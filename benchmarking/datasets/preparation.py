@@ -1,0 +1,122 @@
+"""Makes sure that a data set exists where it is needed: generated once, checked, and copied to S3 where that is asked for.
+
+Used by launch before an experiment starts, so that no trial pays for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarking.datasets.images import VERSION, libraries, write_images
+from benchmarking.datasets.s3target import S3Target, first_object, upload
+from definitions import strict_json
+from definitions.errors import UserError
+from definitions.schema import Dataset, ImagesDataset, PathDataset, S3Dataset
+
+_PATTERNS = {"files": "*.jpg", "shards": "*.tar"}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A data set that exists.
+
+    Args:
+        name: its name in the definition; `layout`: `files` or `shards`.
+        path: folder on this machine; None where it is in S3 only.
+        uri: `s3://` URI; None where it is on this machine only.
+        samples: number of samples; None where nobody counted. `bytes`: size of all files; None likewise.
+    """
+
+    name: str
+    layout: str
+    path: Path | None
+    uri: str | None
+    samples: int | None
+    bytes: int | None
+
+    def location(self, input_mode: str) -> str:
+        """Return where a channel of this input mode finds it: a path for `local`, else the URI; raises `UserError` if it is not there."""
+        found = self.path if input_mode == "local" else self.uri
+        if found is None:
+            raise UserError(
+                f"data set {self.name!r} with input mode {input_mode!r}",
+                f"it is only {'in S3' if self.path is None else 'on this machine'}",
+                "use an ingestion that reads it there",
+            )
+        return str(found)
+
+
+def prepare(name: str, dataset: Dataset, *, cache: Path, s3: S3Target | None = None) -> Prepared:
+    """Make sure that a data set exists, and return where it is.
+
+    Args:
+        name: its name in the definition.
+        dataset: its definition.
+        cache: folder for generated data sets, kept between runs and shared between processes.
+        s3: where to copy it to; None where no S3 is needed. For data that are in S3 already, whose endpoint and credentials are used.
+
+    Raises:
+        UserError: the data do not exist, or cannot be reached.
+    """
+    if isinstance(dataset, S3Dataset):
+        if first_object(dataset.uri, s3) is None:
+            raise UserError(f"data set {name!r}: {dataset.uri}", "there is no object under this prefix", "check the URI")
+        return Prepared(name, dataset.layout, None, dataset.uri, None, None)
+    if isinstance(dataset, PathDataset):
+        folder, key, samples, size_bytes = _existing(name, dataset)
+    else:
+        folder, key, samples, size_bytes = _generated(dataset, cache)
+    uri = upload(folder, key, s3) if s3 else None
+    return Prepared(name, dataset.layout, folder, uri, samples, size_bytes)
+
+
+def content_key(spec: ImagesDataset) -> str:
+    """Return a name for the bytes that this specification gives with the installed libraries."""
+    facts = {"generator": VERSION, **libraries(), **spec.model_dump()}
+    if spec.layout == "files":
+        del facts["shard_size"]
+    return "images-" + hashlib.sha256(strict_json.dumps(facts).encode()).hexdigest()[:16]
+
+
+def _generated(spec: ImagesDataset, cache: Path) -> tuple[Path, str, int, int]:
+    key = content_key(spec)
+    final = cache / key
+    if not final.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        making = Path(tempfile.mkdtemp(prefix=f".making-{key}-", dir=cache))
+        try:
+            (making / "data").mkdir()
+            write_images(spec, making / "data")
+            size_bytes = sum(path.stat().st_size for path in (making / "data").rglob("*") if path.is_file())
+            (making / "manifest.json").write_text(strict_json.dumps({"samples": spec.samples, "bytes": size_bytes}))
+            making.chmod(0o755)
+            try:
+                os.replace(making, final)  # noqa: PTH105 (Path.replace says nothing of folders)
+            except OSError:
+                # another process was faster, and made the same bytes
+                if not final.exists():
+                    raise
+        finally:
+            shutil.rmtree(making, ignore_errors=True)
+    manifest = strict_json.loads((final / "manifest.json").read_text())
+    return final / "data", key, manifest["samples"], manifest["bytes"]
+
+
+def _existing(name: str, dataset: PathDataset) -> tuple[Path, str, int | None, int]:
+    folder = Path(dataset.path)
+    if not folder.is_dir():
+        raise UserError(f"data set {name!r}: {folder}", "there is no such folder", "check `path` in the definition")
+    found = sorted((path.relative_to(folder).as_posix(), path.stat()) for path in folder.rglob("*") if path.is_file())
+    samples = sum(Path(relative).match(_PATTERNS[dataset.layout]) for relative, _ in found)
+    if not samples:
+        raise UserError(
+            f"data set {name!r}: {folder}", f"it holds no {_PATTERNS[dataset.layout]}", "check `path` and `format` in the definition"
+        )
+    listing = [[relative, stat.st_size, stat.st_mtime_ns] for relative, stat in found]
+    key = "path-" + hashlib.sha256(strict_json.dumps(listing).encode()).hexdigest()[:16]
+    return folder, key, samples if dataset.layout == "files" else None, sum(stat.st_size for _, stat in found)

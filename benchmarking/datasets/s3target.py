@@ -1,0 +1,126 @@
+"""Brings a folder to S3 once: objects first, a marker last, so that a half-made copy never counts.
+
+Used by `prepare`; the target is a bucket in the cloud or the embedded server.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from definitions.errors import UserError
+
+_MARKER = "complete.json"
+
+
+@dataclass(frozen=True)
+class S3Target:
+    """Where data sets are uploaded to.
+
+    Args:
+        bucket: an existing bucket; `prefix`: key prefix below which each data set gets a folder of its own.
+        endpoint_url: of a server other than AWS; None for AWS.
+        access_key, secret_key: None for boto3's own search.
+        region: None for boto3's own search.
+    """
+
+    bucket: str
+    prefix: str = "datasets"
+    endpoint_url: str | None = None
+    access_key: str | None = None
+    secret_key: str | None = None
+    region: str | None = None
+
+    def client(self) -> Any:
+        """Return a boto3 S3 client for the target; raises `UserError` where boto3 is not installed."""
+        try:
+            import boto3
+            from botocore.config import Config
+        except ImportError as error:
+            raise UserError("a data set has to be in S3", "the package boto3 is not installed", "pip install boto3") from error
+        config: dict[str, Any] = {"max_pool_connections": 16, "retries": {"mode": "standard", "max_attempts": 5}}
+        if self.endpoint_url:
+            # servers other than AWS want the bucket in the path and know few checksums
+            config |= {"s3": {"addressing_style": "path"}, "request_checksum_calculation": "when_required"}
+        return boto3.session.Session().client(
+            "s3",
+            endpoint_url=self.endpoint_url,
+            aws_access_key_id=self.access_key,
+            aws_secret_access_key=self.secret_key,
+            region_name=self.region,
+            config=Config(**config),
+        )
+
+
+def upload(folder: Path, key: str, target: S3Target, *, threads: int = 8, client: Any = None) -> str:
+    """Copy a folder's files to `s3://<bucket>/<prefix>/<key>/data/` unless they are there already, and return that URI.
+
+    Args:
+        folder: what to copy; names relative to it become keys.
+        key: names the content; a marker object with this key says that the copy is complete.
+        target: where to.
+        threads: uploads at once.
+        client: a boto3 S3 client to use in place of the target's own.
+
+    Raises:
+        UserError: the bucket cannot be reached or written.
+    """
+    root = "/".join(part for part in (target.prefix.strip("/"), key) if part)
+    uri = f"s3://{target.bucket}/{root}/data/"
+
+    def copy(s3: Any) -> None:
+        marker = f"{root}/{_MARKER}"
+        found = s3.list_objects_v2(Bucket=target.bucket, Prefix=marker, MaxKeys=1).get("Contents", [])
+        if found and found[0]["Key"] == marker:
+            return
+        names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+        def put(name: str) -> int:
+            body = folder / name
+            with body.open("rb") as file:
+                s3.put_object(Bucket=target.bucket, Key=f"{root}/data/{name}", Body=file)
+            return body.stat().st_size
+
+        with ThreadPoolExecutor(threads) as pool:
+            size_bytes = sum(pool.map(put, names))
+        s3.put_object(Bucket=target.bucket, Key=marker, Body=json.dumps({"objects": len(names), "bytes": size_bytes}).encode())
+
+    _asking(f"upload of a data set to {uri}", lambda: copy(client or target.client()))
+    return uri
+
+
+def first_object(uri: str, target: S3Target | None) -> str | None:
+    """Return the key of the first object under an `s3://` URI, or None where there is none.
+
+    Args:
+        uri: `s3://bucket/prefix`.
+        target: whose endpoint and credentials are used; None for AWS and boto3's own search.
+
+    Raises:
+        UserError: the bucket cannot be reached or read.
+    """
+    bucket, _, prefix = uri.removeprefix("s3://").partition("/")
+    found: list[dict[str, Any]] = []
+
+    def ask() -> None:
+        s3 = (target or S3Target(bucket)).client()
+        found.extend(s3.list_objects_v2(Bucket=bucket, Prefix=prefix, MaxKeys=1).get("Contents", []))
+
+    _asking(f"data set {uri}", ask)
+    return str(found[0]["Key"]) if found else None
+
+
+def _asking(what: str, action: Callable[[], None]) -> None:
+    try:
+        from boto3.exceptions import Boto3Error
+        from botocore.exceptions import BotoCoreError, ClientError
+    except ImportError as error:
+        raise UserError(what, "the package boto3 is not installed", "pip install boto3") from error
+    try:
+        action()
+    except (Boto3Error, BotoCoreError, ClientError) as error:
+        raise UserError(what, str(error), "check the bucket's name, its region, and the credentials") from error

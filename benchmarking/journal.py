@@ -1,0 +1,152 @@
+"""The append-only record of an experiment: an interface, and SQLite in WAL mode. Everything else that a run leaves is derived from it."""
+
+from __future__ import annotations
+
+import abc
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from definitions import strict_json
+from definitions.errors import UserError
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Record:
+    """One entry.
+
+    Args:
+        sequence: position, from 1, without gaps.
+        at: seconds of the back-end's clock.
+        kind: `suggest`, `start`, `tell`, `stop`, `settle`, `end`, or the name of a back-end event.
+        body: the entry's content, of JSON types and floats.
+    """
+
+    sequence: int
+    at: float
+    kind: str
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Session:
+    """One controller's life: it began after record `after`, whose time was `last_at`, at `started_at` of its own back-end's clock."""
+
+    after: int
+    last_at: float
+    started_at: float
+
+
+class Journal(abc.ABC):
+    """Append-only records of one experiment, written by one controller at a time."""
+
+    @abc.abstractmethod
+    def append(self, at: float, kind: str, body: Mapping[str, Any]) -> Record:
+        """Add a record, durable after the next `commit`."""
+
+    @abc.abstractmethod
+    def commit(self) -> None:
+        """Make all records durable against the death of this process.
+
+        Raises:
+            UserError: the disk is full or not writable; what was committed before stands.
+        """
+
+    @abc.abstractmethod
+    def records(self) -> Iterator[Record]:
+        """Yield all committed records in order."""
+
+    @abc.abstractmethod
+    def begin_session(self, session: Session) -> None:
+        """Note that a controller takes over."""
+
+    @abc.abstractmethod
+    def sessions(self) -> list[Session]:
+        """Return the controllers' lives in order."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Commit and release the file."""
+
+
+class SqliteJournal(Journal):
+    """A journal in one SQLite file; a torn last page costs at most the records that were being written.
+
+    Args:
+        path: the file; created where it does not exist.
+        read_only: for reading what another process may be writing.
+
+    Raises:
+        UserError: not a journal, one of a later version, or a folder that cannot be written.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self._path = path
+        self._pending: list[tuple[int, float, str, str]] = []
+        try:
+            self._db = sqlite3.connect(f"file:{path}?mode=ro", uri=True) if read_only else sqlite3.connect(path)
+            self._db.isolation_level = None
+            if not read_only:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA synchronous=NORMAL")
+                self._create()
+            version = self._db.execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()
+            last = self._db.execute("SELECT max(sequence) FROM records").fetchone()[0]
+        except sqlite3.Error as error:
+            raise UserError(f"cannot open the journal {path}", str(error), "check the folder and the disk, or use another tag") from error
+        if version is None or int(version[0]) != SCHEMA_VERSION:
+            raise UserError(f"the journal {path} has version {version and version[0]}", f"this Outrider reads version {SCHEMA_VERSION}")
+        self._last = last or 0
+
+    def _create(self) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+        self._db.execute("CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+        self._db.execute("INSERT OR IGNORE INTO meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
+        self._db.execute(
+            "CREATE TABLE IF NOT EXISTS records (sequence INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL)"
+        )
+        self._db.execute("CREATE TABLE IF NOT EXISTS sessions (after INTEGER NOT NULL, last_at REAL NOT NULL, started_at REAL NOT NULL)")
+        self._db.execute("COMMIT")
+
+    def append(self, at: float, kind: str, body: Mapping[str, Any]) -> Record:
+        self._last += 1
+        self._pending.append((self._last, at, kind, strict_json.dumps(body)))
+        return Record(self._last, at, kind, body)
+
+    def commit(self) -> None:
+        if not self._pending:
+            return
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.executemany("INSERT INTO records VALUES (?, ?, ?, ?)", self._pending)
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise UserError(
+                f"cannot write the journal {self._path}",
+                f"{error}; everything recorded before is kept, and running trials are stopped",
+                "make room or mend the folder, then resume",
+            ) from error
+        self._pending.clear()
+
+    def records(self) -> Iterator[Record]:
+        rows = self._db.execute("SELECT sequence, at, kind, body FROM records ORDER BY sequence")
+        for sequence, at, kind, body in rows:
+            yield Record(sequence, at, kind, strict_json.loads(body))
+
+    def begin_session(self, session: Session) -> None:
+        self._db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.after, session.last_at, session.started_at))
+
+    def sessions(self) -> list[Session]:
+        return [Session(*row) for row in self._db.execute("SELECT after, last_at, started_at FROM sessions ORDER BY rowid")]
+
+    def close(self) -> None:
+        try:
+            self.commit()
+        finally:
+            self._db.close()

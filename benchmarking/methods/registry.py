@@ -1,0 +1,92 @@
+"""Methods by name: the built-in ones, those of plugins (entry points `outrider.methods`), and a definition's variants."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeAlias
+
+from benchmarking.methods.base import Method, MethodContext
+from benchmarking.methods.grid import Grid
+from benchmarking.methods.listed import Listed
+from benchmarking.methods.random_search import RandomSearch
+from definitions.errors import UserError, did_you_mean
+from definitions.schema import BenchmarkDefinition, MethodVariant
+
+logger = logging.getLogger(__name__)
+
+MethodFactory: TypeAlias = Callable[[MethodContext], Method]
+
+BUILT_IN: Mapping[str, MethodFactory] = {"GRID": Grid, "LISTED": Listed, "RS": RandomSearch}
+
+_ARGUMENTS: Mapping[str, tuple[str, ...]] = {"GRID": ("points",), "LISTED": (), "RS": ()}
+
+
+def known_methods(plugins: Iterable[EntryPoint] | None = None) -> dict[str, MethodFactory]:
+    """Return all methods by name; a broken plugin is skipped with a warning, a clash of names is an error naming both.
+
+    Raises:
+        UserError: two methods of one name.
+    """
+    methods = dict(BUILT_IN)
+    origin = dict.fromkeys(methods, "built-in")
+    for point in entry_points(group="outrider.methods") if plugins is None else plugins:
+        distribution = point.dist.name if point.dist else "unknown distribution"
+        if point.name in methods:
+            raise UserError(f"two methods are called {point.name!r}", f"{origin[point.name]} and {distribution}", "uninstall one of them")
+        try:
+            methods[point.name] = point.load()
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything, and must not take us down
+            logger.warning("method %s of %s cannot be loaded and is skipped: %s", point.name, distribution, error)
+            continue
+        origin[point.name] = distribution
+    return methods
+
+
+def default_method(definition: BenchmarkDefinition) -> str:
+    """Return the definition's own default, else LISTED for explicit trials and RS for a space."""
+    return definition.method or ("LISTED" if definition.trials else "RS")
+
+
+def build_method(
+    name: str,
+    definition: BenchmarkDefinition,
+    seed: int,
+    arguments: Mapping[str, Any],
+    methods: Mapping[str, MethodFactory] | None = None,
+) -> Method:
+    """Return a new method for one experiment.
+
+    Args:
+        name: a known method or one of the definition's variants.
+        definition: the resolved definition.
+        seed: the experiment's seed.
+        arguments: from the command line; they win over those of a variant.
+        methods: known methods; those of `known_methods` where None.
+
+    Raises:
+        UserError: unknown method or argument, or a definition that the method cannot handle.
+    """
+    known = known_methods() if methods is None else methods
+    variant = definition.methods.get(name)
+    if variant is None:
+        if name not in known:
+            raise UserError(f"--method {name}: there is no such method", did_you_mean(name, [*known, *definition.methods]))
+        variant = MethodVariant(base=name)
+    if variant.base not in known:
+        raise UserError(f"methods.{name}.base: there is no method {variant.base!r}", did_you_mean(variant.base, list(known)))
+    merged = {**variant.arguments, **arguments}
+    accepted = _ARGUMENTS.get(variant.base)
+    for key in merged:
+        if accepted is not None and key not in accepted:
+            raise UserError(f"method {name}: there is no argument {key!r}", did_you_mean(key, accepted))
+    context = MethodContext(
+        space=definition.search_space if definition.space else None,
+        configurations=definition.explicit_configurations,
+        objectives=definition.objectives,
+        fidelity=definition.fidelity,
+        seed=seed,
+        arguments=merged,
+    )
+    return known[variant.base](context)

@@ -1,0 +1,150 @@
+"""What happens when a job is closed: the table of causes, as pure functions. Used by the state of an experiment."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backends.failures import Cause, Outcome, signature
+
+
+class TrialStatus(enum.StrEnum):
+    """Where a trial stands."""
+
+    RUNNING = "running"
+    WAITING = "waiting"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    INFEASIBLE = "infeasible"
+    DIVERGED = "diverged"
+    STOPPED = "stopped"
+    PAUSED = "paused"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will be run for the trial."""
+        return self in _FINAL
+
+
+_FINAL = frozenset({TrialStatus.COMPLETED, TrialStatus.FAILED, TrialStatus.INFEASIBLE, TrialStatus.DIVERGED, TrialStatus.STOPPED})
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How one cause is treated.
+
+    Args:
+        status: the trial's status when it is not retried.
+        counts: whether that counts against `max_failures`.
+        retries: how often the cause is retried; None without limit.
+        backoff_s: wait before the first retry; doubled for each further one, up to ten minutes.
+    """
+
+    status: TrialStatus
+    counts: bool
+    retries: int | None = 0
+    backoff_s: float = 0.0
+
+
+RULES: Mapping[Cause, Rule] = {
+    Cause.SCRIPT_ERROR: Rule(TrialStatus.FAILED, counts=True),
+    Cause.NO_METRICS: Rule(TrialStatus.FAILED, counts=True),
+    Cause.TIME_OUT: Rule(TrialStatus.FAILED, counts=True),
+    Cause.BAD_REQUEST: Rule(TrialStatus.FAILED, counts=True),
+    Cause.OUT_OF_MEMORY: Rule(TrialStatus.INFEASIBLE, counts=False),
+    Cause.DIVERGED: Rule(TrialStatus.DIVERGED, counts=False),
+    Cause.THROTTLED: Rule(TrialStatus.FAILED, counts=False, retries=None, backoff_s=1.0),
+    Cause.QUOTA: Rule(TrialStatus.FAILED, counts=False, retries=None, backoff_s=10.0),
+    Cause.CREDENTIALS: Rule(TrialStatus.FAILED, counts=False, retries=None, backoff_s=15.0),
+    Cause.CAPACITY: Rule(TrialStatus.FAILED, counts=True, retries=5, backoff_s=30.0),
+    Cause.SPOT: Rule(TrialStatus.FAILED, counts=True, retries=10, backoff_s=5.0),
+    Cause.SERVICE_ERROR: Rule(TrialStatus.FAILED, counts=True, retries=3, backoff_s=10.0),
+    Cause.LOST: Rule(TrialStatus.FAILED, counts=True, retries=1),
+    Cause.SCHEDULER: Rule(TrialStatus.STOPPED, counts=False),
+    Cause.PAUSED: Rule(TrialStatus.PAUSED, counts=False),
+    Cause.BUDGET: Rule(TrialStatus.INTERRUPTED, counts=False),
+    Cause.INTERRUPTED: Rule(TrialStatus.INTERRUPTED, counts=False),
+}
+
+_LONGEST_BACKOFF_S = 600.0
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """What becomes of a trial after one of its jobs.
+
+    Args:
+        status: the trial's new status; `WAITING` means it is retried.
+        counts: whether it counts against `max_failures`.
+        retry_in_s: seconds until the retry; None where there is none.
+    """
+
+    status: TrialStatus
+    counts: bool = False
+    retry_in_s: float | None = None
+
+
+def settle(outcome: Outcome, cause: Cause | None, earlier: int) -> Settlement:
+    """Decide what becomes of a trial whose job was closed.
+
+    Args:
+        outcome: how the job ended.
+        cause: why it was not simply completed; None where it was.
+        earlier: how many earlier jobs of the trial ended for the same cause.
+    """
+    if cause is None:
+        return Settlement(TrialStatus.COMPLETED if outcome is Outcome.COMPLETED else TrialStatus.FAILED, counts=outcome is Outcome.FAILED)
+    rule = RULES[cause]
+    if rule.retries is None or earlier < rule.retries:
+        return Settlement(TrialStatus.WAITING, retry_in_s=min(rule.backoff_s * 2**earlier, _LONGEST_BACKOFF_S))
+    return Settlement(rule.status, counts=rule.counts)
+
+
+def as_number(value: Any) -> float | None:
+    """Return a metric as a number, also where it was reported as a numeric string; None where it is no number at all."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, (int, float)):
+        return float(value)
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return None
+    return None
+
+
+def objective_problem(objectives: Sequence[str], last: Mapping[str, Any]) -> tuple[Cause, str] | None:
+    """Return why a completed trial's last values are no result: an objective that is missing, or not finite.
+
+    Args:
+        objectives: names of the objectives that the script reports.
+        last: the last value reported under each name.
+    """
+    for name in objectives:
+        value = as_number(last.get(name))
+        if value is None:
+            reported = ", ".join(sorted(last)) or "nothing"
+            return Cause.NO_METRICS, f"objective {name!r} was never reported (reported: {reported})"
+        if not math.isfinite(value):
+            return Cause.DIVERGED, f"{name} = {value}"
+    return None
+
+
+def common_cause(failures: Sequence[tuple[Cause, str]], finished: int, n_workers: int) -> str | None:
+    """Return what the first failures have in common, where it is plain that the script is at fault; else None.
+
+    Args:
+        failures: cause and message of the failed trials, in order.
+        finished: trials that ended in any way.
+        n_workers: trials that run at once; as many, but at least two, must fail alike before anything else ended.
+    """
+    wanted = max(2, n_workers)
+    if len(failures) < wanted or finished != len(failures):
+        return None
+    alike = {signature(cause, message) for cause, message in failures}
+    return failures[0][1] or str(failures[0][0]) if len(alike) == 1 else None

@@ -1,0 +1,87 @@
+"""Back-end events as journal records and back: the one place that knows both forms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from backends.base import Accepted, Closed, Ended, Event, Rejected, Reported, Restarted, Scope, Started
+from backends.failures import Cause, Outcome
+from benchmarking.journal import Record
+
+
+def event_record(event: Event) -> tuple[str, dict[str, Any]]:
+    """Return the record kind and body of an event."""
+    match event:
+        case Reported():
+            body: dict[str, Any] = {
+                "job": event.job,
+                "sequence": event.sequence,
+                "elapsed_s": event.elapsed_s,
+                "metrics": dict(event.metrics),
+            }
+            if event.incarnation:
+                body["incarnation"] = event.incarnation
+            return "reported", body
+        case Accepted():
+            return "accepted", {"job": event.job}
+        case Started():
+            return "started", {"job": event.job}
+        case Restarted():
+            return "restarted", {"job": event.job, "incarnation": event.incarnation}
+        case Ended():
+            return "ended", {"job": event.job}
+        case Rejected():
+            return "rejected", {
+                "job": event.job,
+                "cause": str(event.cause),
+                "message": event.message,
+                "scope": str(event.scope),
+                "retry_at": event.retry_at,
+            }
+        case Closed():
+            return "closed", {
+                "job": event.job,
+                "outcome": str(event.outcome),
+                "cause": None if event.cause is None else str(event.cause),
+                "message": event.message,
+                "started_at": event.started_at,
+                "ended_at": event.ended_at,
+                "billable_s": event.billable_s,
+                "usage": dict(event.usage),
+                "log_tail": list(event.log_tail),
+            }
+    raise TypeError(f"{type(event).__name__} is no back-end event")
+
+
+def record_event(record: Record) -> Event | None:
+    """Return the event that a record holds, or None where it is none."""
+    body: Mapping[str, Any] = record.body
+    job, at = body.get("job", ""), record.at
+    match record.kind:
+        case "reported":
+            return Reported(job, at, body["sequence"], body["metrics"], body["elapsed_s"], body.get("incarnation", 0))
+        case "accepted":
+            return Accepted(job, at)
+        case "started":
+            return Started(job, at)
+        case "restarted":
+            return Restarted(job, at, body["incarnation"])
+        case "ended":
+            return Ended(job, at)
+        case "rejected":
+            return Rejected(job, at, Cause(body["cause"]), body["message"], Scope(body["scope"]), body["retry_at"])
+        case "closed":
+            return Closed(
+                job,
+                at,
+                outcome=Outcome(body["outcome"]),
+                cause=None if body["cause"] is None else Cause(body["cause"]),
+                message=body["message"],
+                started_at=body["started_at"],
+                ended_at=body["ended_at"],
+                billable_s=body["billable_s"],
+                usage=body["usage"],
+                log_tail=tuple(body["log_tail"]),
+            )
+    return None

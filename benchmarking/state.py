@@ -1,0 +1,344 @@
+"""The state of an experiment, folded record by record from its journal: the same code runs live and on resume."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backends.base import AdoptedJob, Closed, Ended, Event, JobSpec, Rejected, Reported, Restarted, Scope, Started
+from backends.failures import Cause
+from benchmarking.journal import Record
+from benchmarking.methods.base import Decision
+from benchmarking.methods.folding import ResultFolder, Tell
+from benchmarking.methods.ordering import ordered
+from benchmarking.policy import TrialStatus, as_number
+from benchmarking.records import record_event
+from definitions.schema import DERIVED_OBJECTIVES, Mode, Order
+
+
+@dataclass(frozen=True)
+class StateSetup:
+    """What the fold depends on besides the records.
+
+    Args:
+        objectives: name -> mode, the primary one first.
+        repeats: measurements per evaluation; `order`: of them; `seed`: of a random order.
+        level_name: metric that holds the level, where the method hears levels; else None.
+        full_level: highest level of a progressive fidelity; None where there is none.
+    """
+
+    objectives: Mapping[str, Mode]
+    repeats: int = 1
+    order: Order = "default"
+    seed: int = 0
+    level_name: str | None = None
+    full_level: float | None = None
+
+
+@dataclass(slots=True)
+class TrialState:
+    """One trial so far; `cost_usd` is None where a price is unknown."""
+
+    trial: int
+    evaluation: int
+    repeat: int
+    configuration: Mapping[str, Any]
+    status: TrialStatus = TrialStatus.RUNNING
+    cause: Cause | None = None
+    message: str = ""
+    jobs: int = 0
+    attempts: int = 0
+    reports: int = 0
+    started_at: float | None = None
+    ended_at: float | None = None
+    duration_s: float = 0.0
+    billable_s: float = 0.0
+    cost_usd: float | None = 0.0
+    last: dict[str, Any] = field(default_factory=dict)
+    best: dict[str, float] = field(default_factory=dict)
+    causes: Counter[Cause] = field(default_factory=Counter)
+    log_tail: Sequence[str] = ()
+
+    def value_of(self, objective: str) -> float | None:
+        """Return the last value of an objective, derived ones included; None where it has none."""
+        if objective == "cost_usd":
+            return self.cost_usd
+        if objective in DERIVED_OBJECTIVES:
+            return self.duration_s if objective == "duration_s" else self.billable_s
+        return as_number(self.last.get(objective))
+
+
+@dataclass(slots=True)
+class JobState:
+    """One open job."""
+
+    name: str
+    trial: int
+    attempt: int
+    submitted_at: float
+    restore_from: str | None
+    worst_usd: float | None
+    accepted_at: float | None = None
+    started: bool = False
+    ended: bool = False
+    incarnation: int = 0
+    reports: int = 0
+    last_event_at: float | None = None
+    stop_requested_at: float | None = None
+    stop_reason: Cause | None = None
+
+
+@dataclass(slots=True)
+class EvaluationState:
+    """A suggestion: its configuration, the trials that measure it, and whether the method has ended it."""
+
+    configuration: Mapping[str, Any]
+    checkpoint_from: int | None
+    trials: list[int] = field(default_factory=list)
+    removed: bool = False
+
+
+class ExperimentState:
+    """Everything that the loop decides by; changed by `apply` alone."""
+
+    def __init__(self, setup: StateSetup) -> None:
+        self.setup = setup
+        self.trials: dict[int, TrialState] = {}
+        self.evaluations: dict[int, EvaluationState] = {}
+        self.jobs: dict[str, JobState] = {}
+        self.queue: deque[tuple[int, int]] = deque()
+        self.block: list[int] = []
+        self.block_of: int | None = None
+        self.skipped = 0
+        self.last_reason = ""
+        self.exhausted = False
+        self.due_tells: deque[Tell] = deque()
+        self.due_stops: deque[tuple[str, Cause]] = deque()
+        self.due_settlements: deque[tuple[JobState, Closed | Rejected]] = deque()
+        self.waiting: list[tuple[float, int]] = []
+        self.interrupted: deque[int] = deque()
+        self.blocked_until: dict[str, float] = {}
+        self.busy = 0
+        self.failures: list[tuple[Cause, str]] = []
+        self.counted_failures = 0
+        self.finished = 0
+        self.succeeded = 0
+        self.spent_usd = 0.0
+        self.reserved_usd = 0.0
+        self.reports = 0
+        self.first_at: float | None = None
+        self.last_at = 0.0
+        self.sequence = 0
+        self.ended: Mapping[str, Any] | None = None
+        self._folder = ResultFolder(tuple(setup.objectives), setup.repeats, setup.level_name)
+        self._derived = [name for name in setup.objectives if name in DERIVED_OBJECTIVES]
+        self._best_of = [(name, mode) for name, mode in setup.objectives.items() if name not in DERIVED_OBJECTIVES]
+
+    @property
+    def reported_objectives(self) -> tuple[str, ...]:
+        """Objectives that the script reports itself."""
+        return tuple(name for name, _ in self._best_of)
+
+    def apply(self, record: Record) -> None:
+        """Take a record in; the next decision is then a function of this state alone."""
+        self.sequence, self.last_at = record.sequence, record.at
+        if self.first_at is None:
+            self.first_at = record.at
+        self.ended = None
+        event = record_event(record)
+        if event is not None:
+            self._event(event)
+            return
+        match record.kind:
+            case "suggest":
+                self._suggest(record.body)
+            case "start":
+                self._start(record.at, record.body)
+            case "tell":
+                self._tell(record.body)
+            case "stop":
+                self._stop(record.at, record.body)
+            case "settle":
+                self._settle(record.at, record.body)
+            case "end":
+                self.ended = record.body
+
+    def _suggest(self, body: Mapping[str, Any]) -> None:
+        self.skipped += body.get("skipped", 0)
+        self.last_reason = body.get("reason") or self.last_reason
+        if not self.block:
+            self.block_of = body.get("block_of")
+        evaluation = body["evaluation"]
+        if evaluation is None:
+            self.exhausted = True
+        elif body.get("resume"):
+            paused = [trial for trial in self.evaluations[evaluation].trials if self.trials[trial].status is TrialStatus.PAUSED]
+            self.evaluations[evaluation].removed = False
+            for trial in paused:
+                self._wait(trial, self.last_at)
+            return
+        else:
+            self.evaluations[evaluation] = EvaluationState(body["configuration"], body.get("checkpoint_from"))
+            self.block.append(evaluation)
+        if self.exhausted or len(self.block) == self.block_of:
+            self.queue.extend(ordered(self.block, self.setup.repeats, self.setup.order, self.setup.seed))
+            self.block = []
+
+    def _start(self, at: float, body: Mapping[str, Any]) -> None:
+        trial_id = body["trial"]
+        trial = self.trials.get(trial_id)
+        if trial is None:
+            evaluation, repeat = self.queue.popleft()
+            trial = TrialState(trial_id, evaluation, repeat, self.evaluations[evaluation].configuration)
+            self.trials[trial_id] = trial
+            self.evaluations[evaluation].trials.append(trial_id)
+        elif self.waiting and self.waiting[0][1] == trial_id:
+            heapq.heappop(self.waiting)
+        else:
+            self.interrupted.remove(trial_id)
+        trial.status, trial.cause, trial.message = TrialStatus.RUNNING, None, ""
+        trial.jobs += 1
+        self.jobs[body["job"]] = JobState(body["job"], trial_id, body["attempt"], at, body["restore_from"], body["worst_usd"])
+        self.reserved_usd += body["worst_usd"] or 0.0
+        self.busy += 1
+
+    def _event(self, event: Event) -> None:
+        job = self.jobs.get(event.job)
+        if job is None:
+            return
+        trial = self.trials[job.trial]
+        job.last_event_at = event.at
+        match event:
+            case Reported():
+                self._reported(event, job, trial)
+            case Started():
+                job.started = True
+                trial.attempts += 1
+                if trial.started_at is None:
+                    trial.started_at = event.at
+            case Restarted():
+                job.incarnation, job.reports = event.incarnation, 0
+            case Ended():
+                job.ended = True
+                self.busy -= 1
+            case Closed() | Rejected():
+                self._closed(event, job)
+            case _:
+                job.accepted_at = event.at
+
+    def _reported(self, event: Reported, job: JobState, trial: TrialState) -> None:
+        job.reports += 1
+        trial.reports += 1
+        self.reports += 1
+        trial.last.update(event.metrics)
+        for name, mode in self._best_of:
+            value = as_number(event.metrics.get(name))
+            if value is None or value != value:
+                continue
+            best = trial.best.get(name)
+            if best is None or (value < best if mode == "min" else value > best):
+                trial.best[name] = value
+        if not self.evaluations[trial.evaluation].removed:
+            tell = self._folder.reported(trial.evaluation, trial.repeat, event.metrics)
+            if tell is not None:
+                self.due_tells.append(tell)
+
+    def _closed(self, event: Closed | Rejected, job: JobState) -> None:
+        del self.jobs[job.name]
+        if self.due_stops:
+            self.due_stops = deque(due for due in self.due_stops if due[0] != job.name)
+        self.reserved_usd = self.reserved_usd - (job.worst_usd or 0.0) if self.jobs else 0.0
+        if not job.ended:
+            self.busy -= 1
+        self.due_settlements.append((job, event))
+        if isinstance(event, Rejected) and event.retry_at is not None and event.scope is not Scope.JOB:
+            instance = self.trials[job.trial].configuration.get("instance_type", "")
+            key = "" if event.scope is Scope.BACKEND else str(instance)
+            self.blocked_until[key] = max(event.retry_at, self.blocked_until.get(key, 0.0))
+
+    def _tell(self, body: Mapping[str, Any]) -> None:
+        tell = self.due_tells.popleft()
+        decision = Decision(body["decision"])
+        at_full_level = tell.level is not None and self.setup.full_level is not None and tell.level >= self.setup.full_level
+        if decision is Decision.CONTINUE or (decision is Decision.STOP and at_full_level):
+            return
+        evaluation = self.evaluations[tell.evaluation]
+        evaluation.removed = True
+        if decision is Decision.STOP:
+            self._folder.removed(tell.evaluation)
+        reason = Cause.SCHEDULER if decision is Decision.STOP else Cause.PAUSED
+        running = {job.trial: job.name for job in self.jobs.values() if job.stop_requested_at is None}
+        self.due_stops.extend((running[trial], reason) for trial in evaluation.trials if trial in running)
+
+    def _stop(self, at: float, body: Mapping[str, Any]) -> None:
+        if self.due_stops and self.due_stops[0][0] == body["job"]:
+            self.due_stops.popleft()
+        job = self.jobs[body["job"]]
+        job.stop_requested_at, job.stop_reason = at, Cause(body["reason"])
+
+    def _settle(self, at: float, body: Mapping[str, Any]) -> None:
+        job, event = self.due_settlements.popleft()
+        trial = self.trials[job.trial]
+        trial.status = TrialStatus(body["status"])
+        trial.cause = None if body["cause"] is None else Cause(body["cause"])
+        trial.message = body["message"]
+        if trial.cause is not None:
+            trial.causes[trial.cause] += 1
+        if isinstance(event, Closed):
+            self._account(trial, event, body["cost_usd"])
+        if trial.status is TrialStatus.WAITING:
+            self._wait(trial.trial, body["retry_at"])
+        elif trial.status is TrialStatus.INTERRUPTED:
+            self.interrupted.append(trial.trial)
+        elif trial.status.is_final:
+            self._final(trial, counts=body["counts"])
+
+    def _account(self, trial: TrialState, event: Closed, cost_usd: float | None) -> None:
+        trial.ended_at = event.ended_at if event.ended_at is not None else event.at
+        if event.started_at is not None and event.ended_at is not None:
+            trial.duration_s += event.ended_at - event.started_at
+        trial.billable_s += event.billable_s
+        trial.log_tail = event.log_tail
+        trial.cost_usd = None if trial.cost_usd is None or cost_usd is None else trial.cost_usd + cost_usd
+        self.spent_usd += cost_usd or 0.0
+
+    def _final(self, trial: TrialState, *, counts: bool) -> None:
+        self.finished += 1
+        if counts:
+            self.counted_failures += 1
+            self.failures.append((trial.cause or Cause.SCRIPT_ERROR, trial.message))
+        if trial.status is TrialStatus.COMPLETED:
+            self.succeeded += 1
+        if trial.status is TrialStatus.STOPPED or self.evaluations[trial.evaluation].removed:
+            return
+        final: dict[str, Any] | None = None
+        if trial.status is TrialStatus.COMPLETED:
+            final = {name: trial.value_of(name) for name in self.setup.objectives}
+        tell = self._folder.finished(trial.evaluation, trial.repeat, final)
+        if tell is not None:
+            self.due_tells.append(tell)
+
+    def _wait(self, trial: int, due_at: float) -> None:
+        self.trials[trial].status = TrialStatus.WAITING
+        heapq.heappush(self.waiting, (due_at, trial))
+
+    def adopted(self, spec_of: Mapping[str, JobSpec]) -> list[AdoptedJob]:
+        """Return the open jobs as a back-end takes them over, in the order of their submission."""
+        return [
+            AdoptedJob(
+                spec=spec_of[job.name],
+                submitted_at=job.submitted_at,
+                last_event_at=job.last_event_at,
+                accepted_at=job.accepted_at,
+                started=job.started,
+                ended=job.ended,
+                incarnation=job.incarnation,
+                reports=job.reports,
+                stop_requested_at=job.stop_requested_at,
+                stop_reason=job.stop_reason,
+            )
+            for job in self.jobs.values()
+        ]

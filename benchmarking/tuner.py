@@ -1,0 +1,369 @@
+"""The loop of one experiment: takes one step after another, each derived from the state, and writes each down before its effect."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from backends.base import Backend, Event, JobSpec
+from backends.failures import Cause
+from benchmarking.budget import Limit, Usage, affordable, cost_usd, may_add, reached
+from benchmarking.ending import Ending, Reason, ending, limit_reason
+from benchmarking.journal import Journal, Record, Session
+from benchmarking.methods.adapter import MethodAdapter
+from benchmarking.policy import common_cause
+from benchmarking.records import event_record
+from benchmarking.settling import settlement
+from benchmarking.state import ExperimentState
+from definitions.schema import Budget
+
+_VIRTUAL_BATCH = 512
+"""Records per commit on a virtual clock, where the same run can be had again for nothing."""
+
+_TICK_S = 1e-6
+"""Times closer than this are equal: the resolution of a float that holds seconds since the epoch is 2.4e-7."""
+
+
+class Jobs(Protocol):
+    """Makes job specifications; implemented by `benchmarking.jobs.JobBuilder`."""
+
+    worst_s: float
+    """Seconds that a job can be billed for at most."""
+
+    def name(self, trial: int, attempt: int) -> str:
+        """Return the name of a trial's job."""
+        ...
+
+    def build(self, trial: int, repeat: int, configuration: Mapping[str, Any], attempt: int, restore_from: str | None) -> JobSpec:
+        """Return a trial's job."""
+        ...
+
+    def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
+        """Return dollars per instance-hour (None where unknown) and the number of instances."""
+        ...
+
+
+Observer = Callable[[Record, ExperimentState], None]
+
+
+@dataclass
+class Wallet:
+    """Money of one invocation, over all its experiments: what earlier ones have spent."""
+
+    spent_usd: float = 0.0
+
+
+class Tuner:
+    """Runs one experiment from wherever its journal stands.
+
+    Args:
+        state: a fresh state; records of the journal are folded into it by `run`.
+        adapter: the method.
+        backend: where jobs run; the caller closes it.
+        journal: the record; the caller closes it.
+        jobs: makes job specifications.
+        budget: the limits.
+        n_workers: trials that may be in flight at once.
+        wallet: money spent by the invocation's earlier experiments.
+        observers: called after each record, for progress.
+    """
+
+    def __init__(
+        self,
+        *,
+        state: ExperimentState,
+        adapter: MethodAdapter,
+        backend: Backend,
+        journal: Journal,
+        jobs: Jobs,
+        budget: Budget,
+        n_workers: int,
+        wallet: Wallet | None = None,
+        observers: tuple[Observer, ...] = (),
+    ) -> None:
+        self.state = state
+        self._adapter = adapter
+        self._backend = backend
+        self._journal = journal
+        self._jobs = jobs
+        self._budget = budget
+        self._n_workers = n_workers
+        self._wallet = wallet or Wallet()
+        self._observers = observers
+        self._events: deque[Event] = deque()
+        self._interrupted = False
+        self._downtime_s = 0.0
+        self._uncommitted = 0
+        self._virtual = backend.capabilities.virtual_time
+
+    def interrupt(self) -> None:
+        """Wind down: stop what runs, record it, return. Safe in a signal handler."""
+        self._interrupted = True
+        self._backend.wake()
+
+    def run(self) -> Ending:
+        """Run to an end and return it.
+
+        Raises:
+            UserError: the journal cannot be written, or no configuration can run.
+        """
+        self._replay()
+        while True:
+            stopping = self._stopping()
+            if self._step(stopping):
+                continue
+            if not self.state.jobs:
+                why = stopping or self._nothing_left()
+                if why is not None:
+                    return self._end(*why)
+            self._take_event(stopping)
+
+    def usage(self) -> Usage:
+        """Return what has been used so far."""
+        state = self.state
+        elapsed_s = 0.0 if state.first_at is None else self._backend.now() - state.first_at - self._downtime_s
+        return Usage(
+            elapsed_s=elapsed_s,
+            failures=state.counted_failures,
+            trials=len(state.trials),
+            spent_usd=self._wallet.spent_usd + state.spent_usd,
+            reserved_usd=state.reserved_usd,
+        )
+
+    def _replay(self) -> None:
+        for record in self._journal.records():
+            body = record.body
+            if record.kind == "suggest":
+                self._adapter.replay(body["evaluation"], body.get("configuration"), len(self.state.evaluations))
+            elif record.kind == "tell":
+                self._adapter.tell(self.state.due_tells[0])
+            self.state.apply(record)
+        if self.state.sequence:
+            specs = {job.name: self._spec(job.trial, job.attempt, job.restore_from) for job in self.state.jobs.values()}
+            self._backend.adopt(self.state.adopted(specs), self.state.last_at)
+        now = self._backend.now()
+        sessions = self._journal.sessions()
+        if self.state.sequence:
+            sessions.append(Session(self.state.sequence, self.state.last_at, now))
+            self._journal.begin_session(sessions[-1])
+        self._downtime_s = sum(max(0.0, session.started_at - session.last_at) for session in sessions)
+
+    def _record(self, kind: str, body: Mapping[str, Any], at: float | None = None) -> None:
+        record = self._journal.append(self._backend.now() if at is None else at, kind, body)
+        self.state.apply(record)
+        self._uncommitted += 1
+        for observer in self._observers:
+            observer(record, self.state)
+
+    def _commit(self, *, always: bool = False) -> None:
+        if always or not self._virtual or self._uncommitted >= _VIRTUAL_BATCH:
+            self._journal.commit()
+            self._uncommitted = 0
+
+    def _stopping(self) -> tuple[Reason, str] | None:
+        """Return why everything is to be stopped now, or why nothing more will be started; None to go on."""
+        state = self.state
+        if self._interrupted:
+            return Reason.INTERRUPTED, ""
+        if state.failures and len(state.failures) == state.finished:
+            alike = common_cause(state.failures, state.finished, self._n_workers)
+            if alike is not None:
+                return Reason.ALIKE, alike
+        limit = reached(self._budget, self.usage())
+        if limit is None:
+            return None
+        return limit_reason(limit), state.failures[-1][1] if limit is Limit.FAILURES else ""
+
+    def _nothing_left(self) -> tuple[Reason, str] | None:
+        """Return why nothing more can start although nothing runs; None where something will in time."""
+        state = self.state
+        if state.waiting or self._is_blocked():
+            affordable_later = not state.waiting or state.waiting[0][0] > self._backend.now() + _TICK_S
+            return None if affordable_later else (Reason.COST, "")
+        if state.interrupted:
+            return Reason.COST, ""
+        if state.exhausted and not state.queue:
+            return (Reason.EXHAUSTED, "") if state.trials else (Reason.NOTHING_VALID, state.last_reason)
+        if may_add(self._budget, self.usage()) is not None:
+            return Reason.TRIALS, ""
+        return Reason.COST, ""
+
+    def _is_blocked(self) -> bool:
+        blocked = self.state.blocked_until
+        return bool(blocked) and max(blocked.values()) > self._backend.now() + _TICK_S
+
+    def _step(self, stopping: tuple[Reason, str] | None) -> bool:
+        """Take the next step that the state calls for; return whether there was one."""
+        state = self.state
+        if state.due_settlements:
+            self._settle()
+        elif state.due_tells:
+            tell = state.due_tells[0]
+            decision = self._adapter.tell(tell)
+            body = {"call": tell.call, "evaluation": tell.evaluation, "level": tell.level, "decision": str(decision)}
+            self._record("tell", body)
+        elif state.due_stops:
+            self._stop(*state.due_stops[0])
+        elif stopping is not None:
+            return self._stop_one(stopping[0])
+        else:
+            return self._start_one()
+        return True
+
+    def _settle(self) -> None:
+        job, event = self.state.due_settlements[0]
+        trial = self.state.trials[job.trial]
+        usd_per_hour, count = self._jobs.price(trial.configuration)
+        body = settlement(
+            trial,
+            job,
+            event,
+            reported_objectives=self.state.reported_objectives,
+            usd_per_hour=usd_per_hour,
+            instance_count=count,
+            now=self._backend.now(),
+        )
+        self._record("settle", body)
+
+    def _stop(self, job: str, reason: Cause) -> None:
+        self._record("stop", {"job": job, "reason": str(reason)})
+        self._commit()
+        self._backend.stop(job, reason)
+
+    def _stop_one(self, reason: Reason) -> bool:
+        cause = Cause.INTERRUPTED if reason is Reason.INTERRUPTED else Cause.BUDGET
+        for job in self.state.jobs.values():
+            if job.stop_requested_at is None:
+                self._stop(job.name, cause)
+                return True
+        return False
+
+    def _start_one(self) -> bool:
+        """Start or plan one trial if there is a free worker; return whether a step was taken."""
+        state = self.state
+        if state.busy >= self._workers_now():
+            return False
+        if self._is_blocked():
+            return False
+        if state.interrupted:
+            return self._start(state.interrupted[0])
+        if state.waiting and state.waiting[0][0] <= self._backend.now() + _TICK_S:
+            return self._start(state.waiting[0][1])
+        if may_add(self._budget, self.usage()) is not None:
+            # Only asking tells whether a list that is as long as the limit is finished.
+            if state.jobs or state.queue or state.exhausted or not self._adapter.finite:
+                return False
+        elif state.queue and not state.block:
+            return self._start(None)
+        elif state.exhausted:
+            return False
+        self._ask()
+        return True
+
+    def _workers_now(self) -> int:
+        # The first trial of an unknown script on a paid back-end runs alone: if it fails, it fails once.
+        if self._backend.capabilities.real_money and not self.state.succeeded:
+            return 1
+        return self._n_workers
+
+    def _ask(self) -> None:
+        state = self.state
+        block_of = state.block_of if state.block else self._block_size()
+        evaluation = len(state.evaluations)
+        answer = self._adapter.ask(evaluation)
+        body: dict[str, Any] = {"evaluation": None, "block_of": block_of}
+        if answer.skipped:
+            body |= {"skipped": answer.skipped, "reason": answer.last_reason}
+        if answer.suggestion is not None:
+            body |= {"evaluation": evaluation, "configuration": dict(answer.suggestion.configuration)}
+            if answer.suggestion.resume is not None:
+                body |= {"evaluation": answer.suggestion.resume, "resume": True}
+            if answer.suggestion.checkpoint_from is not None:
+                body["checkpoint_from"] = answer.suggestion.checkpoint_from
+        self._record("suggest", body)
+
+    def _block_size(self) -> int | None:
+        """Return how many evaluations are ordered together; None for all that are left."""
+        setup = self.state.setup
+        if setup.order == "default" or (setup.repeats == 1 and setup.order == "interleave"):
+            return 1
+        if self._adapter.finite:
+            return None
+        if self._adapter.independent and self._budget.max_num_trials is not None:
+            left = self._budget.max_num_trials - len(self.state.trials)
+            return max(1, -(-left // setup.repeats))
+        return 1
+
+    def _start(self, trial_id: int | None) -> bool:
+        state = self.state
+        if trial_id is None:
+            evaluation, repeat = state.queue[0]
+            trial_id, attempt, configuration = len(state.trials), 1, state.evaluations[evaluation].configuration
+            source = state.evaluations[evaluation].checkpoint_from
+            restore_from = None if source is None else self._checkpoint_of(state.evaluations[source].trials[0])
+        else:
+            trial = state.trials[trial_id]
+            evaluation, repeat, attempt, configuration = trial.evaluation, trial.repeat, trial.jobs + 1, trial.configuration
+            restore_from = self._checkpoint_of(trial_id)
+        usd_per_hour, count = self._jobs.price(configuration)
+        worst_usd = cost_usd(self._jobs.worst_s, usd_per_hour, count)
+        if not affordable(self._budget, self.usage(), worst_usd):
+            return False
+        body = {
+            "trial": trial_id,
+            "evaluation": evaluation,
+            "repeat": repeat,
+            "attempt": attempt,
+            "job": self._jobs.name(trial_id, attempt),
+            "restore_from": restore_from,
+            "worst_usd": worst_usd,
+        }
+        self._record("start", body)
+        self._commit()
+        self._backend.submit(self._spec(trial_id, attempt, restore_from))
+        return True
+
+    def _spec(self, trial_id: int, attempt: int, restore_from: str | None) -> JobSpec:
+        trial = self.state.trials[trial_id]
+        return self._jobs.build(trial_id, trial.repeat, trial.configuration, attempt, restore_from)
+
+    def _checkpoint_of(self, trial: int) -> str | None:
+        if not self._backend.capabilities.checkpoints:
+            return None
+        key = checkpoint_key(trial)
+        return key if self._backend.checkpoints.exists(key) else None
+
+    def _take_event(self, stopping: tuple[Reason, str] | None) -> None:
+        """Record the next event, waiting for it if need be; ends the run where nothing can happen any more."""
+        if not self._events:
+            self._commit()
+            self._events.extend(self._backend.wait(self._timeout_s(stopping)))
+        if self._events:
+            event = self._events.popleft()
+            kind, body = event_record(event)
+            self._record(kind, body, event.at)
+
+    def _timeout_s(self, stopping: tuple[Reason, str] | None) -> float | None:
+        state, now = self.state, self._backend.now()
+        due = [until for until in state.blocked_until.values() if until > now + _TICK_S]
+        if state.waiting and stopping is None:
+            due.append(state.waiting[0][0])
+        if self._budget.max_wallclock_time is not None and state.first_at is not None and stopping is None:
+            due.append(state.first_at + self._downtime_s + self._budget.max_wallclock_time)
+        return max(0.0, min(due) - now) if due else None
+
+    def _end(self, reason: Reason, detail: str) -> Ending:
+        state = self.state
+        unfinished = bool(state.queue or state.block or state.interrupted or state.waiting) or not state.exhausted
+        result = ending(reason, finite=self._adapter.finite, unfinished=unfinished, trials=len(state.trials), detail=detail)
+        if state.ended is None or state.ended["reason"] != result.reason:
+            self._record("end", {"reason": str(result.reason), "message": result.message, "exit_code": result.exit_code})
+        self._commit(always=True)
+        return result
+
+
+def checkpoint_key(trial: int) -> str:
+    """Return the key under which a trial keeps its checkpoint."""
+    return f"trial-{trial}"

@@ -1,0 +1,141 @@
+"""Small simulated experiments for tests of the loop: a made-up table, a job maker, a journal in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from backends.base import JobSpec, Limits
+from backends.failures import Cause
+from backends.simulated.backend import SimulatedBackend
+from backends.simulated.table import Run
+from benchmarking.journal import Journal, Record, Session
+from benchmarking.methods.adapter import MethodAdapter
+from benchmarking.methods.registry import build_method
+from benchmarking.state import ExperimentState, StateSetup
+from benchmarking.tuner import Tuner, checkpoint_key
+from definitions import strict_json
+from definitions.schema import BenchmarkDefinition, Progressive
+
+
+class MemoryJournal(Journal):
+    """A journal that lives in a list; `limit` makes the process 'die' before that many records were appended."""
+
+    def __init__(self, rows: list[tuple[int, float, str, str]] | None = None, limit: int | None = None) -> None:
+        self.rows = list(rows or [])
+        self.limit = limit
+        self.commits = 0
+        self._sessions: list[Session] = []
+
+    def append(self, at: float, kind: str, body: Mapping[str, Any]) -> Record:
+        if self.limit is not None and len(self.rows) >= self.limit:
+            raise Killed
+        self.rows.append((len(self.rows) + 1, at, kind, strict_json.dumps(body)))
+        return Record(len(self.rows), at, kind, body)
+
+    def commit(self) -> None:
+        self.commits += 1
+
+    def records(self) -> Iterator[Record]:
+        for sequence, at, kind, body in list(self.rows):
+            yield Record(sequence, at, kind, strict_json.loads(body))
+
+    def begin_session(self, session: Session) -> None:
+        self._sessions.append(session)
+
+    def sessions(self) -> list[Session]:
+        return list(self._sessions)
+
+    def close(self) -> None: ...
+
+
+class Killed(BaseException):
+    """The controller dies here."""
+
+
+class FakeTable:
+    """Made-up runs: `n` reports one second apart; loss falls with x; `fails` says which configurations fail, and why."""
+
+    def __init__(self, reports: int = 3, fails: Mapping[int, Cause] | None = None, metric: str = "loss") -> None:
+        self.reports, self.fails, self.metric = reports, dict(fails or {}), metric
+
+    def run(self, configuration: Mapping[str, Any], level: float | None, repeat: int) -> Run | None:
+        x = configuration["x"]
+        reports = [
+            (float(k), {"epoch": k, self.metric: 1.0 / k + x * 0.01 + repeat * 0.001, "alien": "text"}) for k in range(1, self.reports + 1)
+        ]
+        return Run(reports, self.reports + 0.25 + 0.125 * (x % 3), self.fails.get(x))
+
+
+class FakeJobs:
+    """Job specifications without scripts; every instance costs `usd_per_hour`."""
+
+    def __init__(self, usd_per_hour: float | None = 3.6, max_run_s: float = 100.0, prefix: str = "job") -> None:
+        self.usd_per_hour, self.worst_s, self.prefix = usd_per_hour, max_run_s, prefix
+
+    def name(self, trial: int, attempt: int) -> str:
+        return f"{self.prefix}-t{trial}-a{attempt}"
+
+    def build(self, trial: int, repeat: int, configuration: Mapping[str, Any], attempt: int, restore_from: str | None) -> JobSpec:
+        return JobSpec(
+            name=self.name(trial, attempt),
+            trial=trial,
+            attempt=attempt,
+            script="fake.py",
+            configuration=configuration,
+            repeat=repeat,
+            checkpoint=checkpoint_key(trial),
+            restore_from=restore_from,
+            limits=Limits(max_run_s=self.worst_s),
+        )
+
+    def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
+        return self.usd_per_hour, 1
+
+
+def definition(**changes: Any) -> BenchmarkDefinition:
+    given: dict[str, Any] = {"name": "fake", "script": "fake.py", "space": {"x": {"randint": [0, 99]}}, "objectives": {"loss": "min"}}
+    given |= changes
+    return BenchmarkDefinition(**given)
+
+
+def tuner(
+    benchmark: BenchmarkDefinition,
+    journal: Journal,
+    *,
+    method: str = "RS",
+    seed: int = 0,
+    table: FakeTable | None = None,
+    n_workers: int = 2,
+    jobs: FakeJobs | None = None,
+    observers: tuple[Any, ...] = (),
+    refuse: Any = lambda configuration: None,
+    backend: Any = None,
+    checkpoints: Path | None = None,
+    make_method: Any = None,
+    **backend_options: Any,
+) -> Tuner:
+    built = make_method() if make_method is not None else build_method(method, benchmark, seed, {})
+    adapter = MethodAdapter(built, refuse)
+    progressive = isinstance(benchmark.fidelity, Progressive)
+    setup = StateSetup(
+        objectives=benchmark.objectives,
+        repeats=benchmark.repeats,
+        order=benchmark.order,
+        seed=seed,
+        level_name=benchmark.fidelity.reported_as if progressive and adapter.hears_levels else None,
+        full_level=benchmark.fidelity.full if progressive else None,
+    )
+    if backend is None:
+        backend = SimulatedBackend(table or FakeTable(), seed=seed, checkpoints=checkpoints, **backend_options)
+    return Tuner(
+        state=ExperimentState(setup),
+        adapter=adapter,
+        backend=backend,
+        journal=journal,
+        jobs=jobs or FakeJobs(),
+        budget=benchmark.budget,
+        n_workers=n_workers,
+        observers=observers,
+    )
