@@ -6,9 +6,11 @@ import abc
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from backends.failures import Cause, Outcome
+from definitions.schema import BenchmarkDefinition
 
 
 @dataclass(frozen=True)
@@ -224,6 +226,23 @@ class CheckpointStore(abc.ABC):
         """Return whether the key has a checkpoint that is not empty."""
 
 
+@dataclass(frozen=True)
+class BackendContext:
+    """What a back-end is made from.
+
+    Args:
+        definition: resolved for this back-end; its block holds the back-end's options.
+        folder: the experiment's folder, for logs, jobs and checkpoints.
+        seed: the experiment's seed.
+        environ: the controller's environment.
+    """
+
+    definition: BenchmarkDefinition
+    folder: Path
+    seed: int = 0
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
 class Backend(abc.ABC):
     """Runs jobs. Used by one thread; `submit` and `stop` return at once and what comes of them arrives through `wait`.
 
@@ -234,6 +253,11 @@ class Backend(abc.ABC):
 
     capabilities: Capabilities
     checkpoints: CheckpointStore
+
+    @classmethod
+    @abc.abstractmethod
+    def create(cls, context: BackendContext) -> Backend:
+        """Make a back-end for one experiment; raises `UserError` where an option is missing or wrong."""
 
     @abc.abstractmethod
     def submit(self, job: JobSpec) -> None:

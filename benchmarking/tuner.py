@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from backends.base import Backend, Event, JobSpec
 from backends.failures import Cause
-from benchmarking.budget import Limit, Usage, affordable, cost_usd, may_add, reached
+from benchmarking.budget import Limit, affordable, cost_usd, may_add, reached
 from benchmarking.ending import Ending, Reason, ending, limit_reason
 from benchmarking.journal import Journal, Record, Session
 from benchmarking.methods.adapter import MethodAdapter
@@ -96,7 +96,7 @@ class Tuner:
         self._interrupted = False
         self._downtime_s = 0.0
         self._uncommitted = 0
-        self._virtual = backend.capabilities.virtual_time
+        self.virtual = backend.capabilities.virtual_time
 
     def interrupt(self) -> None:
         """Wind down: stop what runs, record it, return. Safe in a signal handler."""
@@ -120,17 +120,16 @@ class Tuner:
                     return self._end(*why)
             self._take_event(stopping)
 
-    def usage(self) -> Usage:
-        """Return what has been used so far."""
-        state = self.state
-        elapsed_s = 0.0 if state.first_at is None else self._backend.now() - state.first_at - self._downtime_s
-        return Usage(
-            elapsed_s=elapsed_s,
-            failures=state.counted_failures,
-            trials=len(state.trials),
-            spent_usd=self._wallet.spent_usd + state.spent_usd,
-            reserved_usd=state.reserved_usd,
-        )
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds that this experiment's controllers have run."""
+        first_at = self.state.first_at
+        return 0.0 if first_at is None else self._backend.now() - first_at - self._downtime_s
+
+    @property
+    def spent_usd(self) -> float:
+        """Money that the invocation has spent on closed jobs."""
+        return self._wallet.spent_usd + self.state.spent_usd
 
     def _replay(self) -> None:
         for record in self._journal.records():
@@ -158,7 +157,7 @@ class Tuner:
             observer(record, self.state)
 
     def _commit(self, *, always: bool = False) -> None:
-        if always or not self._virtual or self._uncommitted >= _VIRTUAL_BATCH:
+        if always or not self.virtual or self._uncommitted >= _VIRTUAL_BATCH:
             self._journal.commit()
             self._uncommitted = 0
 
@@ -171,7 +170,7 @@ class Tuner:
             alike = common_cause(state.failures, state.finished, self._n_workers)
             if alike is not None:
                 return Reason.ALIKE, alike
-        limit = reached(self._budget, self.usage())
+        limit = reached(self._budget, failures=state.counted_failures, elapsed_s=self.elapsed_s)
         if limit is None:
             return None
         return limit_reason(limit), state.failures[-1][1] if limit is Limit.FAILURES else ""
@@ -186,7 +185,7 @@ class Tuner:
             return Reason.COST, ""
         if state.exhausted and not state.queue:
             return (Reason.EXHAUSTED, "") if state.trials else (Reason.NOTHING_VALID, state.last_reason)
-        if may_add(self._budget, self.usage()) is not None:
+        if may_add(self._budget, len(state.trials)) is not None:
             return Reason.TRIALS, ""
         return Reason.COST, ""
 
@@ -251,7 +250,7 @@ class Tuner:
             return self._start(state.interrupted[0])
         if state.waiting and state.waiting[0][0] <= self._backend.now() + _TICK_S:
             return self._start(state.waiting[0][1])
-        if may_add(self._budget, self.usage()) is not None:
+        if may_add(self._budget, len(state.trials)) is not None:
             # Only asking tells whether a list that is as long as the limit is finished.
             if state.jobs or state.queue or state.exhausted or not self._adapter.finite:
                 return False
@@ -309,7 +308,7 @@ class Tuner:
             restore_from = self._checkpoint_of(trial_id)
         usd_per_hour, count = self._jobs.price(configuration)
         worst_usd = cost_usd(self._jobs.worst_s, usd_per_hour, count)
-        if not affordable(self._budget, self.usage(), worst_usd):
+        if not affordable(self._budget, spent_usd=self.spent_usd, reserved_usd=state.reserved_usd, worst_usd=worst_usd):
             return False
         body = {
             "trial": trial_id,

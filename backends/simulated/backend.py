@@ -14,6 +14,7 @@ from backends.base import (
     Accepted,
     AdoptedJob,
     Backend,
+    BackendContext,
     Capabilities,
     CheckpointStore,
     Closed,
@@ -25,7 +26,8 @@ from backends.base import (
     Started,
 )
 from backends.failures import Cause, Outcome
-from backends.simulated.table import Run, RunTable
+from backends.simulated.table import CsvTable, Run, RunTable
+from definitions.errors import UserError
 
 
 class SimulatedCheckpoints(CheckpointStore):
@@ -115,6 +117,22 @@ class SimulatedBackend(Backend):
         self._numbers = 0
         self._awake = False
         self.checkpoints: SimulatedCheckpoints = SimulatedCheckpoints(checkpoints)
+
+    @classmethod
+    def create(cls, context: BackendContext) -> SimulatedBackend:
+        options = context.definition.simulated
+        if options.table is None:
+            raise UserError(
+                "--backend simulated", "it replays a table of measured runs, and none is named", "give --set simulated.table=FILE.csv"
+            )
+        table = CsvTable(Path(options.table), context.definition.configuration_keys)
+        return cls(
+            table,
+            seed=context.seed,
+            start_delay_s=options.start_delay_s or 0.0,
+            failure_rate=options.failure_rate or 0.0,
+            checkpoints=context.folder / "checkpoints",
+        )
 
     def now(self) -> float:
         return self._now

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 from backends.failures import Cause
 from definitions.errors import UserError
-from definitions.space import SearchSpace
 
 _BOOKKEEPING = frozenset(
     {
@@ -63,13 +62,13 @@ class CsvTable:
 
     Args:
         path: the CSV file.
-        space: the configuration's keys and domains.
+        keys: the configuration's keys.
 
     Raises:
         UserError: unreadable, no rows, or a column missing; names file and line.
     """
 
-    def __init__(self, path: Path, keys: Sequence[str], space: SearchSpace | None = None) -> None:
+    def __init__(self, path: Path, keys: Sequence[str]) -> None:
         self._keys = tuple(keys)
         try:
             with path.open(newline="", encoding="utf-8-sig") as file:
@@ -83,7 +82,6 @@ class CsvTable:
             raise UserError(
                 f"table {path}", f"lacks the columns {', '.join(missing)}", f"it has {', '.join(str(name) for name in rows[0])}"
             )
-        del space
         self._runs = _group(path, rows, self._keys)
 
     def run(self, configuration: Mapping[str, Any], level: float | None, repeat: int) -> Run | None:

@@ -1,0 +1,53 @@
+"""Where an experiment ran: code, packages, hardware, prices. Written to environment.json, without names of people or machines."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+from definitions.instances import load_tables
+
+
+def describe_environment(source_dir: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return a JSON-able description of the surroundings of an experiment.
+
+    Args:
+        source_dir: folder of the script, whose git commit is noted.
+        environ: the controller's environment.
+    """
+    return {
+        "python": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "cuda_visible_devices": environ.get("CUDA_VISIBLE_DEVICES"),
+        "git": _git(source_dir),
+        "packages": {dist.name: dist.version for dist in sorted(distributions(), key=lambda d: (d.name or "").lower()) if dist.name},
+        "prices_as_of": max((price.date for price in load_tables().prices.values()), default=None),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+
+
+def _git(folder: Path) -> dict[str, Any] | None:
+    def run(*arguments: str) -> str:
+        return subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+
+    try:
+        return {"commit": run("rev-parse", "HEAD"), "dirty": bool(run("status", "--porcelain", "--untracked-files=no"))}
+    except (OSError, subprocess.SubprocessError):
+        return None

@@ -1,0 +1,297 @@
+"""One experiment: benchmark x method x seed on one back-end, in one folder. Opens what it needs, runs the loop, leaves the files."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from backends.base import Backend, BackendContext
+from backends.failures import Cause
+from backends.registry import backend_class
+from benchmarking.ending import Ending
+from benchmarking.environment import describe_environment
+from benchmarking.export.files import write_atomically
+from benchmarking.export.reports_csv import write_reports
+from benchmarking.export.trials_csv import write_trials
+from benchmarking.inputs import Inputs
+from benchmarking.jobs import JobBuilder, job_prefix
+from benchmarking.journal import Journal, SqliteJournal
+from benchmarking.methods.adapter import MethodAdapter
+from benchmarking.methods.registry import build_method
+from benchmarking.refusal import Refuse, check_listed, refusal
+from benchmarking.state import ExperimentState, StateSetup
+from benchmarking.tuner import Observer, Tuner, Wallet, checkpoint_key
+from benchmarking.workers import worker_count
+from definitions import strict_json
+from definitions.configuration import configuration_id
+from definitions.errors import UserError
+from definitions.resolve import Resolved, definition_hash
+from definitions.schema import BenchmarkDefinition, Progressive
+from definitions.show import render
+
+logger = logging.getLogger(__name__)
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ExperimentSpec:
+    """What identifies an experiment.
+
+    Args:
+        resolved: the definition, resolved for the back-end.
+        method: name of the method; `method_arguments`: its arguments from the command line.
+        seed: the seed that the method gets; `number`: which of the invocation's seeds it is.
+        tag: the tag that it shares with the other experiments of its invocation.
+        results_dir: folder of all results.
+    """
+
+    resolved: Resolved
+    method: str
+    seed: int
+    tag: str
+    results_dir: Path
+    method_arguments: Mapping[str, Any] = field(default_factory=dict)
+    number: int = 0
+
+    @property
+    def definition(self) -> BenchmarkDefinition:
+        """The resolved definition."""
+        return self.resolved.definition
+
+    @property
+    def backend(self) -> str:
+        """Name of the back-end."""
+        return self.resolved.backend
+
+    @property
+    def folder(self) -> Path:
+        """Where everything that the experiment leaves is kept."""
+        return self.results_dir / self.tag / self.definition.name / f"{self.method}-{self.backend}-{self.number}"
+
+    @property
+    def title(self) -> str:
+        """What the experiment is called in messages."""
+        return f"{self.definition.name} x {self.method} x seed {self.number} on {self.backend}"
+
+    @property
+    def hash(self) -> str:
+        """Hash of everything that determines its results."""
+        return configuration_id(
+            {
+                "definition": definition_hash(self.definition, self.method),
+                "method": self.method,
+                "arguments": dict(self.method_arguments),
+                "seed": self.seed,
+                "backend": self.backend,
+            }
+        )
+
+
+@dataclass(frozen=True)
+class ExperimentResult:
+    """What an experiment came to; `survivors` are jobs that could not be stopped."""
+
+    spec: ExperimentSpec
+    ending: Ending
+    state: ExperimentState
+    price_label: str
+    survivors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What experiments of one invocation share.
+
+    Args:
+        environ: the controller's environment.
+        cache: folder for generated data sets.
+        wallet: money spent by the invocation's earlier experiments.
+        observers: called after each record.
+        started: called with the loop before it runs, so that it can be interrupted, and with the number of workers.
+        make_backend: makes the back-end; for tests.
+    """
+
+    environ: Mapping[str, str]
+    cache: Path
+    wallet: Wallet = field(default_factory=Wallet)
+    observers: tuple[Observer, ...] = ()
+    started: Callable[[Tuner, int], None] = lambda tuner, n_workers: None
+    make_backend: Callable[[str, BackendContext], Backend] = lambda name, context: backend_class(name).create(context)
+
+
+def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
+    """Write down what the experiment is, or make sure that the folder holds this very experiment.
+
+    Raises:
+        UserError: the folder holds another experiment, or cannot be written.
+    """
+    path = spec.folder / "experiment.json"
+    try:
+        exists = path.is_file()
+        text = path.read_text(encoding="utf-8") if exists else ""
+    except OSError as error:
+        raise UserError(f"cannot read {path}", str(error)) from error
+    if not exists:
+        write_atomically(spec.folder / "definition.yaml", render(spec.resolved))
+        environment = describe_environment(Path(spec.definition.source_dir), environ)
+        write_atomically(spec.folder / "environment.json", strict_json.dumps({"schema_version": SCHEMA_VERSION, **environment}) + "\n")
+        write_atomically(path, strict_json.dumps({"schema_version": SCHEMA_VERSION, **_identity(spec)}) + "\n")
+        return
+    known = strict_json.loads(text)
+    if known.get("hash") != spec.hash:
+        raise UserError(
+            f"tag {spec.tag!r}: {spec.title} is there already, with another definition (hash {known.get('hash')}, now {spec.hash})",
+            f"its results are in {spec.folder}",
+            "use another --experiment_tag; or --resume with the definition it was started with",
+        )
+
+
+def _identity(spec: ExperimentSpec) -> dict[str, Any]:
+    return {
+        "hash": spec.hash,
+        "benchmark": spec.definition.name,
+        "method": spec.method,
+        "method_arguments": dict(spec.method_arguments),
+        "backend": spec.backend,
+        "seed": spec.seed,
+        "number": spec.number,
+    }
+
+
+def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentResult:
+    """Run an experiment, or go on with it where its journal ends.
+
+    Raises:
+        UserError: see the message; what was measured is kept.
+    """
+    prepare_folder(spec, surroundings.environ)
+    with _locked(spec.folder), contextlib.closing(SqliteJournal(spec.folder / "journal.sqlite")) as journal:
+        context = BackendContext(spec.definition, spec.folder, spec.seed, surroundings.environ)
+        backend = surroundings.make_backend(spec.backend, context)
+        survivors: list[str] = []
+        try:
+            tuner, ending = _run(spec, surroundings, backend, journal)
+        finally:
+            survivors += backend.close()
+            for name in survivors:
+                logger.error("job %s could not be stopped and may still run", name)
+        export(spec, tuner.state, journal)
+        return ExperimentResult(spec, ending, tuner.state, backend.capabilities.price_label, tuple(survivors))
+
+
+def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, journal: Journal) -> tuple[Tuner, Ending]:
+    definition = spec.definition
+    refuse = refusal(definition, spec.backend, backend.room)
+    check_listed(definition, refuse)
+    with Inputs(definition, spec.backend, surroundings.cache, surroundings.environ) as inputs:
+        prefix = job_prefix(definition.name, spec.hash)
+        jobs = JobBuilder(definition, spec.backend, prefix, inputs.channels, inputs.environment, spec.seed)
+        check_money(definition, jobs)
+        n_workers = worker_count(definition, spec.backend, backend.room)
+        tuner = make_tuner(spec, backend, journal, jobs, n_workers, refuse, surroundings)
+        surroundings.started(tuner, n_workers)
+        ending = tuner.run()
+        _tidy_checkpoints(tuner.state, backend, definition)
+        return tuner, ending
+
+
+def make_tuner(
+    spec: ExperimentSpec,
+    backend: Backend,
+    journal: Journal,
+    jobs: JobBuilder,
+    n_workers: int,
+    refuse: Refuse,
+    surroundings: Surroundings,
+) -> Tuner:
+    """Return the loop of an experiment, not yet run."""
+    definition = spec.definition
+    adapter = MethodAdapter(build_method(spec.method, definition, spec.seed, spec.method_arguments), refuse)
+    return Tuner(
+        state=ExperimentState(state_setup(definition, spec.seed, hears_levels=adapter.hears_levels)),
+        adapter=adapter,
+        backend=backend,
+        journal=journal,
+        jobs=jobs,
+        budget=definition.budget,
+        n_workers=n_workers,
+        wallet=surroundings.wallet,
+        observers=surroundings.observers,
+    )
+
+
+def state_setup(definition: BenchmarkDefinition, seed: int, *, hears_levels: bool) -> StateSetup:
+    """Return what the fold of an experiment's journal depends on besides the records."""
+    fidelity = definition.fidelity if isinstance(definition.fidelity, Progressive) else None
+    return StateSetup(
+        objectives=definition.objectives,
+        repeats=definition.repeats,
+        order=definition.order,
+        seed=seed,
+        level_name=fidelity.reported_as if fidelity is not None and hears_levels else None,
+        full_level=None if fidelity is None else fidelity.full,
+    )
+
+
+def check_money(definition: BenchmarkDefinition, jobs: JobBuilder) -> None:
+    """Raise `UserError` where money is limited but some configuration's price is unknown."""
+    if definition.budget.max_cost is None:
+        return
+    domain = definition.search_space.domains.get("instance_type")
+    types = domain.grid(0) if domain is not None else {c.get("instance_type") for c in definition.explicit_configurations}
+    unknown = [t for t in types or (None,) if jobs.price({} if t is None else {"instance_type": t})[0] is None]
+    if unknown:
+        raise UserError(
+            f"max_cost = {definition.budget.max_cost:g}: the price of {', '.join(str(t) for t in unknown)} is unknown",
+            "what cannot be priced cannot be capped",
+            "add a dated row to definitions/prices.csv, or drop max_cost",
+        )
+
+
+def read_state(spec: ExperimentSpec, journal: Journal) -> ExperimentState:
+    """Return the state that an experiment's journal amounts to, without running anything."""
+    hears_levels = build_method(spec.method, spec.definition, spec.seed, spec.method_arguments).hears_levels
+    state = ExperimentState(state_setup(spec.definition, spec.seed, hears_levels=hears_levels))
+    for record in journal.records():
+        state.apply(record)
+    return state
+
+
+def export(spec: ExperimentSpec, state: ExperimentState, journal: Journal) -> None:
+    """Write the result files; raises `UserError` where they cannot be written."""
+    write_trials(spec.folder / "trials.csv", spec.definition, state)
+    write_reports(spec.folder / "reports.csv", spec.definition, state, journal)
+
+
+def _tidy_checkpoints(state: ExperimentState, backend: Backend, definition: BenchmarkDefinition) -> None:
+    """Delete the checkpoints of trials that are over, but for the best one's."""
+    if not backend.capabilities.checkpoints:
+        return
+    primary, mode = next(iter(definition.objectives.items()))
+    over = [trial for trial in state.trials.values() if trial.status.is_final]
+    ranked = [(value if mode == "min" else -value, trial.trial) for trial in over if (value := trial.value_of(primary)) is not None]
+    best = min(ranked, default=(0.0, -1))[1]
+    backend.checkpoints.delete([checkpoint_key(trial.trial) for trial in over if trial.trial != best and trial.cause is not Cause.PAUSED])
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder against other controllers; raises `UserError` where one is at work."""
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise UserError(
+                f"{folder} is in use", "another process is running this experiment", "wait for it, or use another tag"
+            ) from error
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,62 @@
+"""reports.csv: one row a report, streamed from the journal. It can be replayed by the simulated back-end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarking.export.files import utc, write_csv
+from benchmarking.journal import Journal, Record
+from benchmarking.state import ExperimentState
+from definitions.schema import RESERVED_KEYS, BenchmarkDefinition
+
+_FIXED = ("trial", "repeat", "job", "attempt", "incarnation", "sequence", "at", "elapsed_s", "after_stop")
+
+
+def metric_columns(records: Iterable[Record], taken: Sequence[str]) -> dict[str, str]:
+    """Return metric name -> column, in order of appearance; a name that is taken by another column gets the prefix `metric_`."""
+    names: dict[str, str] = {}
+    for record in records:
+        if record.kind == "reported":
+            for name in record.body["metrics"]:
+                if name not in names:
+                    names[name] = f"metric_{name}" if name in taken or name in RESERVED_KEYS or name in _FIXED else name
+    return names
+
+
+def report_rows(
+    definition: BenchmarkDefinition, state: ExperimentState, records: Iterable[Record], metrics: Sequence[str]
+) -> Iterator[list[Any]]:
+    """Yield the rows: fixed columns, configuration, metrics; `after_stop` marks what came after the job was asked to stop."""
+    jobs: dict[str, Mapping[str, Any]] = {}
+    stopped: set[str] = set()
+    for record in records:
+        body = record.body
+        if record.kind == "start":
+            jobs[body["job"]] = body
+        elif record.kind == "stop":
+            stopped.add(body["job"])
+        elif record.kind == "reported" and body["job"] in jobs:
+            start = jobs[body["job"]]
+            trial = state.trials[start["trial"]]
+            yield [
+                trial.trial,
+                trial.repeat,
+                body["job"],
+                start["attempt"],
+                body.get("incarnation", 0),
+                body["sequence"],
+                utc(record.at),
+                body["elapsed_s"],
+                "true" if body["job"] in stopped else "false",
+                *(trial.configuration.get(key) for key in definition.configuration_keys),
+                *(body["metrics"].get(name) for name in metrics),
+            ]
+
+
+def write_reports(path: Path, definition: BenchmarkDefinition, state: ExperimentState, journal: Journal) -> None:
+    """Write reports.csv; raises `UserError` where it cannot be written."""
+    columns = metric_columns(journal.records(), definition.configuration_keys)
+    header = [*_FIXED, *definition.configuration_keys, *columns.values()]
+    write_csv(path, header, report_rows(definition, state, journal.records(), list(columns)))

@@ -1,0 +1,75 @@
+"""trials.csv: one row a trial, from the state of an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarking.export.files import utc, write_csv
+from benchmarking.state import ExperimentState, TrialState
+from definitions.configuration import configuration_id
+from definitions.schema import DERIVED_OBJECTIVES, BenchmarkDefinition, PerJob, Progressive
+
+
+def trials_header(definition: BenchmarkDefinition) -> list[str]:
+    """Return the columns of trials.csv; objectives that Outrider measures itself have their column once."""
+    reported = [name for name in definition.objectives if name not in DERIVED_OBJECTIVES]
+    derived = [name for name in definition.objectives if name in DERIVED_OBJECTIVES and name not in ("duration_s", "cost_usd")]
+    return [
+        "trial",
+        *definition.configuration_keys,
+        "fidelity",
+        "repeat",
+        "attempts",
+        "status",
+        "cause",
+        "started_at",
+        "ended_at",
+        "duration_s",
+        "cost_usd",
+        *derived,
+        *(f"last_{name}" for name in reported),
+        *(f"best_{name}" for name in reported),
+        "configuration_id",
+        "message",
+    ]
+
+
+def trials_rows(definition: BenchmarkDefinition, state: ExperimentState) -> Iterator[Sequence[Any]]:
+    """Yield the rows of trials.csv, in the order of the trials."""
+    reported = [name for name in definition.objectives if name not in DERIVED_OBJECTIVES]
+    derived = [name for name in definition.objectives if name in DERIVED_OBJECTIVES and name not in ("duration_s", "cost_usd")]
+    for trial in state.trials.values():
+        yield [
+            trial.trial,
+            *(trial.configuration.get(key) for key in definition.configuration_keys),
+            _fidelity(definition, trial),
+            trial.repeat,
+            trial.attempts,
+            str(trial.status),
+            None if trial.cause is None else str(trial.cause),
+            utc(trial.started_at),
+            utc(trial.ended_at),
+            trial.duration_s,
+            trial.cost_usd,
+            *(trial.value_of(name) for name in derived),
+            *(trial.last.get(name) for name in reported),
+            *(trial.best.get(name) for name in reported),
+            configuration_id(trial.configuration),
+            trial.message,
+        ]
+
+
+def write_trials(path: Path, definition: BenchmarkDefinition, state: ExperimentState) -> None:
+    """Write trials.csv; raises `UserError` where it cannot be written."""
+    write_csv(path, trials_header(definition), trials_rows(definition, state))
+
+
+def _fidelity(definition: BenchmarkDefinition, trial: TrialState) -> Any:
+    match definition.fidelity:
+        case PerJob():
+            return definition.fidelity.full
+        case Progressive():
+            return trial.last.get(definition.fidelity.reported_as)
+    return None

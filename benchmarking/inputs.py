@@ -1,0 +1,142 @@
+"""The data of an experiment: which data sets its configurations can ask for, prepared once, and the channels of each job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from backends.base import InputChannel
+from benchmarking.datasets import EmbeddedS3, Prepared, prepare
+from definitions.errors import UserError
+from definitions.ingestion import ingestion, needs_s3, problem
+from definitions.schema import BenchmarkDefinition
+from definitions.schema import InputChannel as ChannelDefinition
+from definitions.space import Choice, Constant
+
+_DEFAULT_INGESTION = {"local": "local", "simulated": "local"}
+
+
+@dataclass(frozen=True)
+class ChannelChoice:
+    """What one channel reads for one configuration: names of a data set and of an ingestion."""
+
+    channel: str
+    dataset: str
+    ingestion: str
+
+
+def channel_choices(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> tuple[ChannelChoice, ...]:
+    """Return what each channel reads; the configuration's `dataset` and `ingestion` mean the channel `train`.
+
+    Raises:
+        UserError: a channel for which neither the definition nor the configuration names a data set.
+    """
+    channels = dict(definition.inputs)
+    if "dataset" in configuration and "train" not in channels and definition.datasets:
+        channels["train"] = ChannelDefinition()
+    return tuple(_choice(definition, backend, name, channel, configuration) for name, channel in channels.items())
+
+
+def _choice(
+    definition: BenchmarkDefinition, backend: str, name: str, channel: ChannelDefinition, configuration: Mapping[str, Any]
+) -> ChannelChoice:
+    chosen = configuration if name == "train" else {}
+    only = next(iter(definition.datasets)) if len(definition.datasets) == 1 else None
+    dataset = channel.dataset or chosen.get("dataset") or only
+    if dataset is None:
+        raise UserError(f"inputs.{name}: no data set", "neither the channel nor the configuration names one", f"give inputs.{name}.dataset")
+    if dataset not in definition.datasets:
+        raise UserError(f"inputs.{name}: data set {dataset!r} is not defined", f"datasets: {', '.join(definition.datasets) or 'none'}")
+    return ChannelChoice(name, dataset, channel.ingestion or chosen.get("ingestion") or _DEFAULT_INGESTION.get(backend, "file"))
+
+
+def input_problem(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> str | None:
+    """Return why the configuration's data cannot be read the way it asks for, or None where it can."""
+    for choice in channel_choices(definition, backend, configuration):
+        dataset = definition.datasets[choice.dataset]
+        found = problem(choice.ingestion, dataset.layout, backend, dataset.type)
+        if found is not None:
+            return f"inputs.{choice.channel}: {found}"
+    return None
+
+
+def possible_choices(definition: BenchmarkDefinition, backend: str) -> set[ChannelChoice]:
+    """Return every valid pair of data set and ingestion that some configuration can ask for."""
+    choices: set[ChannelChoice] = set()
+    for configuration in _data_configurations(definition):
+        if input_problem(definition, backend, configuration) is None:
+            choices.update(channel_choices(definition, backend, configuration))
+    return choices
+
+
+def _data_configurations(definition: BenchmarkDefinition) -> Iterator[Mapping[str, Any]]:
+    if definition.trials:
+        yield from definition.explicit_configurations
+        return
+    domains = definition.search_space.domains
+    values = {
+        key: domains[key].grid(0) if key in domains and isinstance(domains[key], (Choice, Constant)) else (None,)
+        for key in ("dataset", "ingestion")
+    }
+    for dataset in values["dataset"]:
+        for mode in values["ingestion"]:
+            yield {key: value for key, value in (("dataset", dataset), ("ingestion", mode)) if value is not None}
+
+
+@dataclass
+class Inputs:
+    """Prepared data sets of one experiment; a context manager, inside which an embedded S3 server runs where one is needed.
+
+    Args:
+        definition: the resolved definition.
+        backend: name of the back-end.
+        cache: folder for generated data sets.
+        environ: where an S3 endpoint or account of the user's own would be named.
+    """
+
+    definition: BenchmarkDefinition
+    backend: str
+    cache: Path
+    environ: Mapping[str, str]
+    environment: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    _prepared: dict[str, Prepared] = field(default_factory=dict)
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    def __enter__(self) -> Inputs:
+        if self.backend == "simulated":
+            return self
+        choices = possible_choices(self.definition, self.backend)
+        remote = {choice.dataset for choice in choices if needs_s3(choice.ingestion)}
+        generated = {name for name in remote if self.definition.datasets[name].type == "images"}
+        target = None
+        try:
+            if generated and self.backend == "local":
+                server = self._stack.enter_context(EmbeddedS3(self.cache / "s3"))
+                target = server.target
+                self.environment.update(server.environment)
+                self.notes.append(f"embedded S3 server on {server.endpoint_url}")
+            for name in sorted({choice.dataset for choice in choices}):
+                s3 = target if name in generated else None
+                self._prepared[name] = prepare(name, self.definition.datasets[name], cache=self.cache, s3=s3)
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def channels(self, configuration: Mapping[str, Any]) -> tuple[InputChannel, ...]:
+        """Return the input channels of a configuration's jobs."""
+        return tuple(self._channel(choice) for choice in channel_choices(self.definition, self.backend, configuration))
+
+    def _channel(self, choice: ChannelChoice) -> InputChannel:
+        entry = ingestion(choice.ingestion)
+        layout = self.definition.datasets[choice.dataset].layout
+        prepared = self._prepared.get(choice.dataset)
+        uri = "" if prepared is None else prepared.location(entry.input_mode)
+        return InputChannel(choice.channel, choice.dataset, layout, entry.input_mode, entry.layouts[layout], uri)

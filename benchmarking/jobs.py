@@ -1,0 +1,122 @@
+"""From a trial to the job that runs it: name, arguments, environment, price. Used by the loop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from backends.base import InputChannel, JobSpec, Limits
+from benchmarking.budget import DEFAULT_MAX_RUN_S
+from benchmarking.tuner import checkpoint_key
+from definitions import strict_json
+from definitions.configuration import CONSUMED_KEYS
+from definitions.instances import price_of
+from definitions.schema import BenchmarkDefinition, PerJob
+
+_GRACE_S = 5.0
+
+
+def instance_type_of(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> str:
+    """Return the instance type of a configuration: its own, the fixed argument, or on this machine a share of one core."""
+    found = configuration.get("instance_type") or definition.arguments.get("instance_type")
+    return str(found) if found else "local.1cpu"
+
+
+def argument_list(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return `--key value` pairs; None leaves an argument out, lists and mappings become JSON, true is `True` as in SageMaker."""
+    listed: list[str] = []
+    for key, value in arguments.items():
+        if value is not None:
+            text = strict_json.dumps(value) if isinstance(value, (list, tuple, dict)) else str(value)
+            listed += [f"--{key}", text]
+    return tuple(listed)
+
+
+class JobBuilder:
+    """Makes the jobs of one experiment.
+
+    Args:
+        definition: the resolved definition.
+        backend: name of the back-end.
+        prefix: beginning of every job name, unique to the experiment.
+        channels: input channels of a configuration.
+        environment: variables for every job, e.g. of an embedded S3 server.
+        seed: the experiment's seed.
+        region: for prices.
+    """
+
+    def __init__(
+        self,
+        definition: BenchmarkDefinition,
+        backend: str,
+        prefix: str,
+        channels: Callable[[Mapping[str, Any]], tuple[InputChannel, ...]] = lambda configuration: (),
+        environment: Mapping[str, str] | None = None,
+        seed: int = 0,
+        region: str = "us-east-1",
+    ) -> None:
+        self._definition = definition
+        self._backend = backend
+        self._prefix = prefix
+        self._channels = channels
+        self._environment = dict(environment or {})
+        self._seed = seed
+        self._region = region
+        self._max_run_s = definition.budget.max_run or DEFAULT_MAX_RUN_S
+        self._grace_s = definition.local.grace_s or _GRACE_S
+        self._prices: dict[str, float | None] = {}
+        self._script = str(Path(definition.source_dir) / definition.script)
+        self.worst_s = self._max_run_s + self._grace_s
+
+    def name(self, trial: int, attempt: int) -> str:
+        """Return a job name that is valid on every back-end (letters, digits and hyphens, at most 63)."""
+        return f"{self._prefix}-t{trial}-a{attempt}"
+
+    def build(self, trial: int, repeat: int, configuration: Mapping[str, Any], attempt: int, restore_from: str | None) -> JobSpec:
+        """Return the job of a trial's attempt."""
+        definition = self._definition
+        fidelity = definition.fidelity
+        arguments: dict[str, Any] = {key: value for key, value in definition.arguments.items() if key not in CONSUMED_KEYS}
+        arguments |= {key: value for key, value in configuration.items() if key not in CONSUMED_KEYS}
+        if fidelity is not None:
+            arguments[fidelity.argument] = fidelity.full
+        consumed = {key: configuration.get(key, definition.arguments.get(key)) for key in CONSUMED_KEYS}
+        environment = {f"OUTRIDER_{key.upper()}": str(value) for key, value in consumed.items() if value is not None}
+        environment |= {"OUTRIDER_REPEAT": str(repeat), "OUTRIDER_SEED": str(self._seed)}
+        return JobSpec(
+            name=self.name(trial, attempt),
+            trial=trial,
+            attempt=attempt,
+            script=self._script,
+            arguments=argument_list(arguments),
+            environment={**environment, **self._environment},
+            instance_type=instance_type_of(definition, self._backend, configuration),
+            instance_count=self._count(configuration),
+            inputs=self._channels(configuration),
+            configuration=configuration,
+            level=fidelity.full if isinstance(fidelity, PerJob) else None,
+            repeat=repeat,
+            checkpoint=checkpoint_key(trial),
+            restore_from=restore_from,
+            limits=Limits(self._max_run_s, self._grace_s),
+            exclusive=definition.is_exclusive,
+        )
+
+    def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
+        """Return dollars per instance-hour (None where unknown) and the number of instances."""
+        instance_type = instance_type_of(self._definition, self._backend, configuration)
+        if instance_type not in self._prices:
+            price = price_of(instance_type, self._region)
+            self._prices[instance_type] = None if price is None else price.usd_per_hour
+        return self._prices[instance_type], self._count(configuration)
+
+    def _count(self, configuration: Mapping[str, Any]) -> int:
+        return int(configuration.get("instance_count") or self._definition.arguments.get("instance_count") or 1)
+
+
+def job_prefix(benchmark: str, identity: str) -> str:
+    """Return the beginning of an experiment's job names: readable, and unique by the first digits of a hash `identity`."""
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", benchmark).strip("-")[:24].rstrip("-") or "job"
+    return f"{slug}-{identity[:8]}"

@@ -1,0 +1,50 @@
+"""Why a configuration cannot run: `valid` rules, ingestion against layout and back-end, instances that do not fit. Used by the adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from benchmarking.inputs import input_problem
+from benchmarking.jobs import instance_type_of
+from definitions.errors import UserError
+from definitions.schema import BenchmarkDefinition
+
+Refuse = Callable[[Mapping[str, Any]], str | None]
+
+
+def refusal(definition: BenchmarkDefinition, backend: str, room: Callable[[str], int]) -> Refuse:
+    """Return the function that says why a configuration cannot run, or None where it can.
+
+    Args:
+        definition: the resolved definition.
+        backend: name of the back-end.
+        room: how many jobs of an instance type can run at once; 0 where none can.
+    """
+    rules = definition.rules
+    rooms: dict[str, int] = {}
+    has_inputs = bool(definition.inputs or definition.datasets)
+
+    def refuse(configuration: Mapping[str, Any]) -> str | None:
+        for rule in rules:
+            if not rule.holds(configuration):
+                return f"ruled out by valid: {rule.text}"
+        found = input_problem(definition, backend, configuration) if has_inputs else None
+        if found is not None:
+            return found
+        instance_type = instance_type_of(definition, backend, configuration)
+        if instance_type not in rooms:
+            rooms[instance_type] = room(instance_type)
+        return None if rooms[instance_type] else f"instance type {instance_type} does not fit here"
+
+    return refuse
+
+
+def check_listed(definition: BenchmarkDefinition, refuse: Refuse) -> None:
+    """Raise `UserError` for explicit trials that cannot run: who lists a trial wants it run."""
+    refused = [(number, refuse(configuration)) for number, configuration in enumerate(definition.explicit_configurations)]
+    problems = [f"trials.{number}: {why}" for number, why in refused if why is not None]
+    if problems:
+        raise UserError(
+            f"benchmark {definition.name}: {len(problems)} of its trials cannot run", "\n  ".join(problems[:10]), "change or remove them"
+        )

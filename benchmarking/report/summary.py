@@ -1,0 +1,167 @@
+"""The end of an experiment in words and one table: verdict first. Used by launch; pure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarking.analysis.pareto import pareto_front
+from benchmarking.analysis.verdict import Comparison, Measured, Verdict, judge
+from benchmarking.policy import TrialStatus
+from benchmarking.report.text import configuration_text, shown, table
+from benchmarking.state import ExperimentState, TrialState
+from definitions.schema import Mode
+
+_ROWS = 12
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is printed at the end.
+
+    Args:
+        verdict: one or a few sentences.
+        table: configurations, best first, at most a dozen.
+        best: value of the primary objective of the leading configuration; None where nothing was completed.
+    """
+
+    verdict: str
+    table: str
+    best: float | None
+
+
+def summarise(state: ExperimentState, objectives: Mapping[str, Mode], price_label: str = "") -> Summary:
+    """Return the summary of an experiment's state; `price_label` says what kind of dollars it counts (e.g. `nominal`)."""
+    primary, mode = next(iter(objectives.items()))
+    groups = _by_evaluation(state)
+    measured = [Measured(e, trials[0].configuration, _values(trials, primary)) for e, trials in groups.items() if _values(trials, primary)]
+    verdict = judge(measured, mode)
+    keys = _varying_keys([trials[0].configuration for trials in groups.values()])
+    lines = [_sentence(verdict, primary, keys, price_label)]
+    means = {e: {name: _mean(_values(trials, name)) for name in objectives} for e, trials in groups.items() if _completed(trials)}
+    front = [list(means)[index] for index in pareto_front(list(means.values()), objectives)] if len(objectives) > 1 else []
+    if len(front) > 1:
+        named = ", ".join(f"{e} ({configuration_text(groups[e][0].configuration, keys)})" for e in front[:6])
+        lines.append(f"Not beaten in every objective ({', '.join(objectives)}): {named}{', ...' if len(front) > 6 else ''}.")
+    lines += _caveats(state)
+    ranked = [] if verdict is None else [verdict.leader, *(comparison.other for comparison in verdict.comparisons)]
+    order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in {entry.evaluation for entry in ranked}]
+    header = ["config", *keys, *objectives, "n", "status", *(["front"] if front else [])]
+    rows = [_row(e, groups[e], keys, objectives, e in front if front else None) for e in order[:_ROWS]]
+    text = table(header, rows) + (f"\n... and {len(order) - _ROWS} more" if len(order) > _ROWS else "")
+    return Summary("\n".join(lines), text if rows else "", None if verdict is None else verdict.leader.mean)
+
+
+def _row(
+    evaluation: int, trials: Sequence[TrialState], keys: Sequence[str], objectives: Mapping[str, Mode], on_front: bool | None
+) -> list[Any]:
+    configuration = trials[0].configuration
+    marks = [] if on_front is None else ["*" if on_front else ""]
+    values = [_cell(trials, name) for name in objectives]
+    return [evaluation, *(configuration.get(key) for key in keys), *values, len(_completed(trials)), _statuses(trials), *marks]
+
+
+def _by_evaluation(state: ExperimentState) -> dict[int, list[TrialState]]:
+    groups: dict[int, list[TrialState]] = {}
+    for trial in state.trials.values():
+        groups.setdefault(trial.evaluation, []).append(trial)
+    return groups
+
+
+def _completed(trials: Sequence[TrialState]) -> list[TrialState]:
+    return [trial for trial in trials if trial.status is TrialStatus.COMPLETED]
+
+
+def _values(trials: Sequence[TrialState], objective: str) -> list[float]:
+    values = (trial.value_of(objective) for trial in _completed(trials))
+    return [value for value in values if value is not None and math.isfinite(value)]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
+
+
+def _cell(trials: Sequence[TrialState], objective: str) -> str:
+    values = _values(trials, objective)
+    if not values:
+        return "-"
+    mean = math.fsum(values) / len(values)
+    if len(values) == 1:
+        return shown(mean)
+    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    return f"{shown(mean)} ± {spread / abs(mean) * 100:.0f} %" if mean else f"{shown(mean)} ± {shown(spread)}"
+
+
+def _statuses(trials: Sequence[TrialState]) -> str:
+    counts = Counter(f"{trial.status}" + (f" ({trial.cause})" if trial.cause is not None else "") for trial in trials)
+    return ", ".join(name if count == len(trials) else f"{count} {name}" for name, count in counts.items())
+
+
+def _varying_keys(configurations: Sequence[Mapping[str, Any]]) -> list[str]:
+    keys = dict.fromkeys(key for configuration in configurations for key in configuration)
+    varying = [key for key in keys if len({repr(configuration.get(key)) for configuration in configurations}) > 1]
+    return varying or list(keys)[:4]
+
+
+def _sentence(verdict: Verdict | None, primary: str, keys: Sequence[str], price_label: str) -> str:
+    if verdict is None:
+        return f"No trial was completed, so there is no verdict on {primary}."
+    label = f" ({price_label} price)" if price_label and primary == "cost_usd" else ""
+    leader = f"configuration {verdict.leader.evaluation} ({configuration_text(verdict.leader.configuration, keys)})"
+    value = f"{primary} = {shown(verdict.leader.mean)}{label}"
+    if not verdict.comparisons:
+        return f"Only {leader} was completed: {value}."
+    nearest = verdict.comparisons[0]
+    if nearest.interval is None:
+        gap = _gap(nearest)
+        return (
+            f"Best seen: {leader}: {value}, {gap} than configuration {nearest.other.evaluation}. "
+            "Each was measured once, so nothing says whether that is noise: --repeats 3 would."
+        )
+    if nearest.decided:
+        return f"Best: {leader}: {value}, {_gap(nearest)} than the next, configuration {nearest.other.evaluation}{_interval(nearest)}."
+    tied = verdict.tied
+    names = ", ".join(str(comparison.other.evaluation) for comparison in tied[:6]) + (", ..." if len(tied) > 6 else "")
+    if len(tied) == len(verdict.comparisons):
+        return (
+            f"Not decided: {leader} leads with {value}, but its lead over every other lies within the noise "
+            f"({_gap(nearest)} than configuration {nearest.other.evaluation}{_interval(nearest)}). More repeats would tell."
+        )
+    first = next(comparison for comparison in verdict.comparisons if comparison.decided)
+    return (
+        f"{leader[0].upper()}{leader[1:]} leads: {value}. "
+        f"It is {_gap(first)} than configuration {first.other.evaluation}{_interval(first)}; "
+        f"against {names} it is not decided (nearest: {_gap(nearest)}{_interval(nearest)})."
+    )
+
+
+def _gap(comparison: Comparison) -> str:
+    if comparison.factor is not None:
+        return f"{comparison.factor:.2f}x better"
+    return f"{shown(comparison.difference)} better"
+
+
+def _interval(comparison: Comparison) -> str:
+    if comparison.interval is None:
+        return ""
+    low, high = comparison.interval
+    return (
+        f" (95 % interval {low:.2f} to {high:.2f})" if comparison.factor is not None else f" (95 % interval {shown(low)} to {shown(high)})"
+    )
+
+
+def _caveats(state: ExperimentState) -> list[str]:
+    lines = []
+    statuses = Counter(trial.status for trial in state.trials.values())
+    if statuses[TrialStatus.FAILED] and state.failures:
+        cause, message = state.failures[-1]
+        lines.append(f"{statuses[TrialStatus.FAILED]} of {len(state.trials)} trials failed; the last: {message or cause}")
+    for status, words in ((TrialStatus.INFEASIBLE, "ran out of memory"), (TrialStatus.DIVERGED, "diverged (an objective was not finite)")):
+        if statuses[status]:
+            lines.append(f"{statuses[status]} of {len(state.trials)} trials {words}.")
+    if state.skipped:
+        lines.append(f"{state.skipped} suggested configurations cannot run and were skipped; the last: {state.last_reason}.")
+    return lines

@@ -1,0 +1,8 @@
+"""Run benchmarks: the same as `outrider run`. See `python hpo_main.py --help`."""
+
+import sys
+
+from launch.__main__ import main
+
+if __name__ == "__main__":
+    sys.exit(main(["run", *sys.argv[1:]]))

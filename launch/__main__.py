@@ -1,0 +1,59 @@
+"""`outrider VERB` = `python -m launch VERB`: finds the verb's module, shows `UserError` without a traceback, returns the exit code."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+VERBS = {
+    "run": "run benchmarks (what hpo_main.py does)",
+    "list": "list the known benchmarks",
+    "show": "show a benchmark's resolved definition",
+    "export": "write the CSV files of a run anew from its journal",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb and return its exit code (see the README for their meaning)."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    from launch.origin import check_origin
+
+    problem = check_origin()
+    if problem is not None:
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(_usage())
+        return 0 if arguments else 2
+    verb, rest = arguments[0], arguments[1:]
+    if verb not in VERBS:
+        from definitions.errors import did_you_mean
+
+        print(f"error: there is no verb {verb!r}; {did_you_mean(verb, list(VERBS))}\n\n{_usage()}", file=sys.stderr)
+        return 2
+    return _guarded(verb, rest)
+
+
+def _guarded(verb: str, arguments: Sequence[str]) -> int:
+    from definitions.errors import EXIT_INTERRUPTED, OutriderError
+
+    try:
+        return int(importlib.import_module(f"launch.{verb}").main(arguments))
+    except OutriderError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        return 0
+
+
+def _usage() -> str:
+    lines = [f"  {verb:<8}{summary}" for verb, summary in VERBS.items()]
+    return "usage: outrider VERB ...\n\nverbs:\n" + "\n".join(lines) + "\n\n`outrider VERB --help` explains each."
+
+
+if __name__ == "__main__":
+    sys.exit(main())

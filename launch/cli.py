@@ -1,0 +1,138 @@
+"""The flags of `outrider run`: parsing only. Syne Tune's names where it has them; dashes and underscores are alike."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from launch.request import RunRequest
+
+_EPILOG = """\
+A value given here wins over the definition's. Results go to stdout, progress to stderr.
+Exit codes: 0 done, 1 a fault of ours, 2 wrong use, 3 failure budget spent, 4 budget spent before a list was finished,
+5 refused by the cloud, 130 interrupted. Ctrl-C once winds down and prints the line that resumes; twice stops at once."""
+
+_SETTINGS = ("n_workers", "max_wallclock_time", "max_failures", "max_cost", "max_num_trials", "max_run", "repeats", "order", "exclusive")
+_FIELDS = {name: f"budget.{name}" if name.startswith("max_") else name for name in _SETTINGS}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises `UserError` instead of printing and exiting."""
+
+    def error(self, message: str) -> NoReturn:
+        import re
+
+        from definitions.errors import UserError, nearest
+
+        advice = f"see {self.prog} --help"
+        unknown = re.search(r"unrecognized arguments: (--\S+)", message)
+        near = nearest(unknown[1], [option for action in self._actions for option in action.option_strings]) if unknown else ""
+        raise UserError(message, advice=f"did you mean {near}? ({advice})" if near else advice)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of `outrider run`."""
+    parser = _Parser(
+        prog="hpo_main.py",
+        description="Run benchmarks as asynchronous trials and say which configuration wins.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    what = parser.add_argument_group("what to run")
+    what.add_argument("--benchmark", nargs="+", default=[], metavar="NAME|FILE", help="built-in benchmarks by name, your own by YAML file")
+    what.add_argument("--method", nargs="+", default=[], metavar="NAME", help="methods; default: the definition's, else LISTED or RS")
+    what.add_argument("--method_args", nargs="+", default=[], metavar="KEY=VALUE", help="arguments for the methods, e.g. points=3")
+    what.add_argument("--backend", default=None, metavar="NAME", help="where trials run: local (default), simulated, or a plugin's")
+    what.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=V1[,V2]", dest="settings",
+                      help="override a key of the definition, or sweep one of its space or arguments: batch_size=32,64")  # fmt: skip
+    what.add_argument("--num_seeds", type=int, default=1, metavar="N", help="number of seeds: repeat each search N times (default 1)")
+    what.add_argument("--start_seed", type=int, default=0, metavar="S", help="first seed; seeds are S, S+1, ..., S+N-1 (default 0)")
+    what.add_argument("--random_seed", type=int, default=0, metavar="R", help="master seed that all seeds are derived from (default 0)")
+    what.add_argument("--list", action="store_true", help="list the known benchmarks and stop")
+    what.add_argument("--show", metavar="NAME|FILE", help="show a benchmark, resolved, with where each value came from, and stop")
+    what.add_argument("--dry_run", action="store_true", help="show what would run and its worst case, and stop")
+    limits = parser.add_argument_group("limits and repeats (default: the definition's)")
+    limits.add_argument("--n_workers", metavar="N", help="trials at once, at most; default: what fits, 1 where speed or cost is measured")
+    limits.add_argument("--max_wallclock_time", metavar="S", help="seconds that each experiment may take")
+    limits.add_argument("--max_failures", metavar="N", help="failed trials that are tolerated; one more ends the experiment")
+    limits.add_argument("--max_cost", metavar="USD", help="dollars for all experiments together, counting the worst case in flight")
+    limits.add_argument("--max_num_trials", metavar="N", help="trials that each experiment may start")
+    limits.add_argument("--max_run", metavar="S", help="seconds that one job may take")
+    limits.add_argument("--repeats", metavar="N", help="measurements of each configuration")
+    limits.add_argument("--order", choices=("default", "interleave", "random"), help="order of repeated measurements")
+    limits.add_argument("--exclusive", action=argparse.BooleanOptionalAction, default=None, help="nothing else runs beside a trial (local)")
+    files = parser.add_argument_group("results and resume")
+    files.add_argument("--experiment_tag", default="", metavar="TAG", help="name of this run; default: date and hash. A known tag goes on")
+    files.add_argument("--resume", default="", metavar="TAG", help="go on with the experiments of this tag, as they were defined")
+    files.add_argument(
+        "--results_dir", type=Path, default=None, metavar="DIR", help="folder of results (default results, or $OUTRIDER_RESULTS)"
+    )
+    files.add_argument("--cache_dir", type=Path, default=None, metavar="DIR", help="where generated data sets are kept "
+                       "(default ~/.cache/outrider, or $OUTRIDER_CACHE)")  # fmt: skip
+    other = parser.add_argument_group("other")
+    other.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the result on stdout (default table)")
+    other.add_argument("--verbose", action=argparse.BooleanOptionalAction, default=False, help="log more, and every change of every trial")
+    other.add_argument("--warm_pool", type=int, choices=(0, 1), default=0, help="1: the same as --backend warm_pool")
+    other.add_argument("--yes", action="store_true", help="do not ask before spending real money")
+    other.add_argument("--save_tuner", nargs="?", const="1", help=argparse.SUPPRESS)
+    other.add_argument("--launched_remotely", nargs="?", const="1", help=argparse.SUPPRESS)
+    return parser
+
+
+def normalise(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with `--some-flag` written `--some_flag`; values are left alone."""
+    words = []
+    for word in arguments:
+        name, equals, value = word.partition("=")
+        words.append(name[:2] + name[2:].replace("-", "_") + equals + value if name.startswith("--") and len(name) > 2 else word)
+    return words
+
+
+def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[argparse.Namespace, RunRequest]:
+    """Return the parsed flags and the request they amount to.
+
+    Raises:
+        UserError: a flag or value that cannot be.
+    """
+    given = make_parser().parse_args(_boolean_forms(normalise(arguments)))
+    settings = [*given.settings]
+    for name, key in _FIELDS.items():
+        value = getattr(given, name)
+        if value is not None:
+            settings.append(f"{key}={str(value).lower() if isinstance(value, bool) else value}")
+    results = given.results_dir or Path(environ.get("OUTRIDER_RESULTS") or "results")
+    cache = given.cache_dir or Path(environ.get("OUTRIDER_CACHE") or "~/.cache/outrider")
+    request = RunRequest(
+        benchmark=tuple(given.benchmark),
+        method=tuple(given.method),
+        backend=given.backend or ("warm_pool" if given.warm_pool else "local"),
+        num_seeds=given.num_seeds,
+        start_seed=given.start_seed,
+        random_seed=given.random_seed,
+        settings=tuple(settings),
+        method_args=_method_arguments(given.method_args),
+        experiment_tag=given.experiment_tag,
+        resume=given.resume,
+        results_dir=results.expanduser(),
+        cache_dir=cache.expanduser(),
+        dry_run=given.dry_run,
+        verbose=given.verbose,
+    )
+    return given, request
+
+
+def _boolean_forms(words: Sequence[str]) -> list[str]:
+    # argparse makes --no-verbose of --verbose; dashes are alike here, so both must be known.
+    return ["--no-" + word[5:] if word in ("--no_verbose", "--no_exclusive") else word for word in words]
+
+
+def _method_arguments(texts: Sequence[str]) -> dict[str, Any]:
+    if not texts:
+        return {}
+    from definitions.settings import parse_setting
+
+    parsed = [parse_setting(text) for text in texts]
+    return {setting.key: setting.values[0] if len(setting.values) == 1 else list(setting.values) for setting in parsed}

@@ -1,0 +1,16 @@
+"""`outrider list`, `--list`: the known benchmarks, one line each."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the benchmarks and return the exit code."""
+    argparse.ArgumentParser(prog="outrider list", description="List the known benchmarks.").parse_args(arguments)
+    from benchmarking.report.text import table
+    from definitions.registry import Registry
+
+    print(table(["benchmark", "what it is", "from"], [[entry.name, entry.summary, entry.origin] for entry in Registry().names()]))
+    return 0

@@ -1,0 +1,107 @@
+"""What a run prints at its end: the verdict first, then the table, then where the files are; or JSON, or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from benchmarking.experiment import ExperimentResult
+from benchmarking.export.files import cell
+from benchmarking.export.trials_csv import trials_header, trials_rows
+from benchmarking.report import summarise, table
+from definitions import strict_json
+from definitions.errors import EXIT_BUDGET, EXIT_CLOUD, EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, EXIT_USAGE
+
+_SEVERITY = (EXIT_INTERRUPTED, EXIT_CLOUD, EXIT_USAGE, EXIT_FAILURES, EXIT_BUDGET, EXIT_DONE)
+
+
+def exit_code(results: Sequence[ExperimentResult]) -> int:
+    """Return the gravest exit code of the experiments."""
+    codes = {result.ending.exit_code for result in results}
+    return next((code for code in _SEVERITY if code in codes), EXIT_DONE)
+
+
+def as_text(results: Sequence[ExperimentResult]) -> str:
+    """Return verdict, table and paths of each experiment, and a comparison where there are several."""
+    blocks = [_block(result, with_title=len(results) > 1) for result in results]
+    if len(results) > 1:
+        blocks.insert(0, _comparison(results))
+    return "\n\n".join(blocks)
+
+
+def _block(result: ExperimentResult, *, with_title: bool) -> str:
+    spec = result.spec
+    summary = summarise(result.state, spec.definition.objectives, result.price_label)
+    lines = [f"== {spec.title}"] if with_title else []
+    lines.append(summary.verdict)
+    if result.ending.exit_code != EXIT_DONE:
+        lines.append(f"Ended early: {result.ending.message}.")
+    if summary.table:
+        lines += ["", summary.table]
+    lines += ["", f"results: {spec.folder}/trials.csv, reports.csv, journal.sqlite, logs/"]
+    return "\n".join(lines)
+
+
+def _comparison(results: Sequence[ExperimentResult]) -> str:
+    rows = []
+    for result in results:
+        primary = result.spec.definition.primary_objective
+        best = summarise(result.state, result.spec.definition.objectives).best
+        rows.append(
+            [
+                result.spec.definition.name,
+                result.spec.method,
+                result.spec.number,
+                len(result.state.trials),
+                primary,
+                best,
+                result.ending.reason,
+            ]
+        )
+    return table(["benchmark", "method", "seed", "trials", "objective", "best", "ended"], rows)
+
+
+def as_json(results: Sequence[ExperimentResult]) -> str:
+    """Return the same as one JSON document."""
+    found = []
+    for result in results:
+        spec, state = result.spec, result.state
+        summary = summarise(state, spec.definition.objectives, result.price_label)
+        header = trials_header(spec.definition)
+        found.append(
+            {
+                "benchmark": spec.definition.name,
+                "method": spec.method,
+                "backend": spec.backend,
+                "seed": spec.number,
+                "tag": spec.tag,
+                "folder": str(spec.folder),
+                "reason": str(result.ending.reason),
+                "message": result.ending.message,
+                "exit_code": result.ending.exit_code,
+                "verdict": summary.verdict,
+                "best": summary.best,
+                "spent_usd": state.spent_usd,
+                "price_label": result.price_label,
+                "trials": [dict(zip(header, row, strict=True)) for row in trials_rows(spec.definition, state)],
+            }
+        )
+    return strict_json.dumps({"schema_version": 1, "experiments": found})
+
+
+def as_csv(results: Sequence[ExperimentResult]) -> str:
+    """Return the trials of all experiments as one CSV table."""
+    columns: dict[str, None] = {}
+    rows: list[dict[str, object]] = []
+    for result in results:
+        header = trials_header(result.spec.definition)
+        columns |= dict.fromkeys(header)
+        about = {"benchmark": result.spec.definition.name, "method": result.spec.method, "seed": result.spec.number}
+        rows += [{**about, **dict(zip(header, row, strict=True))} for row in trials_rows(result.spec.definition, result.state)]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = ["benchmark", "method", "seed", *columns]
+    writer.writerow(names)
+    writer.writerows([cell(row.get(name)) for name in names] for row in rows)
+    return text.getvalue().rstrip("\n")

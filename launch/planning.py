@@ -1,0 +1,119 @@
+"""From a request to the experiments it means: benchmarks x methods x seeds, new ones or those of a tag that is resumed."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarking.experiment import ExperimentSpec
+from benchmarking.methods.registry import build_method, default_method, known_methods
+from definitions import strict_json
+from definitions.errors import UserError, did_you_mean
+from definitions.registry import Registry
+from definitions.resolve import Resolved, resolve, resolve_python
+from definitions.schema import BenchmarkDefinition
+from definitions.yaml_source import read_yaml
+from launch.request import RunRequest
+
+_TAG = re.compile(r"[A-Za-z0-9](?:-*[A-Za-z0-9]){0,40}")
+
+
+def experiment_seed(random_seed: int, seed: int) -> int:
+    """Return the seed of an experiment: a hash of the master seed and the seed's number, the same for every method."""
+    return int.from_bytes(hashlib.sha256(f"{random_seed}-{seed}".encode()).digest()[:4]) >> 1
+
+
+def make_tag(request: RunRequest, now: datetime.datetime) -> str:
+    """Return a tag of date and hash, valid as part of an S3 key and of a job name."""
+    content = f"{now.isoformat()}-{request!r}"
+    return f"{now:%Y%m%d-%H%M%S}-{hashlib.sha256(content.encode()).hexdigest()[:4]}"
+
+
+def plan(request: RunRequest, registry: Registry | None = None, now: datetime.datetime | None = None) -> list[ExperimentSpec]:
+    """Return the experiments of a request, in the order in which they run.
+
+    Raises:
+        UserError: nothing selected, unknown names, wrong values, or an unknown tag to resume.
+    """
+    if request.resume and not request.benchmark:
+        return _resumed(request)
+    registry = registry or Registry()
+    if not request.benchmark:
+        raise UserError("no --benchmark is given", "known: " + _listing(registry), "e.g. hpo_main.py --benchmark demo")
+    if request.num_seeds < 1:
+        raise UserError(f"--num_seeds {request.num_seeds}: nothing would run", "it is the number of seeds", "give 1 or more")
+    if request.start_seed < 0:
+        raise UserError(f"--start_seed {request.start_seed}: seeds are numbered from 0")
+    tag = request.resume or request.experiment_tag or make_tag(request, now or datetime.datetime.now(datetime.UTC))
+    _check_tag(tag)
+    methods = known_methods()
+    specs = []
+    for benchmark in request.benchmark:
+        resolved = _resolve(benchmark, request, registry, tuple(methods))
+        for method in request.method or (default_method(resolved.definition),):
+            for number in range(request.start_seed, request.start_seed + request.num_seeds):
+                seed = experiment_seed(request.random_seed, number)
+                spec = ExperimentSpec(resolved, method, seed, tag, request.results_dir, dict(request.method_args), number)
+                build_method(method, resolved.definition, seed, request.method_args, methods)
+                specs.append(spec)
+    _check_distinct(specs)
+    if request.resume and not any((spec.folder / "experiment.json").is_file() for spec in specs):
+        raise _unknown_tag(request)
+    return specs
+
+
+def _resolve(benchmark: Any, request: RunRequest, registry: Registry, methods: tuple[str, ...]) -> Resolved:
+    found = benchmark if isinstance(benchmark, BenchmarkDefinition) else registry.find(str(benchmark))
+    if isinstance(found, BenchmarkDefinition):
+        return resolve_python(found, request.backend, request.settings, methods=methods)
+    return resolve(found, request.backend, request.settings, methods=methods)
+
+
+def _resumed(request: RunRequest) -> list[ExperimentSpec]:
+    """Return the experiments of a tag as they were defined; settings given now are laid over (a larger budget, say)."""
+    _check_tag(request.resume)
+    found = sorted((request.results_dir / request.resume).glob("*/*/experiment.json"))
+    if not found:
+        raise _unknown_tag(request)
+    return [_stored(path, strict_json.loads(path.read_text(encoding="utf-8")), request) for path in found]
+
+
+def _stored(path: Path, identity: Mapping[str, Any], request: RunRequest) -> ExperimentSpec:
+    resolved = resolve(read_yaml(path.with_name("definition.yaml")), identity["backend"], request.settings)
+    return ExperimentSpec(
+        resolved=resolved,
+        method=identity["method"],
+        seed=identity["seed"],
+        tag=request.resume,
+        results_dir=request.results_dir,
+        method_arguments=identity["method_arguments"],
+        number=identity["number"],
+    )
+
+
+def _check_tag(tag: str) -> None:
+    if not _TAG.fullmatch(tag):
+        raise UserError(f"--experiment_tag {tag!r}", "a tag has letters and digits, hyphens between them, and at most 41 of all")
+
+
+def _check_distinct(specs: Iterable[ExperimentSpec]) -> None:
+    folders: dict[Path, ExperimentSpec] = {}
+    for spec in specs:
+        if spec.folder in folders:
+            raise UserError(f"{spec.title} is selected twice", "each benchmark, method and seed may be named once", "name it once")
+        folders[spec.folder] = spec
+
+
+def _unknown_tag(request: RunRequest) -> UserError:
+    folder = request.results_dir
+    tags = sorted((path.name for path in folder.iterdir() if path.is_dir()), reverse=True) if folder.is_dir() else []
+    advice = did_you_mean(request.resume, tags[:20]) if tags else "give --results_dir, if results are elsewhere"
+    return UserError(f"--resume {request.resume}: there is nothing of this tag in {folder}", advice=advice)
+
+
+def _listing(registry: Registry) -> str:
+    return ", ".join(f"{entry.name} ({entry.summary})" for entry in registry.names()) or "none"

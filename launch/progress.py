@@ -1,0 +1,163 @@
+"""Live progress: a small panel on a terminal, one line per change elsewhere. Everything goes to stderr."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TextIO
+
+from benchmarking.journal import Record
+from benchmarking.policy import TrialStatus
+from benchmarking.report.text import configuration_text, dollars, duration, shown
+from benchmarking.state import ExperimentState, TrialState
+
+if TYPE_CHECKING:
+    from benchmarking.experiment import ExperimentSpec
+    from benchmarking.tuner import Tuner
+
+_MIN_INTERVAL_S = 0.2
+_QUIET_INTERVAL_S = 1.0
+
+
+class Progress:
+    """Follows one invocation; its `observe` is called after each record.
+
+    Args:
+        stream: where lines go, normally stderr.
+        live: whether to draw a panel that is redrawn in place.
+        verbose: whether every report is a line.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, stream: TextIO, *, live: bool, verbose: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream
+        self._verbose = verbose
+        self._clock = clock
+        self._spec: ExperimentSpec | None = None
+        self._tuner: Tuner | None = None
+        self._n_workers = 0
+        self._drawn_at = -1e9
+        self._best: tuple[float, int] | None = None
+        self._best_through = 0
+        self._panel: Any = None
+        self._live = self._make_live() if live else None
+
+    def _make_live(self) -> Any:
+        from rich.console import Console
+        from rich.live import Live
+
+        return Live(console=Console(file=self._stream), get_renderable=lambda: self._panel or "", refresh_per_second=4, transient=True)
+
+    def begin(self, spec: ExperimentSpec) -> None:
+        """Say which experiment comes next."""
+        self._spec, self._tuner, self._best, self._best_through = spec, None, None, 0
+        self.say(f"{spec.title}: {spec.folder}")
+
+    def started(self, tuner: Tuner, n_workers: int) -> None:
+        """Take note of the loop that is about to run."""
+        self._tuner, self._n_workers = tuner, n_workers
+        if self._live is not None:
+            self._live.start()
+
+    def end(self) -> None:
+        """Leave the panel."""
+        if self._live is not None:
+            self._live.stop()
+            self._panel = None
+
+    def say(self, line: str) -> None:
+        """Write a line."""
+        if self._live is not None and self._live.is_started:
+            self._live.console.print(line, highlight=False, markup=False, soft_wrap=True)
+        else:
+            print(line, file=self._stream, flush=True)
+
+    def observe(self, record: Record, state: ExperimentState) -> None:
+        """Show a change."""
+        now = self._clock()
+        if self._live is not None:
+            if now - self._drawn_at >= _MIN_INTERVAL_S or record.kind in ("start", "settle", "end"):
+                self._drawn_at = now
+                self._panel = self._draw(state)
+        elif self._tuner is not None and self._tuner.virtual:
+            if now - self._drawn_at >= _QUIET_INTERVAL_S:
+                self._drawn_at = now
+                self.say(self._headline(state))
+        else:
+            line = self._line(record, state)
+            if line is not None:
+                self.say(f"[{self._tuner.elapsed_s if self._tuner else 0.0:6.1f} s] {line}")
+
+    def _line(self, record: Record, state: ExperimentState) -> str | None:
+        body = record.body
+        match record.kind:
+            case "start":
+                trial = state.trials[body["trial"]]
+                again = f" again (attempt {body['attempt']})" if body["attempt"] > 1 else ""
+                keys = list(trial.configuration)
+                repeat = f" repeat={trial.repeat}" if state.setup.repeats > 1 else ""
+                return f"trial {trial.trial} starts{again}: {configuration_text(trial.configuration, keys)}{repeat} ({state.busy} running)"
+            case "settle":
+                return self._settled(state.trials[body["trial"]], state)
+            case "rejected":
+                return f"waiting: {body['message'] or body['cause']}"
+            case "stop":
+                return f"stopping {body['job']}: {body['reason']}"
+            case "reported" if self._verbose:
+                return f"{body['job']}: " + " ".join(f"{name}={shown(value)}" for name, value in body["metrics"].items())
+        return None
+
+    def _settled(self, trial: TrialState, state: ExperimentState) -> str:
+        values = " ".join(f"{name}={shown(trial.value_of(name))}" for name in state.setup.objectives)
+        what = f"trial {trial.trial} {trial.status} after {trial.duration_s:.1f} s"
+        if trial.status is TrialStatus.COMPLETED:
+            best = self._best_of(state)
+            return f"{what}: {values}" + (" (best so far)" if best is not None and best[1] == trial.trial else "")
+        why = f" ({trial.cause}: {trial.message})" if trial.cause is not None and trial.message else f" ({trial.cause})"
+        return what + why
+
+    def _best_of(self, state: ExperimentState) -> tuple[float, int] | None:
+        """Return (value, trial) of the best completed trial by the primary objective."""
+        primary, mode = next(iter(state.setup.objectives.items()))
+        if state.finished != self._best_through:
+            self._best_through = state.finished
+            found = [
+                (value if mode == "min" else -value, trial.trial)
+                for trial in state.trials.values()
+                if trial.status is TrialStatus.COMPLETED and (value := trial.value_of(primary)) is not None
+            ]
+            self._best = min(found, default=None)
+        if self._best is None:
+            return None
+        return (self._best[0] if mode == "min" else -self._best[0], self._best[1])
+
+    def _headline(self, state: ExperimentState) -> str:
+        primary = next(iter(state.setup.objectives))
+        best = self._best_of(state)
+        budget = None if self._spec is None else self._spec.definition.budget
+        total = f"/{budget.max_num_trials}" if budget is not None and budget.max_num_trials is not None else ""
+        parts = [
+            f"{state.finished}{total} trials done",
+            f"{state.busy}/{self._n_workers} workers",
+            f"best {primary} = {shown(best[0])} (trial {best[1]})" if best is not None else f"no {primary} yet",
+            f"spent {dollars(state.spent_usd)}",
+        ]
+        if state.counted_failures:
+            parts.insert(1, f"{state.counted_failures} failed")
+        if self._tuner is not None:
+            parts.append(duration(self._tuner.elapsed_s))
+            if budget is not None and budget.max_wallclock_time is not None:
+                parts.append(f"{duration(max(0.0, budget.max_wallclock_time - self._tuner.elapsed_s))} left")
+        return " | ".join(parts)
+
+    def _draw(self, state: ExperimentState) -> Any:
+        from rich.text import Text
+
+        lines = [self._headline(state)]
+        for job in list(state.jobs.values())[:8]:
+            trial = state.trials[job.trial]
+            stage = "stopping" if job.stop_requested_at else ("running" if job.started else "waiting")
+            values = " ".join(f"{name}={shown(value)}" for name, value in list(trial.last.items())[:4])
+            keys = list(trial.configuration)
+            lines.append(f"  trial {trial.trial} {stage}: {configuration_text(trial.configuration, keys)}  {values}")
+        return Text("\n".join(lines), no_wrap=True, overflow="ellipsis")

@@ -1,0 +1,44 @@
+"""What a run was asked for, as data: built by the command line and by `launch.run`, read by planning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What to run.
+
+    Args:
+        benchmark: names, paths of YAML files, or definitions.
+        method: names; empty for each definition's default.
+        backend: name of the back-end.
+        num_seeds, start_seed: how many seeds, and the first one.
+        random_seed: master seed that all experiments' seeds are derived from.
+        settings: `key=value` texts that override or sweep keys of the definitions, later ones winning.
+        method_args: arguments for the methods, over those of a variant.
+        experiment_tag: shared by the experiments; made from date and hash where empty.
+        resume: go on with the experiments of this tag.
+        results_dir: folder of all results.
+        cache_dir: folder for generated data sets.
+        dry_run: only show what would run.
+        verbose: log more.
+    """
+
+    benchmark: tuple[Any, ...] = ()
+    method: tuple[str, ...] = ()
+    backend: str = "local"
+    num_seeds: int = 1
+    start_seed: int = 0
+    random_seed: int = 0
+    settings: tuple[str, ...] = ()
+    method_args: Mapping[str, Any] = field(default_factory=dict)
+    experiment_tag: str = ""
+    resume: str = ""
+    results_dir: Path = Path("results")
+    cache_dir: Path = Path("~/.cache/outrider")
+    dry_run: bool = False
+    verbose: bool = False

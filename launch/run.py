@@ -1,0 +1,107 @@
+"""`outrider run`, which is `hpo_main.py`: parses, plans, runs one experiment after the other, prints what came of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from launch.cli import parse_run
+
+if TYPE_CHECKING:
+    from benchmarking.experiment import ExperimentResult, ExperimentSpec
+    from launch.progress import Progress
+    from launch.request import RunRequest
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what the flags ask for and return the exit code; raises `UserError` for wrong use."""
+    given, request = parse_run(arguments, os.environ)
+    if given.list:
+        from launch.list import main as list_main
+
+        return list_main([])
+    if given.show:
+        from launch.show import show
+
+        print(show(given.show, request))
+        return 0
+    _set_up_logging(request.verbose)
+    from launch.planning import plan
+
+    specs = plan(request)
+    if request.dry_run:
+        from launch.dry_run import describe
+
+        print(describe(specs, os.environ))
+        return 0
+    from launch.confirm import confirm
+    from launch.outcome import as_csv, as_json, as_text, exit_code
+    from launch.progress import Progress
+
+    confirm(specs, yes=given.yes, ask=input if sys.stdin is not None and sys.stdin.isatty() else None, say=_say)
+    progress = Progress(sys.stderr, live=_is_terminal(), verbose=request.verbose)
+    results = execute(specs, request, progress)
+    print({"json": as_json, "csv": as_csv, "table": as_text}[given.format](results))
+    code = exit_code(results)
+    if code not in (0, 2):
+        _say(f"resume with: python hpo_main.py --resume {specs[0].tag}{_results_flag(request)}")
+    return code
+
+
+def execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Progress) -> list[ExperimentResult]:
+    """Run the experiments in order, up to one that is interrupted; return a result for each that ran."""
+    from benchmarking.ending import Reason
+    from benchmarking.experiment import Surroundings, prepare_folder, run_experiment
+    from benchmarking.tuner import Tuner, Wallet
+    from launch.signals import winding_down
+
+    for spec in specs:
+        prepare_folder(spec, os.environ)
+    wallet = Wallet()
+    results: list[ExperimentResult] = []
+    for spec in specs:
+        progress.begin(spec)
+        running: list[Tuner] = []
+
+        def started(tuner: Tuner, n_workers: int, running: list[Tuner] = running) -> None:
+            running.append(tuner)
+            progress.started(tuner, n_workers)
+
+        def wind_down(running: list[Tuner] = running) -> None:
+            if not running:
+                raise KeyboardInterrupt
+            running[0].interrupt()
+
+        surroundings = Surroundings(os.environ, request.cache_dir, wallet, (progress.observe,), started)
+        try:
+            with winding_down(wind_down, progress.say):
+                results.append(run_experiment(spec, surroundings))
+        except KeyboardInterrupt:
+            progress.say(f"stopped at once; resume with: python hpo_main.py --resume {spec.tag}{_results_flag(request)}")
+            raise
+        finally:
+            progress.end()
+        wallet.spent_usd += results[-1].state.spent_usd
+        if results[-1].ending.reason is Reason.INTERRUPTED:
+            break
+    return results
+
+
+def _set_up_logging(verbose: bool) -> None:
+    import logging
+
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO if verbose else logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+
+
+def _is_terminal() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def _results_flag(request: RunRequest) -> str:
+    return "" if str(request.results_dir) == (os.environ.get("OUTRIDER_RESULTS") or "results") else f" --results_dir {request.results_dir}"
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)

@@ -1,0 +1,35 @@
+"""`outrider show`, `--show`: a benchmark's resolved definition, with where each value came from."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from launch.request import RunRequest
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the definition and return the exit code; raises `UserError` for an unknown one."""
+    from launch.cli import parse_run
+
+    parser = argparse.ArgumentParser(prog="outrider show", description="Show a benchmark's resolved definition.")
+    parser.add_argument("benchmark", metavar="NAME|FILE")
+    given, rest = parser.parse_known_args(arguments)
+    print(show(given.benchmark, parse_run(rest, os.environ)[1]))
+    return 0
+
+
+def show(benchmark: str, request: RunRequest) -> str:
+    """Return the definition as YAML; back-end and settings are those of the request."""
+    from definitions.registry import Registry
+    from definitions.resolve import resolve, resolve_python
+    from definitions.schema import BenchmarkDefinition
+    from definitions.show import render
+
+    found = Registry().find(benchmark)
+    if isinstance(found, BenchmarkDefinition):
+        return render(resolve_python(found, request.backend, request.settings)).rstrip("\n")
+    return render(resolve(found, request.backend, request.settings)).rstrip("\n")

@@ -1,0 +1,37 @@
+"""Ctrl-C and TERM: once winds down, twice stops at once."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+
+@contextlib.contextmanager
+def winding_down(wind_down: Callable[[], None], say: Callable[[str], None]) -> Iterator[None]:
+    """Inside the block the first INT, TERM or HUP calls `wind_down`, the second raises KeyboardInterrupt.
+
+    Outside the main thread, where signals cannot be caught, it does nothing.
+    """
+    seen = 0
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        nonlocal seen
+        seen += 1
+        if seen > 1:
+            raise KeyboardInterrupt
+        say(f"{signal.Signals(number).name}: winding down; once more stops at once")
+        wind_down()
+
+    earlier = {}
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            earlier[number] = signal.signal(number, handle)
+    except ValueError:
+        pass
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
