@@ -111,16 +111,16 @@ class Inputs:
             return self
         choices = possible_choices(self.definition, self.backend)
         remote = {choice.dataset for choice in choices if needs_s3(choice.ingestion)}
-        generated = {name for name in remote if self.definition.datasets[name].type == "images"}
+        uploaded = {name for name in remote if self.definition.datasets[name].type != "s3"}
         target = None
         try:
-            if generated and self.backend == "local":
+            if uploaded and self.backend == "local":
                 server = self._stack.enter_context(EmbeddedS3(self.cache / "s3"))
                 target = server.target
                 self.environment.update(server.environment)
                 self.notes.append(f"embedded S3 server on {server.endpoint_url}")
             for name in sorted({choice.dataset for choice in choices}):
-                s3 = target if name in generated else None
+                s3 = target if name in uploaded else None
                 self._prepared[name] = prepare(name, self.definition.datasets[name], cache=self.cache, s3=s3)
         except BaseException:
             self._stack.close()

@@ -244,6 +244,12 @@ class Tuner:
         state = self.state
         if state.busy >= self._workers_now():
             return False
+        # What has happened already comes first: a suggestion shall know of every result that is there.
+        if not self._events:
+            self._events.extend(self._backend.wait(0.0))
+        if self._events:
+            self._record_event()
+            return True
         if self._is_blocked():
             return False
         if state.interrupted:
@@ -335,14 +341,19 @@ class Tuner:
         return key if self._backend.checkpoints.exists(key) else None
 
     def _take_event(self, stopping: tuple[Reason, str] | None) -> None:
-        """Record the next event, waiting for it if need be; ends the run where nothing can happen any more."""
+        """Record the next event, waiting for it if need be."""
         if not self._events:
             self._commit()
+            if self._interrupted and stopping is None:
+                return
             self._events.extend(self._backend.wait(self._timeout_s(stopping)))
         if self._events:
-            event = self._events.popleft()
-            kind, body = event_record(event)
-            self._record(kind, body, event.at)
+            self._record_event()
+
+    def _record_event(self) -> None:
+        event = self._events.popleft()
+        kind, body = event_record(event)
+        self._record(kind, body, event.at)
 
     def _timeout_s(self, stopping: tuple[Reason, str] | None) -> float | None:
         state, now = self.state, self._backend.now()

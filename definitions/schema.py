@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from definitions.configuration import Scalar
 from definitions.errors import UserError
 from definitions.quantities import parse_count, parse_size
-from definitions.space import SearchSpace
+from definitions.space import SearchSpace, parse_domain
 from definitions.valid import Rule, parse_rule
 
 Count = Annotated[int, BeforeValidator(parse_count), Field(gt=0)]
 Size = Annotated[int, BeforeValidator(parse_size), Field(gt=0)]
 Positive = Annotated[int, Field(strict=True, gt=0)]
 NotNegative = Annotated[int, Field(strict=True, ge=0)]
-Seconds = Annotated[float, Field(strict=True, gt=0)]
-Dollars = Annotated[float, Field(strict=True, gt=0)]
+Seconds = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+Dollars = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Flag = Annotated[bool, Field(strict=True)]
 Text = Annotated[str, Field(strict=True)]
 Mode = Literal["min", "max"]
@@ -32,6 +34,50 @@ RESERVED_KEYS = (
     "seed", "job", "attempt", "incarnation", "rank", "sequence", "at", "elapsed_s", "after_stop",
 )  # fmt: skip
 """Columns of the result files, which no configuration key may be called."""
+
+
+def _check_keys(value: dict[str, Any]) -> dict[str, Any]:
+    for key in value:
+        if key in RESERVED_KEYS:
+            raise ValueError(f"{key!r} is a column of the result files; call the key something else")
+        if not re.fullmatch(r"[^\W\d]\w*", key):
+            raise ValueError(f"{key!r} is not a name (letters, digits and _, the first no digit)")
+    return value
+
+
+def _check_domain(value: Any) -> Any:
+    try:
+        parse_domain(value)
+    except UserError as error:
+        raise ValueError("; ".join(str(error).removeprefix("space.: ").split("\n  "))) from error
+    return value
+
+
+def _check_rule(text: str) -> str:
+    try:
+        parse_rule(text)
+    except UserError as error:
+        raise ValueError("; ".join(str(error).removeprefix("valid: ").split("\n  "))) from error
+    return text
+
+
+RuleText = Annotated[str, Field(strict=True), AfterValidator(_check_rule)]
+DomainSpec = Annotated[Any, AfterValidator(_check_domain)]
+Space = Annotated[dict[str, DomainSpec], AfterValidator(_check_keys)]
+Trial = Annotated[dict[str, Scalar], AfterValidator(_check_keys)]
+KeyPath: TypeAlias = tuple[str | int, ...]
+
+
+class ContradictionError(ValueError):
+    """Parts of a definition that do not fit together.
+
+    Args:
+        problems: pairs of the path of a key and what is wrong there.
+    """
+
+    def __init__(self, problems: Sequence[tuple[KeyPath, str]]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(f"{'.'.join(map(str, path))}: {text}" for path, text in problems))
 
 
 class Model(BaseModel):
@@ -97,8 +143,8 @@ class PerJob(Model):
 
     kind: Literal["per_job"]
     argument: Text
-    ladder: tuple[float, ...] = (0.01, 0.03, 0.1)
-    full: Annotated[float, Field(gt=0)] = 1.0
+    ladder: tuple[Number, ...] = (0.01, 0.03, 0.1)
+    full: Annotated[Number, Field(gt=0)] = 1.0
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:
@@ -141,7 +187,7 @@ class MethodVariant(Model):
     @classmethod
     def _gather(cls, data: Any) -> Any:
         if isinstance(data, dict) and "arguments" not in data:
-            return {"base": data["base"], "arguments": {k: v for k, v in data.items() if k != "base"}} if "base" in data else data
+            return {**{k: v for k, v in data.items() if k == "base"}, "arguments": {k: v for k, v in data.items() if k != "base"}}
         return data
 
 
@@ -155,10 +201,12 @@ class Study(Model):
 class Overrides(Model):
     """Parts of a definition that may differ on one back-end."""
 
-    space: dict[str, Any] | None = None
+    space: Space | None = None
+    base_trial: Trial | None = None
+    trials: tuple[Trial, ...] | None = None
     arguments: dict[str, Scalar] | None = None
     inputs: dict[str, InputChannel] | None = None
-    valid: tuple[Text, ...] | None = None
+    valid: tuple[RuleText, ...] | None = None
     budget: Budget | None = None
     n_workers: Positive | None = None
     exclusive: Flag | None = None
@@ -176,8 +224,8 @@ class SimulatedBlock(Overrides):
     """What differs on the simulated back-end, and its options."""
 
     table: Text | None = Field(None, description="CSV of measured runs: configuration keys, elapsed_s, metrics")
-    start_delay_s: Annotated[float, Field(ge=0)] | None = Field(None, description="mean seconds between submission and start")
-    failure_rate: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="probability that an attempt fails")
+    start_delay_s: Annotated[Number, Field(ge=0)] | None = Field(None, description="mean seconds between submission and start")
+    failure_rate: Annotated[Number, Field(ge=0, le=1)] | None = Field(None, description="probability that an attempt fails")
 
 
 class SageMakerBlock(Overrides):
@@ -204,10 +252,10 @@ class BenchmarkDefinition(Model):
     script: Text
     source_dir: Text = "."
     arguments: dict[str, Scalar] = {}
-    space: dict[str, Any] = {}
-    valid: tuple[Text, ...] = ()
-    base_trial: dict[str, Scalar] = {}
-    trials: tuple[dict[str, Scalar], ...] = ()
+    space: Space = {}
+    valid: tuple[RuleText, ...] = ()
+    base_trial: Trial = {}
+    trials: tuple[Trial, ...] = ()
     inputs: dict[str, InputChannel] = {}
     datasets: dict[str, Dataset] = {}
     repeats: Positive = 1
@@ -226,38 +274,35 @@ class BenchmarkDefinition(Model):
     warm_pool: SageMakerBlock = SageMakerBlock()
     study: Study = Study()
 
-    @field_validator("space", "base_trial")
-    @classmethod
-    def _keys(cls, value: dict[str, Any]) -> dict[str, Any]:
-        for key in value:
-            if key in RESERVED_KEYS:
-                raise ValueError(f"{key!r} is a column of the result files; call the key something else")
-            if not re.fullmatch(r"[^\W\d]\w*", key):
-                raise ValueError(f"{key!r} is not a name (letters, digits and _ that does not start with a digit)")
-        return value
-
-    @field_validator("space")
-    @classmethod
-    def _domains(cls, value: dict[str, Any]) -> dict[str, Any]:
-        _as_value_error(lambda: SearchSpace.parse(value))
-        return value
-
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        problems = list(self._contradictions())
+        if problems:
+            raise ContradictionError(problems)
+        return self
+
+    def _contradictions(self) -> Iterator[tuple[KeyPath, str]]:
         if self.trials and self.space:
-            raise ValueError("give `space` or `trials`, not both")
+            yield ("trials",), "give `space` or `trials`, not both"
         if self.base_trial and not self.trials:
-            raise ValueError("`base_trial` needs `trials` that build on it")
+            yield ("base_trial",), "needs `trials` that build on it"
+        keys = self.configuration_keys
         for key in self.arguments:
-            if key in self.configuration_keys:
-                raise ValueError(f"{key!r} is both a fixed argument and a key of the configurations; keep one")
-        if self.fidelity is not None and self.fidelity.argument in self.configuration_keys:
-            raise ValueError(f"{self.fidelity.argument!r} is both the fidelity's argument and a key of the configurations; keep one")
+            if key in keys:
+                yield ("arguments", key), f"{key!r} is both a fixed argument and a key of the configurations; keep one"
+        if self.fidelity is not None:
+            argument = self.fidelity.argument
+            for there, what in ((keys, "a key of the configurations"), (self.arguments, "a fixed argument")):
+                if argument in there:
+                    yield ("fidelity", "argument"), f"{argument!r} is both the fidelity's argument and {what}; keep one"
         for name, channel in self.inputs.items():
             if channel.dataset is not None and self.datasets and channel.dataset not in self.datasets:
-                raise ValueError(f"inputs.{name}.dataset: there is no data set {channel.dataset!r} (known: {', '.join(self.datasets)})")
-        _as_value_error(lambda: self.rules)
-        return self
+                yield ("inputs", name, "dataset"), f"there is no data set {channel.dataset!r}; known: {', '.join(self.datasets)}"
+        for number, text in enumerate(self.valid):
+            try:
+                parse_rule(text, keys)
+            except UserError as error:
+                yield ("valid", number), "; ".join(str(error).removeprefix("valid: ").split("\n  "))
 
     @property
     def configuration_keys(self) -> tuple[str, ...]:
@@ -294,10 +339,3 @@ class BenchmarkDefinition(Model):
             if self.exclusive is not None
             else any(name in DERIVED_OBJECTIVES or name.endswith("_per_s") for name in self.objectives)
         )
-
-
-def _as_value_error(check: Any) -> None:
-    try:
-        check()
-    except UserError as error:
-        raise ValueError(str(error)) from error

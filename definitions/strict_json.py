@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 _TAG = "$float"
 _NAMES = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-_encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+_encoder = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+_decode = json.JSONDecoder().raw_decode
+
+
+def _fast_encode() -> Callable[[Any], str]:
+    """Return `_encoder.encode`, without the cost of making its C part anew for every value (three quarters of a small one's)."""
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return _encoder.encode
+    part = make(None, _encoder.default, json.encoder.encode_basestring, None, ":", ",", True, False, False)
+    return lambda value: "".join(part(value, 0))
+
+
+_encode = _fast_encode()
 
 
 def dumps(value: Any) -> str:
@@ -27,7 +41,10 @@ def loads(text: str) -> Any:
     """Return what `dumps` was given (tuples come back as lists)."""
     if _TAG in text:
         return json.loads(text, object_hook=_untagged)
-    return json.loads(text)
+    value, end = _decode(text)
+    if end != len(text):
+        raise ValueError(f"unexpected text after the JSON value: {text[end : end + 40]!r}")
+    return value
 
 
 def _tagged(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -65,9 +66,12 @@ def parse_rule(text: str, keys: tuple[str, ...] | None = None) -> Rule:
         UserError: not an expression, or one that uses more than comparison, arithmetic, `in`, `and`, `or`, `not`.
     """
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError as error:
-        raise UserError(f"valid: {text!r} is not an expression", str(error.msg)) from error
+        with warnings.catch_warnings():
+            # `3and x` is an expression to Python, with a warning; here it is none.
+            warnings.simplefilter("error", SyntaxWarning)
+            tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UserError(f"valid: {text!r} is not an expression", error.msg if isinstance(error, SyntaxError) else str(error)) from error
     rule = Rule(text, tree)
     for node in ast.walk(tree):
         if not isinstance(node, _ALLOWED):

@@ -263,7 +263,8 @@ class SimulatedBackend(Backend):
             if self._slots is not None and self._running >= self._slots and adopted.accepted_at is None:
                 self._queued.append(spec)
                 continue
-            job = self._launch(spec, adopted.submitted_at if adopted.accepted_at is None else adopted.accepted_at)
+# A launched job is accepted at once, so one that was not is launched at this very moment.
+            job = self._launch(spec, self._now if adopted.accepted_at is None else adopted.accepted_at)
             if adopted.stop_requested_at is not None:
                 self._stop(spec.name, adopted.stop_reason or Cause.INTERRUPTED, adopted.stop_requested_at)
             self._skip_known(job, adopted)

@@ -35,13 +35,20 @@ class EmbeddedS3:
         bucket: a bucket that exists from the start.
         timeout_s: how long the server may take to answer.
         clock: monotonic seconds.
+        environ: where exceptions from the use of a proxy are found, to which this server is added.
     """
 
     def __init__(
-        self, folder: Path, *, bucket: str = "outrider", timeout_s: float = 30.0, clock: Callable[[], float] = time.monotonic
+        self,
+        folder: Path,
+        *,
+        bucket: str = "outrider",
+        timeout_s: float = 30.0,
+        clock: Callable[[], float] = time.monotonic,
+        environ: Mapping[str, str] = os.environ,
     ) -> None:
         self.folder, self.bucket = folder, bucket
-        self._timeout_s, self._clock = timeout_s, clock
+        self._timeout_s, self._clock, self._environ = timeout_s, clock, environ
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
         self.endpoint_url = ""
@@ -54,7 +61,10 @@ class EmbeddedS3:
     @property
     def environment(self) -> Mapping[str, str]:
         """What a job needs in its environment to reach the server, and to reach nothing else."""
+        direct = ",".join(part for part in (self._environ.get("NO_PROXY") or self._environ.get("no_proxy"), "127.0.0.1") if part)
         return {
+            "NO_PROXY": direct,
+            "no_proxy": direct,
             "AWS_ENDPOINT_URL": self.endpoint_url,
             "AWS_ENDPOINT_URL_S3": self.endpoint_url,
             "AWS_ACCESS_KEY_ID": _DUMMY,

@@ -46,6 +46,8 @@ class S3Target:
         if self.endpoint_url:
             # servers other than AWS want the bucket in the path and know few checksums
             config |= {"s3": {"addressing_style": "path"}, "request_checksum_calculation": "when_required"}
+        if "//127.0.0.1:" in (self.endpoint_url or ""):
+            config["proxies"] = {}  # a proxy of the user's cannot reach this machine's loopback
         return boto3.session.Session().client(
             "s3",
             endpoint_url=self.endpoint_url,

@@ -1,0 +1,1 @@
+"""Benchmark definitions that come with Outrider, one YAML file each."""

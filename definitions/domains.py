@@ -1,0 +1,242 @@
+"""The dimensions of a search space. Each is a quantile function, so that any generator of uniform numbers can sample it.
+
+Used by `definitions.space`, which reads them from a definition, and by methods.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Protocol
+
+
+class Domain(Protocol):
+    """One dimension of a search space."""
+
+    @property
+    def size(self) -> int | None:
+        """Number of values, or None where they are uncountable."""
+        ...
+
+    def at(self, u: float) -> Any:
+        """Return the value at quantile `u` in [0, 1)."""
+        ...
+
+    def grid(self, points: int) -> tuple[Any, ...]:
+        """Return all values of a finite domain, else `points` values from the lower to the upper bound."""
+        ...
+
+    def contains(self, value: Any) -> bool:
+        """Return whether the value belongs to the domain."""
+        ...
+
+    def spec(self) -> Any:
+        """Return the form that `parse_domain` reads."""
+        ...
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A fixed value."""
+
+    value: Any
+
+    @property
+    def size(self) -> int | None:
+        return 1
+
+    def at(self, u: float) -> Any:
+        return self.value
+
+    def grid(self, points: int) -> tuple[Any, ...]:
+        return (self.value,)
+
+    def contains(self, value: Any) -> bool:
+        return same(value, self.value)
+
+    def spec(self) -> Any:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a list of values; `ordered` where their order means something (kind `ordinal`)."""
+
+    values: tuple[Any, ...]
+    ordered: bool = False
+
+    @property
+    def size(self) -> int | None:
+        return len(self.values)
+
+    def at(self, u: float) -> Any:
+        return self.values[min(int(u * len(self.values)), len(self.values) - 1)]
+
+    def grid(self, points: int) -> tuple[Any, ...]:
+        return self.values
+
+    def contains(self, value: Any) -> bool:
+        return any(same(value, known) for known in self.values)
+
+    def spec(self) -> Any:
+        return {"ordinal" if self.ordered else "choice": list(self.values)}
+
+
+@dataclass(frozen=True)
+class NearestOrdinal:
+    """Ascending numbers, each as likely as the part of the number line that is nearest to it (Syne Tune's ordinal `nn`, `nn-log`).
+
+    Args:
+        values: strictly ascending numbers.
+        scale: `linear`, or `log` for distances between logarithms (numbers above 0).
+    """
+
+    values: tuple[float, ...]
+    scale: str = "linear"
+
+    @property
+    def size(self) -> int | None:
+        return len(self.values)
+
+    def at(self, u: float) -> Any:
+        if len(self.values) == 1:
+            return self.values[0]
+        marks = [math.log(value) for value in self.values] if self.scale == "log" else list(self.values)
+        margin = (marks[-1] - marks[0]) / (len(marks) - 1) / 2
+        position = marks[0] - margin + u * (marks[-1] - marks[0] + 2 * margin)
+        return self.values[min(range(len(marks)), key=lambda k: abs(marks[k] - position))]
+
+    def grid(self, points: int) -> tuple[Any, ...]:
+        return self.values
+
+    def contains(self, value: Any) -> bool:
+        return any(same(value, known) for known in self.values)
+
+    def spec(self) -> Any:
+        return {"logordinal" if self.scale == "log" else "nnordinal": list(self.values)}
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Numbers between two bounds, on a linear, log or reverse-log scale; optionally integers or steps of `quantum`.
+
+    Args:
+        lower: smallest value.
+        upper: largest value (included).
+        scale: `linear`, `log`, or `reverselog` (log of 1 - x, for bounds in [0, 1)).
+        integer: whether values are whole numbers.
+        quantum: values are multiples of it within the bounds; None for none. Whole where `integer`.
+    """
+
+    lower: float
+    upper: float
+    scale: str = "linear"
+    integer: bool = False
+    quantum: float | None = None
+
+    @property
+    def size(self) -> int | None:
+        if self.integer or self.quantum is not None:
+            first, last = self._steps
+            return last - first + 1
+        return 1 if self.lower == self.upper else None
+
+    @property
+    def _step(self) -> float:
+        return 1 if self.quantum is None else self.quantum
+
+    @property
+    def _steps(self) -> tuple[int, int]:
+        # A bound that is a multiple of the quantum up to rounding (0.7 / 0.1 = 6.999...) counts as one.
+        slack = 1e-9
+        return math.ceil(self.lower / self._step - slack), math.floor(self.upper / self._step + slack)
+
+    def at(self, u: float) -> Any:
+        if self.integer or self.quantum is not None:
+            first, last = self._steps
+            # Whole numbers are equally likely on their scale, bounds included; quantised ones are rounded draws, as in Syne Tune.
+            margin = self._step / 2 if self.integer else 0.0
+            lower, upper = (first * self._step - margin, last * self._step + margin) if self.integer else (self.lower, self.upper)
+            return self._multiple(min(max(math.floor(self._unscaled(u, lower, upper) / self._step + 0.5), first), last))
+        return min(max(self._unscaled(u, self.lower, self.upper), self.lower), self.upper)
+
+    def _multiple(self, count: int) -> float:
+        if self.integer:
+            return count * int(self._step)
+        return float(Decimal(repr(self._step)) * count)
+
+    def _unscaled(self, u: float, lower: float, upper: float) -> float:
+        if self.scale == "log":
+            return math.exp(math.log(lower) + u * (math.log(upper) - math.log(lower)))
+        if self.scale == "reverselog":
+            low, high = math.log1p(-lower), math.log1p(-upper)
+            return -math.expm1(low + u * (high - low))
+        return lower + u * (upper - lower)
+
+    def grid(self, points: int) -> tuple[Any, ...]:
+        if self.integer or self.quantum is not None:
+            first, last = self._steps
+            return tuple(self._multiple(count) for count in range(first, last + 1))
+        if self.lower == self.upper:
+            return (self.lower,)
+        if points == 1:
+            return (self._unscaled(0.5, self.lower, self.upper),)
+        inner = (self._unscaled(k / (points - 1), self.lower, self.upper) for k in range(1, points - 1))
+        return (self.lower, *inner, self.upper)
+
+    def contains(self, value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not self.lower <= value <= self.upper:
+            return False
+        if self.integer and value != int(value):
+            return False
+        return self.quantum is None or math.isclose(value, round(value / self.quantum) * self.quantum, rel_tol=1e-9, abs_tol=1e-12)
+
+    def spec(self) -> Any:
+        kind = {
+            ("linear", False): "uniform",
+            ("log", False): "loguniform",
+            ("reverselog", False): "reverseloguniform",
+            ("linear", True): "randint",
+            ("log", True): "lograndint",
+        }[self.scale, self.integer]
+        if self.quantum is not None:
+            return {"q" + kind: [self.lower, self.upper, self.quantum]}
+        return {kind: [self.lower, self.upper]}
+
+
+@dataclass(frozen=True)
+class FiniteRange:
+    """`points` values from lower to upper, equally spaced on a linear or log scale (Syne Tune's finrange, logfinrange)."""
+
+    lower: float
+    upper: float
+    points: int
+    scale: str = "linear"
+    integer: bool = False
+
+    @property
+    def size(self) -> int | None:
+        return len(self.grid(0))
+
+    def at(self, u: float) -> Any:
+        values = self.grid(0)
+        return values[min(int(u * len(values)), len(values) - 1)]
+
+    def grid(self, points: int) -> tuple[Any, ...]:
+        smooth = Interval(self.lower, self.upper, self.scale).grid(self.points) if self.points > 1 else (self.lower,)
+        return tuple(dict.fromkeys(round(value) for value in smooth)) if self.integer else smooth
+
+    def contains(self, value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return False
+        return any(math.isclose(value, known, rel_tol=1e-9, abs_tol=1e-12) for known in self.grid(0))
+
+    def spec(self) -> Any:
+        kind = "finrange" if self.scale == "linear" else "logfinrange"
+        return {kind: [self.lower, self.upper, self.points, *([True] if self.integer else [])]}
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two values are equal and both or neither a boolean (1 is 1.0, but not true)."""
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)

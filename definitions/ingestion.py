@@ -1,0 +1,84 @@
+"""How data reaches a script: one word for the user, mapped to an input mode, a reader per layout, and the back-ends it works on.
+
+Used by launch (validity, which data sets go to S3) and by benchmarking (the channels of a job).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from definitions.errors import UserError, did_you_mean
+
+LAYOUTS = ("files", "shards")
+BACKENDS = ("local", "sagemaker", "warm_pool", "simulated")
+"""Back-ends whose abilities this table knows; one that was plugged in answers for itself."""
+
+
+@dataclass(frozen=True)
+class Ingestion:
+    """One way of feeding a script.
+
+    Args:
+        name: the user's word.
+        input_mode: what a back-end materialises: `local`, `file`, `fastfile`, `pipe`, `fsx`, or `none` (only the URI is passed).
+        layouts: the workload's reader for each layout that can be read this way.
+        backends: those of `BACKENDS` on which it works.
+    """
+
+    name: str
+    input_mode: str
+    layouts: Mapping[str, str]
+    backends: tuple[str, ...]
+
+
+_MOUNTED = {"files": "files", "shards": "webdataset"}
+_CLOUD = ("sagemaker", "warm_pool", "simulated")
+
+INGESTIONS: Mapping[str, Ingestion] = {
+    entry.name: entry
+    for entry in (
+        Ingestion("local", "local", _MOUNTED, ("local", "simulated")),
+        Ingestion("file", "file", _MOUNTED, _CLOUD),
+        Ingestion("fastfile", "fastfile", _MOUNTED, _CLOUD),
+        Ingestion("pipe", "pipe", {"shards": "pipe"}, _CLOUD),
+        Ingestion("fsx", "fsx", _MOUNTED, _CLOUD),
+        *(Ingestion(name, "none", dict.fromkeys(LAYOUTS, name), BACKENDS) for name in ("s3_map", "s3_iterable", "fsspec", "boto3")),
+    )
+}
+"""All of them, by name."""
+
+
+def ingestion(name: str) -> Ingestion:
+    """Return the ingestion of this name; raises `UserError` where there is none."""
+    if name not in INGESTIONS:
+        raise UserError(f"ingestion {name!r}: there is none of this name", "", did_you_mean(name, list(INGESTIONS)))
+    return INGESTIONS[name]
+
+
+def problem(name: str, layout: str, backend: str, dataset_type: str = "") -> str | None:
+    """Return why this combination cannot work, or None where it can.
+
+    Args:
+        name: of the ingestion.
+        layout: `files` or `shards`.
+        backend: name of the back-end.
+        dataset_type: type of the data set in its definition (`images`, `path`, `s3`), where known.
+
+    Raises:
+        UserError: there is no ingestion of this name.
+    """
+    entry = ingestion(name)
+    if backend in BACKENDS and backend not in entry.backends:
+        usable = [other.name for other in INGESTIONS.values() if backend in other.backends and layout in other.layouts]
+        return f"ingestion {name!r} does not exist on back-end {backend!r}; there: {', '.join(usable)}"
+    if layout not in entry.layouts:
+        return f"ingestion {name!r} reads {' and '.join(entry.layouts)}, not {layout}"
+    if dataset_type == "s3" and entry.input_mode == "local":
+        return f"ingestion {name!r} reads this machine's disk, but the data set is in S3; use s3_map or s3_iterable"
+    return None
+
+
+def needs_s3(name: str) -> bool:
+    """Return whether the data must lie in S3 for it; raises `UserError` where there is no ingestion of this name."""
+    return ingestion(name).input_mode != "local"

@@ -1,0 +1,93 @@
+"""The JSON Schema of definition files, for editors. `python -m definitions.json_schema` rewrites `schema.json`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from definitions.schema import BenchmarkDefinition
+
+FILE = Path(__file__).with_name("schema.json")
+_NUMBERS = {"type": "number"}
+_SCALAR: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
+_INTERVALS = {
+    "uniform": "numbers, evenly",
+    "loguniform": "numbers above 0, evenly on a log scale",
+    "reverseloguniform": "numbers in [0, 1), evenly on the scale of log(1 - x)",
+    "randint": "whole numbers, evenly",
+    "lograndint": "whole numbers above 0, evenly on a log scale",
+}
+_RANGES = {"finrange": "linear", "logfinrange": "log"}
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the schema (draft 2020-12): the models' own, with domains, counts and shorthands as people write them."""
+    schema = BenchmarkDefinition.model_json_schema()
+    definitions: dict[str, Any] = schema["$defs"]
+    definitions["Domain"] = _domain()
+    for model in (schema, *definitions.values()):
+        properties = model.get("properties", {})
+        if "space" in properties:
+            what = "what is searched: a domain or a constant per key"
+            properties["space"] = {"type": "object", "additionalProperties": {"$ref": "#/$defs/Domain"}, "description": what}
+        for name in ("samples", "shard_size"):
+            if name in properties:
+                properties[name] = _with_unit(properties[name], name)
+    # A variant's arguments may stand beside its base.
+    definitions["MethodVariant"]["additionalProperties"] = True
+    datasets = schema["properties"]["datasets"]
+    file = {"type": "string", "description": "path of a YAML file of data sets, relative to this one"}
+    schema["properties"]["datasets"] = {"anyOf": [datasets, file]}
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Outrider benchmark definition"}
+    untitled: dict[str, Any] = _without_titles(schema)
+    return {**head, **untitled}
+
+
+def text() -> str:
+    """Return the content of `schema.json`."""
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _without_titles(node: Any) -> Any:
+    """Drop the titles that repeat a key; a title is text, while a key called `title` would be a mapping."""
+    if isinstance(node, dict):
+        return {key: _without_titles(value) for key, value in node.items() if not (key == "title" and isinstance(value, str))}
+    return [_without_titles(item) for item in node] if isinstance(node, list) else node
+
+
+def _domain() -> dict[str, Any]:
+    forms: list[dict[str, Any]] = [{**_SCALAR, "description": "a constant"}]
+    for kind, what in (("choice", "one of these"), ("ordinal", "one of these, in a meaningful order")):
+        forms.append(_form(kind, what, {"type": "array", "items": _SCALAR, "minItems": 1, "uniqueItems": True}))
+    for kind, what in (("nnordinal", "linear"), ("logordinal", "log")):
+        listed = {"type": "array", "items": _NUMBERS, "minItems": 1, "uniqueItems": True}
+        forms.append(_form(kind, f"one of these ascending numbers, by distance on a {what} scale", listed))
+    for kind, what in _INTERVALS.items():
+        forms.append(_form(kind, f"[lower, upper]: {what}", _tuple(2, 2)))
+        forms.append(_form(f"q{kind}", f"[lower, upper, quantum]: {what}, rounded to multiples", _tuple(3, 3)))
+    for kind, what in _RANGES.items():
+        items = {"type": "array", "prefixItems": [*[_NUMBERS] * 2, {"type": "integer", "minimum": 1}, {"type": "boolean"}]}
+        sized = {**items, "minItems": 3, "maxItems": 4}
+        forms.append(_form(kind, f"[lower, upper, points, whole numbers?]: evenly spaced on a {what} scale", sized))
+    return {"oneOf": forms}
+
+
+def _form(kind: str, what: str, value: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "description": what, "properties": {kind: value}, "required": [kind], "additionalProperties": False}
+
+
+def _tuple(least: int, most: int) -> dict[str, Any]:
+    return {"type": "array", "items": _NUMBERS, "minItems": least, "maxItems": most}
+
+
+def _with_unit(number: dict[str, Any], name: str) -> dict[str, Any]:
+    units = r"[kKmMgG]?" if name == "samples" else r"([bB]|[kKmMgGtT]([iI])?[bB])?"
+    written = {"type": "string", "pattern": rf"^\s*[0-9]+(\.[0-9]+)?\s*{units}\s*$"}
+    plain = {key: value for key, value in number.items() if key != "default"}
+    rest = {key: value for key, value in number.items() if key == "default"}
+    return {"anyOf": [plain, written], **rest}
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")

@@ -1,0 +1,263 @@
+"""Resolves a benchmark definition for one back-end: defaults < file < the back-end's block < `--set`; knows each value's origin.
+
+Used by the command line and `launch.run`, before anything starts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from definitions import strict_json
+from definitions.draft import PYTHON, Draft, units
+from definitions.errors import UserError, nearest
+from definitions.problems import Problem, complaint, dotted, problems_of
+from definitions.schema import BenchmarkDefinition, ContradictionError, LocalBlock, Overrides, SageMakerBlock, SimulatedBlock
+from definitions.settings import apply_settings
+from definitions.yaml_source import KeyPath, Place, Source, with_datasets
+
+BLOCKS: Mapping[str, type[Overrides]] = {
+    "local": LocalBlock,
+    "simulated": SimulatedBlock,
+    "sagemaker": SageMakerBlock,
+    "warm_pool": SageMakerBlock,
+}
+"""Back-ends that have a block in a definition."""
+
+LAYERS: Mapping[str, tuple[str, ...]] = {"warm_pool": ("sagemaker", "warm_pool")}
+"""Blocks that are laid over one another, the last on top; all other back-ends use their own."""
+
+_MANY = 10_000
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A definition made for one back-end, and where each of its values came from.
+
+    Args:
+        definition: block of `backend` merged into it, other blocks empty, paths absolute.
+        origins: by dotted key: `default`, `demo.yaml:12`, `demo.yaml:40 (local)`, `--set`, `python`. A domain of `space`, a list
+            and one trial (`trials.0`) are one value each.
+        backend: the back-end's name.
+    """
+
+    definition: BenchmarkDefinition
+    origins: Mapping[str, str]
+    backend: str
+
+
+def resolve(
+    source: Source,
+    backend: str,
+    settings: Sequence[str] = (),
+    *,
+    methods: Sequence[str] = (),
+    check_files: bool = True,
+    working_dir: Path | None = None,
+) -> Resolved:
+    """Resolve what a file says.
+
+    Args:
+        source: the file.
+        backend: its block is merged; a back-end that has none is fine.
+        settings: `key=value` texts, as after `--set`.
+        methods: names of all known methods, to check those that the definition names; empty for no check.
+        check_files: whether the script must exist.
+        working_dir: what relative paths in settings are relative to; the current folder where None.
+
+    Raises:
+        UserError: anything wrong in the file (all problems in one message, with their lines), in a setting, or a missing script.
+    """
+    source = with_datasets(source)
+    _check_structure(source)
+    return _Resolution(source.data, source.place, str(source.path), backend, working_dir or Path.cwd()).run(
+        lambda path: source.file_of(path).parent, settings, methods, check_files
+    )
+
+
+def resolve_python(
+    definition: BenchmarkDefinition,
+    backend: str,
+    settings: Sequence[str] = (),
+    *,
+    methods: Sequence[str] = (),
+    check_files: bool = True,
+    working_dir: Path | None = None,
+) -> Resolved:
+    """Resolve a definition built in Python, as `resolve` does; its relative paths are relative to `working_dir`."""
+    folder = working_dir or Path.cwd()
+    data = definition.model_dump(exclude_unset=True)
+    return _Resolution(data, lambda _: PYTHON, f"benchmark {definition.name!r}", backend, folder).run(
+        lambda _: folder, settings, methods, check_files
+    )
+
+
+def definition_hash(definition: BenchmarkDefinition, method: str | None = None) -> str:
+    """Return a 16-digit hexadecimal hash of what determines the results of a resolved definition.
+
+    In it: script name, arguments, space (in normal form) or trials, valid, inputs, datasets, repeats, order, objectives (in their order),
+    fidelity, exclusive, preload, the back-end's block, and the arguments of `method` where it is a variant of the definition.
+    Not in it: name, description, source_dir, budget, n_workers, study, other methods, the block's `role` and `grace_s`.
+
+    Args:
+        definition: as resolved for a back-end.
+        method: name of the method that is run.
+    """
+    variant = definition.methods.get(method or "")
+    # What is null is left out where null says "not given", so that a new optional field does not change old hashes.
+    dump = definition.model_dump(mode="json", include={"script", "arguments", "valid", "repeats", "order", "preload"})
+    dump |= definition.model_dump(mode="json", include={"inputs", "datasets", "fidelity"}, exclude_none=True)
+    blocks = {name: getattr(definition, name).model_dump(mode="json", exclude_none=True, exclude={"role", "grace_s"}) for name in BLOCKS}
+    content = {
+        **dump,
+        "space": definition.search_space.spec(),
+        "trials": list(definition.explicit_configurations),
+        "objectives": list(definition.objectives.items()),
+        "exclusive": definition.is_exclusive,
+        "blocks": {name: block for name, block in blocks.items() if block},
+        "method": None if variant is None else variant.model_dump(mode="json"),
+    }
+    return hashlib.sha256(strict_json.dumps(content).encode()).hexdigest()[:16]
+
+
+class _Resolution:
+    """One run through the layers."""
+
+    def __init__(self, data: Mapping[str, Any], place: Callable[[KeyPath], Place], about: str, backend: str, working_dir: Path) -> None:
+        blocks = {name: data[name] for name in BLOCKS if name in data}
+        self.draft = Draft({key: value for key, value in data.items() if key not in BLOCKS}, place)
+        self.about, self.backend, self.working_dir = about, backend, working_dir
+        for name in LAYERS.get(backend, (backend,)):
+            if name in blocks:
+                self._lay_block(name, blocks[name], place)
+
+    def _lay_block(self, name: str, block: Mapping[str, Any], place: Callable[[KeyPath], Place]) -> None:
+        given = {key: value for key, value in block.items() if value is not None}
+
+        def within(path: KeyPath) -> Place:
+            return place((name, *path)).within(name)
+
+        self.draft.merge((), {key: value for key, value in given.items() if key in Overrides.model_fields}, within)
+        options = {key: value for key, value in given.items() if key not in Overrides.model_fields}
+        self.draft.merge((), {self.backend: options} if options else {}, lambda path: within(path[1:]))
+
+    def run(self, folder: Callable[[KeyPath], Path], settings: Sequence[str], methods: Sequence[str], check_files: bool) -> Resolved:
+        apply_settings(self.draft, settings, self.backend)
+        definition = _validated(self.draft.data, self.draft.place, self.about)
+        problems = list(_cross_checks(definition, methods))
+        if problems:
+            raise complaint(problems, self.draft.place, self.about)
+        self._make_absolute(folder)
+        definition = _validated(self.draft.data, self.draft.place, self.about)
+        if check_files:
+            self._check_script(definition)
+        parts = units(shown_data(definition, self.backend))
+        return Resolved(definition, {dotted(path): self.draft.origin(path) for path, _ in parts}, self.backend)
+
+    def _make_absolute(self, folder: Callable[[KeyPath], Path]) -> None:
+        paths: list[KeyPath] = [("source_dir",), (self.backend, "table")]
+        paths += [("datasets", name, "path") for name in self.draft.get(("datasets",)) or {}]
+        for path in paths:
+            value = self.draft.get(path)
+            place = self.draft.place(path)
+            if value is None and path == ("source_dir",):
+                # Not given, so it keeps `default` as its origin.
+                self.draft.data["source_dir"] = str(folder(path).resolve())
+            elif isinstance(value, str):
+                base = self.working_dir if place.origin == "--set" else folder(path)
+                self.draft.put(path, str((base / Path(value).expanduser()).resolve()), lambda _, place=place: place)  # type: ignore[misc]
+
+    def _check_script(self, definition: BenchmarkDefinition) -> None:
+        script = Path(definition.source_dir) / definition.script
+        where = self.draft.place(("script",)).text
+        if not Path(definition.source_dir).is_dir():
+            where = self.draft.place(("source_dir",)).text
+            raise UserError(f"{where}: source_dir: there is no folder {definition.source_dir}")
+        if not script.is_file():
+            raise UserError(
+                f"{where}: script: there is no file {definition.script!r}",
+                f"looked for {script}",
+                "`script` is relative to `source_dir`",
+            )
+
+
+def shown_data(definition: BenchmarkDefinition, backend: str) -> dict[str, Any]:
+    """Return a resolved definition as nested data without what cannot apply: other back-ends' blocks, merged parts of its own."""
+    data = definition.model_dump()
+    for name in BLOCKS:
+        block = data.pop(name)
+        if name == backend:
+            data[name] = {key: value for key, value in block.items() if key not in Overrides.model_fields}
+    return data
+
+
+def _check_structure(source: Source) -> None:
+    """Refuse unknown keys and wrong values anywhere in a file; what does not fit together depends on the back-end."""
+    try:
+        BenchmarkDefinition.model_validate(source.data)
+    except ValidationError as error:
+        if not any(isinstance(detail.get("ctx", {}).get("error"), ContradictionError) for detail in error.errors()):
+            raise complaint(problems_of(error, source.data), source.place, str(source.path)) from None
+
+
+def _validated(data: Mapping[str, Any], place: Callable[[KeyPath], Place], about: str) -> BenchmarkDefinition:
+    try:
+        return BenchmarkDefinition.model_validate(data)
+    except ValidationError as error:
+        raise complaint(problems_of(error, data), place, about) from None
+
+
+def _cross_checks(definition: BenchmarkDefinition, methods: Sequence[str]) -> Iterator[Problem]:
+    if not definition.space and not definition.trials:
+        yield Problem((), "there is nothing to run: give `space` (what is searched) or `trials` (configurations one by one)")
+    if definition.valid and not _any_valid(definition):
+        yield Problem(("valid",), "no configuration is valid; relax a rule, or search other values")
+    if definition.datasets:
+        known = list(definition.datasets)
+        for path, name in _named_datasets(definition):
+            if name not in known:
+                near = nearest(str(name), known)
+                hint = f"did you mean {near!r}?" if near else "known: " + ", ".join(known)
+                yield Problem(path, f"there is no data set {name!r}; {hint}")
+    variants = definition.methods
+    for name, variant in variants.items():
+        if variant.base in variants:
+            text = "it needs a name of its own" if variant.base == name else "a variant's base is a method, not another variant"
+            yield Problem(("methods", name, "base"), f"{variant.base!r} is itself a variant of this definition; {text}")
+        elif methods and variant.base not in methods:
+            yield Problem(("methods", name, "base"), _unknown_method(variant.base, methods))
+    if methods:
+        named: list[tuple[KeyPath, str]] = [(("study", "methods", k), name) for k, name in enumerate(definition.study.methods)]
+        named += [(("method",), definition.method)] if definition.method is not None else []
+        for where, name in named:
+            if name not in methods and name not in variants:
+                yield Problem(where, _unknown_method(name, [*methods, *variants]))
+
+
+def _unknown_method(name: str, known: Sequence[str]) -> str:
+    near = nearest(name, list(known))
+    return f"there is no method {name!r}; " + (f"did you mean {near!r}?" if near else "known: " + ", ".join(sorted(known)))
+
+
+def _named_datasets(definition: BenchmarkDefinition) -> Iterator[tuple[KeyPath, Any]]:
+    if "dataset" in definition.space:
+        domain = definition.search_space.domains["dataset"]
+        yield from ((("space", "dataset"), name) for name in (domain.grid(1) if domain.size else ()))
+    if "dataset" in definition.base_trial and any("dataset" not in trial for trial in definition.trials):
+        yield ("base_trial", "dataset"), definition.base_trial["dataset"]
+    for number, trial in enumerate(definition.trials):
+        if "dataset" in trial:
+            yield ("trials", number, "dataset"), trial["dataset"]
+
+
+def _any_valid(definition: BenchmarkDefinition) -> bool:
+    space, rules = definition.search_space, definition.rules
+    if not definition.trials and (space.size is None or space.size > _MANY):
+        return True
+    configurations = definition.explicit_configurations if definition.trials else space.grid(1)
+    return any(all(rule.holds(configuration) for rule in rules) for configuration in configurations)

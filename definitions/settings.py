@@ -1,0 +1,247 @@
+"""`--set key=value` settings: parses them and lays them over a definition. Used by `resolve`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from definitions.configuration import Scalar
+from definitions.draft import Draft
+from definitions.errors import UserError, nearest
+from definitions.problems import HOMES, fields_at, takes_text
+from definitions.schema import RESERVED_KEYS, BenchmarkDefinition, Overrides
+from definitions.yaml_source import KeyPath, Place, parse_scalar, parse_yaml
+
+_LISTS = {("valid",), ("preload",), ("study", "methods"), ("fidelity", "ladder")}
+_BLOCKS = ("local", "simulated", "sagemaker", "warm_pool")
+_OPEN = ("space", "arguments", "base_trial", "objectives", "inputs", "datasets", "methods")
+"""Parts whose keys the user names."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One parsed `key=value`.
+
+    Args:
+        text: as it was given.
+        key: what is set; `values`: to what, more than one for a sweep.
+        domain: the search domain, where `{kind: [...]}` was given instead of values.
+        raw: the values as they were written, for keys that take text; empty where they were a YAML list.
+    """
+
+    text: str
+    key: str
+    values: tuple[Scalar, ...]
+    domain: Mapping[str, Any] | None = None
+    raw: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        """The setting as a place, for messages and origins."""
+        return Place(f"--set {self.text}", "--set")
+
+
+def parse_setting(text: str) -> Setting:
+    """Return a parsed setting: `batch_size=32,64`, `name='a,b'`, `name=[a, "b,c"]`, or `lr={loguniform: [1e-4, 1e-1]}`.
+
+    Raises:
+        UserError: no `=`, no key, or a value that is empty or cannot be read.
+    """
+    key, equals, value = text.partition("=")
+    key, value = key.strip(), value.strip()
+    if not equals or not key:
+        raise UserError(f"--set {text}: this is not key=value", "", "write e.g. --set batch_size=32 or --set batch_size=32,64")
+    if value[:1] in ("[", "{"):
+        try:
+            parsed = parse_yaml(f"value: {value}", Path("--set")).data["value"]
+        except UserError as error:
+            raise UserError(f"--set {text}: the value cannot be read", error.fact or error.asked) from None
+        if isinstance(parsed, Mapping):
+            return Setting(text, key, (), parsed)
+        if any(isinstance(item, (Mapping, list)) for item in parsed):
+            raise UserError(f"--set {text}: a list within a list", "values are text, numbers, true/false or null")
+        return Setting(text, key, tuple(parsed))
+    items = [item.strip() for item in _split(value, text)]
+    values = tuple(_scalar(item, text) for item in items)
+    raw = tuple(value if isinstance(value, str) else item for value, item in zip(values, items, strict=True))
+    return Setting(text, key, values, None, raw)
+
+
+def apply_settings(draft: Draft, settings: Iterable[str], backend: str) -> None:
+    """Lay settings over a draft, in their order.
+
+    A bare key is looked up among the keys of the configurations, the fixed arguments, the definition's fields, then the keys
+    of `budget`, `study` and the back-end's own block.
+
+    Raises:
+        UserError: a setting that cannot be read, or that is meant for nothing there is.
+    """
+    for text in settings:
+        _apply(draft, parse_setting(text), backend)
+
+
+def _apply(draft: Draft, setting: Setting, backend: str) -> None:
+    path = _path_of(draft, setting, backend)
+    inner = (*path, 0) if path in _LISTS else path
+    if takes_text(inner, draft.data) and setting.raw and setting.values != (None,):
+        setting = replace(setting, values=setting.raw)
+    if len(path) == 2 and (path[0] == "space" or (path[0] == "base_trial" and draft.get(("trials",)))):
+        _set_configuration_key(draft, setting, str(path[1]))
+    elif path[0] == "arguments" and len(path) == 2 and (len(setting.values) != 1 or setting.domain is not None):
+        if draft.get(("trials",)):
+            raise _needs_space(setting, str(path[1]))
+        draft.remove(path)
+        draft.put(("space", path[1]), _domain(setting), lambda _: setting.place)
+    elif path in _LISTS or (path[0] == "methods" and len(setting.values) > 1):
+        if setting.domain is not None:
+            raise UserError(f"--set {setting.text}: {setting.key} is a list", "a domain was given")
+        draft.put(path, list(setting.values), lambda _: setting.place)
+    else:
+        draft.put(path, _single(setting), lambda _: setting.place)
+
+
+def _path_of(draft: Draft, setting: Setting, backend: str) -> KeyPath:
+    steps = setting.key.split(".")
+    if len(steps) == 1:
+        return _bare(draft, setting, backend)
+    if any(not step for step in steps):
+        raise UserError(f"--set {setting.text}: {setting.key!r} has an empty part", "keys are joined by single dots")
+    if steps[0] in _BLOCKS:
+        if steps[0] != backend and not (backend == "warm_pool" and steps[0] == "sagemaker"):
+            raise UserError(f"--set {setting.text}: this is about the back-end {steps[0]}", f"the run is on {backend}", "leave it out")
+        if steps[1] in Overrides.model_fields:
+            steps = steps[1:]
+        else:
+            steps[0] = backend
+    if steps[0] not in BenchmarkDefinition.model_fields:
+        raise _unknown(draft, setting, backend)
+    if steps[0] in ("trials", "valid", "preload"):
+        raise UserError(
+            f"--set {setting.text}: single entries of {steps[0]} cannot be set", "", f"set a key of the trials, or all of {steps[0]}"
+        )
+    parent = tuple(steps[:-1])
+    known = fields_at(parent, draft.data)
+    if len(steps) == 2 and steps[0] not in _OPEN and steps[1] not in known:
+        near = nearest(steps[1], known)
+        fact = f"did you mean {steps[0]}.{near}?" if near else "known: " + ", ".join(f"{steps[0]}.{name}" for name in known)
+        raise UserError(f"--set {setting.text}: there is no key {setting.key!r}", fact if known else f"{steps[0]} has no parts")
+    if steps[0] == "methods" and len(steps) == 3 and isinstance(draft.get((*steps[:2], "arguments")), dict) and steps[2] not in known:
+        steps.insert(2, "arguments")
+    return tuple(steps)
+
+
+def _bare(draft: Draft, setting: Setting, backend: str) -> KeyPath:
+    key = setting.key
+    if key in _configuration_keys(draft):
+        return ("space", key)
+    if key in (draft.get(("arguments",)) or {}):
+        return ("arguments", key)
+    if key == draft.get(("fidelity", "argument")):
+        raise UserError(f"--set {setting.text}: {key!r} is what the fidelity varies", "", "set fidelity.full, or fidelity.ladder")
+    if key in BenchmarkDefinition.model_fields:
+        if key in (*_OPEN, *HOMES, *_BLOCKS, "trials", "fidelity"):
+            raise UserError(f"--set {setting.text}: {key!r} has parts", "one part is set at a time", f"write {key}.NAME=...")
+        return (key,)
+    homes = [(home, key) for home in (*HOMES, backend) if key in fields_at((home,), draft.data) and key not in Overrides.model_fields]
+    if len(homes) == 1:
+        return homes[0]
+    if homes:
+        raise UserError(f"--set {setting.text}: {key!r} is ambiguous", "", "write " + " or ".join(".".join(home) for home in homes))
+    raise _unknown(draft, setting, backend)
+
+
+def _configuration_keys(draft: Draft) -> list[str]:
+    trials = draft.get(("trials",)) or []
+    return list(dict.fromkeys([*(draft.get(("space",)) or {}), *(draft.get(("base_trial",)) or {}), *(key for t in trials for key in t)]))
+
+
+def _set_configuration_key(draft: Draft, setting: Setting, key: str) -> None:
+    if key in RESERVED_KEYS:
+        raise UserError(f"--set {setting.text}: {key!r} is a column of the result files", "", "call the key something else")
+    trials = draft.get(("trials",))
+    if not trials:
+        draft.remove(("arguments", key))
+        draft.put(("space", key), _domain(setting), lambda _: setting.place)
+        return
+    if len(setting.values) != 1:
+        raise _needs_space(setting, key)
+    listed = draft.place(("trials",))
+    base = draft.get(("base_trial",)) or {}
+    # Trials that differed in this key alone are now one and the same.
+    kept: list[tuple[Place, dict[str, Scalar]]] = []
+    seen = []
+    for number, trial in enumerate(trials):
+        rest = {name: value for name, value in trial.items() if name != key}
+        merged = {**base, **trial, key: setting.values[0]}
+        if {**base, **trial} == merged or merged not in seen:
+            kept.append((draft.place(("trials", number)), rest))
+        seen.append(merged)
+    draft.put(("trials",), [trial for _, trial in kept], lambda path: kept[int(path[1])][0] if len(path) > 1 else listed)
+    draft.put(("base_trial", key), setting.values[0], lambda _: setting.place)
+
+
+def _domain(setting: Setting) -> Any:
+    if setting.domain is not None:
+        return dict(setting.domain)
+    if not setting.values:
+        raise UserError(f"--set {setting.text}: there is no value", "", "give at least one")
+    return setting.values[0] if len(setting.values) == 1 else {"choice": list(setting.values)}
+
+
+def _single(setting: Setting) -> Scalar:
+    if len(setting.values) != 1 or setting.domain is not None:
+        given = "a domain was given" if setting.domain is not None else f"{len(setting.values)} were given"
+        raise UserError(
+            f"--set {setting.text}: {setting.key} takes one value", given, "only keys of the space and arguments can take several values"
+        )
+    return setting.values[0]
+
+
+def _needs_space(setting: Setting, key: str) -> UserError:
+    return UserError(
+        f"--set {setting.text}: {key!r} cannot take several values here",
+        "the definition lists its trials one by one",
+        "give one value, or write the definition with a `space`",
+    )
+
+
+def _unknown(draft: Draft, setting: Setting, backend: str) -> UserError:
+    key = setting.key
+    fields = [name for name in BenchmarkDefinition.model_fields if name not in _BLOCKS]
+    inner = [name for home in (*HOMES, backend) for name in fields_at((home,), draft.data) if name not in Overrides.model_fields]
+    known = [*_configuration_keys(draft), *(draft.get(("arguments",)) or {}), *fields, *inner]
+    near = nearest(key.split(".")[0], known)
+    advice = "" if "." in key else f"a new fixed argument is written arguments.{setting.text}, a new key of the search space.{setting.text}"
+    settable = [*_configuration_keys(draft), *(draft.get(("arguments",)) or {})]
+    fact = f"did you mean {near!r}?" if near else "keys of this benchmark: " + (", ".join(settable) or "none")
+    return UserError(f"--set {setting.text}: there is no key {key!r}", fact, advice)
+
+
+def _split(value: str, text: str) -> list[str]:
+    """Split at commas outside of quotes; a quote counts at the beginning of an item only."""
+    items, start, quote = [], 0, ""
+    for position, character in enumerate(value):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"" and not value[start:position].strip():
+            quote = character
+        elif character == ",":
+            items.append(value[start:position])
+            start = position + 1
+    if quote:
+        raise UserError(f"--set {text}: a quote is not closed", "", f"add {quote} at the end")
+    return [*items, value[start:]]
+
+
+def _scalar(item: str, text: str) -> Scalar:
+    if not item:
+        raise UserError(f"--set {text}: a value is empty", "", "write '' for an empty text, null for none")
+    if item[0] not in "'\"":
+        return parse_scalar(item)
+    try:
+        value: Scalar = parse_yaml(f"value: {item}", Path("--set")).data["value"]
+    except UserError as error:
+        raise UserError(f"--set {text}: {item} cannot be read", error.fact) from None
+    return value

@@ -1,0 +1,61 @@
+"""Renders a resolved definition as YAML with the origin of each value beside it. Used by `--show` and for `definition.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from definitions.draft import SPACES
+from definitions.problems import dotted
+from definitions.resolve import Resolved, shown_data
+from definitions.yaml_source import KeyPath, parse_scalar
+
+_WIDEST = 60
+"""Comments are aligned at most this far to the right; longer lines have theirs right behind them."""
+
+
+def render(resolved: Resolved) -> str:
+    """Return valid YAML that loads to the same definition, each line ending in a comment that says where its value came from."""
+    data = shown_data(resolved.definition, resolved.backend)
+    lines = list(_lines(data, (), resolved.origins))
+    width = max((len(text) for text, _ in lines if len(text) <= _WIDEST), default=0)
+    return "".join(f"{text:<{width}}  # {origin}\n" if origin else f"{text}\n" for text, origin in lines)
+
+
+def _lines(data: Mapping[str, Any], path: KeyPath, origins: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    indent = "  " * len(path)
+    for key, value in data.items():
+        inner = (*path, key)
+        head = f"{indent}{_inline(key)}:"
+        if inner == ("trials",) and value:
+            yield head, ""
+            yield from ((f"  - {_inline(trial)}", origins.get(f"trials.{number}", "")) for number, trial in enumerate(value))
+        elif isinstance(value, Mapping) and value and path != SPACES:
+            yield head, ""
+            yield from _lines(value, inner, origins)
+        else:
+            yield f"{head} {_inline(value)}", origins.get(dotted(inner), "")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes all text that YAML 1.1 or 1.2 would read as something else, so that other tools read the file alike."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    # A double-quoted text has no line breaks of its own and so stays on one line.
+    unsafe = not value.isprintable() or not isinstance(parse_scalar(value), str)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style='"' if unsafe else None)
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
+
+
+def _inline(value: Any) -> str:
+    text: str = yaml.dump(value, Dumper=_Dumper, default_flow_style=True, width=float("inf"), allow_unicode=True, sort_keys=False)
+    return text.removesuffix("...\n").strip()

@@ -1,0 +1,162 @@
+import hashlib
+import io
+import tarfile
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+import benchmarking.datasets.preparation as preparation
+from benchmarking.datasets import content_key, prepare
+from definitions.errors import UserError
+from definitions.schema import ImagesDataset, PathDataset
+
+
+def spec(**changes):
+    return ImagesDataset(**{"type": "images", "samples": 40, "image_size": 32, **changes})
+
+
+def digest(folder):
+    parts = [(path.relative_to(folder).as_posix(), path.read_bytes()) for path in sorted(folder.rglob("*")) if path.is_file()]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def members(shard):
+    with tarfile.open(shard) as archive:
+        return {member.name: archive.extractfile(member).read() for member in archive}
+
+
+def test_files_are_balanced_crops_of_two_photographs(tmp_path):
+    from PIL import Image
+
+    made = prepare("photos", spec(), cache=tmp_path)
+    assert (made.name, made.layout, made.samples, made.uri) == ("photos", "files", 40, None)
+    found = sorted(path.relative_to(made.path).as_posix() for path in made.path.rglob("*.jpg"))
+    assert [sum(name.startswith(folder) for name in found) for folder in ("china/", "flower/")] == [20, 20]
+    assert "china/000000.jpg" in found
+    assert "flower/000001.jpg" in found
+    assert made.bytes == sum(path.stat().st_size for path in made.path.rglob("*.jpg"))
+    images = [Image.open(made.path / name) for name in found]
+    assert {(image.format, image.size, image.mode) for image in images} == {("JPEG", (32, 32), "RGB")}
+    assert len({image.tobytes() for image in images}) == 40
+
+
+def test_shards_hold_the_same_images_with_their_labels(tmp_path):
+    files = prepare("files", spec(), cache=tmp_path)
+    shards = prepare("shards", spec(format="tar", shard_size="8KiB"), cache=tmp_path)
+    parts = sorted(shards.path.iterdir())
+    assert [path.name for path in parts] == [f"shard-{number:05d}.tar" for number in range(len(parts))]
+    assert len(parts) > 2
+    merged = {name: content for path in parts for name, content in members(path).items()}
+    assert len(merged) == 80
+    for path in files.path.rglob("*.jpg"):
+        assert merged[path.name] == path.read_bytes()
+        assert merged[f"{path.stem}.cls"] == {"china": b"0", "flower": b"1"}[path.parent.name]
+
+
+def test_shards_are_cut_at_their_size(tmp_path):
+    made = prepare("shards", spec(format="tar", shard_size="8KiB"), cache=tmp_path)
+    for path in made.path.iterdir():
+        used = sum(512 + -(-len(content) // 512) * 512 for content in members(path).values())
+        assert used <= 8192
+    single = prepare("shards", spec(format="tar", samples=3, shard_size=1), cache=tmp_path)
+    assert [len(members(path)) for path in sorted(single.path.iterdir())] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("form", ["jpg", "tar"])
+def test_same_specification_same_bytes(tmp_path, form):
+    one = prepare("a", spec(format=form), cache=tmp_path / "one")
+    other = prepare("b", spec(format=form), cache=tmp_path / "other")
+    assert digest(one.path) == digest(other.path)
+    assert one.path.parent.name == other.path.parent.name
+    seeded = prepare("a", spec(format=form, seed=1), cache=tmp_path / "one")
+    assert seeded.path != one.path
+    assert digest(seeded.path) != digest(one.path)
+
+
+def test_more_samples_begin_with_the_same_ones(tmp_path):
+    few = prepare("few", spec(samples=4), cache=tmp_path)
+    many = prepare("many", spec(samples=10), cache=tmp_path)
+    for path in few.path.rglob("*.jpg"):
+        assert (many.path / path.relative_to(few.path)).read_bytes() == path.read_bytes()
+
+
+def test_what_does_not_change_the_bytes_does_not_change_the_key():
+    assert content_key(spec(shard_size="1MiB")) == content_key(spec(shard_size="2MiB"))
+    keys = {content_key(spec(**change)) for change in ({}, {"format": "tar"}, {"samples": 41}, {"image_size": 33}, {"seed": 1})}
+    assert len(keys) == 5
+
+
+def test_second_call_makes_nothing(tmp_path, monkeypatch):
+    first = prepare("a", spec(), cache=tmp_path)
+    monkeypatch.setattr(preparation, "write_images", lambda *_: pytest.fail("made again"))
+    assert prepare("a", spec(), cache=tmp_path) == first
+
+
+def test_half_made_data_set_never_counts(tmp_path, monkeypatch):
+    real = preparation.write_images
+
+    def broken(asked, folder):
+        real(asked, folder)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(preparation, "write_images", broken)
+    with pytest.raises(KeyboardInterrupt):
+        prepare("a", spec(), cache=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(preparation, "write_images", real)
+    assert len(list(prepare("a", spec(), cache=tmp_path).path.rglob("*.jpg"))) == 40
+
+
+def test_whoever_loses_the_race_takes_the_winners(tmp_path, monkeypatch):
+    real = preparation.write_images
+
+    def overtaken(asked, folder):
+        monkeypatch.setattr(preparation, "write_images", real)
+        prepare("a", asked, cache=tmp_path)
+        real(asked, folder)
+
+    monkeypatch.setattr(preparation, "write_images", overtaken)
+    made = prepare("a", spec(), cache=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [content_key(spec())]
+    assert len(list(made.path.rglob("*.jpg"))) == 40
+
+
+def test_two_processes_may_race(tmp_path):
+    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
+        paths = {future.result().path for future in [pool.submit(prepare, "a", spec(), cache=tmp_path) for _ in range(2)]}
+    assert len(paths) == 1
+    assert [path.name for path in tmp_path.iterdir()] == [content_key(spec())]
+
+
+def test_own_folder_is_checked_and_counted(tmp_path):
+    (tmp_path / "cats").mkdir()
+    (tmp_path / "cats" / "1.jpg").write_bytes(b"12345")
+    (tmp_path / "notes.txt").write_bytes(b"123")
+    found = prepare("own", PathDataset(type="path", path=str(tmp_path)), cache=tmp_path / "cache")
+    assert (found.layout, found.samples, found.bytes, found.path) == ("files", 1, 8, tmp_path)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_own_folder_that_is_missing_or_of_another_layout_is_refused(tmp_path):
+    with pytest.raises(UserError, match="there is no such folder"):
+        prepare("own", PathDataset(type="path", path=str(tmp_path / "none")), cache=tmp_path)
+    (tmp_path / "1.jpg").write_bytes(b"")
+    with pytest.raises(UserError, match=r"it holds no \*\.tar"):
+        prepare("own", PathDataset(type="path", path=str(tmp_path), format="tar"), cache=tmp_path)
+
+
+def test_location_is_refused_where_the_data_are_not(tmp_path):
+    made = prepare("a", spec(samples=2), cache=tmp_path)
+    assert made.location("local") == str(made.path)
+    with pytest.raises(UserError, match="only on this machine"):
+        made.location("none")
+
+
+def test_shards_are_plain_archives(tmp_path):
+    made = prepare("a", spec(format="tar", samples=2), cache=tmp_path)
+    with tarfile.open(fileobj=io.BytesIO(Path(made.path / "shard-00000.tar").read_bytes())) as archive:
+        assert [(member.name, member.mtime, member.uid) for member in archive] == [
+            (name, 0, 0) for name in ("000000.jpg", "000000.cls", "000001.jpg", "000001.cls")
+        ]

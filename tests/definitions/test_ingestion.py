@@ -1,0 +1,69 @@
+import pytest
+
+from definitions.errors import UserError
+from definitions.ingestion import BACKENDS, INGESTIONS, LAYOUTS, ingestion, needs_s3, problem
+
+
+@pytest.mark.parametrize(
+    ("name", "input_mode", "files", "shards"),
+    [
+        ("local", "local", "files", "webdataset"),
+        ("file", "file", "files", "webdataset"),
+        ("fastfile", "fastfile", "files", "webdataset"),
+        ("fsx", "fsx", "files", "webdataset"),
+        ("pipe", "pipe", None, "pipe"),
+        ("s3_map", "none", "s3_map", "s3_map"),
+        ("s3_iterable", "none", "s3_iterable", "s3_iterable"),
+        ("fsspec", "none", "fsspec", "fsspec"),
+        ("boto3", "none", "boto3", "boto3"),
+    ],
+)
+def test_each_word_has_a_mode_and_a_reader_per_layout(name, input_mode, files, shards):
+    entry = ingestion(name)
+    assert (entry.input_mode, entry.layouts.get("files"), entry.layouts.get("shards")) == (input_mode, files, shards)
+
+
+def test_the_table_is_complete():
+    assert set(INGESTIONS) == {"local", "file", "fastfile", "pipe", "fsx", "s3_map", "s3_iterable", "fsspec", "boto3"}
+    for entry in INGESTIONS.values():
+        assert set(entry.layouts) <= set(LAYOUTS)
+        assert set(entry.backends) <= set(BACKENDS)
+
+
+def test_unknown_word_is_answered_with_the_nearest():
+    for ask in (ingestion, needs_s3, lambda name: problem(name, "files", "local")):
+        with pytest.raises(UserError, match="did you mean 's3_iterable'"):
+            ask("s3_iterabel")
+
+
+@pytest.mark.parametrize(
+    ("name", "valid_on"),
+    [
+        ("local", {"local", "simulated"}),
+        ("fastfile", {"sagemaker", "warm_pool", "simulated"}),
+        ("s3_map", {"local", "sagemaker", "warm_pool", "simulated"}),
+    ],
+)
+def test_back_ends_of_each_kind(name, valid_on):
+    assert {backend for backend in BACKENDS if problem(name, "files", backend) is None} == valid_on
+
+
+def test_a_refusal_says_what_works_instead():
+    said = problem("fastfile", "files", "local")
+    assert said == "ingestion 'fastfile' does not exist on back-end 'local'; there: local, s3_map, s3_iterable, fsspec, boto3"
+    assert problem("pipe", "files", "sagemaker") == "ingestion 'pipe' reads shards, not files"
+
+
+def test_a_back_end_that_was_plugged_in_answers_for_itself():
+    assert problem("fastfile", "files", "my_cluster") is None
+    assert problem("pipe", "files", "my_cluster") is not None
+
+
+def test_local_disk_does_not_hold_what_is_in_s3():
+    assert "the data set is in S3" in problem("local", "files", "local", "s3")
+    assert problem("s3_map", "files", "local", "s3") is None
+    assert problem("local", "files", "local", "images") is None
+
+
+def test_only_the_local_disk_needs_no_s3():
+    assert {name for name in INGESTIONS if not needs_s3(name)} == {"local"}

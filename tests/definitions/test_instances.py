@@ -1,0 +1,128 @@
+import csv
+from pathlib import Path
+
+import pytest
+
+import definitions.instances as instances
+from definitions.errors import UserError
+from definitions.instances import LocalShare, instance_facts, is_local, load_tables, parse_local, price_of
+
+FOLDER = Path(instances.__file__).parent
+
+
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        ("local.1cpu", LocalShare(1, 0, None)),
+        ("local.16cpu.2gpu", LocalShare(16, 2, None)),
+        ("local.2cpu.8gib", LocalShare(2, 0, 8 * 1024**3)),
+        ("local.4cpu.1gpu.512mib", LocalShare(4, 1, 512 * 1024**2)),
+        ("local.4cpu.0gpu", LocalShare(4, 0, None)),
+    ],
+)
+def test_local_share_is_read_from_its_name(name, share):
+    assert parse_local(name) == share
+
+
+@pytest.mark.parametrize(
+    "name", ["local", "local.cpu", "local.0cpu", "local.2cpu.8gb", "local.2cpu.0gib", "local.2CPU", "local.1gpu", "local.2cpu."]
+)
+def test_malformed_local_share_is_refused_with_the_form(name):
+    assert is_local(name)
+    for ask in (parse_local, price_of, instance_facts):
+        with pytest.raises(UserError, match=r"local\.<cores>cpu\[\.<GPUs>gpu\]"):
+            ask(name)
+
+
+def test_facts_of_known_types():
+    g5 = instance_facts("ml.g5.12xlarge")
+    assert (g5.vcpus, g5.memory_bytes, g5.gpus, g5.gpu_memory_bytes) == (48, 192 * 1024**3, 4, 22888 * 1024**2)
+    m5 = instance_facts("ml.m5.xlarge")
+    assert (m5.vcpus, m5.memory_bytes, m5.gpus, m5.gpu_memory_bytes) == (4, 16 * 1024**3, 0, None)
+    trainium = instance_facts("ml.trn1.32xlarge")
+    assert (trainium.vcpus, trainium.memory_bytes, trainium.gpus) == (128, 512 * 1024**3, 0)
+    assert instance_facts("local.2cpu.1gib").memory_bytes == 1024**3
+    assert instance_facts("local.2cpu").memory_bytes is None
+
+
+def test_what_is_unknown_is_unknown_and_never_zero():
+    assert instance_facts("ml.zz9.xlarge") is None
+    assert price_of("ml.zz9.xlarge") is None
+    assert price_of("ml.p5.48xlarge") is None  # facts are known, a price is not
+    assert price_of("ml.m5.xlarge", "eu-west-1") is None
+    assert price_of("ml.m5.xlarge", spot=True) is None
+
+
+def test_price_says_where_it_is_from():
+    price = price_of("ml.m5.xlarge")
+    assert price.usd_per_hour == 0.23
+    assert (price.region, price.date, price.label) == ("us-east-1", "2022-03-24", "")
+    assert "a2926c7" in price.source
+
+
+def test_local_price_is_nominal_and_grows_with_the_share(tmp_path):
+    table = tmp_path / "prices.csv"
+    table.write_text("instance_type,region,usd_per_hour,date,source\nlocal.cpu,local,0.04,2020-01-02,x\nlocal.gpu,local,1,2020-01-02,x\n")
+    tables = load_tables(prices_csv=table)
+    assert price_of("local.3cpu", tables=tables).usd_per_hour == pytest.approx(0.12)
+    assert price_of("local.3cpu.2gpu.8gib", "eu-west-1", tables=tables).usd_per_hour == pytest.approx(2.12)
+    assert price_of("local.1cpu", tables=tables).label == "nominal"
+    assert price_of("local.2cpu").usd_per_hour == pytest.approx(2 * price_of("local.1cpu").usd_per_hour)
+
+
+def test_a_share_with_an_unpriced_part_has_no_price(tmp_path):
+    table = tmp_path / "prices.csv"
+    table.write_text("instance_type,region,usd_per_hour,date,source\nlocal.cpu,local,0.04,2020-01-02,x\n")
+    tables = load_tables(prices_csv=table)
+    assert price_of("local.1cpu.1gpu", tables=tables) is None
+    assert price_of("local.1cpu", tables=tables).usd_per_hour == 0.04
+
+
+def test_of_several_prices_the_latest_counts(tmp_path):
+    table = tmp_path / "prices.csv"
+    rows = ["ml.a.b,us-east-1,3,2024-05-01,new", "ml.a.b,us-east-1,9,2023-12-31,old", "ml.a.b,eu-west-1,4,2021-01-01,other"]
+    table.write_text("\n".join(["instance_type,region,usd_per_hour,date,source", *rows, ""]))
+    tables = load_tables(prices_csv=table)
+    assert price_of("ml.a.b", tables=tables).usd_per_hour == 3
+    assert price_of("ml.a.b", "eu-west-1", tables=tables).usd_per_hour == 4
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("ml.a.b,us-east-1,0,2024-01-01,x", "usd_per_hour is '0'"),
+        ("ml.a.b,us-east-1,free,2024-01-01,x", "usd_per_hour is 'free'"),
+        ("ml.a.b,us-east-1,nan,2024-01-01,x", "usd_per_hour is 'nan'"),
+        ("ml.a.b,us-east-1,1,2024-01-01,", "source is missing"),
+        ("ml.a.b,us-east-1,1,1.1.2024,x", "YYYY-MM-DD"),
+    ],
+)
+def test_a_price_without_grounds_is_refused(tmp_path, row, said):
+    table = tmp_path / "prices.csv"
+    table.write_text(f"instance_type,region,usd_per_hour,date,source\n{row}\n")
+    with pytest.raises(UserError, match=said) as caught:
+        load_tables(prices_csv=table)
+    assert "prices.csv, line 2" in str(caught.value)
+
+
+def test_missing_table_is_the_users_to_mend(tmp_path):
+    with pytest.raises(UserError, match="cannot be read"):
+        load_tables(prices_csv=tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize("name", ["instances.csv", "prices.csv"])
+def test_every_shipped_row_is_dated_and_sourced_once(name):
+    with (FOLDER / name).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) > 30
+    for row in rows:
+        assert row["source"], row
+        assert row["region"], row
+        assert len(row["date"].split("-")) == 3, row
+    keys = [(row["instance_type"], row["region"], row["date"]) for row in rows]
+    assert len(set(keys)) == len(keys)
+
+
+def test_every_priced_type_has_facts():
+    tables = load_tables()
+    assert {name for name, _ in tables.prices if not is_local(name)} <= set(tables.facts)
