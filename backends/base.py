@@ -303,5 +303,9 @@ class Backend(abc.ABC):
         """Make a blocked or the next `wait` return early; safe in signal handlers and other threads."""
 
     @abc.abstractmethod
-    def close(self) -> list[str]:
-        """Stop everything that still runs, release everything, and return the names of jobs that could not be stopped."""
+    def close(self, grace_s: float | None = None) -> list[str]:
+        """Stop everything that still runs, release everything, and return the names of jobs that could not be stopped.
+
+        Args:
+            grace_s: most seconds that jobs get to end by themselves; None for the usual grace.
+        """

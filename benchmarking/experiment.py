@@ -21,7 +21,7 @@ from benchmarking.export.reports_csv import write_reports
 from benchmarking.export.trials_csv import write_trials
 from benchmarking.inputs import Inputs
 from benchmarking.jobs import JobBuilder, job_prefix
-from benchmarking.journal import Journal, SqliteJournal
+from benchmarking.journal import Journal, SqliteJournal, has_records
 from benchmarking.methods.adapter import MethodAdapter
 from benchmarking.methods.registry import build_method
 from benchmarking.refusal import Refuse, check_listed, refusal
@@ -38,6 +38,9 @@ from definitions.show import render
 logger = logging.getLogger(__name__)
 
 SCHEMA_VERSION = 1
+
+_HURRIED_GRACE_S = 0.5
+"""Seconds that jobs get when the user interrupts for the second time."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,10 @@ def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
         write_atomically(path, strict_json.dumps({"schema_version": SCHEMA_VERSION, **_identity(spec)}) + "\n")
         return
     known = strict_json.loads(text)
-    if known.get("hash") != spec.hash:
+    if known.get("hash") != spec.hash and not has_records(spec.folder / "journal.sqlite"):
+        path.unlink()
+        prepare_folder(spec, environ)
+    elif known.get("hash") != spec.hash:
         raise UserError(
             f"tag {spec.tag!r}: {spec.title} is there already, with another definition (hash {known.get('hash')}, now {spec.hash})",
             f"its results are in {spec.folder}",
@@ -176,10 +182,14 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
         context = BackendContext(spec.definition, spec.folder, spec.seed, surroundings.environ)
         backend = surroundings.make_backend(spec.backend, context)
         survivors: list[str] = []
+        hurried = False
         try:
             tuner, ending = _run(spec, surroundings, backend, journal)
+        except KeyboardInterrupt:
+            hurried = True
+            raise
         finally:
-            survivors += backend.close()
+            survivors += backend.close(_HURRIED_GRACE_S if hurried else None)
             for name in survivors:
                 logger.error("job %s could not be stopped and may still run", name)
         export(spec, tuner.state, journal)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import contextlib
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -58,11 +59,11 @@ class Journal(abc.ABC):
 
     @abc.abstractmethod
     def records(self) -> Iterator[Record]:
-        """Yield all committed records in order."""
+        """Yield all committed records in order; raises `UserError` where they cannot be read."""
 
     @abc.abstractmethod
     def begin_session(self, session: Session) -> None:
-        """Note that a controller takes over."""
+        """Note that a controller takes over; raises `UserError` as `commit` does."""
 
     @abc.abstractmethod
     def sessions(self) -> list[Session]:
@@ -88,21 +89,36 @@ class SqliteJournal(Journal):
         self._path = path
         self._pending: list[tuple[int, float, str, str]] = []
         try:
-            self._db = sqlite3.connect(f"file:{path}?mode=ro", uri=True) if read_only else sqlite3.connect(path)
+            self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}", uri=True)
+        except sqlite3.Error as error:
+            raise self._unopened(error) from error
+        try:
             self._db.isolation_level = None
             if not read_only:
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._create()
-            version = self._db.execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()
-            last = self._db.execute("SELECT max(sequence) FROM records").fetchone()[0]
+            self._check_version()
+            self._last: int = self._db.execute("SELECT max(sequence) FROM records").fetchone()[0] or 0
         except sqlite3.Error as error:
-            raise UserError(f"cannot open the journal {path}", str(error), "check the folder and the disk, or use another tag") from error
-        if version is None or int(version[0]) != SCHEMA_VERSION:
-            raise UserError(f"the journal {path} has version {version and version[0]}", f"this Outrider reads version {SCHEMA_VERSION}")
-        self._last = last or 0
+            self._db.close()
+            raise self._unopened(error) from error
+        except UserError:
+            self._db.close()
+            raise
+
+    def _unopened(self, error: sqlite3.Error) -> UserError:
+        return UserError(f"cannot open the journal {self._path}", str(error), "check the folder and the disk, or use another tag")
+
+    def _check_version(self) -> None:
+        version = self._db.execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()
+        if version is None or version[0] != str(SCHEMA_VERSION):
+            found = "no version" if version is None else f"version {version[0]}"
+            raise UserError(f"the journal {self._path} has {found}", f"this Outrider reads version {SCHEMA_VERSION}", "use another tag")
 
     def _create(self) -> None:
+        if self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+            self._check_version()
         self._db.execute("BEGIN IMMEDIATE")
         self._db.execute("CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
         self._db.execute("INSERT OR IGNORE INTO meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
@@ -114,33 +130,46 @@ class SqliteJournal(Journal):
 
     def append(self, at: float, kind: str, body: Mapping[str, Any]) -> Record:
         self._last += 1
-        self._pending.append((self._last, at, kind, strict_json.dumps(body)))
+        # A script may report half a character (a lone surrogate), which no file can hold; as an escape it comes back as it was.
+        text = strict_json.dumps(body).encode("utf-8", "backslashreplace").decode()
+        self._pending.append((self._last, at, kind, text))
         return Record(self._last, at, kind, body)
 
     def commit(self) -> None:
         if not self._pending:
             return
+        with self._writing():
+            self._db.executemany("INSERT INTO records VALUES (?, ?, ?, ?)", self._pending)
+        self._pending.clear()
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
         try:
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT INTO records VALUES (?, ?, ?, ?)", self._pending)
+            yield
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
+                with contextlib.suppress(sqlite3.Error):
+                    self._db.execute("ROLLBACK")
             raise UserError(
                 f"cannot write the journal {self._path}",
                 f"{error}; everything recorded before is kept, and running trials are stopped",
                 "make room or mend the folder, then resume",
             ) from error
-        self._pending.clear()
 
     def records(self) -> Iterator[Record]:
-        rows = self._db.execute("SELECT sequence, at, kind, body FROM records ORDER BY sequence")
-        for sequence, at, kind, body in rows:
-            yield Record(sequence, at, kind, strict_json.loads(body))
+        try:
+            for sequence, at, kind, body in self._db.execute("SELECT sequence, at, kind, body FROM records ORDER BY sequence"):
+                yield Record(sequence, at, kind, strict_json.loads(body))
+        except sqlite3.Error as error:
+            raise UserError(
+                f"cannot read the journal {self._path}", str(error), "the file is damaged: take it from a backup, or use another tag"
+            ) from error
 
     def begin_session(self, session: Session) -> None:
-        self._db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.after, session.last_at, session.started_at))
+        with self._writing():
+            self._db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.after, session.last_at, session.started_at))
 
     def sessions(self) -> list[Session]:
         return [Session(*row) for row in self._db.execute("SELECT after, last_at, started_at FROM sessions ORDER BY rowid")]
@@ -150,3 +179,16 @@ class SqliteJournal(Journal):
             self.commit()
         finally:
             self._db.close()
+
+
+def has_records(path: Path) -> bool:
+    """Return whether a journal exists and holds anything."""
+    if not path.is_file():
+        return False
+    try:
+        journal = SqliteJournal(path, read_only=True)
+    except UserError:
+        return True  # what cannot be read must not be overwritten
+    found = next(journal.records(), None) is not None
+    journal.close()
+    return found

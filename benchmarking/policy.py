@@ -70,6 +70,8 @@ RULES: Mapping[Cause, Rule] = {
     Cause.INTERRUPTED: Rule(TrialStatus.INTERRUPTED, counts=False),
 }
 
+_OF_THE_SCRIPT = (Cause.SCRIPT_ERROR, Cause.NO_METRICS, Cause.TIME_OUT, Cause.BAD_REQUEST)
+
 _LONGEST_BACKOFF_S = 600.0
 
 
@@ -88,17 +90,20 @@ class Settlement:
     retry_in_s: float | None = None
 
 
-def settle(outcome: Outcome, cause: Cause | None, earlier: int) -> Settlement:
+def settle(outcome: Outcome, cause: Cause | None, earlier: int, *, never: bool = False) -> Settlement:
     """Decide what becomes of a trial whose job was closed.
 
     Args:
         outcome: how the job ended.
         cause: why it was not simply completed; None where it was.
         earlier: how many earlier jobs of the trial ended for the same cause.
+        never: the back-end refused the job for good: it is not retried whatever the cause, and counts.
     """
     if cause is None:
         return Settlement(TrialStatus.COMPLETED if outcome is Outcome.COMPLETED else TrialStatus.FAILED, counts=outcome is Outcome.FAILED)
     rule = RULES[cause]
+    if never:
+        return Settlement(rule.status, counts=True)
     if rule.retries is None or earlier < rule.retries:
         return Settlement(TrialStatus.WAITING, retry_in_s=min(rule.backoff_s * 2**earlier, _LONGEST_BACKOFF_S))
     return Settlement(rule.status, counts=rule.counts)
@@ -109,7 +114,10 @@ def as_number(value: Any) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
     if isinstance(value, str):
         try:
             return float(value)
@@ -128,7 +136,9 @@ def objective_problem(objectives: Sequence[str], last: Mapping[str, Any]) -> tup
     for name in objectives:
         value = as_number(last.get(name))
         if value is None:
-            reported = ", ".join(sorted(last)) or "nothing"
+            if last.get(name) is not None:
+                return Cause.NO_METRICS, f"objective {name!r} is no number: {last[name]!r}"
+            reported = ", ".join(sorted(key for key in last if key != name)) or "nothing"
             return Cause.NO_METRICS, f"objective {name!r} was never reported (reported: {reported})"
         if not math.isfinite(value):
             return Cause.DIVERGED, f"{name} = {value}"
@@ -144,7 +154,7 @@ def common_cause(failures: Sequence[tuple[Cause, str]], finished: int, n_workers
         n_workers: trials that run at once; as many, but at least two, must fail alike before anything else ended.
     """
     wanted = max(2, n_workers)
-    if len(failures) < wanted or finished != len(failures):
+    if len(failures) < wanted or finished != len(failures) or failures[0][0] not in _OF_THE_SCRIPT:
         return None
     alike = {signature(cause, message) for cause, message in failures}
     return failures[0][1] or str(failures[0][0]) if len(alike) == 1 else None

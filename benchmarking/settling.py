@@ -41,7 +41,11 @@ def settlement(
             outcome, (cause, message) = Outcome.FAILED, problem
     elif cause is None:
         cause = Cause.SCRIPT_ERROR
-    decided = settle(outcome, cause, trial.causes[cause] if cause is not None else 0)
+    never = isinstance(event, Rejected) and event.retry_at is None
+    decided = settle(outcome, cause, trial.causes[cause] if cause is not None else 0, never=never)
+    if decided.status is TrialStatus.WAITING and job.stop_reason is not None:
+        # A job that was to be stopped and was lost instead is not started again.
+        cause, decided = job.stop_reason, settle(Outcome.STOPPED, job.stop_reason, 0)
     retry_at = None
     if decided.status is TrialStatus.WAITING:
         retry_at = now + (decided.retry_in_s or 0.0)

@@ -42,7 +42,7 @@ def loads(text: str) -> Any:
     if _TAG in text:
         return json.loads(text, object_hook=_untagged)
     value, end = _decode(text)
-    if end != len(text):
+    if end != len(text) and text[end:].strip():
         raise ValueError(f"unexpected text after the JSON value: {text[end : end + 40]!r}")
     return value
 

@@ -39,7 +39,7 @@ def _guarded(verb: str, arguments: Sequence[str]) -> int:
     from definitions.errors import EXIT_INTERRUPTED, OutriderError
 
     try:
-        return int(importlib.import_module(f"launch.{verb}").main(arguments))
+        return int(importlib.import_module(f"launch.verbs.{verb}").main(arguments))
     except OutriderError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

@@ -13,7 +13,7 @@ from definitions.errors import UserError, did_you_mean
 from launch.planning import plan
 from launch.progress import Progress
 from launch.request import RunRequest
-from launch.run import execute
+from launch.verbs.run import execute
 
 
 def run_benchmarks(benchmark: Any, options: Mapping[str, Any]) -> list[ExperimentResult]:

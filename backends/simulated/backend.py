@@ -263,7 +263,7 @@ class SimulatedBackend(Backend):
             if self._slots is not None and self._running >= self._slots and adopted.accepted_at is None:
                 self._queued.append(spec)
                 continue
-# A launched job is accepted at once, so one that was not is launched at this very moment.
+            # A launched job is accepted at once, so one that was not is launched at this very moment.
             job = self._launch(spec, self._now if adopted.accepted_at is None else adopted.accepted_at)
             if adopted.stop_requested_at is not None:
                 self._stop(spec.name, adopted.stop_reason or Cause.INTERRUPTED, adopted.stop_requested_at)
@@ -292,7 +292,7 @@ class SimulatedBackend(Backend):
     def wake(self) -> None:
         self._awake = True
 
-    def close(self) -> list[str]:
+    def close(self, grace_s: float | None = None) -> list[str]:
         self._jobs.clear()
         self._agenda.clear()
         self._queued.clear()

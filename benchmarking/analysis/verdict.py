@@ -98,10 +98,15 @@ def judge(measured: Sequence[Measured], mode: Mode, confidence: float = 0.95) ->
         interval = None
         if spread is not None:
             half = quantile * spread * math.sqrt(1 / len(leader.values) + 1 / len(other.values))
-            interval = (math.exp(gap - half), math.exp(gap + half)) if positive else (gap - half, gap + half)
+            interval = (_exp(gap - half), _exp(gap + half)) if positive else (gap - half, gap + half)
         difference = sign * (other.mean - leader.mean)
-        comparisons.append(Comparison(other, math.exp(gap) if positive else None, difference, interval))
+        comparisons.append(Comparison(other, _exp(gap) if positive else None, difference, interval))
     return Verdict(leader, tuple(comparisons))
+
+
+def _exp(exponent: float) -> float:
+    # With one degree of freedom and many comparisons an interval can be wider than a float can say.
+    return math.exp(exponent) if exponent < 709.0 else math.inf
 
 
 def _squares(measured: Sequence[Measured], positive: bool) -> float:

@@ -42,9 +42,11 @@ def _permutation(space: SearchSpace, source: random.Random) -> Iterator[Mapping[
     """Yield all combinations in random order: Fisher and Yates' shuffle, drawn lazily with a sparse array."""
     axes = [(key, domain.grid(0)) for key, domain in space.domains.items()]
     size = space.size or 0
+    bits = size.bit_length() + 64
     moved: dict[int, int] = {}
     for last in range(size - 1, -1, -1):
-        pick = int(source.random() * (last + 1))
+        # A float has 53 bits: for larger spaces it would leave the low digits of the index, that is the first keys, at zero.
+        pick = source.getrandbits(bits) * (last + 1) >> bits
         index = moved.get(pick, pick)
         moved[pick] = moved.pop(last, last)
         configuration = {}

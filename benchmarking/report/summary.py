@@ -114,16 +114,15 @@ def _sentence(verdict: Verdict | None, primary: str, keys: Sequence[str], price_
     value = f"{primary} = {shown(verdict.leader.mean)}{label}"
     if not verdict.comparisons:
         return f"Only {leader} was completed: {value}."
-    nearest = verdict.comparisons[0]
+    nearest, tied = verdict.comparisons[0], verdict.tied
     if nearest.interval is None:
         gap = _gap(nearest)
         return (
             f"Best seen: {leader}: {value}, {gap} than configuration {nearest.other.evaluation}. "
             "Each was measured once, so nothing says whether that is noise: --repeats 3 would."
         )
-    if nearest.decided:
+    if not tied:
         return f"Best: {leader}: {value}, {_gap(nearest)} than the next, configuration {nearest.other.evaluation}{_interval(nearest)}."
-    tied = verdict.tied
     names = ", ".join(str(comparison.other.evaluation) for comparison in tied[:6]) + (", ..." if len(tied) > 6 else "")
     if len(tied) == len(verdict.comparisons):
         return (
@@ -134,7 +133,7 @@ def _sentence(verdict: Verdict | None, primary: str, keys: Sequence[str], price_
     return (
         f"{leader[0].upper()}{leader[1:]} leads: {value}. "
         f"It is {_gap(first)} than configuration {first.other.evaluation}{_interval(first)}; "
-        f"against {names} it is not decided (nearest: {_gap(nearest)}{_interval(nearest)})."
+        f"against {names} it is not decided (nearest: {_gap(tied[0])}{_interval(tied[0])})."
     )
 
 

@@ -30,7 +30,7 @@ def shown(value: Any) -> str:
     if not math.isfinite(value):
         return str(value)
     if value and not 1e-4 <= abs(value) < 1e7:
-        return f"{value:.3g}"
+        return f"{value:.4g}"
     digits = max(0, 3 - math.floor(math.log10(abs(value)))) if value else 0
     return f"{value:.{digits}f}"
 

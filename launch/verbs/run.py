@@ -19,11 +19,11 @@ def main(arguments: Sequence[str]) -> int:
     """Run what the flags ask for and return the exit code; raises `UserError` for wrong use."""
     given, request = parse_run(arguments, os.environ)
     if given.list:
-        from launch.list import main as list_main
+        from launch.verbs.list import main as list_main
 
         return list_main([])
     if given.show:
-        from launch.show import show
+        from launch.verbs.show import show
 
         print(show(given.show, request))
         return 0

@@ -1,0 +1,278 @@
+"""Runs jobs as processes of this machine. One thread, one selector: no polling, no re-reading of logs. Used by the tuner."""
+
+from __future__ import annotations
+
+import atexit
+import math
+import os
+import secrets
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from backends.base import (
+    AdoptedJob,
+    Backend,
+    BackendContext,
+    Capabilities,
+    Closed,
+    Ended,
+    Event,
+    JobSpec,
+    Rejected,
+    Scope,
+)
+from backends.failures import Cause, Outcome
+from backends.local import memory
+from backends.local.checkpoints import LocalCheckpoints
+from backends.local.clock import SteadyClock
+from backends.local.job import LocalJob, Verdict
+from backends.local.leases import LeaseBook, default_folder
+from backends.local.process import allowed_cores, gpu_ids
+from backends.local.reactor import Reactor, Timer
+from backends.local.runner import Runner
+from definitions.errors import UserError
+from definitions.instances import LocalShare, parse_local
+
+_GRACE_S = 5.0
+_LEASE_RETRY_S = 0.075
+_CLOSE_PATIENCE_S = 10.0
+
+
+class LocalBackend(Backend):
+    """Jobs as processes, each with its own session, folder, log, leased cores, and memory limit.
+
+    Args:
+        folder: of the experiment; jobs are in `jobs/`, their logs in `logs/`, checkpoints in `checkpoints/`.
+        grace_s: most seconds between TERM and KILL, whatever a job's own limit.
+        leases_dir: folder of the leases; None for the machine's.
+        clock: UTC seconds since the epoch, never going back.
+        environment: variables that jobs inherit; None for this process's.
+        python: interpreter of `.py` scripts.
+        gpus: returns the names of the GPUs there are; asked when a job first wants one.
+
+    Raises:
+        UserError: a folder cannot be used.
+    """
+
+    capabilities = Capabilities(checkpoints=True, price_label="nominal")
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        grace_s: float = _GRACE_S,
+        leases_dir: Path | None = None,
+        clock: Callable[[], float] | None = None,
+        environment: Mapping[str, str] | None = None,
+        python: str = sys.executable,
+        gpus: Callable[[Mapping[str, str]], Sequence[str]] = gpu_ids,
+    ) -> None:
+        self._folder = folder.absolute()
+        self._environment = dict(os.environ if environment is None else environment)
+        self._grace_s = grace_s
+        self._clock = clock or SteadyClock()
+        self._gpus_of = gpus
+        self._gpus: Sequence[str] | None = None
+        self._cores = allowed_cores()
+        self._memory_bytes = memory.machine_bytes()
+        self._book = LeaseBook(leases_dir or default_folder(self._environment), self._cores)
+        self.checkpoints: LocalCheckpoints = LocalCheckpoints(self._folder / "checkpoints")
+        try:
+            for name in ("jobs", "logs"):
+                (self._folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"the folder {self._folder} cannot be used", str(error), "choose another with --results_dir") from error
+        self._token = secrets.token_hex(8)
+        self._reactor = Reactor(self._clock)
+        self._names: set[str] = set()
+        self._queue: deque[LocalJob] = deque()
+        self._jobs: dict[str, LocalJob] = {}
+        self._events: list[Event] = []
+        self._runner = Runner(
+            self._folder,
+            self._reactor,
+            self._token,
+            now=self._clock,
+            emit=self._emit,
+            environment=self._environment,
+            python=python,
+            grace_s=grace_s,
+            checkpoints=self.checkpoints,
+        )
+        self._admit_again = False
+        self._retry: Timer | None = None
+        self._pid = os.getpid()
+        self._closing = self._is_closed = False
+        atexit.register(self.close)
+
+    @classmethod
+    def create(cls, context: BackendContext) -> LocalBackend:
+        """Make one for an experiment."""
+        return cls(context.folder, environment=context.environ or None, grace_s=context.definition.local.grace_s or _GRACE_S)
+
+    def now(self) -> float:
+        """Return UTC seconds since the epoch; steps of the wall clock do not change it."""
+        return self._clock()
+
+    def room(self, instance_type: str) -> int:
+        """Return how many jobs of this type the machine has room for.
+
+        Raises:
+            UserError: the type is no share of this machine.
+        """
+        return self._room(parse_local(instance_type))
+
+    def submit(self, job: JobSpec) -> None:
+        """Start a job, or put it in the queue when its cores are leased.
+
+        Raises:
+            ValueError: a job of this name was submitted before.
+        """
+        if self._closing:
+            raise RuntimeError(f"{job.name} was submitted to a back-end that is closed")
+        if job.name in self._names:
+            raise ValueError(f"a job of the name {job.name!r} was submitted before")
+        self._names.add(job.name)
+        try:
+            share = parse_local(job.instance_type)
+            refusal = self._refusal(job, share)
+        except UserError as error:
+            self._events.append(Rejected(job.name, self.now(), Cause.BAD_REQUEST, str(error), Scope.INSTANCE_TYPE))
+            return
+        if refusal:
+            self._events.append(Rejected(job.name, self.now(), Cause.BAD_REQUEST, refusal, Scope.INSTANCE_TYPE))
+            return
+        limit_bytes = share.memory_bytes or self._memory_bytes * share.cores // len(self._cores)
+        local = LocalJob(job, share, f"{self._token}.{len(self._names)};", limit_bytes)
+        self._jobs[job.name] = local
+        self._queue.append(local)
+        self._admit_again = True
+        self._admit()
+
+    def stop(self, job: str, reason: Cause) -> None:
+        """Send a job's processes TERM and after the grace period KILL; one that has not started leaves the queue."""
+        local = self._jobs.get(job)
+        if local is None or local.decided is not None or local.exit_code is not None:
+            return
+        verdict = Verdict(Outcome.STOPPED, reason, "stopped before it started" if local.child is None else "")
+        if local.child is None:
+            self._leave_queue(local)
+            self._runner.give_up(local, verdict)
+        elif not local.child.has_ended():
+            self._runner.terminate(local, verdict)
+
+    def wait(self, timeout_s: float | None) -> list[Event]:
+        """Return what happens next; see `Backend.wait`."""
+        deadline = None if timeout_s is None else self.now() + timeout_s
+        if self._is_closed:
+            return []
+        self._runner.claim()
+        while True:
+            self._admit()
+            if deadline is None and not self._events and not self._jobs:
+                return []
+            woken = self._reactor.turn(-math.inf if self._events else deadline)
+            if self._events or woken or (deadline is not None and self.now() >= deadline):
+                break
+        events, self._events = self._events, []
+        return events
+
+    def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
+        """Report the jobs of an earlier controller as lost, after making sure that nothing of them runs any more."""
+        self._runner.kill_leftovers([job.spec.name for job in jobs])
+        message = "its controller ended, and it with it"
+        for job in jobs:
+            self._names.add(job.spec.name)
+            at = max(self.now(), job.last_event_at or 0.0)
+            if not job.ended:
+                self._events.append(Ended(job.spec.name, at))
+            self._events.append(Closed(job.spec.name, at, Outcome.FAILED, Cause.LOST, message))
+
+    def wake(self) -> None:
+        """Make the current or the next `wait` return early."""
+        self._reactor.wake()
+
+    def close(self, grace_s: float | None = None) -> list[str]:
+        """Stop all jobs (TERM, grace, KILL), release everything, and return the names of jobs that could not be stopped."""
+        if self._is_closed or os.getpid() != self._pid:
+            return []
+        # A second call comes after the first was interrupted by an impatient user.
+        grace_s = 0.0 if self._closing else (self._grace_s if grace_s is None else min(grace_s, self._grace_s))
+        self._closing = True
+        for job in [*self._queue]:
+            self._leave_queue(job)
+            del self._jobs[job.spec.name]
+        for job in [*self._jobs.values()]:
+            job.kill_at = min(job.kill_at or math.inf, self.now() + grace_s)
+            if job.running:
+                self._runner.terminate(job, job.decided or Verdict(Outcome.STOPPED, Cause.INTERRUPTED))
+        give_up_at = time.monotonic() + grace_s + _CLOSE_PATIENCE_S
+        while self._jobs and time.monotonic() < give_up_at:
+            self._reactor.turn(self.now() + 0.1)
+        survivors = [job.spec.name for job in self._jobs.values() if job.ended_at is None]
+        for job in self._jobs.values():
+            if job.lease is not None:
+                job.lease.release()
+        self._runner.close(survivors=bool(survivors))
+        self._reactor.close()
+        self._events.clear()
+        self._jobs.clear()
+        self._is_closed = True
+        atexit.unregister(self.close)
+        return survivors
+
+    def _emit(self, event: Event) -> None:
+        self._events.append(event)
+        if isinstance(event, Ended):
+            self._admit_again = True
+        elif isinstance(event, Closed):
+            del self._jobs[event.job]
+
+    def _room(self, share: LocalShare) -> int:
+        counts = [len(self._cores) // share.cores]
+        if share.memory_bytes is not None:
+            counts.append(self._memory_bytes // share.memory_bytes)
+        if share.gpus:
+            counts.append(len(self._gpu_ids()) // share.gpus)
+        return min(counts)
+
+    def _refusal(self, job: JobSpec, share: LocalShare) -> str:
+        if job.instance_count != 1:
+            return f"instance_count {job.instance_count}: this machine is one instance"
+        if self._room(share) == 0:
+            gpus = f", {len(self._gpu_ids())} GPUs" if share.gpus else ""
+            has = f"{len(self._cores)} cores{gpus}, {self._memory_bytes / 2**30:.1f} GiB of memory"
+            return f"{job.instance_type} does not fit: this machine has {has}"
+        return ""
+
+    def _gpu_ids(self) -> Sequence[str]:
+        if self._gpus is None:
+            self._gpus = self._gpus_of(self._environment)
+        return self._gpus
+
+    def _admit(self) -> None:
+        while self._queue and self._admit_again:
+            job = self._queue[0]
+            gpus = self._gpu_ids() if job.share.gpus else ()
+            lease = self._book.acquire(job.share.cores, job.share.gpus, gpus, job.spec.exclusive)
+            if lease is None:
+                # Own releases are tried at once; those of other experiments are not heard of.
+                self._admit_again = False
+                if self._retry is None or not self._retry.pending:
+                    self._retry = self._reactor.at(self.now() + _LEASE_RETRY_S, self._try_again)
+                return
+            self._queue.popleft()
+            job.lease = lease
+            self._runner.start(job)
+
+    def _try_again(self) -> None:
+        self._admit_again = True
+
+    def _leave_queue(self, job: LocalJob) -> None:
+        if self._queue[0] is job:
+            self._book.give_up()
+            self._admit_again = True
+        self._queue.remove(job)

@@ -1,0 +1,58 @@
+"""Checkpoints as folders on this machine, one per key. Used by the local back-end and by whoever keeps or deletes them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from backends.base import CheckpointStore
+
+_OWN_FILES = (".outrider-*",)
+
+
+class LocalCheckpoints(CheckpointStore):
+    """Folders `<folder>/<key>/`.
+
+    Args:
+        folder: where they are; created when the first one is.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def path(self, key: str) -> Path:
+        """Return the folder of a key.
+
+        Raises:
+            ValueError: the key is no plain name or relative path.
+        """
+        parts = Path(key).parts
+        if not parts or ".." in parts or Path(key).is_absolute():
+            raise ValueError(f"checkpoint key {key!r} is no plain name")
+        return self._folder / key
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a checkpoint in place of the target's; one that does not exist copies to nothing."""
+        if source == target:
+            return
+        self.delete([target])
+        if not self.exists(source):
+            return
+        # Copied beside its place and then renamed, so that a crash leaves no half a checkpoint.
+        part = self.path(target).with_name(self.path(target).name + ".part")
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.copytree(self.path(source), part, symlinks=True, ignore=shutil.ignore_patterns(*_OWN_FILES))
+        part.rename(self.path(target))
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Delete checkpoints; unknown keys are ignored."""
+        for key in keys:
+            path = self.path(key)
+            if path.exists():
+                shutil.rmtree(path, ignore_errors=True)
+
+    def exists(self, key: str) -> bool:
+        """Return whether the key has a checkpoint that is not empty."""
+        path = self.path(key)
+        return path.is_dir() and any(not item.match(_OWN_FILES[0]) for item in path.iterdir())

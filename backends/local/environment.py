@@ -1,0 +1,103 @@
+"""The environment variables and folders that a job on this machine finds. Pure; used by the local back-end."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from backends.base import JobSpec
+from definitions.configuration import CONSUMED_KEYS
+
+REPORTER_FOLDER = Path(__file__).resolve().parents[1] / "reporter"
+MARK_VARIABLE = "OUTRIDER_CONTROLLER"
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a job was given on this machine.
+
+    Args:
+        folder: the job's own folder, its working directory.
+        checkpoint: folder of its checkpoint; None where it keeps none.
+        cores, gpus: what it leases.
+        mark: what all its processes are found by.
+    """
+
+    folder: Path
+    checkpoint: Path | None
+    cores: tuple[int, ...]
+    gpus: tuple[str, ...]
+    mark: str
+
+    @property
+    def model(self) -> Path:
+        """Where the script may leave its model."""
+        return self.folder / "model"
+
+    @property
+    def output(self) -> Path:
+        """Where the script may leave other output."""
+        return self.folder / "output"
+
+
+def job_environment(base: Mapping[str, str], job: JobSpec, place: Place) -> dict[str, str]:
+    """Return the whole environment of a job: `base`, what Outrider and SageMaker would set, and the job's own on top."""
+    found = dict(base)
+    found.pop("OUTRIDER_CHECKPOINT_DIR", None)
+    found.update(_outrider(base, job, place))
+    found.update(_sagemaker(job, place))
+    for channel in job.inputs:
+        found.update(_channel(channel.name, channel.uri, channel.reader, channel.input_mode, channel.layout, channel.dataset))
+    found["CUDA_VISIBLE_DEVICES"] = ",".join(place.gpus)
+    found.setdefault("OMP_NUM_THREADS", str(len(place.cores)))
+    found.setdefault("PYTHONUNBUFFERED", "1")
+    found.update(job.environment)
+    path = found.get("PYTHONPATH")
+    found["PYTHONPATH"] = f"{REPORTER_FOLDER}:{path}" if path else str(REPORTER_FOLDER)
+    return found
+
+
+def _outrider(base: Mapping[str, str], job: JobSpec, place: Place) -> dict[str, str]:
+    values = {
+        "OUTRIDER_JOB": job.name,
+        "OUTRIDER_TRIAL": str(job.trial),
+        "OUTRIDER_ATTEMPT": str(job.attempt),
+        "OUTRIDER_INSTANCE_TYPE": job.instance_type,
+        "OUTRIDER_INSTANCE_COUNT": str(job.instance_count),
+        "OUTRIDER_CORES": str(len(place.cores)),
+        # A controller within a job leases from what this job has, and its jobs carry both marks.
+        "OUTRIDER_LEASES": str(place.folder / "leases"),
+        MARK_VARIABLE: base.get(MARK_VARIABLE, "") + place.mark,
+    }
+    if place.checkpoint is not None:
+        values["OUTRIDER_CHECKPOINT_DIR"] = str(place.checkpoint)
+    return values
+
+
+def _sagemaker(job: JobSpec, place: Place) -> dict[str, str]:
+    hyperparameters = {key: value for key, value in job.configuration.items() if key not in CONSUMED_KEYS}
+    return {
+        "SM_CHANNELS": json.dumps([channel.name for channel in job.inputs]),
+        "SM_HPS": json.dumps(hyperparameters),
+        "SM_MODEL_DIR": str(place.model),
+        "SM_OUTPUT_DATA_DIR": str(place.output),
+        "SM_CURRENT_HOST": "algo-1",
+        "SM_HOSTS": json.dumps(["algo-1"]),
+        "SM_NUM_CPUS": str(len(place.cores)),
+        "SM_NUM_GPUS": str(len(place.gpus)),
+    }
+
+
+def _channel(name: str, uri: str, reader: str, input_mode: str, layout: str, dataset: str) -> dict[str, str]:
+    suffix = re.sub(r"\W", "_", name).upper()
+    return {
+        f"SM_CHANNEL_{suffix}": uri,
+        f"OUTRIDER_CHANNEL_{suffix}": uri,
+        f"OUTRIDER_READER_{suffix}": reader,
+        f"OUTRIDER_INPUT_MODE_{suffix}": input_mode,
+        f"OUTRIDER_LAYOUT_{suffix}": layout,
+        f"OUTRIDER_DATASET_{suffix}": dataset,
+    }

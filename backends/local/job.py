@@ -1,0 +1,115 @@
+"""One job on this machine: what is known of it, and what its end means. Used by the local back-end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backends.base import Closed, JobSpec
+from backends.failures import Cause, Outcome, classify_exit
+from backends.local.leases import Lease
+from backends.local.output import Output
+from backends.local.process import Child
+from backends.local.reactor import Timer
+from backends.local.tree import Process
+from definitions.instances import LocalShare
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a job ended, and why."""
+
+    outcome: Outcome
+    cause: Cause | None = None
+    message: str = ""
+
+
+@dataclass
+class LocalJob:
+    """A job from its submission to its end.
+
+    Args:
+        mark: what all its processes carry in their environment.
+        limit_bytes: memory that its processes may use together.
+        decided: the verdict where the back-end and not the script decided it.
+        kill_at: when what is left of it is killed; None while nothing is being ended.
+        known: processes of it seen so far, by number.
+    """
+
+    spec: JobSpec
+    share: LocalShare
+    mark: str
+    limit_bytes: int
+    lease: Lease | None = None
+    child: Child | None = None
+    output: Output | None = None
+    started_at: float | None = None
+    exit_code: int | None = None
+    ended_at: float | None = None
+    decided: Verdict | None = None
+    kill_at: float | None = None
+    pause_s: float = 0.002
+    incarnation: int = 0
+    peak_rss_bytes: int = 0
+    known: dict[int, Process] = field(default_factory=dict)
+    run_timer: Timer | None = None
+    end_timer: Timer | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether its first process runs."""
+        return self.child is not None and self.exit_code is None
+
+    def closed(self, at: float) -> Closed:
+        """Return the last event of this job."""
+        parser = self.output.parser if self.output else None
+        tail = parser.tail if parser else ()
+        counts = parser.counts if parser else None
+        found = self.decided or verdict(self.exit_code or 0, counts.delivered if counts else 0, counts.alien if counts else 0, tail)
+        billable_s = self.ended_at - self.started_at if self.started_at is not None and self.ended_at is not None else 0.0
+        return Closed(
+            self.spec.name,
+            at,
+            found.outcome,
+            found.cause,
+            found.message,
+            self.started_at,
+            self.ended_at if self.started_at is not None else None,
+            billable_s,
+            self._usage(),
+            tail,
+        )
+
+    def _usage(self) -> dict[str, Any]:
+        usage: dict[str, Any] = {}
+        if self.output is not None:
+            counts = self.output.parser.counts
+            usage |= self.output.parser.usage()
+            usage |= {"alien_lines": counts.alien, "repeated_reports": counts.repeated, "overlong_lines": counts.too_long}
+            if self.output.lost_bytes:
+                usage["lost_log_bytes"] = self.output.lost_bytes
+        if self.peak_rss_bytes:
+            usage["peak_rss_bytes"] = self.peak_rss_bytes
+        cpu_s = self.child.cpu_s() if self.child else None
+        return usage if cpu_s is None else usage | {"cpu_s": cpu_s}
+
+
+def verdict(exit_code: int, reports: int, alien: int, tail: Sequence[str]) -> Verdict:
+    """Return what the script's own end means.
+
+    Args:
+        exit_code: 0, or as `classify_exit` takes it.
+        reports: number of reports; success without one is a failure.
+        alien: number of lines that looked like reports and were none.
+        tail: last lines of the log.
+    """
+    if exit_code != 0:
+        return Verdict(Outcome.FAILED, *classify_exit(exit_code, tail))
+    if reports > 0:
+        return Verdict(Outcome.COMPLETED)
+    last = next((line.strip() for line in reversed(tail) if line.strip()), "")
+    message = "ended with success but reported nothing"
+    if alien:
+        message += f" that could be read ({alien} malformed)"
+    return Verdict(Outcome.FAILED, Cause.NO_METRICS, message + (f"; last line: {last}" if last else "; its log is empty"))

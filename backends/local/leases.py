@@ -1,0 +1,134 @@
+"""Leases of cores and GPUs that hold for the whole machine: lock files which the system frees when a controller dies.
+
+Used by the local back-end. A lease is shared knowledge of all experiments of one user, in one process or in many.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from definitions.errors import UserError
+
+_ADVICE = "set OUTRIDER_LEASES to a folder of your own, the same for all experiments on this machine"
+
+
+def default_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder of the lock files: `OUTRIDER_LEASES` where it is set, else one per user among the temporary files."""
+    named = environment.get("OUTRIDER_LEASES")
+    return Path(named) if named else Path(tempfile.gettempdir()) / f"outrider-leases-{os.getuid()}"
+
+
+class Lease:
+    """Cores and GPUs that a job holds; see `LeaseBook.acquire`."""
+
+    def __init__(self, cores: tuple[int, ...], gpus: tuple[str, ...], locks: Sequence[int]) -> None:
+        self.cores = cores
+        self.gpus = gpus
+        self._locks = list(locks)
+
+    def release(self) -> None:
+        """Give everything back; a second call does nothing."""
+        while self._locks:
+            _unlock(self._locks.pop())
+
+
+class LeaseBook:
+    """Takes leases, never waits for them.
+
+    An exclusive lease has the machine to itself. While one is wanted, the turnstile is held, so that ordinary leases
+    of others do not starve it.
+
+    Args:
+        folder: where the lock files are; created if it does not exist.
+        cores: the cores that may be leased; the order is the order of preference.
+
+    Raises:
+        UserError: the folder cannot be written to.
+    """
+
+    def __init__(self, folder: Path, cores: Sequence[int]) -> None:
+        self._folder = folder
+        self._cores = tuple(cores)
+        self._turnstile: int | None = None
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"the folder of leases {folder} cannot be made", str(error), _ADVICE) from error
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise UserError(f"the folder of leases {folder} cannot be written to", "", _ADVICE)
+
+    def acquire(self, cores: int, gpus: int, gpu_ids: Sequence[str], exclusive: bool) -> Lease | None:
+        """Return a lease, or None where it cannot be had now; then `give_up` says that it is no longer wanted.
+
+        Args:
+            cores: how many cores.
+            gpus: how many GPUs.
+            gpu_ids: the GPUs that may be leased.
+            exclusive: whether nothing else may hold a lease at the same time.
+        """
+        machine = self._enter_exclusively() if exclusive else self._enter()
+        if machine is None:
+            return None
+        locks = [machine]
+        taken_cores = self._take([f"core-{core}" for core in self._cores], cores, locks)
+        taken_gpus = self._take([f"gpu-{gpu}" for gpu in gpu_ids], gpus, locks) if taken_cores is not None else None
+        if taken_cores is None or taken_gpus is None:
+            for lock in locks:
+                _unlock(lock)
+            return None
+        self.give_up()
+        return Lease(tuple(self._cores[at] for at in taken_cores), tuple(gpu_ids[at] for at in taken_gpus), locks)
+
+    def give_up(self) -> None:
+        """Let others pass the turnstile again."""
+        if self._turnstile is not None:
+            _unlock(self._turnstile)
+            self._turnstile = None
+
+    def _enter(self) -> int | None:
+        turnstile = self._lock("turnstile", fcntl.LOCK_SH)
+        if turnstile is None:
+            return None
+        try:
+            return self._lock("machine", fcntl.LOCK_SH)
+        finally:
+            _unlock(turnstile)
+
+    def _enter_exclusively(self) -> int | None:
+        if self._turnstile is None:
+            self._turnstile = self._lock("turnstile", fcntl.LOCK_EX)
+        return None if self._turnstile is None else self._lock("machine", fcntl.LOCK_EX)
+
+    def _take(self, names: Sequence[str], count: int, locks: list[int]) -> list[int] | None:
+        """Lock `count` of the names and return their places; None where there are fewer. What was locked is in `locks` either way."""
+        taken: list[int] = []
+        for at, name in enumerate(names):
+            if len(taken) == count:
+                break
+            lock = self._lock(name, fcntl.LOCK_EX)
+            if lock is not None:
+                locks.append(lock)
+                taken.append(at)
+        return taken if len(taken) == count else None
+
+    def _lock(self, name: str, kind: int) -> int | None:
+        try:
+            descriptor = os.open(self._folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError:
+            return None  # no descriptors or no space left: not now
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            return None
+        return descriptor
+
+
+def _unlock(descriptor: int) -> None:
+    # Unlocked and not only closed: a forked child of this process may have the descriptor too.
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)

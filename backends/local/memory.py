@@ -1,0 +1,63 @@
+"""How much memory a job's processes use, and how much this machine has. Used by the local back-end."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+_CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+
+
+def machine_bytes() -> int:
+    """Return the memory of this machine, or of the container that this process runs in where that has less."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in _CGROUP_LIMITS:
+        try:
+            text = path.read_text().strip()
+        except OSError:
+            continue
+        if text.isdigit():
+            total = min(total, int(text))
+    return total
+
+
+def kernel_kills() -> int:
+    """Return how many processes the kernel has killed for lack of memory since boot; 0 where it does not tell."""
+    try:
+        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0
+
+
+def resident_bytes(pids: Iterable[int]) -> tuple[int, int]:
+    """Return the processes' resident memory: the sum of what they have now, and the largest peak of a single one.
+
+    Pages that processes share are counted for each of them, so the sum is an upper bound.
+    """
+    total = peak = 0
+    for pid in pids:
+        fields = _kilobytes(f"/proc/{pid}/status", (b"VmHWM:", b"VmRSS:"))
+        peak = max(peak, fields.get(b"VmHWM:", 0))
+        total += fields.get(b"VmRSS:", 0)
+    return total, max(peak, total)
+
+
+def proportional_bytes(pids: Iterable[int]) -> int:
+    """Return the processes' resident memory with shared pages divided among those who share them; dearer than `resident_bytes`."""
+    total = 0
+    for pid in pids:
+        fields = _kilobytes(f"/proc/{pid}/smaps_rollup", (b"Pss:",))
+        total += fields[b"Pss:"] if b"Pss:" in fields else resident_bytes([pid])[0]
+    return total
+
+
+def _kilobytes(path: str, names: tuple[bytes, ...]) -> dict[bytes, int]:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 (read several times a second for each process)
+            lines = file.read().split(b"\n")
+    except OSError:
+        return {}
+    return {line.split()[0]: int(line.split()[1]) * 1024 for line in lines if line.startswith(names)}

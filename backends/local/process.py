@@ -1,0 +1,160 @@
+"""Starts a job's process and notices its end without asking again and again. Used by the local back-end."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import resource
+import select
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass
+class Child:
+    """A job's first process, which leads a session of its own.
+
+    Args:
+        output: descriptor from which its output and errors are read, not blocking.
+        ended: descriptor that becomes readable when the process has ended.
+    """
+
+    popen: subprocess.Popen[bytes]
+    output: int
+    ended: int
+    usage: resource.struct_rusage | None = None
+
+    @property
+    def pid(self) -> int:
+        """Its process number, which is also its session's and its group's."""
+        return self.popen.pid
+
+    def has_ended(self) -> bool:
+        """Return whether the process has ended, without reaping it."""
+        return bool(select.select([self.ended], [], [], 0.0)[0])
+
+    def reap(self) -> int | None:
+        """Wait for the end and return the exit code, negative for a signal; None where another part of this program took it.
+
+        From then on the process's number may be used again.
+        """
+        if self.popen.returncode is None:
+            try:
+                _, status, self.usage = os.wait4(self.popen.pid, 0)
+            except ChildProcessError:
+                return None
+            self.popen.returncode = os.waitstatus_to_exitcode(status)
+        return self.popen.returncode
+
+    def cpu_s(self) -> float | None:
+        """Return the processor seconds of the process and of those that it waited for, once it is reaped; None where not known."""
+        return self.usage.ru_utime + self.usage.ru_stime if self.usage else None
+
+    def peak_bytes(self) -> int:
+        """Return the largest resident memory of one process, once it is reaped; 0 where not known."""
+        if self.usage is None or sys.platform == "darwin":
+            return 0
+        # A new process starts out with the peak of the one that forked it, so only what is above that is its own.
+        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return self.usage.ru_maxrss * 1024 if self.usage.ru_maxrss > own else 0
+
+
+def command_of(script: Path, arguments: Sequence[str], python: str) -> list[str]:
+    """Return the command line: a Python script is run by `python`, anything else by itself.
+
+    Raises:
+        FileNotFoundError, PermissionError: there is nothing that could be run.
+    """
+    if not script.is_file():
+        raise FileNotFoundError(f"the script {script} does not exist" if not script.exists() else f"the script {script} is no file")
+    if script.suffix == ".py":
+        return [python, str(script), *arguments]
+    if not os.access(script, os.X_OK):
+        raise PermissionError(f"the script {script} is not executable; chmod +x it, or give it the ending .py")
+    return [str(script), *arguments]
+
+
+def spawn(command: Sequence[str], folder: Path, environment: Mapping[str, str], cores: Sequence[int]) -> Child:
+    """Start a command in a new session, on the given cores from its first instruction.
+
+    Raises:
+        OSError: the system refused.
+    """
+    read_end, write_end = os.pipe()
+    try:
+        with affinity(cores):
+            popen = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=write_end,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+                env=environment,
+                start_new_session=True,
+            )
+    except BaseException:
+        os.close(read_end)
+        raise
+    finally:
+        os.close(write_end)
+    os.set_blocking(read_end, False)
+    return Child(popen, read_end, end_descriptor(popen))
+
+
+@contextlib.contextmanager
+def affinity(cores: Sequence[int]) -> Iterator[None]:
+    """Let this thread, and so what it starts, run on these cores alone for a while; where the system cannot, do nothing."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    # Set here and inherited, as a child that set its own would run its first instructions elsewhere.
+    try:
+        os.sched_setaffinity(0, cores)
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, before)
+
+
+def end_descriptor(popen: subprocess.Popen[bytes], pidfd: bool = hasattr(os, "pidfd_open")) -> int:
+    """Return a descriptor that becomes readable when the process has ended: a pidfd, else a pipe that a waiting thread closes."""
+    if pidfd:
+        return os.pidfd_open(popen.pid)
+    read_end, write_end = os.pipe()
+
+    def wait() -> None:
+        popen.wait()
+        os.close(write_end)
+
+    threading.Thread(target=wait, name=f"wait-{popen.pid}", daemon=True).start()
+    return read_end
+
+
+def allowed_cores() -> tuple[int, ...]:
+    """Return the cores that this process may use, in ascending order."""
+    if hasattr(os, "sched_getaffinity"):
+        return tuple(sorted(os.sched_getaffinity(0)))
+    return tuple(range(os.cpu_count() or 1))
+
+
+def gpu_ids(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what the GPUs of this machine are called in `CUDA_VISIBLE_DEVICES`; asks the driver, so it may take a second."""
+    visible = environment.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        names = [name.strip() for name in visible.split(",")]
+        return tuple(itertools.takewhile(lambda name: name and not name.startswith("-"), names))
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    return tuple(str(number) for number in range(sum(line.startswith("GPU ") for line in listed.splitlines())))

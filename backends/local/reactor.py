@@ -1,0 +1,98 @@
+"""Waits for descriptors, for points in time, and for a wake-up, all in one place. Used by the local back-end."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import itertools
+import os
+import selectors
+from collections.abc import Callable
+
+
+class Timer:
+    """A call at a point in time; `cancel` forgets it."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._call: Callable[[], None] | None = call
+
+    @property
+    def pending(self) -> bool:
+        """Whether the call is still to come."""
+        return self._call is not None
+
+    def cancel(self) -> None:
+        """Drop the call."""
+        self._call = None
+
+    def fire(self) -> None:
+        """Call once."""
+        call, self._call = self._call, None
+        if call is not None:
+            call()
+
+
+class Reactor:
+    """One selector and a heap of timers.
+
+    Args:
+        now: the clock that timers go by, in seconds.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._selector = selectors.DefaultSelector()
+        self._timers: list[tuple[float, int, Timer]] = []
+        self._numbers = itertools.count()
+        self._woken = False
+        self._wake_end, self._waker = os.pipe()
+        for descriptor in (self._wake_end, self._waker):
+            os.set_blocking(descriptor, False)
+        self.watch(self._wake_end, self._on_wake)
+
+    def watch(self, descriptor: int, call: Callable[[], None]) -> None:
+        """Call whenever the descriptor is readable."""
+        self._selector.register(descriptor, selectors.EVENT_READ, call)
+
+    def unwatch(self, descriptor: int) -> None:
+        """Forget a descriptor, before it is closed."""
+        self._selector.unregister(descriptor)
+
+    def at(self, when: float, call: Callable[[], None]) -> Timer:
+        """Call once when the clock has reached `when`."""
+        timer = Timer(call)
+        heapq.heappush(self._timers, (when, next(self._numbers), timer))
+        return timer
+
+    def wake(self) -> None:
+        """Make the current or the next turn return early; safe in signal handlers and other threads."""
+        with contextlib.suppress(OSError):
+            os.write(self._waker, b"w")
+
+    def turn(self, until: float | None) -> bool:
+        """Wait for the first thing to happen, at most until a point in time, and make the calls; return whether it was woken."""
+        while self._timers and not self._timers[0][2].pending:
+            heapq.heappop(self._timers)
+        ends = [when for when in (until, self._timers[0][0] if self._timers else None) if when is not None]
+        timeout_s = max(0.0, min(ends) - self._now()) if ends else None
+        for key, _ in self._selector.select(timeout_s):
+            # A call may have unwatched another descriptor of this batch.
+            if self._selector.get_map().get(key.fd) is key:
+                key.data()
+        now = self._now()
+        while self._timers and self._timers[0][0] <= now:
+            heapq.heappop(self._timers)[2].fire()
+        woken, self._woken = self._woken, False
+        return woken
+
+    def close(self) -> None:
+        """Release the descriptors that the reactor itself holds."""
+        self._selector.close()
+        os.close(self._wake_end)
+        self._waker, waker = -1, self._waker
+        os.close(waker)
+
+    def _on_wake(self) -> None:
+        self._woken = True
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._wake_end, 4096)

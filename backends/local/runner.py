@@ -1,0 +1,266 @@
+"""Carries one job after another from start to end: its process, its output, its limits. Used by the local back-end."""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from backends.base import Accepted, Ended, Event, Reported, Restarted, Started
+from backends.failures import Cause, Outcome
+from backends.local import memory
+from backends.local.checkpoints import LocalCheckpoints
+from backends.local.environment import Place, job_environment
+from backends.local.family import Family
+from backends.local.job import LocalJob, Verdict
+from backends.local.output import Output
+from backends.local.process import command_of, spawn
+from backends.local.reactor import Reactor
+from backends.local.traces import Traces
+from backends.reports import Report
+
+_SAMPLE_S = 0.25
+_DRAIN_S = 1.0
+_LAST_CHUNKS = 32
+_PAUSE_MOST_S = 0.1
+_NO_ROOM = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT)
+
+
+class Runner:
+    """Starts jobs, watches them through the reactor, and emits their events.
+
+    Args:
+        folder: of the experiment.
+        token: what the marks of all jobs begin with.
+        emit: takes each event; after `Ended` the job's lease is free, after `Closed` the job is forgotten.
+        environment: variables that jobs inherit.
+        python: interpreter of `.py` scripts.
+        grace_s: most seconds between TERM and KILL.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        reactor: Reactor,
+        token: str,
+        *,
+        now: Callable[[], float],
+        emit: Callable[[Event], None],
+        environment: Mapping[str, str],
+        python: str,
+        grace_s: float,
+        checkpoints: LocalCheckpoints,
+    ) -> None:
+        self._folder = folder
+        self._reactor = reactor
+        self._family = Family(token)
+        self._now = now
+        self._emit = emit
+        self._environment = environment
+        self._python = python
+        self._grace_s = grace_s
+        self._checkpoints = checkpoints
+        self._kernel_kills = memory.kernel_kills()
+        self._traces = Traces()
+        self._running: dict[str, LocalJob] = {}
+        self._sampling = False
+
+    def claim(self) -> None:
+        """Make sure that orphans of jobs come to this process."""
+        self._family.claim()
+
+    def kill_leftovers(self, names: Sequence[str]) -> None:
+        """Kill what still runs of jobs of an earlier controller."""
+        self._traces.kill_leftovers([self._folder / "jobs" / name for name in names])
+
+    def close(self, survivors: bool) -> None:
+        """Release what is not a job's; `survivors` leaves the watchdog to go on killing."""
+        self._family.close(survivors)
+
+    def start(self, job: LocalJob) -> None:
+        """Start a job that has its lease; if that fails, the job has ended."""
+        self._emit(Accepted(job.spec.name, self._now()))
+        try:
+            command = command_of(Path(job.spec.script), job.spec.arguments, self._python)
+            place = self._prepare(job)
+            environment = job_environment(self._environment, job.spec, place)
+            before = self._traces.ticks()
+            job.child = spawn(command, place.folder, environment, place.cores)
+        except (OSError, ValueError) as error:
+            known = isinstance(error, OSError) and error.errno in _NO_ROOM
+            self.give_up(job, Verdict(Outcome.FAILED, Cause.CAPACITY if known else Cause.SCRIPT_ERROR, f"cannot be started: {error}"))
+            return
+        job.started_at = self._now()
+        self._emit(Started(job.spec.name, job.started_at))
+        job.output = Output(job.child.output, self._folder / "logs" / f"{job.spec.name}.log")
+        self._reactor.watch(job.child.output, partial(self._on_output, job))
+        self._reactor.watch(job.child.ended, partial(self._on_exit, job))
+        self._family.joined(job.child.pid)
+        self._traces.write(place.folder, job.child.pid, job.mark, before)
+        job.run_timer = self._reactor.at(job.started_at + job.spec.limits.max_run_s, partial(self._on_time_out, job))
+        self._running[job.spec.name] = job
+        if not self._sampling:
+            self._sampling = True
+            self._reactor.at(job.started_at + _SAMPLE_S, self._sample)
+
+    def terminate(self, job: LocalJob, verdict: Verdict, grace_s: float = math.inf) -> None:
+        """Send TERM to a running job, and KILL after the shortest of the grace periods; its `Closed` will give this verdict."""
+        job.decided = verdict
+        grace_s = min(grace_s, self._grace_s, job.spec.limits.grace_s)
+        job.kill_at = min(job.kill_at or math.inf, self._now() + grace_s)
+        if job.kill_at > self._now():
+            self._family.signal(job, signal.SIGTERM)
+        self._again(job, job.kill_at)
+
+    def give_up(self, job: LocalJob, verdict: Verdict) -> None:
+        """End a job that has no process."""
+        job.decided = verdict
+        self._end(job)
+
+    def _prepare(self, job: LocalJob) -> Place:
+        key, source = job.spec.checkpoint, job.spec.restore_from
+        checkpoint = self._checkpoints.path(key) if key else None
+        if checkpoint is not None:
+            if source is None:
+                self._checkpoints.delete([key])
+            else:
+                self._checkpoints.copy(source, key)
+            checkpoint.mkdir(parents=True, exist_ok=True)
+        lease = job.lease
+        place = Place(
+            self._folder / "jobs" / job.spec.name, checkpoint, lease.cores if lease else (), lease.gpus if lease else (), job.mark
+        )
+        for folder in (place.folder, place.model, place.output):
+            folder.mkdir(exist_ok=True)
+        return place
+
+    def _on_output(self, job: LocalJob) -> None:
+        if job.output is None:
+            return
+        self._deliver(job, job.output.take())
+        if job.output.at_end:
+            self._reactor.unwatch(job.output.descriptor)
+            if job.ended_at is not None:
+                self._close(job)
+
+    def _deliver(self, job: LocalJob, reports: Sequence[Report]) -> None:
+        at = self._now()
+        for report in reports:
+            if report.incarnation > job.incarnation and job.ended_at is None:
+                job.incarnation = report.incarnation
+                self._emit(Restarted(job.spec.name, at, report.incarnation))
+            elapsed_s = at - (job.started_at or at) if report.elapsed_s is None else report.elapsed_s
+            self._emit(Reported(job.spec.name, at, report.sequence, report.metrics, elapsed_s, report.incarnation))
+
+    def _on_exit(self, job: LocalJob) -> None:
+        if job.child is None or job.output is None:
+            return
+        self._reactor.unwatch(job.child.ended)
+        exit_code = job.child.reap()
+        job.exit_code = 0 if exit_code is None else exit_code
+        if exit_code is None and job.decided is None:
+            job.decided = Verdict(
+                Outcome.FAILED, Cause.LOST, "another part of this program has waited for it, so how it ended is not known"
+            )
+        del self._running[job.spec.name]
+        os.close(job.child.ended)
+        job.peak_rss_bytes = max(job.peak_rss_bytes, job.child.peak_bytes())
+        if job.exit_code == -signal.SIGKILL and job.decided is None:
+            self._ask_kernel(job)
+        if not job.output.at_end:
+            self._deliver(job, job.output.take())
+            if job.output.at_end:
+                self._reactor.unwatch(job.output.descriptor)
+        if job.kill_at is None and not self._family.may_be_left(job):
+            self._end(job)
+        else:
+            self._chase(job)
+
+    def _ask_kernel(self, job: LocalJob) -> None:
+        kills = memory.kernel_kills()
+        if kills > self._kernel_kills:
+            self._kernel_kills = kills
+            job.decided = Verdict(Outcome.FAILED, Cause.OUT_OF_MEMORY, "killed by the kernel, which had no memory left")
+
+    def _on_time_out(self, job: LocalJob) -> None:
+        if job.running and job.decided is None:
+            limit_s = job.spec.limits.max_run_s
+            self.terminate(job, Verdict(Outcome.FAILED, Cause.TIME_OUT, f"ran longer than max_run = {limit_s:g} s"))
+
+    def _chase(self, job: LocalJob) -> None:
+        """End what is left of a job; comes again until nothing is."""
+        if job.ended_at is not None:
+            return
+        first = job.kill_at is None
+        if job.kill_at is None:
+            job.kill_at = self._now() + min(self._grace_s, job.spec.limits.grace_s)
+        if self._now() >= job.kill_at:
+            left = self._family.signal(job, signal.SIGKILL)
+        elif first:
+            left = self._family.signal(job, signal.SIGTERM)
+        else:
+            left = bool(self._family.living(job))
+        if not left and not job.running:
+            self._end(job)
+            return
+        job.pause_s = min(2 * job.pause_s, _PAUSE_MOST_S)
+        self._again(job, self._now() + job.pause_s)
+
+    def _again(self, job: LocalJob, at: float) -> None:
+        if job.end_timer is not None:
+            job.end_timer.cancel()
+        job.end_timer = self._reactor.at(at, partial(self._chase, job))
+
+    def _end(self, job: LocalJob) -> None:
+        """Nothing of the job runs any more: release what it holds, then wait for the rest of its output."""
+        self._family.left(job)
+        for timer in (job.run_timer, job.end_timer):
+            if timer is not None:
+                timer.cancel()
+        if job.lease is not None:
+            job.lease.release()
+        job.ended_at = self._now()
+        self._emit(Ended(job.spec.name, job.ended_at))
+        if job.output is not None and not job.output.at_end:
+            self._deliver(job, job.output.take(_LAST_CHUNKS))
+            if job.output.at_end:
+                self._reactor.unwatch(job.output.descriptor)
+        if job.output is None or job.output.at_end:
+            self._close(job)
+        else:
+            # Somebody who is no process of the job holds its pipe; that must not keep the trial open.
+            self._reactor.at(job.ended_at + _DRAIN_S, partial(self._cut_off, job))
+
+    def _cut_off(self, job: LocalJob) -> None:
+        if job.output is not None and not job.output.at_end:
+            self._reactor.unwatch(job.output.descriptor)
+            self._deliver(job, job.output.take(_LAST_CHUNKS))
+            self._close(job)
+
+    def _close(self, job: LocalJob) -> None:
+        if job.output is not None:
+            self._deliver(job, job.output.close())
+        self._emit(job.closed(self._now()))
+
+    def _sample(self) -> None:
+        """Measure the memory of all running jobs, and end those that use more than they may."""
+        running = [*self._running.values()]
+        self._sampling = bool(running)
+        if not running:
+            return
+        for job in running:
+            pids = [process.pid for process in self._family.look(job)]
+            used_bytes, peak_bytes = memory.resident_bytes(pids)
+            job.peak_rss_bytes = max(job.peak_rss_bytes, peak_bytes)
+            if used_bytes > job.limit_bytes and job.decided is None:
+                used_bytes = memory.proportional_bytes(pids)
+                if used_bytes > job.limit_bytes:
+                    used = f"used {used_bytes / 2**20:.0f} MiB, {job.spec.instance_type} has {job.limit_bytes / 2**20:.0f} MiB"
+                    self.terminate(job, Verdict(Outcome.FAILED, Cause.OUT_OF_MEMORY, used), grace_s=0.0)
+        self._family.reap(running)
+        self._family.tell_guard()
+        self._reactor.at(self._now() + _SAMPLE_S, self._sample)

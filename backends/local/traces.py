@@ -1,0 +1,74 @@
+"""What a job's process leaves in its folder, so that the next controller can end it and nothing else. Used by the local back-end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from backends.local import tree
+from backends.local.clock import elapsed_s
+
+_NAME = "process.json"
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_PATIENCE_S = 5.0
+
+
+class Traces:
+    """Writes traces, and ends what earlier controllers left. A trace tells a process from a later one that got its number."""
+
+    def __init__(self) -> None:
+        self._boot_id = _boot_id()
+        self._ticks_per_s = os.sysconf("SC_CLK_TCK")
+
+    def ticks(self) -> float:
+        """Return the time in the unit of a process's start."""
+        return elapsed_s() * self._ticks_per_s
+
+    def write(self, folder: Path, pid: int, mark: str, after_ticks: float) -> None:
+        """Write down a process that was started since `after_ticks`."""
+        started = [math.floor(after_ticks) - 1, math.ceil(self.ticks()) + 1]
+        trace = {"pid": pid, "mark": mark, "started_ticks": started, "boot_id": self._boot_id}
+        with contextlib.suppress(OSError):
+            (folder / _NAME).write_text(json.dumps(trace), encoding="utf-8")
+
+    def kill_leftovers(self, folders: Sequence[Path]) -> None:
+        """Kill what still runs of the jobs in these folders, and wait a moment for it to be gone."""
+        found = [trace for folder in folders if (trace := self._read(folder)) is not None]
+        give_up_at = time.monotonic() + _PATIENCE_S
+        while time.monotonic() < give_up_at:
+            left = [process for trace in found for process in _processes(trace) if process.alive]
+            if not left:
+                return
+            for process in left:
+                tree.send(process, signal.SIGKILL)
+            time.sleep(0.005)
+
+    def _read(self, folder: Path) -> dict[str, Any] | None:
+        try:
+            trace = json.loads((folder / _NAME).read_text(encoding="utf-8"))
+            first, last = trace["started_ticks"]
+            known = all(isinstance(number, int) for number in (trace["pid"], first, last)) and len(trace["mark"]) > 16
+            return trace if known and trace["boot_id"] == self._boot_id else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+
+def _processes(trace: dict[str, Any]) -> list[tree.Process]:
+    leader = tree.read_process(trace["pid"])
+    first, last = trace["started_ticks"]
+    same = leader is not None and first <= leader.start_ticks <= last
+    return tree.find(trace["mark"].encode(), {trace["pid"]} if same else ())
+
+
+def _boot_id() -> str:
+    try:
+        return _BOOT_ID.read_text().strip()
+    except OSError:
+        return os.uname().nodename

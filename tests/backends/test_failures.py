@@ -1,0 +1,34 @@
+"""Failures are told apart by cause, and alike ones have one signature."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.failures import Cause, classify_exit, signature
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "tail", "cause", "message"),
+    [
+        (1, ["Traceback", "ValueError: bad"], Cause.SCRIPT_ERROR, "ValueError: bad"),
+        (1, ["ValueError: bad", "", "  "], Cause.SCRIPT_ERROR, "ValueError: bad"),
+        (3, [], Cause.SCRIPT_ERROR, "exit code 3"),
+        (-11, [], Cause.SCRIPT_ERROR, "ended by signal SIGSEGV"),
+        (-9, ["epoch 3"], Cause.SCRIPT_ERROR, "ended by signal SIGKILL: epoch 3"),
+        (-99, [], Cause.SCRIPT_ERROR, "ended by signal 99"),
+        (1, ["torch.OutOfMemoryError: CUDA out of memory."], Cause.OUT_OF_MEMORY, "torch.OutOfMemoryError: CUDA out of memory."),
+        (1, ["MemoryError"], Cause.OUT_OF_MEMORY, "MemoryError"),
+        (-6, ["terminate called: std::bad_alloc", "Aborted"], Cause.OUT_OF_MEMORY, "Aborted"),
+        (1, ["MemoryError was handled", "a", "b", "c", "d", "KeyError: 1"], Cause.SCRIPT_ERROR, "KeyError: 1"),
+    ],
+)
+def test_an_exit_has_a_cause(exit_code: int, tail: list[str], cause: Cause, message: str) -> None:
+    assert classify_exit(exit_code, tail) == (cause, message)
+
+
+def test_failures_of_one_kind_have_one_signature() -> None:
+    first = signature(Cause.SCRIPT_ERROR, "FileNotFoundError: /data/run-1/x.csv at 0x7f01 line 12")
+    second = signature(Cause.SCRIPT_ERROR, "FileNotFoundError: /other/y/z.csv at 0xab line 7")
+    assert first == second
+    assert first != signature(Cause.OUT_OF_MEMORY, "FileNotFoundError: /other/y/z.csv at 0xab line 7")
+    assert first != signature(Cause.SCRIPT_ERROR, "ImportError: no module named torch")

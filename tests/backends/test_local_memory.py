@@ -1,0 +1,81 @@
+"""A job's processes together use no more memory than its share of the machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backends.failures import Cause, Outcome
+from backends.local import memory
+from tests.backends.contract import closed
+from tests.backends.local_bench import LocalBench
+
+MIB = 2**20
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[LocalBench]:
+    bench = LocalBench(tmp_path)
+    yield bench
+    assert bench.backend.close() == []
+
+
+def test_a_job_over_its_limit_is_out_of_memory_and_says_by_how_much(bench: LocalBench) -> None:
+    code = "import time\nreport(n=1)\nblock = b'x' * (150 * 2**20)\ntime.sleep(60)\n"
+    end = bench.end_of(bench.job("one", code, instance_type="local.1cpu.100mib"))
+    assert (end.outcome, end.cause) == (Outcome.FAILED, Cause.OUT_OF_MEMORY)
+    used = int(end.message.split()[1])
+    assert 150 <= used < 200
+    assert end.message == f"used {used} MiB, local.1cpu.100mib has 100 MiB"
+    assert 150 * MIB <= end.usage["peak_rss_bytes"] < 200 * MIB
+
+
+def test_the_whole_tree_counts_and_goes(bench: LocalBench) -> None:
+    code = """
+        import os, time
+        for _ in range(2):
+            if os.fork() == 0:
+                block = b"x" * (60 * 2**20)
+                time.sleep(60)
+        report(n=1)
+        time.sleep(60)
+    """
+    end = bench.end_of(bench.job("one", code, instance_type="local.1cpu.100mib"))
+    assert end.cause is Cause.OUT_OF_MEMORY
+    assert end.billable_s < 5.0
+
+
+def test_pages_that_processes_share_count_once(bench: LocalBench) -> None:
+    code = """
+        import os, time
+        block = b"x" * (60 * 2**20)
+        children = []
+        for _ in range(3):
+            pid = os.fork()
+            if pid == 0:
+                time.sleep(0.8)
+                os._exit(0)
+            children.append(pid)
+        for pid in children:
+            os.waitpid(pid, 0)
+        report(n=1)
+    """
+    end = closed(bench.run(bench.job("one", code, instance_type="local.1cpu.100mib")), "one")
+    assert end.outcome is Outcome.COMPLETED
+    assert end.usage["peak_rss_bytes"] > 100 * MIB
+
+
+def test_memory_of_this_process_is_read() -> None:
+    block = bytearray(64 * MIB)
+    for at in range(0, len(block), 4096):
+        block[at] = 1
+    used, peak = memory.resident_bytes([os.getpid()])
+    proportional = memory.proportional_bytes([os.getpid()])
+    assert 64 * MIB < used <= peak
+    assert 64 * MIB < proportional <= used + MIB
+    assert memory.resident_bytes([2**22 + 1]) == (0, 0)
+    assert memory.machine_bytes() > used
+    assert memory.kernel_kills() >= 0
