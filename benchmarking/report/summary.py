@@ -139,17 +139,20 @@ def _sentence(verdict: Verdict | None, primary: str, keys: Sequence[str], price_
 
 def _gap(comparison: Comparison) -> str:
     if comparison.factor is not None:
-        return f"{comparison.factor:.2f}x better"
+        return f"{_factor(comparison.factor)}x better"
     return f"{shown(comparison.difference)} better"
+
+
+def _factor(factor: float) -> str:
+    return f"{factor:.2f}" if factor < 100 else f"{factor:.3g}"
 
 
 def _interval(comparison: Comparison) -> str:
     if comparison.interval is None:
         return ""
     low, high = comparison.interval
-    return (
-        f" (95 % interval {low:.2f} to {high:.2f})" if comparison.factor is not None else f" (95 % interval {shown(low)} to {shown(high)})"
-    )
+    show = _factor if comparison.factor is not None else shown
+    return f" (95 % interval {show(low)} to {show(high)})"
 
 
 def _caveats(state: ExperimentState) -> list[str]:

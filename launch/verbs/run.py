@@ -36,6 +36,7 @@ def main(arguments: Sequence[str]) -> int:
 
         print(describe(specs, os.environ))
         return 0
+    from definitions.errors import EXIT_BUDGET, EXIT_FAILURES, EXIT_INTERRUPTED
     from launch.confirm import confirm
     from launch.outcome import as_csv, as_json, as_text, exit_code
     from launch.progress import Progress
@@ -45,8 +46,11 @@ def main(arguments: Sequence[str]) -> int:
     results = execute(specs, request, progress)
     print({"json": as_json, "csv": as_csv, "table": as_text}[given.format](results))
     code = exit_code(results)
-    if code not in (0, 2):
-        _say(f"resume with: python hpo_main.py --resume {specs[0].tag}{_results_flag(request)}")
+    resume = f"python hpo_main.py --resume {specs[0].tag}{_results_flag(request)}"
+    if code == EXIT_FAILURES:
+        _say(f"mend the script and start anew; or go on in spite of the failures with: {resume} --max_failures N")
+    elif code in (EXIT_BUDGET, EXIT_INTERRUPTED):
+        _say(f"resume with: {resume}")
     return code
 
 

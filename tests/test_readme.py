@@ -1,0 +1,55 @@
+"""The README's own script, definition and commands do what the README prints."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def block(name: str) -> str:
+    found = re.search(rf"<!-- {re.escape(name)} -->\n```\w*\n(.*?)```", TEXT, re.S)
+    assert found is not None, name
+    return found[1]
+
+
+def test_the_tour_prints_what_it_says(tmp_path):
+    for name in ("train.py", "mine.yaml"):
+        (tmp_path / name).write_text(block(name), encoding="utf-8")
+    printed = []
+    for command in re.findall(r"^\$ python hpo_main.py (.*)$", block("run"), re.M):
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "hpo_main.py"), *command.split()],
+            cwd=tmp_path,
+            env={**os.environ, "OUTRIDER_LEASES": str(tmp_path / "leases")},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        printed += [f"$ python hpo_main.py {command}", *done.stdout.rstrip("\n").splitlines()]
+    two_cores = len(os.sched_getaffinity(0)) == 2
+    machine = re.compile(r"^mine +RS +0 +local|^worst case")
+    expected = [line for line in block("run").splitlines() if two_cores or not machine.match(line)]
+    assert [line for line in printed if two_cores or not machine.match(line)] == expected
+
+
+def test_every_verb_and_every_dependency_has_its_place():
+    from launch.__main__ import VERBS
+
+    assert {"run", "list", "show", "export"} <= set(VERBS)
+    text = (ROOT / "setup.cfg").read_text(encoding="utf-8")
+    required = re.findall(
+        r"^    ([A-Za-z0-9_-]+)(?:[><=].*)?$", text.split("install_requires =")[1].split("[options.entry_points]")[0], re.M
+    )
+    rows = "\n".join(line for line in TEXT.splitlines() if line.startswith("|"))
+    assert [name for name in required if name not in rows] == []
+
+
+def test_relative_links_lead_somewhere():
+    for target in re.findall(r"\]\((?!http)([^)#]+)", TEXT):
+        assert (ROOT / target).exists(), target
