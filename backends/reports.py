@@ -135,9 +135,13 @@ class ReportParser:
         return found
 
     def usage(self) -> dict[str, Any]:
-        """Return the totals of the reporter's summaries over all incarnations: `phases_s`, `steps`, `samples`, `elapsed_s`."""
+        """Return the totals of the reporter's summaries over all incarnations: `phases_s`, `steps`, `samples`, `elapsed_s`.
+
+        And `usage`, where it was sampled: for each phase what the last incarnation that had the phase used in it.
+        """
         phases: dict[str, float] = {}
         totals: dict[str, Any] = {}
+        used: dict[str, Any] = {}
         for summary in self._summaries.values():
             spent = summary.get("phases_s")
             for name, seconds in spent.items() if isinstance(spent, dict) else ():
@@ -146,7 +150,11 @@ class ReportParser:
             for name in ("steps", "samples", "elapsed_s"):
                 if _is_number(summary.get(name)):
                     totals[name] = totals.get(name, 0) + summary[name]
-        return {"phases_s": phases, **totals} if self._summaries else {}
+            sampled = summary.get("usage")
+            used.update({name: value for name, value in sampled.items() if isinstance(value, dict)} if isinstance(sampled, dict) else {})
+        if not self._summaries:
+            return {}
+        return {"phases_s": phases, **totals, **({"usage": used} if used else {})}
 
     def _extend(self, piece: bytes) -> None:
         # The beginning of a dropped line is kept for the tail, so that the limit depends on the line alone and not on its pieces.

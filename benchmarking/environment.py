@@ -30,9 +30,20 @@ def describe_environment(source_dir: Path, environ: Mapping[str, str]) -> dict[s
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "cuda_visible_devices": environ.get("CUDA_VISIBLE_DEVICES"),
         "git": _git(source_dir),
-        "packages": {dist.name: dist.version for dist in sorted(distributions(), key=lambda d: (d.name or "").lower()) if dist.name},
+        "packages": _packages(),
         "prices_as_of": max((price.date for price in load_tables().prices.values()), default=None),
     }
+
+
+def _packages() -> dict[str, str]:
+    """Return the version of each installed distribution; reads only the head of its metadata, which is most of the cost."""
+    found: dict[str, str] = {}
+    for distribution in distributions():
+        head = (distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or "").partition("\n\n")[0]
+        fields = dict(line.split(": ", 1) for line in head.splitlines() if line.startswith(("Name: ", "Version: ")))
+        if "Name" in fields:
+            found[fields["Name"]] = fields.get("Version", "")
+    return dict(sorted(found.items(), key=lambda item: item[0].lower()))
 
 
 def _processor() -> str:

@@ -15,6 +15,7 @@ from backends.base import Backend, BackendContext
 from backends.failures import Cause
 from backends.registry import backend_class
 from benchmarking.ending import Ending
+from benchmarking.canary.record import write_forecasts
 from benchmarking.environment import describe_environment
 from benchmarking.export.files import write_atomically
 from benchmarking.export.reports_csv import write_reports
@@ -23,6 +24,7 @@ from benchmarking.inputs import Inputs
 from benchmarking.jobs import JobBuilder, job_prefix
 from benchmarking.journal import Journal, SqliteJournal, has_records
 from benchmarking.methods.adapter import MethodAdapter
+from benchmarking.methods.base import Method
 from benchmarking.methods.registry import build_method
 from benchmarking.refusal import Refuse, check_listed, refusal
 from benchmarking.state import ExperimentState, StateSetup
@@ -200,7 +202,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
     definition = spec.definition
     refuse = refusal(definition, spec.backend, backend.room)
     check_listed(definition, refuse)
-    with Inputs(definition, spec.backend, surroundings.cache, surroundings.environ) as inputs:
+    with Inputs(definition, spec.backend, surroundings.cache) as inputs:
         prefix = job_prefix(definition.name, spec.hash)
         jobs = JobBuilder(definition, spec.backend, prefix, inputs.channels, inputs.environment, spec.seed)
         check_money(definition, jobs)
@@ -223,9 +225,10 @@ def make_tuner(
 ) -> Tuner:
     """Return the loop of an experiment, not yet run."""
     definition = spec.definition
-    adapter = MethodAdapter(build_method(spec.method, definition, spec.seed, spec.method_arguments), refuse)
+    method = build_method(spec.method, definition, spec.seed, spec.method_arguments)
+    adapter = MethodAdapter(method, refuse)
     return Tuner(
-        state=ExperimentState(state_setup(definition, spec.seed, hears_levels=adapter.hears_levels)),
+        state=ExperimentState(state_setup(definition, spec.seed, hears_levels=adapter.hears_levels, repeats=repeats_for(method, definition))),
         adapter=adapter,
         backend=backend,
         journal=journal,
@@ -234,16 +237,22 @@ def make_tuner(
         n_workers=n_workers,
         wallet=surroundings.wallet,
         observers=surroundings.observers,
+        conclude=getattr(method, "conclude", lambda: None),
     )
 
 
-def state_setup(definition: BenchmarkDefinition, seed: int, *, hears_levels: bool) -> StateSetup:
-    """Return what the fold of an experiment's journal depends on besides the records."""
+def repeats_for(method: Method, definition: BenchmarkDefinition) -> int:
+    """Return how often each suggestion is measured: as the definition says, unless the method repeats its measurements itself."""
+    return 1 if getattr(method, "measures_repeats", False) else definition.repeats
+
+
+def state_setup(definition: BenchmarkDefinition, seed: int, *, hears_levels: bool, repeats: int | None = None) -> StateSetup:
+    """Return what the fold of an experiment's journal depends on besides the records; `repeats` are the definition's where None."""
     fidelity = definition.fidelity if isinstance(definition.fidelity, Progressive) else None
     return StateSetup(
         objectives=definition.objectives,
-        repeats=definition.repeats,
-        order=definition.order,
+        repeats=definition.repeats if repeats is None else repeats,
+        order=definition.order if repeats in (None, definition.repeats) else "default",
         seed=seed,
         level_name=fidelity.reported_as if fidelity is not None and hears_levels else None,
         full_level=None if fidelity is None else fidelity.full,
@@ -267,8 +276,9 @@ def check_money(definition: BenchmarkDefinition, jobs: JobBuilder) -> None:
 
 def read_state(spec: ExperimentSpec, journal: Journal) -> ExperimentState:
     """Return the state that an experiment's journal amounts to, without running anything."""
-    hears_levels = build_method(spec.method, spec.definition, spec.seed, spec.method_arguments).hears_levels
-    state = ExperimentState(state_setup(spec.definition, spec.seed, hears_levels=hears_levels))
+    method = build_method(spec.method, spec.definition, spec.seed, spec.method_arguments)
+    repeats = repeats_for(method, spec.definition)
+    state = ExperimentState(state_setup(spec.definition, spec.seed, hears_levels=method.hears_levels, repeats=repeats))
     for record in journal.records():
         state.apply(record)
     return state
@@ -278,6 +288,7 @@ def export(spec: ExperimentSpec, state: ExperimentState, journal: Journal) -> No
     """Write the result files; raises `UserError` where they cannot be written."""
     write_trials(spec.folder / "trials.csv", spec.definition, state)
     write_reports(spec.folder / "reports.csv", spec.definition, state, journal)
+    write_forecasts(spec.folder / "forecasts.csv", spec.definition, state)
 
 
 def _tidy_checkpoints(state: ExperimentState, backend: Backend, definition: BenchmarkDefinition) -> None:

@@ -34,8 +34,10 @@ def channel_choices(definition: BenchmarkDefinition, backend: str, configuration
     Raises:
         UserError: a channel for which neither the definition nor the configuration names a data set.
     """
+    fixed: dict[str, Any] = {key: definition.arguments[key] for key in ("dataset", "ingestion") if key in definition.arguments}
+    configuration = {**fixed, **configuration}
     channels = dict(definition.inputs)
-    if "dataset" in configuration and "train" not in channels and definition.datasets:
+    if definition.datasets and "train" not in channels and ("dataset" in configuration or "ingestion" in configuration):
         channels["train"] = ChannelDefinition()
     return tuple(_choice(definition, backend, name, channel, configuration) for name, channel in channels.items())
 
@@ -94,13 +96,11 @@ class Inputs:
         definition: the resolved definition.
         backend: name of the back-end.
         cache: folder for generated data sets.
-        environ: where an S3 endpoint or account of the user's own would be named.
     """
 
     definition: BenchmarkDefinition
     backend: str
     cache: Path
-    environ: Mapping[str, str]
     environment: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     _prepared: dict[str, Prepared] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from typing import Any
 
 from backends.base import InputChannel, JobSpec, Limits
 from benchmarking.budget import DEFAULT_MAX_RUN_S
+from benchmarking.canary.ladder import split
 from benchmarking.tuner import checkpoint_key
 from definitions import strict_json
 from definitions.configuration import CONSUMED_KEYS
@@ -75,13 +76,15 @@ class JobBuilder:
         return f"{self._prefix}-t{trial}-a{attempt}"
 
     def build(self, trial: int, repeat: int, configuration: Mapping[str, Any], attempt: int, restore_from: str | None) -> JobSpec:
-        """Return the job of a trial's attempt."""
+        """Return the job of a trial's attempt; a canary's configuration says its own level and repeat."""
         definition = self._definition
+        configuration, level, own_repeat = split(configuration)
+        repeat = repeat if own_repeat is None else own_repeat
         fidelity = definition.fidelity
         arguments: dict[str, Any] = {key: value for key, value in definition.arguments.items() if key not in CONSUMED_KEYS}
         arguments |= {key: value for key, value in configuration.items() if key not in CONSUMED_KEYS}
         if fidelity is not None:
-            arguments[fidelity.argument] = fidelity.full
+            arguments[fidelity.argument] = fidelity.full if level is None else level
         consumed = {key: configuration.get(key, definition.arguments.get(key)) for key in CONSUMED_KEYS}
         environment = {f"OUTRIDER_{key.upper()}": str(value) for key, value in consumed.items() if value is not None}
         environment |= {"OUTRIDER_REPEAT": str(repeat), "OUTRIDER_SEED": str(self._seed)}
@@ -96,7 +99,7 @@ class JobBuilder:
             instance_count=self._count(configuration),
             inputs=self._channels(configuration),
             configuration=configuration,
-            level=fidelity.full if isinstance(fidelity, PerJob) else None,
+            level=(fidelity.full if level is None else level) if isinstance(fidelity, PerJob) else None,
             repeat=repeat,
             checkpoint=checkpoint_key(trial),
             restore_from=restore_from,

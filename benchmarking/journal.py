@@ -8,16 +8,17 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from definitions import strict_json
 from definitions.errors import UserError
 
 SCHEMA_VERSION = 1
 
+_READ_BATCH = 256
 
-@dataclass(frozen=True)
-class Record:
+
+class Record(NamedTuple):
     """One entry.
 
     Args:
@@ -160,8 +161,12 @@ class SqliteJournal(Journal):
 
     def records(self) -> Iterator[Record]:
         try:
-            for sequence, at, kind, body in self._db.execute("SELECT sequence, at, kind, body FROM records ORDER BY sequence"):
-                yield Record(sequence, at, kind, strict_json.loads(body))
+            rows = self._db.execute("SELECT sequence, at, kind, body FROM records ORDER BY sequence")
+            while batch := rows.fetchmany(_READ_BATCH):
+                # Decoding many bodies at once spares the cost of a call for each.
+                bodies = strict_json.loads(f"[{','.join([row[3] for row in batch])}]")
+                for (sequence, at, kind, _), body in zip(batch, bodies, strict=True):
+                    yield Record(sequence, at, kind, body)
         except sqlite3.Error as error:
             raise UserError(
                 f"cannot read the journal {self._path}", str(error), "the file is damaged: take it from a backup, or use another tag"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from backends.base import AdoptedJob, Closed, Ended, Event, JobSpec, Rejected, Reported, Restarted, Scope, Started
 from backends.failures import Cause
+from benchmarking.canary.ladder import is_canary
+from benchmarking.canary.measured import PREFIX, measurements
 from benchmarking.journal import Record
 from benchmarking.methods.base import Decision
 from benchmarking.methods.folding import ResultFolder, Tell
@@ -61,6 +64,7 @@ class TrialState:
     best: dict[str, float] = field(default_factory=dict)
     causes: Counter[Cause] = field(default_factory=Counter)
     log_tail: Sequence[str] = ()
+    usage: Mapping[str, Any] = field(default_factory=dict)
 
     def value_of(self, objective: str) -> float | None:
         """Return the last value of an objective, derived ones included; None where it has none."""
@@ -93,11 +97,15 @@ class JobState:
 
 @dataclass(slots=True)
 class EvaluationState:
-    """A suggestion: its configuration, the trials that measure it, and whether the method has ended it."""
+    """A suggestion: its configuration, the trials that measure it, and whether the method has ended it.
+
+    `untold` are trials that came to an end of their own while it was ended or paused, of which the method has not heard.
+    """
 
     configuration: Mapping[str, Any]
     checkpoint_from: int | None
     trials: list[int] = field(default_factory=list)
+    untold: list[int] = field(default_factory=list)
     removed: bool = False
 
 
@@ -175,10 +183,7 @@ class ExperimentState:
         if evaluation is None:
             self.exhausted = True
         elif body.get("resume"):
-            paused = [trial for trial in self.evaluations[evaluation].trials if self.trials[trial].status is TrialStatus.PAUSED]
-            self.evaluations[evaluation].removed = False
-            for trial in paused:
-                self._wait(trial, self.last_at)
+            self._resume(self.evaluations[evaluation])
             return
         else:
             self.evaluations[evaluation] = EvaluationState(body["configuration"], body.get("checkpoint_from"))
@@ -186,6 +191,16 @@ class ExperimentState:
         if self.exhausted or len(self.block) == self.block_of:
             self.queue.extend(ordered(self.block, self.setup.repeats, self.setup.order, self.setup.seed))
             self.block = []
+
+    def _resume(self, evaluation: EvaluationState) -> None:
+        """Let paused trials go on; one whose job has not ended yet goes on once it has, and what ended by itself is told now."""
+        evaluation.removed = False
+        for trial in evaluation.trials:
+            if self.trials[trial].status is TrialStatus.PAUSED:
+                self._wait(trial, self.last_at)
+        untold, evaluation.untold = evaluation.untold, []
+        for trial in untold:
+            self._tell_end(self.trials[trial])
 
     def _start(self, at: float, body: Mapping[str, Any]) -> None:
         trial_id = body["trial"]
@@ -236,7 +251,7 @@ class ExperimentState:
         trial.last.update(event.metrics)
         for name, mode in self._best_of:
             value = as_number(event.metrics.get(name))
-            if value is None or value != value:
+            if value is None or not math.isfinite(value):
                 continue
             best = trial.best.get(name)
             if best is None or (value < best if mode == "min" else value > best):
@@ -293,6 +308,8 @@ class ExperimentState:
             self._wait(trial.trial, body["retry_at"])
         elif trial.status is TrialStatus.INTERRUPTED:
             self.interrupted.append(trial.trial)
+        elif trial.status is TrialStatus.PAUSED and not self.evaluations[trial.evaluation].removed:
+            self._wait(trial.trial, self.last_at)
         elif trial.status.is_final:
             self._final(trial, counts=body["counts"])
 
@@ -301,7 +318,7 @@ class ExperimentState:
         if event.started_at is not None and event.ended_at is not None:
             trial.duration_s += event.ended_at - event.started_at
         trial.billable_s += event.billable_s
-        trial.log_tail = event.log_tail
+        trial.log_tail, trial.usage = event.log_tail, event.usage
         trial.cost_usd = None if trial.cost_usd is None or cost_usd is None else trial.cost_usd + cost_usd
         self.spent_usd += cost_usd or 0.0
 
@@ -312,13 +329,21 @@ class ExperimentState:
             self.failures.append((trial.cause or Cause.SCRIPT_ERROR, trial.message))
         if trial.status is TrialStatus.COMPLETED:
             self.succeeded += 1
-        if trial.status is TrialStatus.STOPPED or self.evaluations[trial.evaluation].removed:
-            return
+        if self.evaluations[trial.evaluation].removed:
+            self.evaluations[trial.evaluation].untold.append(trial.trial)
+        elif trial.status is not TrialStatus.STOPPED:
+            self._tell_end(trial)
+
+    def _tell_end(self, trial: TrialState) -> None:
         final: dict[str, Any] | None = None
         if trial.status is TrialStatus.COMPLETED:
             final = {name: trial.value_of(name) for name in self.setup.objectives}
         tell = self._folder.finished(trial.evaluation, trial.repeat, final)
         if tell is not None:
+            if tell.call == "complete" and is_canary(trial.configuration) and trial.attempts == 1:
+                # A canary that was interrupted and went on says nothing of the full job's time.
+                used = measurements(trial.usage, trial.last, trial.duration_s, trial.billable_s, trial.cost_usd)
+                tell = replace(tell, result={**tell.result, **{PREFIX + name: value for name, value in used.items()}})
             self.due_tells.append(tell)
 
     def _wait(self, trial: int, due_at: float) -> None:

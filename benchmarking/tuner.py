@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from backends.base import Backend, Event, JobSpec
@@ -17,10 +17,14 @@ from benchmarking.policy import common_cause
 from benchmarking.records import event_record
 from benchmarking.settling import settlement
 from benchmarking.state import ExperimentState
+from definitions.errors import EXIT_BUDGET
 from definitions.schema import Budget
 
 _VIRTUAL_BATCH = 512
 """Records per commit on a virtual clock, where the same run can be had again for nothing."""
+
+_THINKING_S = 60.0
+"""Longest wait for a method that thinks while nothing runs; its answer ends it early."""
 
 _TICK_S = 1e-6
 """Times closer than this are equal: the resolution of a float that holds seconds since the epoch is 2.4e-7."""
@@ -68,6 +72,7 @@ class Tuner:
         n_workers: trials that may be in flight at once.
         wallet: money spent by the invocation's earlier experiments.
         observers: called after each record, for progress.
+        conclude: says when nothing is left to suggest whether the method decided what it was to decide, and in words what; None for most.
     """
 
     def __init__(
@@ -82,8 +87,10 @@ class Tuner:
         n_workers: int,
         wallet: Wallet | None = None,
         observers: tuple[Observer, ...] = (),
+        conclude: Callable[[], tuple[bool, str] | None] = lambda: None,
     ) -> None:
         self.state = state
+        self._conclude = conclude
         self._adapter = adapter
         self._backend = backend
         self._journal = journal
@@ -97,6 +104,7 @@ class Tuner:
         self._downtime_s = 0.0
         self._uncommitted = 0
         self.virtual = backend.capabilities.virtual_time
+        adapter.attach(backend.capabilities, backend.wake)
 
     def interrupt(self) -> None:
         """Wind down: stop what runs, record it, return. Safe in a signal handler."""
@@ -107,8 +115,14 @@ class Tuner:
         """Run to an end and return it.
 
         Raises:
-            UserError: the journal cannot be written, or no configuration can run.
+            UserError: the journal cannot be written, or the method failed.
         """
+        try:
+            return self._run()
+        finally:
+            self._adapter.close()
+
+    def _run(self) -> Ending:
         self._replay()
         while True:
             stopping = self._stopping()
@@ -135,7 +149,14 @@ class Tuner:
         for record in self._journal.records():
             body = record.body
             if record.kind == "suggest":
-                self._adapter.replay(body["evaluation"], body.get("configuration"), len(self.state.evaluations))
+                self._adapter.replay(
+                    body["evaluation"],
+                    body.get("configuration"),
+                    len(self.state.evaluations),
+                    resumed=body.get("resume", False),
+                    limited=body.get("limited", False),
+                    skipped=body.get("skipped", 0),
+                )
             elif record.kind == "tell":
                 self._adapter.tell(self.state.due_tells[0])
             self.state.apply(record)
@@ -187,11 +208,18 @@ class Tuner:
             return (Reason.EXHAUSTED, "") if state.trials else (Reason.NOTHING_VALID, state.last_reason)
         if may_add(self._budget, len(state.trials)) is not None:
             return Reason.TRIALS, ""
+        if self._adapter.thinking:
+            return None
         return Reason.COST, ""
 
     def _is_blocked(self) -> bool:
-        blocked = self.state.blocked_until
-        return bool(blocked) and max(blocked.values()) > self._backend.now() + _TICK_S
+        until = self.state.blocked_until
+        return bool(until) and max(until.values()) > self._backend.now() + _TICK_S
+
+    def _is_closed_to(self, instance_type: str) -> bool:
+        """Return whether the back-end takes no jobs now, be it none at all or none of an instance type (empty: none at all)."""
+        until = self.state.blocked_until
+        return bool(until) and max(until.get("", 0.0), until.get(instance_type, 0.0)) > self._backend.now() + _TICK_S
 
     def _step(self, stopping: tuple[Reason, str] | None) -> bool:
         """Take the next step that the state calls for; return whether there was one."""
@@ -250,13 +278,15 @@ class Tuner:
         if self._events:
             self._record_event()
             return True
-        if self._is_blocked():
+        if self._is_closed_to(""):
             return False
         if state.interrupted:
             return self._start(state.interrupted[0])
         if state.waiting and state.waiting[0][0] <= self._backend.now() + _TICK_S:
             return self._start(state.waiting[0][1])
         if may_add(self._budget, len(state.trials)) is not None:
+            if self._ask_resume():
+                return True
             # Only asking tells whether a list that is as long as the limit is finished.
             if state.jobs or state.queue or state.exhausted or not self._adapter.finite:
                 return False
@@ -264,8 +294,7 @@ class Tuner:
             return self._start(None)
         elif state.exhausted:
             return False
-        self._ask()
-        return True
+        return self._ask()
 
     def _workers_now(self) -> int:
         # The first trial of an unknown script on a paid back-end runs alone: if it fails, it fails once.
@@ -273,13 +302,24 @@ class Tuner:
             return 1
         return self._n_workers
 
-    def _ask(self) -> None:
+    def _ask_resume(self) -> bool:
+        """Go on with a paused evaluation where the trials are all started; return whether there was one."""
+        suggestion = self._adapter.ask_resume()
+        if suggestion is None:
+            return False
+        self._record("suggest", {"evaluation": suggestion.resume, "resume": True, "limited": True, "block_of": None})
+        return True
+
+    def _ask(self) -> bool:
+        """Ask for the next suggestion; return whether there was an answer."""
         state = self.state
         block_of = state.block_of if state.block else self._block_size()
         evaluation = len(state.evaluations)
         answer = self._adapter.ask(evaluation)
+        if answer is None:
+            return False
         body: dict[str, Any] = {"evaluation": None, "block_of": block_of}
-        if answer.skipped:
+        if answer.skipped or (answer.suggestion is None and answer.last_reason):
             body |= {"skipped": answer.skipped, "reason": answer.last_reason}
         if answer.suggestion is not None:
             body |= {"evaluation": evaluation, "configuration": dict(answer.suggestion.configuration)}
@@ -288,6 +328,7 @@ class Tuner:
             if answer.suggestion.checkpoint_from is not None:
                 body["checkpoint_from"] = answer.suggestion.checkpoint_from
         self._record("suggest", body)
+        return True
 
     def _block_size(self) -> int | None:
         """Return how many evaluations are ordered together; None for all that are left."""
@@ -312,6 +353,8 @@ class Tuner:
             trial = state.trials[trial_id]
             evaluation, repeat, attempt, configuration = trial.evaluation, trial.repeat, trial.jobs + 1, trial.configuration
             restore_from = self._checkpoint_of(trial_id)
+        if self._is_closed_to(str(configuration.get("instance_type", ""))):
+            return False
         usd_per_hour, count = self._jobs.price(configuration)
         worst_usd = cost_usd(self._jobs.worst_s, usd_per_hour, count)
         if not affordable(self._budget, spent_usd=self.spent_usd, reserved_usd=state.reserved_usd, worst_usd=worst_usd):
@@ -358,16 +401,23 @@ class Tuner:
     def _timeout_s(self, stopping: tuple[Reason, str] | None) -> float | None:
         state, now = self.state, self._backend.now()
         due = [until for until in state.blocked_until.values() if until > now + _TICK_S]
-        if state.waiting and stopping is None:
+        if state.waiting and stopping is None and state.waiting[0][0] > now + _TICK_S:
             due.append(state.waiting[0][0])
         if self._budget.max_wallclock_time is not None and state.first_at is not None and stopping is None:
             due.append(state.first_at + self._downtime_s + self._budget.max_wallclock_time)
+        if self._adapter.thinking:
+            due.append(now + _THINKING_S)
         return max(0.0, min(due) - now) if due else None
 
     def _end(self, reason: Reason, detail: str) -> Ending:
         state = self.state
         unfinished = bool(state.queue or state.block or state.interrupted or state.waiting) or not state.exhausted
-        result = ending(reason, finite=self._adapter.finite, unfinished=unfinished, trials=len(state.trials), detail=detail)
+        trials = state.finished if reason is Reason.ALIKE else len(state.trials)
+        conclusion = self._conclude() if reason is Reason.EXHAUSTED else None
+        detail = detail if conclusion is None else conclusion[1]
+        result = ending(reason, finite=self._adapter.finite, unfinished=unfinished, trials=trials, detail=detail)
+        if conclusion is not None and not conclusion[0]:
+            result = replace(result, exit_code=EXIT_BUDGET)
         if state.ended is None or state.ended["reason"] != result.reason:
             self._record("end", {"reason": str(result.reason), "message": result.message, "exit_code": result.exit_code})
         self._commit(always=True)

@@ -31,7 +31,8 @@ DERIVED_OBJECTIVES = ("cost_usd", "duration_s", "billable_s")
 
 RESERVED_KEYS = (
     "trial", "fidelity", "repeat", "attempts", "status", "cause", "started_at", "ended_at", "duration_s", "cost_usd", "method",
-    "seed", "job", "attempt", "incarnation", "rank", "sequence", "at", "elapsed_s", "after_stop",
+    "seed", "job", "attempt", "incarnation", "rank", "sequence", "at", "elapsed_s", "after_stop", "configuration_id", "message",
+    "billable_s", "level", "benchmark",
 )  # fmt: skip
 """Columns of the result files, which no configuration key may be called."""
 

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from benchmarking.canary.record import report
 from benchmarking.experiment import ExperimentResult
 from benchmarking.export.files import cell
 from benchmarking.export.trials_csv import trials_header, trials_rows
@@ -34,6 +35,10 @@ def _block(result: ExperimentResult, *, with_title: bool) -> str:
     spec = result.spec
     summary = summarise(result.state, spec.definition.objectives, result.price_label)
     lines = [f"== {spec.title}"] if with_title else []
+    canaries = report(spec.definition, result.state)
+    if canaries:
+        lines += [f"{result.ending.message[:1].upper()}{result.ending.message[1:]}.", "", canaries]
+        return "\n".join([*lines, "", f"results: {spec.folder}/forecasts.csv, trials.csv, reports.csv, journal.sqlite, logs/"])
     lines.append(summary.verdict)
     if result.ending.exit_code != EXIT_DONE:
         lines.append(f"Ended early: {result.ending.message}.")

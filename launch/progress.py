@@ -39,14 +39,14 @@ class Progress:
         self._drawn_at = -1e9
         self._best: tuple[float, int] | None = None
         self._best_through = 0
-        self._panel: Any = None
+        self._panel: tuple[str, ...] = ()
         self._live = self._make_live() if live else None
 
     def _make_live(self) -> Any:
         from rich.console import Console
         from rich.live import Live
 
-        return Live(console=Console(file=self._stream), get_renderable=lambda: self._panel or "", refresh_per_second=4, transient=True)
+        return Live(console=Console(file=self._stream), get_renderable=self._render, refresh_per_second=4, transient=True)
 
     def begin(self, spec: ExperimentSpec) -> None:
         """Say which experiment comes next."""
@@ -63,7 +63,7 @@ class Progress:
         """Leave the panel."""
         if self._live is not None:
             self._live.stop()
-            self._panel = None
+            self._panel = ()
 
     def say(self, line: str) -> None:
         """Write a line."""
@@ -82,7 +82,7 @@ class Progress:
         elif self._tuner is not None and self._tuner.virtual:
             if now - self._drawn_at >= _QUIET_INTERVAL_S:
                 self._drawn_at = now
-                self.say(self._headline(state))
+                self.say(f"{self._clock_text()} | {self._headline(state)}")
         else:
             line = self._line(record, state)
             if line is not None:
@@ -144,15 +144,22 @@ class Progress:
         ]
         if state.counted_failures:
             parts.insert(1, f"{state.counted_failures} failed")
-        if self._tuner is not None:
-            parts.append(duration(self._tuner.elapsed_s))
-            if budget is not None and budget.max_wallclock_time is not None:
-                parts.append(f"{duration(max(0.0, budget.max_wallclock_time - self._tuner.elapsed_s))} left")
         return " | ".join(parts)
 
-    def _draw(self, state: ExperimentState) -> Any:
+    def _clock_text(self) -> str:
+        if self._tuner is None or self._spec is None:
+            return ""
+        elapsed_s, limit_s = self._tuner.elapsed_s, self._spec.definition.budget.max_wallclock_time
+        return duration(elapsed_s) + ("" if limit_s is None else f", {duration(max(0.0, limit_s - elapsed_s))} left")
+
+    def _render(self) -> Any:
+        """Return the panel; called by the thread that refreshes it, so the clock goes on while nothing changes."""
         from rich.text import Text
 
+        head, *rest = self._panel or ("",)
+        return Text("\n".join([f"{self._clock_text()} | {head}" if head else "", *rest]), no_wrap=True, overflow="ellipsis")
+
+    def _draw(self, state: ExperimentState) -> tuple[str, ...]:
         lines = [self._headline(state)]
         for job in list(state.jobs.values())[:8]:
             trial = state.trials[job.trial]
@@ -160,4 +167,4 @@ class Progress:
             values = " ".join(f"{name}={shown(value)}" for name, value in list(trial.last.items())[:4])
             keys = list(trial.configuration)
             lines.append(f"  trial {trial.trial} {stage}: {configuration_text(trial.configuration, keys)}  {values}")
-        return Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
+        return tuple(lines)

@@ -26,6 +26,7 @@ HEAVY = {
     "numpy",
 }
 WORKLOADS = ROOT / "benchmarking" / "workloads"
+ON_DEMAND = {ROOT / "benchmarking" / "syne_tune_adapter" / "backend.py"}  # subclasses Syne Tune's class; imported when asked for
 
 
 def modules(package: str) -> list[Path]:
@@ -55,7 +56,7 @@ def test_imports_go_one_way(package):
 @pytest.mark.parametrize("package", ORDER)
 def test_heavy_imports_happen_where_they_are_needed(package):
     for path in modules(package):
-        if WORKLOADS in path.parents:
+        if WORKLOADS in path.parents or path in ON_DEMAND:
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         top = ast.Module([node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))], [])

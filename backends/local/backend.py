@@ -51,6 +51,7 @@ class LocalBackend(Backend):
         clock: UTC seconds since the epoch, never going back.
         environment: variables that jobs inherit; None for this process's.
         python: interpreter of `.py` scripts.
+        preload: modules that a warm worker imports once, to fork Python scripts from; empty for none.
         gpus: returns the names of the GPUs there are; asked when a job first wants one.
 
     Raises:
@@ -68,6 +69,7 @@ class LocalBackend(Backend):
         clock: Callable[[], float] | None = None,
         environment: Mapping[str, str] | None = None,
         python: str = sys.executable,
+        preload: Sequence[str] = (),
         gpus: Callable[[Mapping[str, str]], Sequence[str]] = gpu_ids,
     ) -> None:
         self._folder = folder.absolute()
@@ -101,6 +103,7 @@ class LocalBackend(Backend):
             python=python,
             grace_s=grace_s,
             checkpoints=self.checkpoints,
+            preload=preload,
         )
         self._admit_again = False
         self._retry: Timer | None = None
@@ -111,7 +114,12 @@ class LocalBackend(Backend):
     @classmethod
     def create(cls, context: BackendContext) -> LocalBackend:
         """Make one for an experiment."""
-        return cls(context.folder, environment=context.environ or None, grace_s=context.definition.local.grace_s or _GRACE_S)
+        return cls(
+            context.folder,
+            environment=context.environ or None,
+            grace_s=context.definition.local.grace_s or _GRACE_S,
+            preload=context.definition.preload,
+        )
 
     def now(self) -> float:
         """Return UTC seconds since the epoch; steps of the wall clock do not change it."""
@@ -159,7 +167,8 @@ class LocalBackend(Backend):
             return
         verdict = Verdict(Outcome.STOPPED, reason, "stopped before it started" if local.child is None else "")
         if local.child is None:
-            self._leave_queue(local)
+            if local.lease is None:
+                self._leave_queue(local)
             self._runner.give_up(local, verdict)
         elif not local.child.has_ended():
             self._runner.terminate(local, verdict)
@@ -207,8 +216,11 @@ class LocalBackend(Backend):
             del self._jobs[job.spec.name]
         for job in [*self._jobs.values()]:
             job.kill_at = min(job.kill_at or math.inf, self.now() + grace_s)
-            if job.running:
-                self._runner.terminate(job, job.decided or Verdict(Outcome.STOPPED, Cause.INTERRUPTED))
+            interrupted = job.decided or Verdict(Outcome.STOPPED, Cause.INTERRUPTED)
+            if job.child is None:
+                self._runner.give_up(job, interrupted)
+            elif job.running:
+                self._runner.terminate(job, interrupted)
         give_up_at = time.monotonic() + grace_s + _CLOSE_PATIENCE_S
         while self._jobs and time.monotonic() < give_up_at:
             self._reactor.turn(self.now() + 0.1)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backends.base import JobSpec
+from backends.local.tree import MARK_VARIABLE
 from definitions.configuration import CONSUMED_KEYS
 
 REPORTER_FOLDER = Path(__file__).resolve().parents[1] / "reporter"
-MARK_VARIABLE = "OUTRIDER_CONTROLLER"
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,9 @@ def job_environment(base: Mapping[str, str], job: JobSpec, place: Place) -> dict
     for channel in job.inputs:
         found.update(_channel(channel.name, channel.uri, channel.reader, channel.input_mode, channel.layout, channel.dataset))
     found["CUDA_VISIBLE_DEVICES"] = ",".join(place.gpus)
+    if place.gpus:
+        # The driver's tools count by bus, CUDA by speed; a leased number has to mean one device to both.
+        found.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
     found.setdefault("OMP_NUM_THREADS", str(len(place.cores)))
     found.setdefault("PYTHONUNBUFFERED", "1")
     found.update(job.environment)

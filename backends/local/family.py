@@ -30,6 +30,7 @@ class Family:
         self._token = token.encode()
         self._leaders: set[int] = set()
         self._foreign: set[int] = set()
+        self._helpers: set[int] = set()
 
     def claim(self) -> None:
         """Become the parent of orphans (again, where another back-end of this process has been closed meanwhile)."""
@@ -38,6 +39,11 @@ class Family:
     def joined(self, leader: int) -> None:
         """Note a job's first process."""
         self._leaders.add(leader)
+        self._guard.start()
+
+    def helped_by(self, pid: int) -> None:
+        """Note a process that carries the token and is no job's."""
+        self._helpers.add(pid)
         self._guard.start()
 
     def tell_guard(self) -> None:
@@ -116,7 +122,7 @@ class Family:
         self._foreign.intersection_update(now)
         found = []
         for pid in now:
-            if pid in self._leaders or pid in self._foreign or pid == self._guard.pid:
+            if pid in self._leaders or pid in self._foreign or pid in self._helpers or pid == self._guard.pid:
                 continue
             process = tree.read_process(pid)
             if process is not None and process.alive and not tree.carries(pid, self._token):

@@ -13,6 +13,22 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, cast
+
+
+class FirstProcess(Protocol):
+    """What a job's first process is known by: its number, and its exit code once it is reaped."""
+
+    pid: int
+    returncode: int | None
+
+
+@dataclass
+class Forked:
+    """A process that was forked for this one and not started by it."""
+
+    pid: int
+    returncode: int | None = None
 
 
 @dataclass
@@ -20,11 +36,12 @@ class Child:
     """A job's first process, which leads a session of its own.
 
     Args:
+        process: a child of this process.
         output: descriptor from which its output and errors are read, not blocking.
         ended: descriptor that becomes readable when the process has ended.
     """
 
-    popen: subprocess.Popen[bytes]
+    process: FirstProcess
     output: int
     ended: int
     usage: resource.struct_rusage | None = None
@@ -32,7 +49,7 @@ class Child:
     @property
     def pid(self) -> int:
         """Its process number, which is also its session's and its group's."""
-        return self.popen.pid
+        return self.process.pid
 
     def has_ended(self) -> bool:
         """Return whether the process has ended, without reaping it."""
@@ -43,13 +60,13 @@ class Child:
 
         From then on the process's number may be used again.
         """
-        if self.popen.returncode is None:
+        if self.process.returncode is None:
             try:
-                _, status, self.usage = os.wait4(self.popen.pid, 0)
+                _, status, self.usage = os.wait4(self.process.pid, 0)
             except ChildProcessError:
                 return None
-            self.popen.returncode = os.waitstatus_to_exitcode(status)
-        return self.popen.returncode
+            self.process.returncode = os.waitstatus_to_exitcode(status)
+        return self.process.returncode
 
     def cpu_s(self) -> float | None:
         """Return the processor seconds of the process and of those that it waited for, once it is reaped; None where not known."""
@@ -103,7 +120,7 @@ def spawn(command: Sequence[str], folder: Path, environment: Mapping[str, str], 
     finally:
         os.close(write_end)
     os.set_blocking(read_end, False)
-    return Child(popen, read_end, end_descriptor(popen))
+    return Child(cast(FirstProcess, popen), read_end, end_descriptor(cast(FirstProcess, popen)))
 
 
 @contextlib.contextmanager
@@ -126,17 +143,20 @@ def affinity(cores: Sequence[int]) -> Iterator[None]:
             os.sched_setaffinity(0, before)
 
 
-def end_descriptor(popen: subprocess.Popen[bytes], pidfd: bool = hasattr(os, "pidfd_open")) -> int:
+def end_descriptor(process: FirstProcess, pidfd: bool = hasattr(os, "pidfd_open")) -> int:
     """Return a descriptor that becomes readable when the process has ended: a pidfd, else a pipe that a waiting thread closes."""
     if pidfd:
-        return os.pidfd_open(popen.pid)
+        return os.pidfd_open(process.pid)
     read_end, write_end = os.pipe()
 
     def wait() -> None:
-        popen.wait()
+        if isinstance(process, subprocess.Popen):
+            process.wait()
+        else:
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         os.close(write_end)
 
-    threading.Thread(target=wait, name=f"wait-{popen.pid}", daemon=True).start()
+    threading.Thread(target=wait, name=f"wait-{process.pid}", daemon=True).start()
     return read_end
 
 

@@ -18,9 +18,11 @@ from backends.local.environment import Place, job_environment
 from backends.local.family import Family
 from backends.local.job import LocalJob, Verdict
 from backends.local.output import Output
-from backends.local.process import command_of, spawn
+from backends.local.process import command_of
 from backends.local.reactor import Reactor
 from backends.local.traces import Traces
+from backends.local.warm.starts import Starts
+from backends.local.warm.worker import Launch
 from backends.reports import Report
 
 _SAMPLE_S = 0.25
@@ -40,6 +42,7 @@ class Runner:
         environment: variables that jobs inherit.
         python: interpreter of `.py` scripts.
         grace_s: most seconds between TERM and KILL.
+        preload: modules that a warm worker keeps imported.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class Runner:
         python: str,
         grace_s: float,
         checkpoints: LocalCheckpoints,
+        preload: Sequence[str] = (),
     ) -> None:
         self._folder = folder
         self._reactor = reactor
@@ -68,6 +72,16 @@ class Runner:
         self._traces = Traces()
         self._running: dict[str, LocalJob] = {}
         self._sampling = False
+        self._starts = Starts(
+            preload,
+            python=python,
+            token=token,
+            folder=folder,
+            reactor=reactor,
+            now=now,
+            served=self._family.helped_by,
+            claim=self._family.claim,
+        )
 
     def claim(self) -> None:
         """Make sure that orphans of jobs come to this process."""
@@ -79,20 +93,31 @@ class Runner:
 
     def close(self, survivors: bool) -> None:
         """Release what is not a job's; `survivors` leaves the watchdog to go on killing."""
+        self._starts.close()
         self._family.close(survivors)
 
     def start(self, job: LocalJob) -> None:
-        """Start a job that has its lease; if that fails, the job has ended."""
+        """Start a job that has its lease, as soon as the warm worker is ready where it has one; if that fails, the job has ended."""
         self._emit(Accepted(job.spec.name, self._now()))
+        script = Path(job.spec.script)
         try:
-            command = command_of(Path(job.spec.script), job.spec.arguments, self._python)
+            command = command_of(script, job.spec.arguments, self._python)
             place = self._prepare(job)
             environment = job_environment(self._environment, job.spec, place)
-            before = self._traces.ticks()
-            job.child = spawn(command, place.folder, environment, place.cores)
         except (OSError, ValueError) as error:
-            known = isinstance(error, OSError) and error.errno in _NO_ROOM
-            self.give_up(job, Verdict(Outcome.FAILED, Cause.CAPACITY if known else Cause.SCRIPT_ERROR, f"cannot be started: {error}"))
+            self._not_started(job, error)
+            return
+        launch = Launch(command, script, job.spec.arguments, place.folder, environment, place.cores, job.mark)
+        self._starts.when_possible(launch, partial(self._launch, job, launch))
+
+    def _launch(self, job: LocalJob, launch: Launch) -> None:
+        if job.ended_at is not None:
+            return  # given up while the warm worker was not ready
+        try:
+            before = self._traces.ticks()
+            job.child = self._starts.start(launch)
+        except (OSError, ValueError) as error:
+            self._not_started(job, error)
             return
         job.started_at = self._now()
         self._emit(Started(job.spec.name, job.started_at))
@@ -100,12 +125,16 @@ class Runner:
         self._reactor.watch(job.child.output, partial(self._on_output, job))
         self._reactor.watch(job.child.ended, partial(self._on_exit, job))
         self._family.joined(job.child.pid)
-        self._traces.write(place.folder, job.child.pid, job.mark, before)
+        self._traces.write(launch.folder, job.child.pid, job.mark, before)
         job.run_timer = self._reactor.at(job.started_at + job.spec.limits.max_run_s, partial(self._on_time_out, job))
         self._running[job.spec.name] = job
         if not self._sampling:
             self._sampling = True
             self._reactor.at(job.started_at + _SAMPLE_S, self._sample)
+
+    def _not_started(self, job: LocalJob, error: Exception) -> None:
+        known = isinstance(error, OSError) and error.errno in _NO_ROOM
+        self.give_up(job, Verdict(Outcome.FAILED, Cause.CAPACITY if known else Cause.SCRIPT_ERROR, f"cannot be started: {error}"))
 
     def terminate(self, job: LocalJob, verdict: Verdict, grace_s: float = math.inf) -> None:
         """Send TERM to a running job, and KILL after the shortest of the grace periods; its `Closed` will give this verdict."""

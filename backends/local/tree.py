@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 _PROC = "/proc"
+MARK_VARIABLE = "OUTRIDER_CONTROLLER"
+"""Environment variable that carries the marks by which a job's processes are found."""
 
 
 class Process(NamedTuple):

@@ -31,7 +31,7 @@ from definitions.errors import UserError
 
 
 class SimulatedCheckpoints(CheckpointStore):
-    """Remembers how many reports of its run a trial had made when its job ended early; kept in a folder where one is given."""
+    """Remembers how many reports of its run a trial has made; what a job that ended early had made is kept in a folder where one is given."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -42,6 +42,18 @@ class SimulatedCheckpoints(CheckpointStore):
     def reports(self, key: str | None) -> int:
         """Return the number of reports behind a checkpoint; 0 where there is none."""
         return 0 if key is None else self._reports.get(key, 0)
+
+    def restored(self, job: str, key: str | None) -> int:
+        """Return the number of reports that a job starts behind; the same when it is adopted, whatever was written since."""
+        if key is None:
+            return 0
+        if f"of-{job}" not in self._reports:
+            self.write(f"of-{job}", self.reports(key))
+        return self._reports[f"of-{job}"]
+
+    def note(self, key: str, reports: int) -> None:
+        """Let a running job's checkpoint be that of its latest report."""
+        self._reports[key] = reports
 
     def write(self, key: str, reports: int) -> None:
         """Keep a checkpoint."""
@@ -111,7 +123,8 @@ class SimulatedBackend(Backend):
         self._now = start_at
         self._jobs: dict[str, _Job] = {}
         self._known: set[str] = set()
-        self._agenda: list[tuple[float, int, str]] = []
+        # What follows a stop comes last among the events of a moment, as all others of it came before the stop.
+        self._agenda: list[tuple[float, bool, int, str]] = []
         self._queued: deque[JobSpec] = deque()
         self._running = 0
         self._numbers = 0
@@ -164,7 +177,7 @@ class SimulatedBackend(Backend):
 
     def _planned(self, spec: JobSpec, run: Run, at: float) -> _Job:
         source = random.Random(f"{self._seed}-{spec.name}")
-        skip = self.checkpoints.reports(spec.restore_from)
+        skip = self.checkpoints.restored(spec.name, spec.restore_from)
         before_s = run.reports[skip - 1][0] if skip else 0.0
         delay_s = -math.log1p(-source.random()) * self._start_delay_s if self._start_delay_s else 0.0
         started_at = at + delay_s
@@ -185,7 +198,7 @@ class SimulatedBackend(Backend):
         return _Job(self._numbers, spec, events, started_at, skip)
 
     def _schedule(self, job: _Job) -> None:
-        heapq.heappush(self._agenda, (job.events[0].at, job.number, job.spec.name))
+        heapq.heappush(self._agenda, (job.events[0].at, job.stopping, job.number, job.spec.name))
 
     def stop(self, job: str, reason: Cause) -> None:
         self._stop(job, reason, self._now)
@@ -220,9 +233,9 @@ class SimulatedBackend(Backend):
             return []
         events: list[Event] = []
         while self._agenda:
-            at, number, name = self._agenda[0]
+            at, stopping, number, name = self._agenda[0]
             job = self._jobs.get(name)
-            if job is None or job.number != number or not job.events or job.events[0].at != at:
+            if job is None or not job.events or (job.events[0].at, job.stopping, job.number) != (at, stopping, number):
                 heapq.heappop(self._agenda)
                 continue
             if at > (self._now if events else deadline):
@@ -241,7 +254,7 @@ class SimulatedBackend(Backend):
             event = job.events.popleft()
             events.append(event)
             if isinstance(event, Reported):
-                job.made += 1
+                self._made(job)
             elif isinstance(event, Ended):
                 job.ended = True
                 self._running -= 1
@@ -254,6 +267,11 @@ class SimulatedBackend(Backend):
             self._schedule(job)
         else:
             del self._jobs[name]
+
+    def _made(self, job: _Job) -> None:
+        job.made += 1
+        if job.spec.checkpoint:
+            self.checkpoints.note(job.spec.checkpoint, job.made)
 
     def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
         self._now = max(self._now, last_seen_at)
@@ -278,7 +296,7 @@ class SimulatedBackend(Backend):
                 if known == 0:
                     break
                 known -= 1
-                job.made += 1
+                self._made(job)
             elif isinstance(event, Ended) and adopted.ended:
                 job.ended = True
                 self._running -= 1

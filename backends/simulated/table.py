@@ -100,8 +100,11 @@ def _group(path: Path, rows: Sequence[Mapping[str, str]], keys: Sequence[str]) -
 
 def _run(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], keys: Sequence[str]) -> Run:
     reports: list[tuple[float, Mapping[str, Any]]] = []
-    duration_s, cause = 0.0, None
-    for line, row in rows:
+    duration_s, cause, before_s, life = 0.0, None, 0.0, None
+    for line, row in sorted(rows, key=lambda entry: (*_life(entry[1]), _whole(entry[1].get("sequence")))):
+        if life is not None and _life(row) != life:
+            before_s = duration_s  # another attempt or incarnation: its clock starts anew
+        life = _life(row)
         elapsed_s = _parse(row["elapsed_s"])
         if not isinstance(elapsed_s, (int, float)) or elapsed_s < 0:
             raise UserError(f"table {path}:{line}", f"elapsed_s is {row['elapsed_s']!r}", "it must be seconds since the start of the run")
@@ -111,14 +114,22 @@ def _run(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], keys: Sequen
             if name and text not in ("", None) and name not in keys and name not in _BOOKKEEPING
         }
         if metrics:
-            reports.append((float(elapsed_s), metrics))
-        duration_s = max(duration_s, float(elapsed_s), float(_parse(row.get("duration_s") or "0")))
+            reports.append((before_s + float(elapsed_s), metrics))
+        duration_s = max(duration_s, before_s + float(elapsed_s), float(_parse(row.get("duration_s") or "0")))
         if row.get("cause"):
             try:
                 cause = Cause(row["cause"])
             except ValueError as error:
                 raise UserError(f"table {path}:{line}", f"unknown cause {row['cause']!r}", "causes: " + ", ".join(Cause)) from error
     return Run(tuple(sorted(reports, key=lambda report: report[0])), duration_s, cause)
+
+
+def _life(row: Mapping[str, str]) -> tuple[int, int]:
+    return _whole(row.get("attempt")), _whole(row.get("incarnation"))
+
+
+def _whole(text: str | None) -> int:
+    return int(text) if text and text.isdigit() else 0
 
 
 def _parse(text: str) -> Any:

@@ -9,26 +9,34 @@ from typing import Any
 from benchmarking.export.files import utc, write_csv
 from benchmarking.journal import Journal, Record
 from benchmarking.state import ExperimentState
-from definitions.schema import RESERVED_KEYS, BenchmarkDefinition
+from definitions.schema import RESERVED_KEYS, BenchmarkDefinition, PerJob
 
 _FIXED = ("trial", "repeat", "job", "attempt", "incarnation", "sequence", "at", "elapsed_s", "after_stop")
+_LEVEL = "level"
+"""Column of the per-job fidelity, where the benchmark has one: by it the simulated back-end tells runs apart."""
 
 
 def metric_columns(records: Iterable[Record], taken: Sequence[str]) -> dict[str, str]:
     """Return metric name -> column, in order of appearance; a name that is taken by another column gets the prefix `metric_`."""
     names: dict[str, str] = {}
+    used = {*taken, *RESERVED_KEYS, *_FIXED, _LEVEL}
     for record in records:
         if record.kind == "reported":
             for name in record.body["metrics"]:
                 if name not in names:
-                    names[name] = f"metric_{name}" if name in taken or name in RESERVED_KEYS or name in _FIXED else name
+                    column = name
+                    while column in used:
+                        column = f"metric_{column}"
+                    used.add(column)
+                    names[name] = column
     return names
 
 
 def report_rows(
     definition: BenchmarkDefinition, state: ExperimentState, records: Iterable[Record], metrics: Sequence[str]
 ) -> Iterator[list[Any]]:
-    """Yield the rows: fixed columns, configuration, metrics; `after_stop` marks what came after the job was asked to stop."""
+    """Yield the rows: fixed columns, level, configuration, metrics; `after_stop` marks what came after the job was asked to stop."""
+    level = [definition.fidelity.full] if isinstance(definition.fidelity, PerJob) else []
     jobs: dict[str, Mapping[str, Any]] = {}
     stopped: set[str] = set()
     for record in records:
@@ -50,6 +58,7 @@ def report_rows(
                 utc(record.at),
                 body["elapsed_s"],
                 "true" if body["job"] in stopped else "false",
+                *level,
                 *(trial.configuration.get(key) for key in definition.configuration_keys),
                 *(body["metrics"].get(name) for name in metrics),
             ]
@@ -58,5 +67,6 @@ def report_rows(
 def write_reports(path: Path, definition: BenchmarkDefinition, state: ExperimentState, journal: Journal) -> None:
     """Write reports.csv; raises `UserError` where it cannot be written."""
     columns = metric_columns(journal.records(), definition.configuration_keys)
-    header = [*_FIXED, *definition.configuration_keys, *columns.values()]
+    level = [_LEVEL] if isinstance(definition.fidelity, PerJob) else []
+    header = [*_FIXED, *level, *definition.configuration_keys, *columns.values()]
     write_csv(path, header, report_rows(definition, state, journal.records(), list(columns)))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import abc
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
+from benchmarking.methods.arguments import Argument
 from definitions.schema import Fidelity, Mode
 from definitions.space import SearchSpace
+from definitions.valid import Rule
 
 
 class Decision(enum.StrEnum):
@@ -53,7 +55,8 @@ class MethodContext:
         objectives: name -> `min` or `max`, the primary one first.
         fidelity: the benchmark's fidelity; None where it has none.
         seed: the experiment's seed; the same for every method of a study.
-        arguments: the method's own arguments, by name.
+        arguments: the method's own arguments, by name; where it declares any, all of them are there, checked.
+        rules: the definition's `valid` expressions, so that a method need not suggest what they rule out.
     """
 
     space: SearchSpace | None
@@ -62,15 +65,27 @@ class MethodContext:
     fidelity: Fidelity | None
     seed: int
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
+
+
+def allow(configuration: Mapping[str, Any]) -> str | None:
+    """Return None: nothing speaks against a configuration as long as nobody says what does."""
+    return None
 
 
 class Method(abc.ABC):
     """A scheduler: suggests evaluations, hears of their results, decides who goes on.
 
     A method is deterministic given its context and the sequence of calls: it draws from generators seeded by the context alone.
-    It is called by one thread. Results hold exactly the objectives (finite numbers, as reported) and, for a progressive
-    fidelity, the level under its `reported_as` name.
+    It is called by one thread. A result holds the primary objective, every other one that was reported (finite numbers, as
+    reported) and, for a progressive fidelity, the level under its `reported_as` name.
     """
+
+    arguments: ClassVar[Mapping[str, Argument] | None] = None
+    """The arguments it takes, by name; None where it does not say, so that they are handed over unchecked."""
+
+    name: str = ""
+    """What the user calls it; set when it is built."""
 
     independent: bool = False
     """Whether suggestions depend on no result, so that they may be asked for ahead of time."""
@@ -81,9 +96,29 @@ class Method(abc.ABC):
     hears_levels: bool = True
     """Whether it is told of results below the full fidelity, and decides about them."""
 
+    needs_checkpoints: bool = False
+    """Whether it pauses evaluations or starts them from others' checkpoints."""
+
+    tells_suffice: bool = False
+    """Whether on resume it may be told of recorded suggestions (`on_suggestion`) instead of being asked for them again."""
+
+    refuse: Callable[[Mapping[str, Any]], str | None] = staticmethod(allow)
+    """Says why a configuration cannot run, or None where it can; set before the first call."""
+
     @abc.abstractmethod
     def suggest(self) -> Suggestion | None:
         """Return the next evaluation, or None when nothing is left to suggest."""
+
+    def ready(self) -> bool:
+        """Return whether `suggest` has an answer at once; where not, it is asked again when something has happened."""
+        return True
+
+    def resume_only(self) -> Suggestion | None:
+        """Return a paused evaluation to go on with, or None; asked instead of `suggest` where no new trial may start."""
+        return None
+
+    def on_suggestion(self, suggestion: Suggestion | None, skipped: int) -> None:  # noqa: B027
+        """Hear of a recorded suggestion, which counts as made; `skipped` ones before it were refused."""
 
     def on_trial_add(self, trial: Evaluation) -> None:  # noqa: B027 - a method that learns nothing overrides nothing
         """Hear that a suggestion became an evaluation."""
@@ -100,3 +135,14 @@ class Method(abc.ABC):
 
     def on_trial_remove(self, trial: Evaluation) -> None:  # noqa: B027
         """Hear that an evaluation was stopped or paused by this method's decision."""
+
+    def think_apart(self, wake: Callable[[], None]) -> None:  # noqa: B027
+        """Do slow thinking in another process from now on, and call `wake` (from any thread) when `ready` turns true by it."""
+
+    @property
+    def thinking(self) -> bool:
+        """Whether another process is at work on the next suggestion."""
+        return False
+
+    def close(self) -> None:  # noqa: B027
+        """End what `think_apart` began."""

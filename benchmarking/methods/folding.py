@@ -1,4 +1,4 @@
-"""From reports to what a method hears: levels in order, repeats folded into their mean, only complete and finite results. Pure."""
+"""From reports to what a method hears: levels in order, repeats folded into their mean, only finite results. Pure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ResultFolder:
     """Turns reports and ends of trials into calls of a method.
 
     Args:
-        objectives: names of all objectives.
+        objectives: names of all objectives, the primary one first; that one is in every result, the others where all repeats have them.
         repeats: measurements per evaluation.
         level_name: metric that holds the level of a progressive fidelity; None where levels are not told.
     """
@@ -55,7 +55,7 @@ class ResultFolder:
     def reported(self, evaluation: int, repeat: int, metrics: Mapping[str, Any]) -> Tell | None:
         """Return the call that a report makes due, if any.
 
-        A level is told once all repeats have reported it, never a second time, and only with all objectives present and finite.
+        A level is told once all repeats have reported it, never a second time, and only with the primary objective present and finite.
         """
         if self._level_name is None:
             return None
@@ -104,11 +104,13 @@ class ResultFolder:
         values: dict[str, float] = {}
         for name in self._objectives:
             value = as_number(metrics.get(name))
-            if value is None or not math.isfinite(value):
+            if value is not None and math.isfinite(value):
+                values[name] = value
+            elif not values:
                 return None
-            values[name] = value
         return values
 
 
 def _mean(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {name: math.fsum(value[name] for value in values) / len(values) for name in values[0]}
+    common = [name for name in values[0] if all(name in value for value in values)]
+    return {name: math.fsum(value[name] for value in values) / len(values) for name in common}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from benchmarking.methods.arguments import Arguments, whole
 from benchmarking.methods.base import Method, MethodContext, Suggestion
-from definitions.errors import UserError
+from benchmarking.methods.points import need_space
 
 
 class Grid(Method):
@@ -13,18 +16,14 @@ class Grid(Method):
         context: `arguments` may hold `points`: values per continuous dimension, from its lower to its upper bound (default 5).
     """
 
+    arguments: ClassVar[Arguments] = {"points": whole(5, 1, "values per continuous dimension")}
     independent = True
     hears_levels = False
     finite = True
 
     def __init__(self, context: MethodContext) -> None:
         """Raise `UserError` where the definition lists trials instead of a space."""
-        if context.space is None:
-            raise UserError("method GRID needs a definition with a `space`", "this one lists `trials`", "use LISTED, or give a space")
-        points = context.arguments.get("points", 5)
-        if not isinstance(points, int) or isinstance(points, bool) or points < 1:
-            raise UserError(f"method argument points={points!r}", "GRID needs a whole number of points above 0")
-        self._rest = context.space.grid(points)
+        self._rest = need_space("GRID", context).grid(context.arguments.get("points", 5))
 
     def suggest(self) -> Suggestion | None:
         """Return the next combination."""

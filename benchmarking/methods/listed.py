@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
+from benchmarking.methods.arguments import Argument
 from benchmarking.methods.base import Method, MethodContext, Suggestion
 from definitions.errors import UserError
 
@@ -9,6 +13,7 @@ from definitions.errors import UserError
 class Listed(Method):
     """Suggests the definition's explicit trials in their order."""
 
+    arguments: ClassVar[Mapping[str, Argument]] = {}
     independent = True
     hears_levels = False
     finite = True

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
+from benchmarking.methods.arguments import POINTS, Arguments
 from benchmarking.methods.base import Method, MethodContext, Suggestion
+from benchmarking.methods.points import first_points, need_space
 from definitions.configuration import configuration_id
-from definitions.errors import UserError
 from definitions.space import Choice, Constant, FiniteRange, SearchSpace
 
 _PATIENCE = 200
@@ -21,21 +23,29 @@ class RandomSearch(Method):
     Where all values are equally likely the draw is a random permutation of the space, otherwise rejection sampling.
     """
 
+    arguments: ClassVar[Arguments] = {"points_to_evaluate": POINTS}
     independent = True
     hears_levels = False
 
     def __init__(self, context: MethodContext) -> None:
-        """Raise `UserError` where the definition lists trials instead of a space."""
-        if context.space is None:
-            raise UserError("method RS needs a definition with a `space`", "this one lists `trials`", "use LISTED, or give a space")
-        source = random.Random(f"RS-{context.seed}")
-        flat = all(isinstance(domain, (Choice, Constant, FiniteRange)) for domain in context.space.domains.values())
-        self._draws = _permutation(context.space, source) if flat else _rejection(context.space, source)
+        """Raise `UserError` where the definition lists trials instead of a space, or a point is none of it."""
+        space = need_space("RS", context)
+        points = first_points("RS", context, space)
+        known = {configuration_id(point) for point in points}
+        rest = draws(space, context.seed)
+        self._rest = itertools.chain(points, (drawn for drawn in rest if configuration_id(drawn) not in known) if known else rest)
 
     def suggest(self) -> Suggestion | None:
         """Return a configuration that was not suggested before, or None when the space is exhausted."""
-        configuration = next(self._draws, None)
+        configuration = next(self._rest, None)
         return None if configuration is None else Suggestion(configuration)
+
+
+def draws(space: SearchSpace, seed: int) -> Iterator[Mapping[str, Any]]:
+    """Return random configurations of a space, none twice, until a finite one is exhausted; the same for every method of a seed."""
+    source = random.Random(f"RS-{seed}")
+    flat = all(isinstance(domain, (Choice, Constant, FiniteRange)) for domain in space.domains.values())
+    return _permutation(space, source) if flat else _rejection(space, source)
 
 
 def _permutation(space: SearchSpace, source: random.Random) -> Iterator[Mapping[str, Any]]:

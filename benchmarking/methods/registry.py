@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeAlias
 
+from benchmarking.methods import asha, search
+from benchmarking.methods.arguments import read_arguments
 from benchmarking.methods.base import Method, MethodContext
 from benchmarking.methods.grid import Grid
 from benchmarking.methods.listed import Listed
+from benchmarking.methods.median_stopping import MedianStopping
+from benchmarking.methods.pbt import PopulationBasedTraining
 from benchmarking.methods.random_search import RandomSearch
 from definitions.errors import UserError, did_you_mean
 from definitions.schema import BenchmarkDefinition, MethodVariant
@@ -18,9 +22,23 @@ logger = logging.getLogger(__name__)
 
 MethodFactory: TypeAlias = Callable[[MethodContext], Method]
 
-BUILT_IN: Mapping[str, MethodFactory] = {"GRID": Grid, "LISTED": Listed, "RS": RandomSearch}
-
-_ARGUMENTS: Mapping[str, tuple[str, ...]] = {"GRID": ("points",), "LISTED": (), "RS": ()}
+BUILT_IN: Mapping[str, MethodFactory] = {
+    "ASHA": asha.SuccessiveHalving,
+    "ASHA_BORE": asha.HalvingWithDensityRatio,
+    "ASHA_TPE": asha.HalvingWithParzenEstimator,
+    "BO": search.BayesianOptimization,
+    "BORE": search.DensityRatio,
+    "CQR": search.ConformalQuantiles,
+    "GRID": Grid,
+    "LISTED": Listed,
+    "MOASHA": asha.MultiObjectiveHalving,
+    "MOBSTER": asha.HalvingWithGaussianProcess,
+    "MSR": MedianStopping,
+    "PBT": PopulationBasedTraining,
+    "REA": search.RegularizedEvolution,
+    "RS": RandomSearch,
+    "TPE": search.ParzenEstimator,
+}
 
 
 def known_methods(plugins: Iterable[EntryPoint] | None = None) -> dict[str, MethodFactory]:
@@ -76,17 +94,21 @@ def build_method(
         variant = MethodVariant(base=name)
     if variant.base not in known:
         raise UserError(f"methods.{name}.base: there is no method {variant.base!r}", did_you_mean(variant.base, list(known)))
-    merged = {**variant.arguments, **arguments}
-    accepted = _ARGUMENTS.get(variant.base)
-    for key in merged:
-        if accepted is not None and key not in accepted:
-            raise UserError(f"method {name}: there is no argument {key!r}", did_you_mean(key, accepted))
+    factory = known[variant.base]
+    given = {**variant.arguments, **arguments}
+    declared = getattr(factory, "arguments", None)
+    points = getattr(definition, "points_to_evaluate", ())
+    if points and declared is not None and "points_to_evaluate" in declared:
+        given.setdefault("points_to_evaluate", points)
     context = MethodContext(
         space=definition.search_space if definition.space else None,
         configurations=definition.explicit_configurations,
         objectives=definition.objectives,
         fidelity=definition.fidelity,
         seed=seed,
-        arguments=merged,
+        arguments=given if declared is None else read_arguments(name, declared, given),
+        rules=definition.rules,
     )
-    return known[variant.base](context)
+    method = factory(context)
+    method.name = name
+    return method

@@ -57,6 +57,7 @@ def test_a_job_finds_its_identity_its_share_and_its_channels() -> None:
         "SM_NUM_GPUS": "1",
         "SM_MODEL_DIR": "/e/jobs/job-7-1/model",
         "CUDA_VISIBLE_DEVICES": "3",
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "OMP_NUM_THREADS": "2",
         "PYTHONUNBUFFERED": "1",
         "PYTHONPATH": str(REPORTER_FOLDER),

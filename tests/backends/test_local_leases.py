@@ -14,7 +14,7 @@ import pytest
 from backends.base import Accepted, Closed, Ended, Event, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.local.leases import LeaseBook, default_folder
-from backends.local.process import allowed_cores
+from backends.local.process import allowed_cores, gpu_ids
 from definitions.errors import UserError
 from tests.backends.contract import all_closed, closed, collect, of_job
 from tests.backends.local_bench import LocalBench
@@ -176,6 +176,43 @@ def test_gpus_are_leased_by_name_and_hidden_from_jobs_without(bench: LocalBench)
     code = "import os\nreport(gpus=os.environ['CUDA_VISIBLE_DEVICES'])\n"
     assert bench.metrics_of(bench.job("none", code)) == [{"gpus": ""}]
     assert bench.metrics_of(bench.job("two", code, instance_type="local.1cpu.2gpu")) == [{"gpus": "0,3"}]
+
+
+def test_jobs_that_want_the_same_gpu_take_turns_and_others_run_beside(bench: LocalBench) -> None:
+    code = """
+        import os, time
+        began = time.monotonic()
+        time.sleep(0.2)
+        report(gpu=os.environ["CUDA_VISIBLE_DEVICES"], at=[began, time.monotonic()])
+    """
+    wide, narrow = "local.1cpu.2gpu", "local.1cpu.1gpu"
+    events = bench.run(*(bench.job(name, code, instance_type=kind) for name, kind in (("a", wide), ("b", narrow), ("c", narrow))))
+    found = {name: of_job(events, name, Reported)[0].metrics for name in "abc"}
+    assert found["a"]["gpu"] == "0,3"
+    assert all(found["a"]["at"][1] <= found[name]["at"][0] for name in "bc")
+    if CORES > 1:
+        assert {found["b"]["gpu"], found["c"]["gpu"]} == {"0", "3"}
+
+
+def test_a_forked_job_has_the_gpus_of_its_lease(tmp_path: Path) -> None:
+    bench = LocalBench(tmp_path, gpus=lambda _: ("0", "3"), preload=("decimal",))
+    code = "import os, sys\nreport(gpus=os.environ['CUDA_VISIBLE_DEVICES'], warm='decimal' in sys.modules)\n"
+    kinds = ("local.1cpu", "local.1cpu.1gpu", "local.1cpu.2gpu")
+    found = [bench.metrics_of(bench.job(f"j{n}", code, instance_type=kind))[0] for n, kind in enumerate(kinds)]
+    assert found == [{"gpus": gpus, "warm": True} for gpus in ("", "0", "0,3")]
+    assert bench.backend.close() == []
+
+
+def test_gpus_are_counted_by_the_drivers_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "nvidia-smi"
+    lines = ("GPU 0: NVIDIA H200 (UUID: GPU-1)", "  MIG 1g.18gb Device 0: (UUID: MIG-1)", "GPU 1: NVIDIA H200 (UUID: GPU-2)")
+    tool.write_text("#!/bin/sh\n" + "".join(f"echo '{line}'\n" for line in lines))
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert gpu_ids({}) == ("0", "1")
+    tool.write_text("#!/bin/sh\necho 'NVIDIA-SMI has failed'\nexit 9\n")
+    assert gpu_ids({}) == ()
+    assert gpu_ids({"CUDA_VISIBLE_DEVICES": "GPU-2"}) == ("GPU-2",)
 
 
 def test_room_counts_cores_gpus_and_memory(bench: LocalBench) -> None:

@@ -69,6 +69,12 @@ def test_csv_rows_become_runs_by_configuration_level_and_repeat(tmp_path: Path) 
     assert read.run({"x": True}, 0.1, 0) is None
 
 
+def test_attempts_of_a_trial_follow_each_other(tmp_path: Path) -> None:
+    rows = "x,trial,attempt,sequence,elapsed_s,epoch\n1,0,1,0,2,1\n1,0,2,0,1,2\n1,0,1,1,4,0\n1,0,2,1,3,3\n"
+    read = table(tmp_path, rows)
+    assert read.run({"x": 1}, None, 0) == Run(((2.0, {"epoch": 1}), (4.0, {"epoch": 0}), (5.0, {"epoch": 2}), (7.0, {"epoch": 3})), 7.0)
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [

@@ -252,3 +252,30 @@ def test_journal_is_the_only_truth(toy, run):
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {
         "suggest": 4, "start": 4, "accepted": 4, "started": 4, "reported": 8, "ended": 4, "closed": 4, "settle": 4, "tell": 4, "end": 1,
     }  # fmt: skip
+
+
+def test_an_unknown_price_is_unknown_and_cannot_be_capped(toy, run):
+    (toy.folder / "table.csv").write_text(
+        "x,instance_type,elapsed_s,loss\n" + "".join(f"{x},{t},{x + 1},{x}\n" for x in (1, 2) for t in TYPES)
+    )
+    toy.define(
+        space=f"{{x: {{choice: [1, 2]}}, instance_type: {{choice: [{', '.join(TYPES)}]}}}}",
+        objectives="{cost_usd: min, loss: min}",
+        fidelity="",
+        simulated="{table: table.csv}",
+        exclusive="false",
+    )
+    words = ("--benchmark", "toy.yaml", "--backend", "simulated", "--experiment_tag", "u")
+    code, out, _ = run(*words, "--max_cost", "5")
+    assert (code, out) == (2, "")
+    code, out, _ = run(*words)
+    assert code == 0
+    found = rows(toy.results / "u" / "toy" / "RS-simulated-0" / "trials.csv")
+    assert {row["instance_type"]: row["cost_usd"] == "" for row in found} == {"ml.zz9.xlarge": True, "ml.m5.xlarge": False}
+    assert {row["status"] for row in found} == {"completed"}
+    verdict = out.split("\n\n")[0]
+    assert "ml.m5.xlarge" in verdict
+    assert "ml.zz9.xlarge" not in verdict
+
+
+TYPES = ("ml.zz9.xlarge", "ml.m5.xlarge")

@@ -51,7 +51,7 @@ def in_turn(rounds: int, sides: Mapping[str, Callable[[], Any]]) -> dict[str, li
     """
     found: dict[str, list[Any]] = {name: [] for name in sides}
     for number in range(rounds):
-        for name in list(sides) if number % 2 == 0 else list(reversed(sides)):
+        for name in list(sides)[:: 1 if number % 2 == 0 else -1]:
             found[name].append(sides[name]())
             print(f"  round {number + 1}/{rounds}: {name}", file=sys.stderr, flush=True)
     return found

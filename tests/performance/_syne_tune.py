@@ -9,7 +9,7 @@ from typing import Any
 
 import _common
 
-os.environ.setdefault("SYNETUNE_FOLDER", os.environ.get("PERFORMANCE_FOLDER", "/nonexistent"))
+os.environ["SYNETUNE_FOLDER"] = os.environ["PERFORMANCE_FOLDER"]
 
 from syne_tune import StoppingCriterion, Tuner
 from syne_tune.backend import LocalBackend
@@ -42,7 +42,7 @@ def run_local(trials: int, n_workers: int, sleep_time: float) -> list[float]:
     return [trial.creation_time.timestamp() for trial in backend._trial_dict.values()]
 
 
-class ZeroTimeBackend(TrialBackend):
+class ZeroTimeBackend(TrialBackend):  # type: ignore[misc]
     """Every trial has made all its reports and is completed when it is first asked for."""
 
     def __init__(self, reports: int) -> None:

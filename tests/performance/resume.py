@@ -15,6 +15,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def ours(folder: Path, trials: int, reports: int, profile: bool = False) -> tupl
         import cProfile
         import pstats
 
-        profiler = cProfile.Profile()
+        profiler = cProfile.Profile(time.process_time)
         profiler.runcall(resume)
         pstats.Stats(profiler).sort_stats("tottime").print_stats(30)
         return 0.0, 0.0
@@ -133,7 +134,7 @@ def main() -> None:
 
         side("make journal")
         side("save Syne Tune")
-        found = in_turn(given.rounds, {name: lambda name=name: side(name) for name in ("ours", "plain reading", "Syne Tune")})
+        found = in_turn(given.rounds, {name: partial(side, name) for name in ("ours", "plain reading", "Syne Tune")})
         megabytes = {"Syne Tune": (folder / "tuner.dill").stat().st_size / 1e6}
         megabytes |= dict.fromkeys(("ours", "plain reading"), (folder / "journal.sqlite").stat().st_size / 1e6)
     wall = {name: median([cost[0] for cost in costs]) for name, costs in found.items()}

@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from _common import NOOP, ROOT, Cost, cost_of, in_turn, load_line, median, run_side, show, temporary_folder
@@ -49,9 +50,9 @@ def experiment(trials: int, profile: bool = False) -> Cost:
         import cProfile
         import pstats
 
-        profiler = cProfile.Profile()
+        profiler = cProfile.Profile(time.process_time)
         profiler.runcall(run_local, folder, trials, WORKERS)
-        pstats.Stats(profiler).sort_stats("tottime").print_stats(30)
+        pstats.Stats(profiler).sort_stats("cumtime").print_stats(60)
     return Cost(0.0, 0.0)
 
 

@@ -1,0 +1,100 @@
+"""What can be told to a running emulator by plain HTTP under /_emulator: faults, interruptions, its state. Used by the router."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from backends.emulator.faults import parse_faults
+from backends.emulator.jobs import Jobs
+from backends.emulator.messages import Request, Response
+from backends.emulator.problems import ServiceError
+from backends.emulator.world import World
+from definitions.errors import UserError
+
+PREFIX = "/_emulator/"
+
+
+class Admin:
+    """The calls: GET state, GET faults; POST faults (a list), POST faults/clear, POST interrupt and POST break (a job's name).
+
+    Only a call that comes with a JSON content type changes anything, so that no web page can make one.
+    """
+
+    def __init__(self, jobs: Jobs, world: World) -> None:
+        self._jobs, self._world = jobs, world
+        self._calls: Mapping[tuple[str, str], Callable[[Any], Any]] = {
+            ("GET", "state"): self._state,
+            ("GET", "faults"): self._faults,
+            ("POST", "faults"): self._add,
+            ("POST", "faults/clear"): self._clear,
+            ("POST", "interrupt"): self._interrupt,
+            ("POST", "break"): self._break,
+        }
+
+    def answer(self, request: Request) -> Response:
+        """Return the response to a call."""
+        name = request.path.partition("?")[0][len(PREFIX) :]
+        call = self._calls.get((request.method, name))
+        if call is None:
+            known = ", ".join(f"{method} {PREFIX}{path}" for method, path in self._calls)
+            return _reply(404, {"error": f"no such call; there are {known}"})
+        try:
+            data = None
+            if request.method == "POST":
+                if "json" not in request.headers.get("content-type", ""):
+                    return _reply(415, {"error": "the content type has to be application/json"})
+                data = json.loads(request.body() or b"null")
+            return _reply(200, call(data))
+        except (UserError, ValueError) as error:
+            return _reply(400, {"error": str(error)})
+        except ServiceError as error:
+            return _reply(409, {"error": error.message})
+
+    def _state(self, data: Any) -> Any:
+        del data
+        with self._jobs.lock:
+            statuses: dict[str, int] = {}
+            for job in self._jobs.all():
+                statuses[job.life.status] = statuses.get(job.life.status, 0) + 1
+        return {"now": self._world.now(), "isolation": str(self._world.isolation), "jobs": statuses, "folder": str(self._world.folder)}
+
+    def _faults(self, data: Any) -> Any:
+        del data
+        return [
+            {name: dict(value) if name == "fields" else value for name, value in asdict(rule).items()} for rule in self._world.book.rules()
+        ]
+
+    def _add(self, data: Any) -> Any:
+        faults = parse_faults(data, "faults")
+        self._world.book.add(faults)
+        return {"added": len(faults)}
+
+    def _clear(self, data: Any) -> Any:
+        self._world.book.clear((data or {}).get("kind"))
+        return {}
+
+    def _interrupt(self, data: Any) -> Any:
+        with self._jobs.lock:
+            run = self._jobs.run_of(_job(data))
+            if not self._jobs.get(data["job"]).spot:
+                raise ValueError("only a job of managed spot training can be interrupted")
+            run.interrupt(float(data.get("notice_s", 120.0)))
+        return {}
+
+    def _break(self, data: Any) -> Any:
+        with self._jobs.lock:
+            self._jobs.run_of(_job(data)).break_down()
+        return {}
+
+
+def _job(data: Any) -> str:
+    if not isinstance(data, Mapping) or not isinstance(data.get("job"), str):
+        raise ValueError('a JSON object {"job": "name"} is expected')
+    return str(data["job"])
+
+
+def _reply(status: int, data: Any) -> Response:
+    return Response(status, json.dumps(data).encode(), {"Content-Type": "application/json"})

@@ -1,0 +1,117 @@
+"""Puts an emulator's parts together and takes them apart. Used by `Emulator`."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from backends.emulator.admin import Admin
+from backends.emulator.clock import Clock
+from backends.emulator.engine import Engine
+from backends.emulator.environment import provide_python
+from backends.emulator.fault_book import FaultBook
+from backends.emulator.faults import Fault
+from backends.emulator.jobs import Jobs
+from backends.emulator.logs import LogStore
+from backends.emulator.logs_service import LogsService
+from backends.emulator.moto_bridge import MotoBridge
+from backends.emulator.namespaces import MARK, Isolation, best_isolation
+from backends.emulator.pricing import PricingService
+from backends.emulator.quotas_service import QuotasService
+from backends.emulator.router import JsonService, Router
+from backends.emulator.s3_api import S3Api
+from backends.emulator.s3_store import S3Store
+from backends.emulator.server import Server
+from backends.emulator.settings import Settings
+from backends.emulator.store import FolderLock, JobStore
+from backends.emulator.training_jobs import TrainingJobs
+from backends.emulator.validation import Model
+from backends.emulator.world import World
+from backends.local.guard import Guard
+from definitions.errors import UserError
+
+
+class Assembly:
+    """A running emulator.
+
+    Args:
+        token: what the marks of its jobs begin with.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        port: int,
+        seed: int,
+        faults: Sequence[Fault],
+        clock: Clock,
+        settings: Settings,
+        inherited: Mapping[str, str],
+        token: str,
+    ) -> None:
+        if importlib.util.find_spec("botocore") is None:
+            raise UserError("the emulator was asked for", "it needs botocore, which is not installed", 'pip install "outrider[emulator]"')
+        self.folder = folder
+        with contextlib.ExitStack() as stack:
+            lock = FolderLock(folder)
+            stack.callback(lock.close)
+            book = FaultBook(faults, seed, clock.now)
+            engine = Engine(clock, settings.workers)
+            s3 = S3Store(folder / "s3", lambda: clock.now() + book.clock_ahead_s())
+            stack.callback(s3.close)
+            logs = LogStore(folder / "logs", lambda: clock.now() + book.clock_ahead_s())
+            for left in ("jobs", "caches"):
+                shutil.rmtree(folder / left, ignore_errors=True)
+            isolation = best_isolation(settings.namespaces)
+            self.world = world = World(settings, engine, s3, logs, book, folder, isolation, inherited, token)
+            provide_python(folder / "bin", settings.python)
+            store = JobStore(folder / "jobs.sqlite")
+            stack.callback(store.close)
+            if isolation is Isolation.NONE:
+                self._guard(stack, world)
+            stack.callback(engine.close)
+            jobs = Jobs(world, store)
+            model = Model("sagemaker")
+            services: dict[str, JsonService] = {
+                "sagemaker": TrainingJobs(jobs, world, model),
+                "logs": LogsService(logs, settings),
+                "pricing": PricingService(),
+                "service-quotas": QuotasService(jobs, settings, model.values("TrainingInstanceType")),
+            }
+            router = Router(services, S3Api(s3, settings.region), Admin(jobs, world), book, settings, MotoBridge())
+            try:
+                server = Server(port, router.answer)
+            except OSError as error:
+                raise UserError(f"port {port} of 127.0.0.1: {error.strerror}", "", "give another one, or 0 for a free one") from None
+            world.endpoint_url = f"http://127.0.0.1:{server.port}"
+            engine.start()
+            server.start()
+            # In the order of their ending: no new requests, no jobs, then the rest.
+            stack.callback(jobs.close)
+            stack.callback(server.close)
+            self._stack = stack.pop_all()
+
+    def close(self) -> None:
+        """End everything; jobs that run are killed."""
+        self._stack.close()
+        shutil.rmtree(self.folder / "jobs", ignore_errors=True)
+
+    def _guard(self, stack: contextlib.ExitStack, world: World) -> None:
+        # Without namespaces the system does not end all of a job's processes with us; the local back-end's watchdog does.
+        guard = Guard(f"{MARK}={world.token}")
+        leaders: set[int] = set()
+
+        def started(pid: int) -> None:
+            leaders.add(pid)
+            guard.start()
+            guard.tell({*leaders})
+
+        def gone(pid: int) -> None:
+            leaders.discard(pid)
+            guard.tell({*leaders})
+
+        world.started, world.gone = started, gone
+        stack.callback(lambda: guard.close(goodbye=not leaders))

@@ -1,0 +1,132 @@
+"""The emulator as a whole: a context manager for tests and commands, and what `outrider emulate` runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from backends.emulator.clock import Clock, SystemClock
+from backends.emulator.environment import client_environment
+from backends.emulator.faults import Fault, parse_faults, read_faults
+from backends.emulator.settings import Settings
+from definitions.errors import UserError
+
+
+class Emulator:
+    """SageMaker's training jobs, S3, logs and what else a client of them needs, on a port of 127.0.0.1.
+
+    Inside the `with` block it serves; after it, nothing of it is left but a folder that was given. Jobs die with it.
+
+    Args:
+        folder: where it keeps jobs, logs and buckets, so that another emulator can go on with them; None for one that is deleted.
+        port: 0 for a free one.
+        seed: of all faults that are drawn.
+        faults: a fault file, or faults as plain data (a list of mappings with `kind`).
+        clock: what its life-cycle goes by.
+        settings: delays, quotas, how jobs run.
+
+    Raises:
+        UserError: botocore is missing, the port or the folder is taken, a fault is wrong.
+    """
+
+    def __init__(
+        self,
+        folder: Path | str | None = None,
+        port: int = 0,
+        seed: int = 0,
+        faults: Path | str | Sequence[Mapping[str, Any]] | None = None,
+        clock: Clock | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self._given = Path(folder) if folder is not None else None
+        self._port, self._seed = port, seed
+        self._faults: list[Fault] = read_faults(Path(faults)) if isinstance(faults, (str, Path)) else parse_faults(faults)
+        self._clock = clock or SystemClock()
+        self._settings = settings or Settings()
+        self._open: Any = None
+
+    @property
+    def endpoint_url(self) -> str:
+        """The address that clients take as AWS_ENDPOINT_URL."""
+        return str(self._running.world.endpoint_url)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What to export so that any AWS client talks to the emulator, and to nothing else."""
+        found = client_environment(self.endpoint_url, self._settings.region)
+        if any(os.environ.get(name) for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")):
+            # Else clients would ask the proxy for this machine's own address.
+            spared = os.environ.get("NO_PROXY") or os.environ.get("no_proxy")
+            found["NO_PROXY"] = ",".join(part for part in (spared, "127.0.0.1") if part)
+        return found
+
+    @property
+    def folder(self) -> Path:
+        """Where it keeps everything."""
+        return Path(self._running.folder)
+
+    @property
+    def isolation(self) -> str:
+        """How much of a container jobs get: `root`, `user` or `none`."""
+        return str(self._running.world.isolation)
+
+    def add_faults(self, faults: Sequence[Mapping[str, Any]]) -> None:
+        """Put further faults in force; raises UserError for a wrong one."""
+        self._running.world.book.add(parse_faults(faults))
+
+    def clear_faults(self, kind: str | None = None) -> None:
+        """Lift all faults, or those of one kind."""
+        self._running.world.book.clear(kind)
+
+    def create_bucket(self, name: str) -> None:
+        """Create a bucket; one that exists stays as it is."""
+        self._running.world.s3.create_bucket(name)
+
+    def client(self, service: str) -> Any:
+        """Return a boto3 client that needs no environment; it retries nothing."""
+        import boto3
+        from botocore.config import Config
+
+        return boto3.client(
+            service,
+            endpoint_url=self.endpoint_url,
+            region_name=self._settings.region,
+            aws_access_key_id="emulated",
+            aws_secret_access_key="emulated",
+            config=Config(retries={"total_max_attempts": 1}, max_pool_connections=32),
+        )
+
+    def __enter__(self) -> Emulator:
+        from backends.emulator.assembly import Assembly
+
+        if self._given is not None:
+            self._given.mkdir(parents=True, exist_ok=True)
+        folder = self._given or Path(tempfile.mkdtemp(prefix="outrider-emulator-"))
+        try:
+            token = f"outrider-emulator-{uuid.uuid4().hex}"
+            self._open = Assembly(
+                folder.resolve(), self._port, self._seed, self._faults, self._clock, self._settings, dict(os.environ), token
+            )
+        except BaseException:
+            if self._given is None:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        opened, self._open = self._open, None
+        opened.close()
+        if self._given is None:
+            shutil.rmtree(opened.folder, ignore_errors=True)
+
+    @property
+    def _running(self) -> Any:
+        if self._open is None:
+            raise UserError("the emulator is not running", "it serves inside its `with` block only", "with Emulator() as emulator: ...")
+        return self._open

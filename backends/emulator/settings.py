@@ -1,0 +1,77 @@
+"""What can be set on the emulator: identity, delays, limits, quotas, how jobs are run. Handed to every part of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+TRAINING_QUOTA = "{} for training job usage"
+SPOT_QUOTA = "{} for spot training job usage"
+WARM_POOL_QUOTA = "{} for training warm pool usage"
+
+
+@dataclass(frozen=True)
+class Delays:
+    """How long the service's own steps take, in seconds of the emulator's clock, on top of the work that is really done.
+
+    Args:
+        cold_start_s: from creation to the first instance, `warm_start_s`: the same from a warm pool.
+        stop_s: from the end of the script to `Stopped`.
+        spot_return_s: from an interruption until there is capacity again.
+        log_s: from a line's printing until CloudWatch Logs shows it.
+        grace_s: between TERM and KILL.
+        checkpoint_sync_s: between two synchronisations of the checkpoint folder; `profiler_file_s`: between two profiler files.
+    """
+
+    cold_start_s: float = 0.2
+    warm_start_s: float = 0.05
+    stop_s: float = 0.0
+    spot_return_s: float = 0.2
+    log_s: float = 0.0
+    grace_s: float = 120.0
+    checkpoint_sync_s: float = 1.0
+    profiler_file_s: float = 60.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of one emulator.
+
+    Args:
+        account, region: what ARNs and prices say.
+        delays: of the service's own steps.
+        quotas: limits by quota name, as Service Quotas calls them; names may hold `*`. The first that matches counts.
+        keep_alive_max_s: longest accepted KeepAlivePeriodInSeconds (the guide says 3600, the API's model 21600).
+        spot_billed_fraction: share of the training time that managed spot bills.
+        images: commands by pattern of the training image, for images that would bring a program of their own.
+        python: interpreter that jobs find as `python`.
+        namespaces: `auto` tries to give jobs a private /opt/ml, `user` does so by way of a user namespace alone; where it is not allowed,
+            and with `never`, paths are relocated.
+        install_requirements: whether a requirements.txt in the source is installed before the script runs.
+        keep_job_folders: whether a job's folders stay after its end.
+        log_event_bytes: longest log event; a longer line is cut into several.
+        speed_factors: share of a host's processor time that jobs get, by pattern of the instance type; off where empty.
+        workers: threads that move data.
+    """
+
+    account: str = "123456789012"
+    region: str = "us-east-1"
+    delays: Delays = Delays()
+    quotas: Mapping[str, int] = field(
+        default_factory=lambda: {WARM_POOL_QUOTA.format("*"): 0, SPOT_QUOTA.format("*"): 200, TRAINING_QUOTA.format("*"): 200}
+    )
+    keep_alive_max_s: int = 3600
+    spot_billed_fraction: float = 0.3
+    images: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    python: str = sys.executable
+    namespaces: str = "auto"
+    install_requirements: bool = False
+    keep_job_folders: bool = False
+    log_event_bytes: int = 262_118
+    speed_factors: Mapping[str, float] = field(default_factory=dict)
+    workers: int = 6
+
+    def arn(self, job: str) -> str:
+        """Return the ARN of a training job."""
+        return f"arn:aws:sagemaker:{self.region}:{self.account}:training-job/{job}"

@@ -1,0 +1,91 @@
+"""What outlives a killed emulator: jobs and tags, in one SQLite file of its folder. Used by the jobs; one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import sqlite3
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from definitions.errors import UserError
+
+
+class Database:
+    """An SQLite file that several threads share.
+
+    It is not synchronised with the disk: it has to survive the emulator's death, not the machine's.
+
+    Args:
+        path: the file; `schema`: statements that create its tables where they are missing.
+    """
+
+    def __init__(self, path: Path, schema: str) -> None:
+        self.lock = threading.RLock()
+        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute("PRAGMA synchronous=OFF")
+        self._connection.executescript(schema)
+
+    def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run one statement and return its rows."""
+        with self.lock:
+            return self._connection.execute(statement, values).fetchall()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self.lock:
+            self._connection.close()
+
+
+class JobStore:
+    """Jobs by name, each as one JSON value; a job that cannot be written (full disk) is kept in memory and `failed_writes` counts it."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = Database(path, "CREATE TABLE IF NOT EXISTS jobs (name TEXT PRIMARY KEY, number INTEGER, data TEXT)")
+        self.failed_writes = 0
+
+    def load(self) -> list[dict[str, Any]]:
+        """Return all jobs in the order of their creation."""
+        return [json.loads(row[0]) for row in self._database.run("SELECT data FROM jobs ORDER BY number")]
+
+    def save(self, name: str, number: int, data: dict[str, Any]) -> None:
+        """Write a job; `number` orders jobs by creation."""
+        try:
+            self._database.run("INSERT OR REPLACE INTO jobs VALUES (?, ?, ?)", (name, number, json.dumps(data, separators=(",", ":"))))
+        except sqlite3.OperationalError:
+            self.failed_writes += 1
+
+    def delete(self, name: str) -> None:
+        """Forget a job."""
+        self._database.run("DELETE FROM jobs WHERE name = ?", (name,))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+
+class FolderLock:
+    """Keeps a second emulator off a folder; the system releases it when the process dies.
+
+    Raises:
+        UserError: another emulator uses the folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = (folder / "emulator.lock").open("w")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            raise UserError(
+                f"the emulator's folder {folder}: it is in use",
+                "another emulator runs on it",
+                "stop that one, or give another folder",
+            ) from None
+
+    def close(self) -> None:
+        """Release the folder."""
+        self._file.close()

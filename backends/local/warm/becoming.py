@@ -1,0 +1,96 @@
+"""Turns a fresh fork of the warm worker into the process of one script, as the interpreter would have set it up. Standard library only."""
+
+from __future__ import annotations
+
+import builtins
+import importlib.machinery
+import io
+import os
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backends.local.warm import pools
+
+
+def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:
+    """Return what imports did to the environment: new values by name, None for what they removed."""
+    names = before.keys() | after.keys()
+    return {name: after.get(name) for name in sorted(names) if before.get(name) != after.get(name)}
+
+
+def take_over(request: Mapping[str, Any], output: int, changed: Mapping[str, str | None], loaded: pools.Pools) -> None:
+    """Give this process the output, folder, environment, arguments, thread pools and random state of its job.
+
+    Args:
+        request: of the controller; see `worker.WarmWorker.fork`.
+        output: descriptor that standard output and errors go to.
+        changed: what the imports did to the environment.
+        loaded: the thread pools of what they loaded.
+    """
+    for number in (1, 2):
+        os.dup2(output, number)
+    os.close(output)
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    for name, value in changed.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+    script = request["script"]
+    sys.argv = [script, *request["arguments"]]
+    sys.orig_argv = [sys.executable, *sys.argv]
+    # The folder was listed for the worker and may have changed since.
+    sys.path_importer_cache.pop(sys.path[0], None)
+    loaded.resize(request["environment"])
+    _begin_anew()
+
+
+def _begin_anew() -> None:
+    """Renew what modules drew or noted when they were imported; `random` renews itself after a fork."""
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        numpy_random.seed()
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.default_generator.seed()  # drawn by chance in each new process; those of GPUs begin with a constant
+    processes: Any = sys.modules.get("multiprocessing.process")
+    if processes is not None:
+        processes.ORIGINAL_DIR = os.getcwd()  # noqa: PTH109
+        processes.current_process().authkey = os.urandom(32)
+    reporter = sys.modules.get("outrider_report")
+    if reporter is not None:
+        reporter.begin_anew()
+
+
+def run(script: str) -> None:
+    """Run a script as `__main__`; what it raises arrives as from `python script`, without frames of ours."""
+    main = types.ModuleType("__main__")
+    loader = importlib.machinery.SourceFileLoader("__main__", script)
+    main.__dict__.update(
+        __file__=script, __loader__=loader, __builtins__=builtins, __cached__=None, __annotations__={}, __spec__=None, __package__=None
+    )
+    sys.modules["__main__"] = main
+    try:
+        with io.open_code(script) as file:
+            source = file.read()
+        exec(compile(source, script, "exec", dont_inherit=True), main.__dict__)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        error.__traceback__ = error.__traceback__.tb_next if error.__traceback__ else None
+        _show(error)
+        raise
+
+
+def _show(error: BaseException) -> None:
+    """Print what ended the script by its own hook; the interpreter then only exits, with the code or signal that is due."""
+    arguments: Sequence[Any] = (type(error), error, error.__traceback__)
+    try:
+        sys.excepthook(*arguments)
+    except BaseException:  # noqa: BLE001 (the hook is the script's, and nothing of it may hide the error)
+        sys.__excepthook__(*arguments)
+    sys.excepthook = lambda *_: None

@@ -1,0 +1,134 @@
+"""The warm worker's side: do the imports once, then fork a job for each request. Run by `zygote.py`; standard library only.
+
+Worker -> waiting copy -> job: the copy is forked before it is needed, and its end makes the job a child of the controller, which has
+made itself the parent of orphans. So the controller waits for a job as for any child of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backends.local.warm import becoming, pools, safety, wire
+
+_NO_MORE = 3
+
+
+def serve(connection: socket.socket) -> str | None:
+    """Serve requests until the controller has gone, then return None; in the process of each job return its script instead."""
+    received = wire.receive(connection)
+    if received is None:
+        return None
+    order = received[0]
+    started_with = dict(os.environ)
+    refused = _prepare(order, connection.fileno())
+    changed = becoming.changes(started_with, os.environ)
+    loaded = pools.Pools(started_with)
+    # A collection in a job would touch, and so copy, every page of what was imported; at its end that took most of a second.
+    gc.collect()
+    gc.freeze()
+    wire.send(connection, {"refused": refused})
+    while not refused:
+        os.sched_setaffinity(0, order["cores"])
+        read_end, write_end = os.pipe()
+        copy = os.fork()
+        if copy == 0:
+            os.close(read_end)
+            request = _await_request(connection, write_end, order["room"])
+            with contextlib.closing(connection):
+                becoming.take_over(*request, changed, loaded)
+            return str(request[0]["script"])
+        os.close(write_end)
+        with open(read_end, "rb") as file:  # noqa: PTH123 (a descriptor)
+            said = file.read()
+        _, status = os.waitpid(copy, 0)
+        ended = os.waitstatus_to_exitcode(status)
+        if ended == _NO_MORE:
+            return None
+        wire.send(connection, {"pid": int(said)} if said.isdigit() else {"refused": said.decode() or "the job's process ended at once"})
+        if ended != 0:
+            return None  # its request may be unread, and must not become a second job
+    return None
+
+
+def _prepare(order: Mapping[str, Any], control: int) -> str:
+    """Do the imports as the script itself would; return why no job can be forked from this process, or nothing."""
+    hidden = safety.shadowed(order["script_folder"], {name.split(".")[0] for name in sys.modules})
+    if hidden:
+        return hidden
+    if _place_of(order["room"]) is None:
+        return "its environment cannot be marked"
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = order["script_folder"]
+    known = {0, 1, 2, control}
+    for name in order["preload"]:
+        try:
+            importlib.import_module(name)
+        except BaseException as error:  # noqa: BLE001 (whatever it is, it is the reason to be told)
+            return f"{name} cannot be imported: {type(error).__name__}: {error}"
+        reason = safety.unsafe(known)
+        if reason:
+            return f"importing {name} {reason}"
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    return ""
+
+
+def _await_request(connection: socket.socket, answer: int, room: str) -> tuple[dict[str, Any], int]:
+    """In the waiting copy: take the next request and return in the job's process; the copy itself ends."""
+    received = None
+    with contextlib.suppress(OSError):
+        received = wire.receive(connection)
+    if received is None:
+        os._exit(_NO_MORE)
+    request, descriptors = received
+    try:
+        os.sched_setaffinity(0, request["cores"])
+        job = os.fork()
+    except OSError as error:
+        os.write(answer, f"cannot be forked: {error}".encode())
+        os._exit(0)
+    if job != 0:
+        os._exit(0)
+    try:
+        os.setsid()
+        _mark(room, request["mark"])
+    except OSError as error:
+        os.write(answer, f"cannot be forked: {error}".encode())
+        os._exit(0)
+    os.write(answer, str(os.getpid()).encode())
+    os.close(answer)
+    return request, descriptors[0]
+
+
+def _place_of(room: str) -> int | None:
+    """Return the address of the mark in the environment that others see of this process; None where it is not to be found."""
+    try:
+        with open("/proc/self/environ", "rb") as file, open("/proc/self/stat", "rb") as stat:  # noqa: PTH123 (pathlib would be one more module in each job)
+            at = file.read().find(room.encode())
+            begins = int(stat.read().rsplit(b")", 1)[1].split()[47])
+    except (OSError, ValueError, IndexError):
+        return None
+    return begins + at if at >= 0 and begins > 0 else None
+
+
+def _mark(room: str, mark: str) -> None:
+    # Others find a job's processes by the environment that they were started with, and a forked process has that of the worker.
+    address = _place_of(room)
+    if address is None or len(mark) > len(room):
+        raise OSError("its environment cannot be marked")
+    with open("/proc/self/mem", "r+b", buffering=0) as memory:  # noqa: PTH123
+        memory.seek(address)
+        memory.write(mark.ljust(len(room), "-").encode())
+
+
+def forget(loaded: Sequence[str]) -> None:
+    """Remove our own modules, so that a script that has modules of the same names imports its own."""
+    for name in loaded:
+        sys.modules.pop(name, None)

@@ -1,0 +1,60 @@
+"""Which jobs a warm worker may fork, and what environment it is started with. Pure; used by `worker` and `starts`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from backends.local.tree import MARK_VARIABLE
+from backends.local.warm.pools import QUIET
+
+_OWN_PREFIXES = ("OUTRIDER_", "SM_")
+_OWN = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS")
+_PINNING = ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY")
+_ROOM = 24
+
+
+def room_for(token: str) -> str:
+    """Return what stands in a worker's environment where each of its jobs writes its own mark; it begins like the marks."""
+    return f"{token}.{'-' * _ROOM}"
+
+
+def worker_environment(job: Mapping[str, str], mark: str, room: str) -> dict[str, str]:
+    """Return the environment of a worker for jobs like this one: the job's, without what is the job's alone."""
+    found = {name: value for name, value in job.items() if not name.startswith(_OWN_PREFIXES)}
+    found.pop("CUDA_VISIBLE_DEVICES", None)
+    return found | QUIET | {MARK_VARIABLE: job.get(MARK_VARIABLE, "").replace(mark, "") + room}
+
+
+def script_folder(script: Path) -> str:
+    """Return the folder that the interpreter would put on the path of this script."""
+    return str(script.resolve().parent)
+
+
+def unsuitable(script: Path, environment: Mapping[str, str]) -> str:
+    """Return why a job is none for any warm worker, or nothing."""
+    if script.suffix != ".py":
+        return f"{script.name} is no Python script"
+    for name in _PINNING:
+        if name in environment:
+            return f"{name} ties threads to cores when libraries are loaded, before the job's cores are known"
+    return ""
+
+
+def unlike(first: Mapping[str, str], first_folder: str, script: Path, environment: Mapping[str, str]) -> str:
+    """Return why the worker that was started for one job must not fork another, or nothing.
+
+    Args:
+        first: the environment of the job that the worker was started for.
+        first_folder: the folder of that job's script.
+        script: of the other job.
+        environment: of the other job.
+    """
+    if script_folder(script) != first_folder:
+        return f"{script} lies in another folder than the first job's script, so its imports may mean other modules"
+    for name in sorted(first.keys() | environment.keys()):
+        if name in _OWN or name.startswith(_OWN_PREFIXES):
+            continue
+        if first.get(name) != environment.get(name):
+            return f"{name} has another value than in the first job, and may have been read by an import"
+    return ""

@@ -1,0 +1,196 @@
+"""The controller's side of one warm worker: starts it, hands it jobs, notices its end. Used by `starts.Starts`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from backends.local import tree
+from backends.local.process import Child, Forked, affinity, end_descriptor
+from backends.local.warm import wire
+from backends.local.warm.suitable import room_for, script_folder, worker_environment
+
+_ANSWER_S = 10.0
+_GOODBYE_S = 1.0
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a job's first process is started.
+
+    Args:
+        command: what starts it cold; for a Python script the interpreter, the script and its arguments.
+        folder: its working directory.
+        cores: those that it may run on.
+        mark: what its processes are found by.
+    """
+
+    command: Sequence[str]
+    script: Path
+    arguments: Sequence[str]
+    folder: Path
+    environment: Mapping[str, str]
+    cores: Sequence[int]
+    mark: str
+
+
+class WarmWorkerError(Exception):
+    """A worker cannot start a job; the message says why. `lasting`: nor any later one."""
+
+    def __init__(self, message: str, lasting: bool) -> None:
+        super().__init__(message)
+        self.lasting = lasting
+
+
+class WarmWorker:
+    """A process that imports modules and then forks jobs; its jobs are children of this process, which adopts orphans.
+
+    Args:
+        preload: names of modules.
+        first: the first job; the worker is started in its environment and does the imports on its cores.
+        python: the interpreter.
+        token: what the marks of all jobs begin with.
+        allowed: the cores that jobs may have.
+        log: file for what the imports print.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+
+    def __init__(self, preload: Sequence[str], first: Launch, *, python: str, token: str, allowed: Sequence[int], log: Path) -> None:
+        self._room = room_for(token)
+        self._killed = False
+        self._connection, theirs = socket.socketpair()
+        self._connection.settimeout(_ANSWER_S)
+        command = [python, str(Path(__file__).with_name("zygote.py")), str(theirs.fileno())]
+        order = {"preload": [*preload], "script_folder": script_folder(first.script), "cores": [*allowed], "room": self._room}
+        try:
+            with theirs, affinity(first.cores), log.open("ab") as output:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    cwd=first.folder.parent,
+                    env=worker_environment(first.environment, first.mark, self._room),
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                )
+            wire.send(self._connection, order)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    @property
+    def pid(self) -> int:
+        """Its process number."""
+        return self._process.pid
+
+    @property
+    def descriptor(self) -> int:
+        """Becomes readable when the imports are done, and when the worker has ended."""
+        return self._connection.fileno()
+
+    def outcome(self) -> str:
+        """Return, once the descriptor is readable, why it can start no job, or nothing where it can."""
+        try:
+            received = wire.receive(self._connection)
+        except (OSError, ValueError) as error:
+            return str(error)
+        if received is not None:
+            return str(received[0].get("refused") or "")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GOODBYE_S)
+        code = self._process.returncode
+        if code is not None and code < 0:
+            with contextlib.suppress(ValueError):
+                return f"it was ended by signal {signal.Signals(-code).name}"
+        return "it ended" if code is None else f"it ended with exit code {code}"
+
+    def fork(self, launch: Launch) -> Child:
+        """Start a job from the worker; returns when its process is this one's child, and the script is about to run or runs.
+
+        Raises:
+            WarmWorkerError: no process was started.
+            OSError: this process lacks descriptors.
+        """
+        request = {
+            "script": str(launch.script),
+            "arguments": [*launch.arguments],
+            "folder": str(launch.folder),
+            "environment": dict(launch.environment),
+            "cores": [*launch.cores],
+            "mark": launch.mark,
+        }
+        read_end, write_end = os.pipe()
+        try:
+            pid = self._ask(request, write_end, launch.mark)
+            os.set_blocking(read_end, False)
+            process = Forked(pid)
+            return Child(process, read_end, end_descriptor(process))
+        except BaseException:
+            os.close(read_end)
+            raise
+        finally:
+            os.close(write_end)
+
+    def close(self) -> None:
+        """End the worker; jobs go on."""
+        with contextlib.suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+        self._connection.close()
+        try:
+            self._process.wait(_GOODBYE_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """End the worker at once, whatever it is doing."""
+        if self._killed:
+            return
+        self._killed = True
+        family = tree.find(self._room.encode(), {self._process.pid})
+        for process in family:
+            tree.send(process, signal.SIGKILL)
+        self._process.wait()
+        _reap(process.pid for process in family)
+
+    def _ask(self, request: Mapping[str, object], output: int, mark: str) -> int:
+        try:
+            wire.send(self._connection, request, [output])
+            received = wire.receive(self._connection)
+        except (OSError, ValueError) as error:
+            self._abandon(mark)
+            raise WarmWorkerError(f"it does not answer: {error}", lasting=True) from error
+        if received is None:
+            self._abandon(mark)
+            raise WarmWorkerError(self.outcome(), lasting=True)
+        pid = received[0].get("pid")
+        if not isinstance(pid, int):
+            raise WarmWorkerError(str(received[0].get("refused")), lasting=False)
+        process = tree.read_process(pid)
+        if process is None or process.parent != os.getpid():
+            self._abandon(mark)
+            raise WarmWorkerError("this process does not become the parent of its jobs", lasting=True)
+        return pid
+
+    def _abandon(self, mark: str) -> None:
+        """End the worker and what it may have started of a job that this process does not know the number of."""
+        self.kill()
+        family = tree.find(mark.encode())
+        for process in family:
+            tree.send(process, signal.SIGKILL)
+        _reap(process.pid for process in family)
+
+
+def _reap(pids: Iterable[int]) -> None:
+    """Wait for killed processes that have become children of this one; others do that for theirs."""
+    for pid in pids:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)

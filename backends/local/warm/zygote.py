@@ -1,0 +1,23 @@
+"""A process that does imports and then becomes a copy of itself for each job. Started by `worker.WarmWorker`; standard library only."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+
+if __name__ == "__main__":
+    root = os.path.abspath(__file__)  # noqa: PTH100
+    for _ in range(4):
+        root = os.path.dirname(root)  # noqa: PTH120
+    sys.path.insert(0, root)
+    from backends.local.warm.becoming import run
+    from backends.local.warm.serving import forget, serve
+
+    sys.path.remove(root)
+    forget([name for name in sys.modules if name.split(".")[0] == "backends"])
+    control = socket.socket(fileno=int(sys.argv[1]))
+    script = serve(control)
+    if script is None:
+        os._exit(0)
+    run(script)

@@ -1,0 +1,138 @@
+"""When the evidence cannot carry a forecast: refusals, each with its reason in words. Pure; used by forecasts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from benchmarking.canary.answer import Status
+from benchmarking.canary.growth import Growth, within_levels
+from benchmarking.canary.laws import Laws
+
+Array: TypeAlias = Any
+Finding: TypeAlias = tuple[Status, str]
+
+_FARTHEST = 150.0
+"""The full job may be so many times the largest canary; beyond that a forecast is refused whatever its width."""
+
+_SHORTEST_S, _SHORTEST_SHARE = 0.5, 0.25
+"""A fit phase shorter than the first, and than this share of start-up, says nothing of its growth."""
+
+_HARDLY_GROWS = 1.4
+"""Growth, over at least three times the data, up to which a fit phase counts as not growing yet."""
+
+_MOSTLY_CONSTANT, _LOOSE_EXPONENT = 0.5, 0.1
+"""A phase of which more than the first is constant at the largest canary, with an exponent that is looser than the second, is not decided."""
+
+_MISFIT = 3.0
+"""Residual over repeat noise from which on the law is said not to fit."""
+
+
+def level_findings(growth: Growth | None, what: str, known: bool) -> list[Finding]:
+    """Return what speaks against extrapolating one growth.
+
+    Args:
+        growth: of the part that grows; None where there is none.
+        what: its name, for the words.
+        known: whether how it grows is known beforehand (a family, or steps that go with the data).
+    """
+    import numpy as np
+
+    if growth is None:
+        return []
+    x = growth.x
+    levels = np.unique(np.round(np.log(x), 1))
+    found: list[Finding] = []
+    if float(x.max()) >= 0.999:
+        return found
+    if len(levels) < 2:
+        text = f"{what} was measured at one fraction only, so how it grows is not known"
+        found.append((Status.WIDE if known else Status.NOT_DECIDED, text))
+    beyond = 1 / float(x.max())
+    if beyond > _FARTHEST:
+        found.append((Status.NOT_DECIDED, f"the full job is {beyond:.0f} times the largest canary"))
+    return found
+
+
+def short_findings(growth: Growth | None, y: Array | None, startup: Array | None, what: str) -> list[Finding]:
+    """Return a refusal where the largest canary hardly worked: then warming up is what was measured, and not how the work grows.
+
+    Args:
+        growth: of the phase that grows; None where there is none.
+        y: (n,) its measurements in seconds, in the order of the growth's sizes; None where they are not known.
+        startup: (n,) seconds of start-up beside it; None where they are not known.
+        what: its name, for the words.
+    """
+    import numpy as np
+
+    if growth is None or y is None or len(y) != len(growth.x) or float(growth.x.max()) >= 0.999:
+        return []
+    top = growth.x >= growth.x.max() * 0.9
+    longest = float(np.median(y[top]))
+    beside = None if startup is None else float(np.median(startup))
+    if longest < _SHORTEST_S and (beside is None or longest < _SHORTEST_SHARE * beside):
+        text = f"{what} takes {longest:.2g} s at the largest canary, too short to tell how it grows"
+        return [(Status.NOT_DECIDED, text)]
+    bottom = float(np.median(y[growth.x <= growth.x.min() * 1.1]))
+    if growth.x.max() >= 3 * growth.x.min() and longest < _HARDLY_GROWS * bottom:
+        return [(Status.NOT_DECIDED, f"{what} hardly grows up to the largest canary, so how it goes on from there is not seen")]
+    constant = growth.constant_share()
+    if constant > _MOSTLY_CONSTANT and growth.exponent()[1] > _LOOSE_EXPONENT:
+        text = f"{constant:.0%} of {what} at the largest canary does not grow, so how the rest grows is hardly seen"
+        return [(Status.NOT_DECIDED, text)]
+    return []
+
+
+def falling(x: Array, y: Array, what: str, noise_sd: float) -> list[Finding]:
+    """Return a refusal where a quantity falls as the data grows, by more than its noise."""
+    import numpy as np
+
+    small, large = np.log(y[x <= np.quantile(x, 0.34)]), np.log(y[x >= np.quantile(x, 0.75)])
+    if float(x.max()) <= 1.2 * float(x.min()) or not len(small) or not len(large):
+        return []
+    drop = float(small.mean() - large.mean())
+    error = max(noise_sd, 0.02) * math.sqrt(1 / len(small) + 1 / len(large))
+    if drop > 2.5 * error and drop > 0.05:
+        return [(Status.NOT_DECIDED, f"{what} falls as the data grows, which no law here explains")]
+    return []
+
+
+def misfit(growth: Growth, y: Array, what: str) -> list[Finding]:
+    """Return a finding where the best law leaves far more than the noise of repeats."""
+    squares, freedom = within_levels(growth.x, y)
+    if freedom < 2 or len(growth.x) - freedom < 3:
+        return []
+    repeat_sd = max(math.sqrt(squares / freedom), 0.02)
+    if growth.noise_sd() > _MISFIT * repeat_sd and growth.noise_sd() > 0.15:
+        text = f"no law fits {what}: it scatters by {growth.noise_sd():.0%} around the best one, and repeats by {repeat_sd:.0%}"
+        return [(Status.NOT_DECIDED, text)]
+    return []
+
+
+def time_findings(laws: Laws | None, values: Array | None, known: bool, what: str) -> list[Finding]:
+    """Return what speaks against a forecast of time.
+
+    Args:
+        laws: of the time; None where it was not measured.
+        values: (n,) measured totals, in the order of the growth's sizes; None where there are none.
+        known: whether the growth is known beforehand.
+        what: e.g. `total_s`.
+    """
+    if laws is None:
+        return []
+    growth = laws.growth
+    found = level_findings(growth, what, known)
+    if growth is not None and values is not None and len(values) == len(growth.x):
+        found += falling(growth.x, values, what, growth.noise_sd())
+        found += misfit(growth, values, what)
+    return found
+
+
+def worst(findings: Sequence[Finding], start: Status) -> Status:
+    """Return the gravest of some statuses."""
+    from benchmarking.canary.answer import graver
+
+    for status, _ in findings:
+        start = graver(start, status)
+    return start

@@ -1,0 +1,66 @@
+"""What the full job will be billed: draws of its time, through the billing rule. Cost itself is never extrapolated. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from definitions.instances import Tables, is_local, load_tables, price_of
+
+Array: TypeAlias = Any
+
+
+@lru_cache(maxsize=1)
+def tables() -> Tables:
+    """Return the tables of instance facts and prices that come with Outrider, read once."""
+    return load_tables()
+
+
+@dataclass(frozen=True)
+class Billing:
+    """How time becomes money.
+
+    Args:
+        region: whose prices count.
+        prices: dollars per instance-hour by instance type, over those of the price table.
+        spot: spot prices are asked for; those are known only where `prices` has them.
+        unit_s: seconds are billed in whole units of this many, but for local shares, which have a nominal price only.
+        startup_s: seconds that are billed before the script runs (image and data download), per instance.
+    """
+
+    region: str = "us-east-1"
+    prices: Mapping[str, float] = field(default_factory=dict)
+    spot: bool = False
+    unit_s: float = 1.0
+    startup_s: float = 0.0
+
+    def usd_per_hour(self, instance_type: str) -> float | None:
+        """Return dollars per instance-hour; None where the price is unknown (never zero)."""
+        if instance_type in self.prices:
+            return self.prices[instance_type]
+        price = price_of(instance_type, self.region, spot=self.spot, tables=tables()) if instance_type else None
+        return None if price is None else price.usd_per_hour
+
+
+def billable_draws(total_s: Array, billing: Billing, instance_type: str = "") -> Array:
+    """Return draws of the billed seconds of each instance: with billed start-up, in whole billing units."""
+    import numpy as np
+
+    if is_local(instance_type):
+        return total_s
+    return np.ceil((total_s + billing.startup_s) / billing.unit_s) * billing.unit_s
+
+
+def cost_draws(total_s: Array, usd_per_hour: float, instance_count: int, billing: Billing, instance_type: str = "") -> Array:
+    """Return draws of dollars.
+
+    Args:
+        total_s: (n,) draws of the job's wall time.
+        usd_per_hour: price of one instance.
+        instance_count: instances, each billed.
+        billing: the billing rule.
+        instance_type: local shares are not billed in whole units.
+    """
+    return billable_draws(total_s, billing, instance_type) / 3600.0 * usd_per_hour * instance_count

@@ -1,0 +1,227 @@
+"""From canaries to forecasts: draws of each metric of the full job, their quantiles, and whether the evidence carries them. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from benchmarking.canary import checks
+from benchmarking.canary.answer import METRICS, Forecast, Status, graver, quantiles, status_of_width
+from benchmarking.canary.calibration import Calibration
+from benchmarking.canary.cost import Billing, billable_draws, cost_draws, tables
+from benchmarking.canary.families import UNKNOWN
+from benchmarking.canary.fitting import Fitted, fit_all
+from benchmarking.canary.laws import Laws, column_of
+from benchmarking.canary.memory import in_blocks, rss_draws
+from benchmarking.canary.table import Canary, CanaryTable, by_configuration
+from benchmarking.canary.utilisation import scale_of, utilisation_draws
+from definitions.instances import instance_facts
+
+Array: TypeAlias = Any
+
+DRAWS = 4000
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the canaries.
+
+    Args:
+        at: nominal fraction of the full job.
+        billing: how time becomes money.
+        calibration: learnt from finished jobs of this installation.
+        draws: number of draws behind the quantiles.
+        seed: of the draws.
+    """
+
+    at: float = 1.0
+    billing: Billing = field(default_factory=Billing)
+    calibration: Calibration = field(default_factory=Calibration)
+    draws: int = DRAWS
+    seed: int = 0
+
+
+def forecast(table: CanaryTable, question: Question | None = None) -> list[Forecast]:
+    """Return the forecasts of every configuration of a table, for each metric that was measured.
+
+    Args:
+        table: canaries; those of one family are taken to run the same code.
+        question: what is asked; the full job by default.
+    """
+    question = question or Question()
+    fitted = fit_all(by_configuration(table.canaries), question.at)
+    return [one for name, item in fitted.items() for one in forecast_one(item, question, table.notes.get(name, ()))]
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Draws (n,) of each metric of one configuration's full job, None where it was not measured, and the billed seconds."""
+
+    values: Mapping[str, Array]
+    billable_s: Array | None
+
+
+def draw(item: Fitted, question: Question) -> Draws:
+    """Return draws of the full job; the same canaries and seed give the same draws."""
+    import numpy as np
+
+    digest = hashlib.sha256(f"{question.seed}-{item.name}".encode()).digest()
+    rng, size, at = np.random.default_rng(int.from_bytes(digest[:8])), question.draws, 1.0
+    values: dict[str, Array] = {}
+    parts = {} if item.time is None else {name: part.sample(at, size, rng) for name, part in item.time.parts.items()}
+    billable = None
+    if parts:
+        values["total_s"] = sum(parts.values())
+        billable = billable_draws(values["total_s"], question.billing, item.instance_type)
+        if "train" in parts:
+            values["train_s"] = parts["train"]
+    if item.cpu is not None:
+        values["cpu_s"] = sum(part.sample(at, size, rng) for part in item.cpu.parts.values())
+    if item.rss is not None:
+        values["rss_bytes"] = rss_draws(item.rss, item.used, size, rng)
+    if item.gpu is not None:
+        values["gpu_bytes"] = in_blocks(item.gpu.sample(at, size, rng))
+    price = question.billing.usd_per_hour(item.instance_type)
+    if parts and price is not None:
+        values["cost_usd"] = cost_draws(values["total_s"], price, item.instance_count, question.billing, item.instance_type)
+    steady = 1.0 - parts["startup"] / values["total_s"] if "startup" in parts else 1.0
+    for name in ("cpu_util", "gpu_util"):
+        found = utilisation_draws(item.used, name, steady, size, rng)
+        if found is not None:
+            values[name] = found
+    return Draws(values, billable)
+
+
+def forecast_one(item: Fitted, question: Question, notes: Sequence[str] = ()) -> list[Forecast]:
+    """Return the forecasts of one fitted configuration."""
+    drawn = draw(item, question)
+    memory = _memory_verdict(item, drawn, question)
+    wanted = [name for name in METRICS if name in drawn.values or _was_measured(item, name)]
+    if not item.used and not wanted:
+        wanted = ["total_s"]
+    return [_answer(item, metric, drawn.values.get(metric), question, memory, notes) for metric in wanted]
+
+
+def _was_measured(item: Fitted, metric: str) -> bool:
+    if metric == "cost_usd":
+        return item.time is not None and bool(item.instance_type)
+    return any(getattr(canary, metric) is not None for canary in item.canaries)
+
+
+def _answer(
+    item: Fitted, metric: str, values: Array | None, question: Question, memory: tuple[Status, str] | None, notes: Sequence[str]
+) -> Forecast:
+    grounds = _grounds(item, metric)
+    if values is None:
+        status, why = Status.NOT_DECIDED, _why_nothing(item, metric, question)
+        if memory is not None and memory[0] is Status.DOES_NOT_FIT:
+            status, why = memory[0], memory[1]
+        return Forecast(item.name, metric, None, None, None, None, None, status, "; ".join([why, *notes]))
+    stretch, calibrated = question.calibration.stretch(metric)
+    median, lo80, hi80, lo90, hi90 = quantiles(values, stretch)
+    utilisation = metric in ("cpu_util", "gpu_util")
+    scale = scale_of([getattr(c, metric) for c in item.used if getattr(c, metric) is not None]) if utilisation else None
+    findings = _findings(item, metric)
+    status = checks.worst(findings, status_of_width(lo80, hi80, scale))
+    reasons = [text for _, text in findings]
+    if status is not Status.OK and not reasons:
+        reasons.append(_width_text(lo80, hi80, scale))
+    if memory is not None and not utilisation:
+        applies = metric in ("rss_bytes", "gpu_bytes") or memory[0] is Status.DOES_NOT_FIT
+        if applies:
+            status, reasons = graver(status, memory[0]), [memory[1], *reasons]
+    why = "; ".join([*reasons, grounds, *_about(item, metric), *([calibrated] if calibrated else []), *notes])
+    return Forecast(item.name, metric, median, lo80, hi80, lo90, hi90, status, why)
+
+
+def _findings(item: Fitted, metric: str) -> list[checks.Finding]:
+    import numpy as np
+
+    known = bool(item.used and item.used[0].family != UNKNOWN)
+    if metric in ("total_s", "train_s", "cost_usd", "cpu_s"):
+        laws = item.cpu if metric == "cpu_s" else item.time
+        column = {"cost_usd": "total_s"}.get(metric, metric)
+        measured = [getattr(canary, column) for canary in item.used if getattr(canary, column) is not None]
+        values = np.maximum(np.array(measured, dtype=float), 1e-9) if measured else None
+        known = known or (laws is not None and laws.steady)
+        found = checks.time_findings(laws, values, known, column)
+        if laws is not None and not known and laws.timed:
+            name = "train_cpu_s" if metric == "cpu_s" else "train_s"
+            found += checks.short_findings(laws.growth, column_of(item.used, name), column_of(item.used, "startup_s"), "the fit phase")
+        return found
+    growth = {"rss_bytes": item.rss, "gpu_bytes": item.gpu}.get(metric)
+    found = checks.level_findings(growth, metric, known=metric == "gpu_bytes")
+    if growth is not None and metric == "rss_bytes":
+        values = np.array([canary.rss_bytes for canary in item.used if canary.rss_bytes], dtype=float)
+        found += checks.falling(growth.x, values, metric, growth.noise_sd())
+    return found
+
+
+def _memory_verdict(item: Fitted, drawn: Draws, question: Question) -> tuple[Status, str] | None:
+    """Return whether the full job's memory fits the instance type; None where it does, or where nothing is known."""
+    relevant = [fraction for fraction in item.out_of_memory if fraction <= question.at]
+    if relevant:
+        return Status.DOES_NOT_FIT, f"it ran out of memory at fraction {min(relevant):g}"
+    facts = instance_facts(item.instance_type, tables()) if item.instance_type else None
+    for metric, capacity in (("rss_bytes", facts and facts.memory_bytes), ("gpu_bytes", facts and facts.gpu_memory_bytes)):
+        if metric not in drawn.values or not capacity:
+            continue
+        stretch, _ = question.calibration.stretch(metric)
+        median, *_, bound = quantiles(drawn.values[metric], stretch)
+        if bound <= capacity:
+            continue
+        text = f"95 % bound of {metric} {bound / 1024**3:.1f} GiB, {item.instance_type} has {capacity / 1024**3:.1f} GiB"
+        return (Status.DOES_NOT_FIT, text) if median > capacity else (Status.NOT_DECIDED, f"it may not fit: {text}")
+    return None
+
+
+def _why_nothing(item: Fitted, metric: str, question: Question) -> str:
+    if not item.used:
+        statuses = sorted({canary.status for canary in item.canaries})
+        return f"no completed run ({', '.join(statuses)})"
+    if metric == "cost_usd":
+        kind = "spot price" if question.billing.spot else "price"
+        return f"the {kind} of {item.instance_type or 'the instance type'} in {question.billing.region} is unknown; give --price TYPE=USD"
+    return f"{metric} was not measured in all that is needed"
+
+
+def _grounds(item: Fitted, metric: str) -> str:
+    """Return what was measured, e.g. `5 runs at 0.01 x2, 0.03 x2, 0.1`."""
+    counts: dict[float, int] = {}
+    only = metric in ("rss_bytes", "gpu_bytes", "cpu_util", "gpu_util", "cpu_s")
+    used = [canary for canary in item.used if not only or getattr(canary, metric) is not None]
+    for canary in used:
+        counts[canary.fraction] = counts.get(canary.fraction, 0) + 1
+    levels = ", ".join(f"{fraction:g}" + (f" x{count}" if count > 1 else "") for fraction, count in sorted(counts.items()))
+    unused = len(item.canaries) - len(item.used)
+    return f"{len(used)} runs at {levels}" + (f", {unused} not completed and not used" if unused else "")
+
+
+def _about(item: Fitted, metric: str) -> list[str]:
+    if metric in ("total_s", "train_s", "cost_usd", "cpu_s"):
+        laws: Laws | None = item.cpu if metric == "cpu_s" else item.time
+        if laws is None:
+            return []
+        said = []
+        if laws.growth is not None:
+            mean, sd = laws.growth.exponent()
+            said.append(f"grows as n^{mean:.2f} (+-{sd:.2f})")
+        if not laws.timed:
+            said.append("from totals: no phase timers, which would narrow it")
+        return said
+    if metric == "cpu_util" and any(canary.startup_s is None for canary in item.used):
+        return ["mean of the largest runs; start-up was not timed"]
+    return []
+
+
+def _width_text(lo80: float, hi80: float, scale: float | None) -> str:
+    if scale is not None:
+        return f"the 80 % interval is {(hi80 - lo80) / scale * 100:.0f} points wide"
+    return f"the 80 % interval spans a factor of {hi80 / lo80:.2f}" if lo80 > 0 else "the 80 % interval reaches zero"
+
+
+def by_name(canaries: Sequence[Canary]) -> dict[str, list[Canary]]:
+    """Return canaries by configuration; see `table.by_configuration`."""
+    return by_configuration(canaries)

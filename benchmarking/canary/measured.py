@@ -1,0 +1,83 @@
+"""From what a trial reported and used to a canary: the one place that knows the reporter's names. Used by the state, reports and RACE."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarking.canary.table import NUMBERS, Canary
+
+PREFIX = "canary_"
+"""Of a canary's measurements in what a method hears when it is complete."""
+
+_PHASES = ("startup", "load", "train", "checkpoint")
+_CPU_COLUMNS = tuple(f"{name}_cpu_s" for name in _PHASES)
+
+
+def measurements(usage: Mapping[str, Any], last: Mapping[str, Any], duration_s: float, billable_s: float, cost_usd: float | None) -> dict[str, float]:
+    """Return a job's measurements under the names of a canary table's columns; what was not measured is absent.
+
+    Args:
+        usage: of the closed job, see `backends.base.Closed`.
+        last: the last value that the script reported under each name; `rows` and `bytes` say how much data it read.
+        duration_s: seconds from start to end; `billable_s`: that are paid for, per instance.
+        cost_usd: dollars of the job; None where the price is unknown.
+    """
+    phases, sampled = _mapping(usage.get("phases_s")), _mapping(usage.get("usage"))
+    found: dict[str, Any] = {f"{name}_s": phases.get(name) for name in _PHASES}
+    found |= {f"{name}_cpu_s": _mapping(sampled.get(name)).get("cpu_s") for name in _PHASES}
+    found["total_s"] = duration_s if duration_s > 0 else usage.get("elapsed_s")
+    found["steps"] = usage.get("steps") or None
+    found["rows"] = last.get("rows") or usage.get("samples") or None
+    found["bytes"] = last.get("bytes")
+    found["cpu_s"] = usage.get("cpu_s")
+    found["rss_bytes"] = usage.get("peak_rss_bytes")
+    found["gpu_bytes"] = _peak(sampled, "gpu_memory_bytes")
+    for column, name in (("cpu_util", "cpu_percent"), ("gpu_util", "gpu_percent")):
+        found[column] = _mean(sampled, name, "mean")
+        found[f"{column}_p95"] = _mean(sampled, name, "p95")
+    found |= {"billable_s": billable_s, "cost_usd": cost_usd}
+    return {name: float(value) for name, value in found.items() if _is_number(value)}
+
+
+def canary_from(name: str, fraction: float, repeat: int, values: Mapping[str, float], **known: Any) -> Canary:
+    """Return a canary from its measurements.
+
+    Args:
+        name: of the configuration.
+        fraction: nominal share of the data; `repeat`: which repeat it is.
+        values: as `measurements` returns them.
+        known: further fields, e.g. `status`, `instance_type`; `about` is added to.
+    """
+    about = {**{key: values[key] for key in values if key not in NUMBERS}, **known.pop("about", {})}
+    return Canary(name, fraction, repeat, **{key: values.get(key) for key in NUMBERS}, about=about, **known)
+
+
+def told(result: Mapping[str, float]) -> dict[str, float]:
+    """Return the measurements in what a method hears when a canary is complete."""
+    return {name[len(PREFIX) :]: value for name, value in result.items() if name.startswith(PREFIX)}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _peak(sampled: Mapping[str, Any], name: str) -> float | None:
+    peaks = [value for part in sampled.values() if _is_number(value := _mapping(_mapping(part).get(name)).get("peak"))]
+    return max(peaks, default=None)
+
+
+def _mean(sampled: Mapping[str, Any], name: str, key: str) -> float | None:
+    """Return a quantity's mean over the phases, weighted by how long each was sampled."""
+    pairs = []
+    for part in sampled.values():
+        value, seconds = _mapping(_mapping(part).get(name)).get(key), _mapping(part).get("sampled_s")
+        if _is_number(value) and _is_number(seconds) and seconds:
+            pairs.append((float(value), float(seconds)))
+    whole = math.fsum(seconds for _, seconds in pairs)
+    return math.fsum(value * seconds for value, seconds in pairs) / whole if whole else None

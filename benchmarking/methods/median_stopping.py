@@ -1,0 +1,65 @@
+"""MSR: random search that stops what is worse than the median at its level (Golovin et al., KDD 2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from benchmarking.methods.arguments import POINTS, Arguments, flag, number, whole
+from benchmarking.methods.base import Decision, Evaluation, Method, MethodContext, Suggestion
+from benchmarking.methods.best_share import BestShare
+from benchmarking.methods.direction import Primary, need_levels
+from benchmarking.methods.points import need_space
+from benchmarking.methods.proposals import Proposals
+
+
+class MedianStopping(Method):
+    """Stops an evaluation whose value, averaged over its levels so far, ranks below the cut-off among those at the same level.
+
+    Args:
+        context: its fidelity must be progressive.
+    """
+
+    arguments: ClassVar[Arguments] = {
+        "running_average": flag(True, "compare the mean over all levels so far, not the value itself"),
+        "grace_period": number(1.0, "lowest level at which anything is stopped", above=0),
+        "grace_population": whole(5, 1, "evaluations at a level before anything is stopped there"),
+        "rank_cutoff": number(0.5, "share that goes on", lower=0.01, upper=0.99),
+        "points_to_evaluate": POINTS,
+    }
+
+    def __init__(self, context: MethodContext) -> None:
+        """Raise `UserError` where space, fidelity or objectives do not suit."""
+        fidelity = need_levels("MSR", context)
+        self._level_name, self._full = fidelity.reported_as, fidelity.full
+        self._given = context.arguments
+        self._primary = Primary(context.objectives)
+        self._proposals = Proposals("MSR", context, need_space("MSR", context))
+        self._levels: dict[float, BestShare] = {}
+        self._sums: dict[int, tuple[float, int]] = {}
+
+    def suggest(self) -> Suggestion | None:
+        configuration = self._proposals.next()
+        return None if configuration is None else Suggestion(configuration)
+
+    def on_trial_result(self, trial: Evaluation, result: Mapping[str, Any]) -> Decision:
+        level, value = float(result[self._level_name]), self._primary.value(result)
+        if level >= self._full:
+            return Decision.CONTINUE
+        if self._given["running_average"]:
+            total, count = self._sums.get(trial.trial_id, (0.0, 0))
+            self._sums[trial.trial_id] = total, count = total + value, count + 1
+            value = total / count
+        there = self._levels.setdefault(level, BestShare(self._given["rank_cutoff"]))
+        good = there.add(trial.trial_id, value)
+        spared = len(there) < self._given["grace_population"] or level < self._given["grace_period"]
+        return Decision.CONTINUE if good or spared else Decision.STOP
+
+    def on_trial_complete(self, trial: Evaluation, result: Mapping[str, Any]) -> None:
+        self._sums.pop(trial.trial_id, None)
+
+    def on_trial_error(self, trial: Evaluation) -> None:
+        self._sums.pop(trial.trial_id, None)
+
+    def on_trial_remove(self, trial: Evaluation) -> None:
+        self._sums.pop(trial.trial_id, None)

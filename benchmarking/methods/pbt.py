@@ -1,0 +1,151 @@
+"""PBT: population-based training (Jaderberg et al., 2017): what lags is replaced by a changed copy of what leads, from its checkpoint."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from benchmarking.methods.arguments import POINTS, Arguments, number, whole
+from benchmarking.methods.base import Decision, Evaluation, Method, MethodContext, Suggestion
+from benchmarking.methods.direction import Primary, need_levels
+from benchmarking.methods.encoding import Encoding
+from benchmarking.methods.points import need_choice
+from benchmarking.methods.proposals import Proposals
+from definitions.errors import UserError
+from definitions.space import Interval
+
+_TRIES = 20
+"""Changed copies that may be refused before the copy keeps the configuration as it is."""
+
+
+@dataclass(slots=True)
+class _Member:
+    """One evaluation of the population: its last value at an interval, and the level of its last interval."""
+
+    configuration: Mapping[str, Any]
+    value: float | None = None
+    interval_at: float = 0.0
+
+
+class PopulationBasedTraining(Method):
+    """Trains a population; at intervals a member in the worst quantile is stopped in favour of a copy of one in the best.
+
+    The copy starts from the other's latest checkpoint with a changed configuration: numbers times 0.8 or 1.2, ordered values one step on,
+    or drawn anew. A member that has finished is replaced by a random configuration.
+
+    Args:
+        context: its fidelity must be progressive.
+    """
+
+    arguments: ClassVar[Arguments] = {
+        "population_size": whole(4, 2, "members that train at once"),
+        "perturbation_interval": number(None, "levels between comparisons (default: a tenth of the full level, at least 1)", above=0),
+        "quantile_fraction": number(0.25, "share of the population that is replaced, and that is copied", lower=0.01, upper=0.5),
+        "resample_probability": number(0.25, "probability that a dimension is drawn anew", lower=0, upper=1),
+        "points_to_evaluate": POINTS,
+    }
+    needs_checkpoints = True
+
+    def __init__(self, context: MethodContext) -> None:
+        """Raise `UserError` where space, fidelity or arguments do not suit."""
+        space = need_choice("PBT", context)
+        fidelity = need_levels("PBT", context)
+        self._level_name, self._full = fidelity.reported_as, float(fidelity.full)
+        self._given = context.arguments
+        interval = self._given["perturbation_interval"]
+        self._interval = float(interval if interval is not None else max(1.0, self._full // 10))
+        if self._interval >= self._full:
+            raise UserError(
+                f"method PBT: perturbation_interval = {self._interval:g}",
+                f"it is not below the full level {self._full:g}, so that nothing would ever be copied",
+            )
+        self._seed = context.seed
+        self._primary = Primary(context.objectives)
+        self._encoding = Encoding(space)
+        self._proposals = Proposals("PBT", context, space)
+        self._members: dict[int, _Member] = {}
+        self._copies: deque[tuple[int, Mapping[str, Any], float]] = deque()
+        self._next_interval_at = 0.0
+
+    def suggest(self) -> Suggestion | None:
+        if self._copies:
+            source, configuration, self._next_interval_at = self._copies.popleft()
+            return Suggestion(configuration, checkpoint_from=source)
+        self._next_interval_at = 0.0
+        if len(self._members) >= self._given["population_size"]:
+            return None
+        drawn = self._proposals.next()
+        return None if drawn is None else Suggestion(drawn)
+
+    def ready(self) -> bool:
+        if self._copies:
+            return True
+        room = len(self._members) < self._given["population_size"]
+        return (room and not self._proposals.exhausted) or not self._members
+
+    def on_trial_add(self, trial: Evaluation) -> None:
+        self._members[trial.trial_id] = _Member(trial.config, interval_at=self._next_interval_at)
+
+    def on_trial_result(self, trial: Evaluation, result: Mapping[str, Any]) -> Decision:
+        level = float(result[self._level_name])
+        member = self._members.get(trial.trial_id)
+        if member is None or level >= self._full or level - member.interval_at < self._interval:
+            return Decision.CONTINUE
+        member.value, member.interval_at = self._primary.value(result), level
+        leaders = self._leaders_over(trial.trial_id)
+        if not leaders:
+            return Decision.CONTINUE
+        source = random.Random(f"PBT-{self._seed}-{trial.trial_id}-{level}")
+        leader = source.choice(leaders)
+        self._copies.append((leader, self._changed(self._members[leader].configuration, source), self._members[leader].interval_at))
+        return Decision.STOP
+
+    def on_trial_complete(self, trial: Evaluation, result: Mapping[str, Any]) -> None:
+        self._members.pop(trial.trial_id, None)
+
+    def on_trial_error(self, trial: Evaluation) -> None:
+        self._members.pop(trial.trial_id, None)
+
+    def on_trial_remove(self, trial: Evaluation) -> None:
+        self._members.pop(trial.trial_id, None)
+
+    def _leaders_over(self, trial: int) -> list[int]:
+        """Return the members that may be copied in this one's place; none where it does not lag."""
+        ranked = sorted((member.value, key) for key, member in self._members.items() if member.value is not None)
+        count = min(math.ceil(len(ranked) * self._given["quantile_fraction"]), len(ranked) // 2)
+        if not count or trial not in {key for _, key in ranked[-count:]}:
+            return []
+        return [key for _, key in ranked[:count]]
+
+    def _changed(self, configuration: Mapping[str, Any], source: random.Random) -> Mapping[str, Any]:
+        for _ in range(_TRIES):
+            changed = {
+                # In the order of the space: a recorded configuration has another, and each key draws from the same generator.
+                key: self._changed_value(key, configuration[key], source) if key in self._encoding.varied else configuration[key]
+                for key in self._encoding.space.domains
+            }
+            if self.refuse(changed) is None:
+                return changed
+        return configuration
+
+    def _changed_value(self, key: str, value: Any, source: random.Random) -> Any:
+        domain = self._encoding.varied[key]
+        if source.random() < self._given["resample_probability"]:
+            return domain.at(source.random())
+        if key in self._encoding.unordered:
+            return value
+        factor = source.choice((0.8, 1.2))
+        if isinstance(domain, Interval) and domain.size is None:
+            return min(max(value * factor, domain.lower), domain.upper)
+        values = domain.grid(0)
+        position = self._encoding.position(key, value)
+        if isinstance(domain, Interval):
+            wanted = min(max(value * factor, domain.lower), domain.upper)
+            near = min(range(len(values)), key=lambda k: abs(values[k] - wanted))
+            position, factor = (near, 1.0) if near != position else (position, factor)
+        step = (factor > 1) - (factor < 1)
+        return values[min(max(position + step, 0), len(values) - 1)]

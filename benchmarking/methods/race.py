@@ -1,0 +1,161 @@
+"""RACE: canaries on a finite set of configurations, each next one where it tells most for its price, until the cheapest full job is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from benchmarking.canary.candidates import candidates
+from benchmarking.canary.ladder import canary, label, per_job, split, varying_keys
+from benchmarking.canary.measured import canary_from, told
+from benchmarking.canary.racing import COST, TIME, Rules, Standing, Verdict, standing
+from benchmarking.canary.table import Canary
+from benchmarking.methods.arguments import Argument, flag, number, whole
+from benchmarking.methods.base import Evaluation, Method, MethodContext, Suggestion
+from benchmarking.methods.canary import CONFIGURATIONS, LADDER, check_ladder
+from definitions.configuration import configuration_id
+from definitions.errors import UserError
+
+
+class Race(Method):
+    """Races configurations to the lowest forecast of cost or time; with both as objectives, to their Pareto set."""
+
+    arguments: ClassVar[Mapping[str, Argument]] = {
+        "ladder": LADDER,
+        "configurations": CONFIGURATIONS,
+        "confidence": number(0.9, "probability that nothing is better than the winner by more than the tolerance", above=0.5, upper=0.999),
+        "tolerance": number(0.05, "share by which configurations may differ and still count as alike", lower=0.0, upper=1.0),
+        "repeats": whole(3, 1, "most runs of a configuration at one rung"),
+        "budget_usd": number(None, "dollars that the canaries may cost; not decided where that is too little", above=0.0),
+        "run_winner": flag(False, "whether the winner runs in full at the end, which scores its forecast"),
+    }
+    finite = True
+    hears_levels = False
+    measures_repeats: ClassVar[bool] = True
+
+    def __init__(self, context: MethodContext) -> None:
+        """Raise `UserError` where the definition has no per-job fidelity, or neither cost nor time as an objective."""
+        self._context = context
+        fidelity = per_job("RACE", context.fidelity)
+        given = context.arguments
+        ladder = tuple(given.get("ladder") or fidelity.ladder)
+        check_ladder(ladder, fidelity.full)
+        self._full = fidelity.full
+        raced = {"billable_s": TIME, TIME: TIME, COST: COST}
+        objectives = tuple(dict.fromkeys(raced[name] for name, mode in context.objectives.items() if name in raced and mode == "min"))
+        if not objectives:
+            advice = "add `cost_usd: min` or `duration_s: min` to the objectives, or use ASHA or BO"
+            raise UserError("method RACE races for cost or time", f"the objectives are {', '.join(context.objectives)}", advice)
+        self._rules = Rules(
+            ladder=tuple(level / self._full for level in ladder),
+            objectives=objectives,
+            confidence=given.get("confidence", 0.9),
+            tolerance=given.get("tolerance", 0.05),
+            repeats=given.get("repeats", 3),
+            most_usd=given.get("budget_usd"),
+        )
+        self._run_winner = given.get("run_winner", False)
+        self._candidates: dict[str, dict[str, object]] | None = None
+        self._canaries: dict[str, list[Canary]] = {}
+        self._dropped: list[str] = []
+        self._pending: dict[str, list[Canary]] = {}
+        self._winner_runs = False
+        self.standing: Standing | None = None
+
+    def ready(self) -> bool:
+        """Return whether the next run is known: all may run at once at the lowest rung, later ones wait for what is under way."""
+        return not any(self._pending.values()) or self._at_lowest() is not None
+
+    def suggest(self) -> Suggestion | None:
+        """Return the next canary; None when the race is over."""
+        if not any(self._pending.values()):
+            self.standing = standing(self._groups(), self._dropped, self._rules, self._context.seed)
+        step = self._at_lowest() if any(self._pending.values()) else (self.standing.next if self.standing is not None else None)
+        if step is None:
+            return self._in_full()
+        name, level, repeat = step
+        return Suggestion(canary(self._groups_by_name()[name], self._level(level), repeat))
+
+    def on_trial_add(self, trial: Evaluation) -> None:
+        """Count the run as under way."""
+        base, level, repeat = split(trial.config)
+        run = self._canary(base, (level or self._full) / self._full, repeat or 0, {})
+        self._pending.setdefault(run.configuration, []).append(run)
+
+    def on_trial_complete(self, trial: Evaluation, result: Mapping[str, float]) -> None:
+        """Take in what a canary measured; one that was interrupted is run again."""
+        base, level, repeat = split(trial.config)
+        values = told(result)
+        run = self._canary(base, (level or self._full) / self._full, repeat or 0, values)
+        self._done(run)
+        if values.get("total_s") and run.fraction < 1.0:
+            self._groups()[run.configuration].append(run)
+
+    def on_trial_error(self, trial: Evaluation) -> None:
+        """Drop the configuration: it fails, or its memory does not suffice even for a canary."""
+        base, level, repeat = split(trial.config)
+        run = self._canary(base, (level or self._full) / self._full, repeat or 0, {})
+        self._done(run)
+        if run.configuration not in self._dropped:
+            self._dropped.append(run.configuration)
+
+    def conclude(self) -> tuple[bool, str] | None:
+        """Return whether the race is decided, and in words how it ended; None before it has."""
+        found = self.standing
+        if found is None:
+            return None
+        decided = found.verdict in (Verdict.DECIDED, Verdict.TIED)
+        names = ", ".join(found.tied[:4])
+        return decided, f"race {found.verdict}: {names or 'none'} ({found.reason}; confidence {found.confidence:.0%})"
+
+    def _groups_by_name(self) -> dict[str, dict[str, object]]:
+        if self._candidates is None:
+            chosen = candidates(self._context, self._context.arguments.get("configurations"), self.refuse)
+            keys = varying_keys(chosen)
+            self._candidates = {label(configuration, keys): configuration for configuration in chosen}
+            self._canaries = {name: [] for name in self._candidates}
+        return self._candidates
+
+    def _groups(self) -> dict[str, list[Canary]]:
+        self._groups_by_name()
+        return self._canaries
+
+    def _at_lowest(self) -> tuple[str, float, int] | None:
+        """Return a configuration that has not run at the lowest rung and is not about to; None where there is none."""
+        lowest = self._rules.ladder[0]
+        for repeat in range(self._rules.first):
+            for name, group in self._groups().items():
+                begun = sum(abs(one.fraction - lowest) < 1e-9 for one in [*group, *self._pending.get(name, [])])
+                if name not in self._dropped and begun <= repeat:
+                    return name, lowest, repeat
+        return None
+
+    def _in_full(self) -> Suggestion | None:
+        found = self.standing
+        if not self._run_winner or self._winner_runs or found is None or found.winner is None:
+            return None
+        if found.verdict not in (Verdict.DECIDED, Verdict.TIED):
+            return None
+        self._winner_runs = True
+        return Suggestion(canary(self._groups_by_name()[found.winner], self._full, 0))
+
+    def _level(self, fraction: float) -> float:
+        return next((level for level in self._ladder_levels() if abs(level / self._full - fraction) < 1e-12), fraction * self._full)
+
+    def _ladder_levels(self) -> tuple[float, ...]:
+        given = self._context.arguments.get("ladder")
+        return tuple(given or per_job("RACE", self._context.fidelity).ladder)
+
+    def _canary(self, base: Mapping[str, object], fraction: float, repeat: int, values: Mapping[str, float]) -> Canary:
+        identity = configuration_id(base)
+        name = next(name for name, one in self._groups_by_name().items() if configuration_id(one) == identity)
+        instance_type = str(base.get("instance_type") or "local.1cpu")
+        count = int(str(base.get("instance_count") or 1))
+        return canary_from(name, fraction, repeat, values, instance_type=instance_type, instance_count=count)
+
+    def _done(self, run: Canary) -> None:
+        pending = self._pending.get(run.configuration, [])
+        for number_of, one in enumerate(pending):
+            if one.fraction == run.fraction and one.repeat == run.repeat:
+                del pending[number_of]
+                return

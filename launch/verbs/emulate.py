@@ -1,0 +1,82 @@
+"""`outrider emulate`: runs the emulator of SageMaker's training jobs until it is stopped, and says how to reach it."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+_EPILOG = """\
+While it runs, faults can be added: curl -H 'content-type: application/json' -d '[{"kind": "capacity", "job": "x-*"}]' \
+ADDRESS/_emulator/faults
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until INT or TERM and return the exit code; raises `UserError` for wrong use."""
+    given = _parser().parse_args(arguments)
+    from backends.emulator import Emulator
+
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: stopped.set())
+    with Emulator(given.folder, given.port, given.seed, given.faults, settings=_settings(given)) as emulator:
+        for name, value in emulator.environment.items():
+            print(f"export {name}={value}")
+        sys.stdout.flush()
+        where = given.folder or "a temporary folder"
+        print(f"the emulator listens on {emulator.endpoint_url}, keeps its data in {where}; Ctrl-C stops it", file=sys.stderr)
+        if emulator.isolation == "none":
+            print("jobs cannot have a private /opt/ml here: their paths are relocated, see SM_* in their environment", file=sys.stderr)
+        sys.stderr.flush()
+        stopped.wait()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="outrider emulate",
+        description="Run an emulator of SageMaker's training jobs on 127.0.0.1; prints what to export so that AWS clients use it.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--port", type=int, default=0, help="port to listen on (default: a free one)")
+    parser.add_argument("--faults", metavar="FILE", type=Path, help="YAML file of faults to inject")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the faults (default: 0)")
+    parser.add_argument("--folder", metavar="DIR", type=Path, help="keep jobs, logs and buckets here (default: deleted at the end)")
+    parser.add_argument(
+        "--quota", metavar="NAME=N", action="append", default=[], help='e.g. "ml.m5.large for training warm pool usage=2"; * is any type'
+    )
+    parser.add_argument("--cold_start", "--cold-start", metavar="S", type=float, help="seconds until a job has instances (default: 0.2)")
+    parser.add_argument("--warm_start", "--warm-start", metavar="S", type=float, help="the same from a warm pool (default: 0.05)")
+    parser.add_argument("--log_delay", "--log-delay", metavar="S", type=float, help="seconds until a line is in the logs (default: 0)")
+    parser.add_argument("--install_requirements", "--install-requirements", action="store_true", help="install a source's requirements.txt")
+    parser.add_argument("--keep_job_folders", "--keep-job-folders", action="store_true", help="leave what jobs had in /opt/ml")
+    return parser
+
+
+def _settings(given: argparse.Namespace) -> Any:
+    from dataclasses import replace
+
+    from backends.emulator import Settings
+
+    settings = Settings(install_requirements=given.install_requirements, keep_job_folders=given.keep_job_folders)
+    asked = {"cold_start_s": given.cold_start, "warm_start_s": given.warm_start, "log_s": given.log_delay}
+    delays = replace(settings.delays, **{name: value for name, value in asked.items() if value is not None})
+    return replace(settings, delays=delays, quotas={**_quotas(given.quota), **settings.quotas})
+
+
+def _quotas(given: Sequence[str]) -> dict[str, int]:
+    from definitions.errors import UserError
+
+    found = {}
+    for text in given:
+        name, _, value = text.rpartition("=")
+        if not name or not value.strip().isdigit():
+            raise UserError(f"--quota {text!r}", "the form is NAME=N", 'e.g. --quota "ml.m5.large for training job usage=3"')
+        found[name.strip()] = int(value)
+    return found

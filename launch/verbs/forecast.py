@@ -1,0 +1,125 @@
+"""`outrider forecast TABLE.csv`: what the full job will take, from canaries that anybody may have measured."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchmarking.canary.answer import Forecast
+    from benchmarking.canary.forecast import Question
+    from benchmarking.canary.table import CanaryTable
+
+_EPILOG = """\
+Columns of a table: configuration, fraction, repeat, and any of rows, bytes, startup_s, load_s, train_s, checkpoint_s, total_s, steps, step_s,
+cpu_s, rss_bytes, gpu_bytes, cpu_util, gpu_util, status, instance_type, instance_count, family. Runs whose status is not completed do not
+enter a fit; out_of_memory does, as what it is. The forecast goes to stdout, remarks to stderr."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Forecast and return the exit code; raises `UserError` where a table cannot be used."""
+    given = _parser().parse_args(arguments)
+    from benchmarking.canary.forecast import forecast
+
+    table, question = _table(given), _question(given)
+    found = forecast(table, question)
+    _show(found, given.format)
+    for note in table.notes.get("", ()):
+        print(note, file=sys.stderr)
+    if given.explain:
+        _explain(table, question)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="outrider forecast",
+        description="Forecast the full job from canaries: a CSV table, a folder of results, or training jobs by name.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("source", nargs="+", metavar="TABLE.csv|FOLDER|JOB", help="a CSV table, a folder of results, or names of training jobs")
+    parser.add_argument("--at", type=float, default=1.0, metavar="F", help="fraction of the data that is forecast (default 1.0, the full job)")
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the forecast (default table)")
+    parser.add_argument("--explain", action="store_true", help="say what drives the width, and what one more canary would cost and buy")
+    parser.add_argument("--instances", type=int, default=None, metavar="M", help="forecast on M instances, where more than one number was measured")
+    parser.add_argument("--region", default="us-east-1", metavar="R", help="region of the prices (default us-east-1)")
+    parser.add_argument("--price", action="append", default=[], metavar="TYPE=USD", help="dollars per instance-hour, over the price table")
+    parser.add_argument("--spot", action="store_true", help="spot prices: those given by --price, as no others are known beforehand")
+    parser.add_argument("--billed_startup", "--billed-startup", type=float, default=0.0, metavar="S", help="seconds billed before the script runs")
+    parser.add_argument("--fraction_argument", "--fraction-argument", default="fraction", metavar="NAME",
+                        help="hyperparameter that holds a training job's fraction (default fraction)")  # fmt: skip
+    return parser
+
+
+def _question(given: argparse.Namespace) -> Question:
+    from benchmarking.canary.cost import Billing
+    from benchmarking.canary.forecast import Question
+    from definitions.errors import UserError
+
+    if not math.isfinite(given.at) or given.at <= 0:
+        raise UserError(f"--at {given.at:g}: there is no such share of the data", "it must be above 0", "the full job is --at 1.0")
+    if not math.isfinite(given.billed_startup) or given.billed_startup < 0:
+        raise UserError(f"--billed_startup {given.billed_startup:g}", "it must be 0 or more seconds")
+    billing = Billing(given.region, dict(_price(text) for text in given.price), given.spot, startup_s=given.billed_startup)
+    return Question(at=given.at, billing=billing)
+
+
+def _price(text: str) -> tuple[str, float]:
+    from definitions.errors import UserError
+
+    name, equals, value = text.partition("=")
+    try:
+        usd = float(value)
+    except ValueError:
+        usd = math.nan
+    if not equals or not name or not math.isfinite(usd) or usd <= 0:
+        raise UserError(f"--price {text}", "it must be TYPE=USD, dollars per instance-hour above 0", "e.g. --price ml.m5.xlarge=0.23")
+    return name, usd
+
+
+def _table(given: argparse.Namespace) -> CanaryTable:
+    from benchmarking.canary.table import read_table
+    from definitions.errors import UserError
+
+    first = Path(given.source[0])
+    if len(given.source) == 1 and first.is_dir():
+        from benchmarking.canary.folder import read_folder
+
+        table = read_folder(first)
+    elif len(given.source) == 1 and (first.exists() or first.suffix.lower() in (".csv", ".tsv")):
+        table = read_table(first)
+    elif all(not Path(name).exists() and "/" not in name for name in given.source):
+        from benchmarking.canary.training_jobs import read_training_jobs
+
+        table = read_training_jobs(given.source, given.region, given.fraction_argument)
+    else:
+        raise UserError(f"{', '.join(given.source)}: no such table or folder", "one table or one folder is forecast at a time")
+    if given.instances is not None:
+        from benchmarking.canary.instances import on_instances
+
+        if given.instances < 1:
+            raise UserError(f"--instances {given.instances}: nothing would run", "it is the number of instances", "give 1 or more")
+        table = on_instances(table, given.instances)
+    return table
+
+
+def _show(found: Sequence[Forecast], form: str) -> None:
+    from benchmarking.canary.forms import as_csv, as_json, as_table
+
+    print({"json": as_json, "csv": as_csv, "table": as_table}[form](found))
+
+
+def _explain(table: CanaryTable, question: Question) -> None:
+    from benchmarking.canary.explain import explain
+    from benchmarking.canary.table import by_configuration
+
+    groups = by_configuration(table.canaries)
+    for name in list(groups)[:20]:
+        print("\n".join(explain(groups, name, question)), file=sys.stderr)
+    if len(groups) > 20:
+        print(f"... and {len(groups) - 20} more configurations", file=sys.stderr)

@@ -1,0 +1,148 @@
+"""Median stopping, population-based training, arguments of methods, and methods that fail."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+from experiments import MemoryJournal
+from method_experiments import benchmark, experiment
+
+from benchmarking.methods.adapter import MethodError
+from benchmarking.methods.base import Decision, Evaluation, Method, Suggestion
+from benchmarking.methods.registry import BUILT_IN, build_method
+from definitions.errors import UserError
+from definitions.schema import Budget
+
+
+def test_median_stopping_stops_what_is_worse_than_the_median_of_running_averages():
+    method = build_method("MSR", benchmark(), 0, {})
+    for trial in range(20):
+        method.on_trial_add(Evaluation(trial, {}))
+    decisions = []
+    averages = []
+    for trial, value in enumerate([5, 1, 4, 2, 8, 3, 9, 0, 7, 6]):
+        for level in (1, 2):
+            decision = method.on_trial_result(Evaluation(trial, {}), {"loss": float(value + 2 * level), "epoch": level})
+        averages.append(value + 3.0)
+        smaller = sum(other < averages[-1] for other in averages)
+        assert decision == (Decision.STOP if len(averages) >= 5 and smaller / len(averages) > 0.5 else Decision.CONTINUE)
+        decisions.append(decision)
+    assert decisions.count(Decision.STOP) == 4
+    assert statistics.median(averages) == 7.5
+
+
+def test_population_based_training_copies_the_leaders_checkpoint():
+    journal = MemoryJournal()
+    run = experiment(benchmark(), journal, "PBT", arguments={"perturbation_interval": 2}, n_workers=4)
+    run.run()
+    copies = [r.body for r in journal.records() if r.kind == "suggest" and "checkpoint_from" in r.body]
+    assert copies
+    assert len(copies) == sum(trial.status == "stopped" for trial in run.state.trials.values())
+    starts = {r.body["evaluation"]: r.body for r in journal.records() if r.kind == "start"}
+    first_epochs = {}
+    for record in journal.records():
+        if record.kind == "reported":
+            first_epochs.setdefault(record.body["job"], record.body["metrics"]["epoch"])
+    for body in copies:
+        assert body["checkpoint_from"] != body["evaluation"]
+        start = starts[body["evaluation"]]
+        assert start["restore_from"] == f"trial-{body['checkpoint_from']}"
+        assert first_epochs[start["job"]] > 1
+        parent = run.state.evaluations[body["checkpoint_from"]].configuration
+        assert body["configuration"] != parent
+
+
+def test_population_is_no_larger_than_asked_for():
+    most = 0
+    run = experiment(benchmark(), MemoryJournal(), "PBT", arguments={"perturbation_interval": 2, "population_size": 3}, n_workers=8)
+
+    def watch(record, state):
+        nonlocal most
+        most = max(most, state.busy)
+
+    run._observers = (watch,)
+    run.run()
+    assert most == 3
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "says"),
+    [
+        ("ASHA", {"bracket": 2}, r"method ASHA: there is no argument 'bracket'[\s\S]*did you mean 'brackets'"),
+        ("ASHA", {"brackets": 1.5}, "brackets = 1.5[\\s\\S]*a whole number from 1 up"),
+        ("ASHA", {"brackets": True}, "brackets = True"),
+        ("ASHA", {"type": "promote"}, "one of stopping, promotion"),
+        ("ASHA", {"reduction_factor": 1}, "a number above 1"),
+        ("ASHA", {"rungs": [3, 1]}, "ascending numbers above 0"),
+        ("PBT", {"quantile_fraction": 0.7}, "from 0.01 to 0.5"),
+        ("PBT", {"perturbation_interval": 9}, "not below the full level 9"),
+        ("RS", {"points_to_evaluate": 3}, "a list of configurations"),
+        ("TPE", {"num_candidates": "many"}, "num_candidates = 'many'"),
+        ("BO", {"init_random": float("inf")}, "init_random = inf"),
+        ("LISTED", {"points": 3}, "there is no argument 'points'"),
+    ],
+)
+def test_wrong_arguments_are_told_before_the_start(method, arguments, says):
+    made = benchmark(space={}, trials=({"x": 1},)) if method == "LISTED" else benchmark()
+    with pytest.raises(UserError, match=says):
+        build_method(method, made, 0, arguments)
+
+
+def test_variants_and_the_command_line_reach_a_method():
+    made = benchmark(methods={"ASHA3": {"base": "ASHA", "brackets": 2, "rungs": [1, 2, 4]}})
+    assert build_method("ASHA3", made, 0, {})._brackets == [(1, 2, 4), (2, 4)]
+    assert build_method("ASHA3", made, 0, {"brackets": 3})._brackets[2] == (4,)
+    assert build_method("ASHA", made, 0, {"rungs": 5})._brackets == [(5,)]
+    assert build_method("ASHA3", made, 0, {}).name == "ASHA3"
+
+
+def test_every_built_in_method_says_what_it_takes():
+    for name, factory in BUILT_IN.items():
+        for argument, declared in factory.arguments.items():
+            assert declared.help, (name, argument)
+            if declared.default not in (None, ()):
+                assert declared.read(declared.default) == declared.default
+
+
+class Failing(Method):
+    """Suggests three times and then breaks."""
+
+    def __init__(self, call="suggest"):
+        self.call, self.left = call, 3
+
+    def suggest(self):
+        self.left -= 1
+        if self.call == "suggest" and self.left < 0:
+            raise KeyError("population")
+        return Suggestion({"lr": 0.01, "width": 10 + self.left, "act": "relu"})
+
+    def on_trial_complete(self, trial, result):
+        if self.call == "on_trial_complete":
+            raise ZeroDivisionError("division by zero")
+
+
+@pytest.mark.parametrize(("call", "error"), [("suggest", "KeyError: 'population'"), ("on_trial_complete", "ZeroDivisionError")])
+def test_a_method_that_raises_is_named_and_what_was_measured_is_kept(call, error):
+    journal = MemoryJournal()
+    with pytest.raises(
+        MethodError, match=f"method Failing failed in {call}: {error}[\\s\\S]*what was measured is kept.*test_others.py"
+    ) as caught:
+        experiment(benchmark(), journal, wrap=lambda _: Failing(call), n_workers=2).run()
+    assert caught.value.exit_code == 1
+    assert sum(row[2] == "reported" for row in journal.rows) >= 9
+
+
+def test_a_method_that_was_mended_goes_on_from_the_journal():
+    journal = MemoryJournal()
+    made = benchmark(budget=Budget(max_num_trials=5))
+    with pytest.raises(MethodError):
+        experiment(made, journal, wrap=lambda _: Failing()).run()
+
+    class Mended(Failing):
+        def __init__(self):
+            super().__init__("nowhere")
+
+    run = experiment(made, MemoryJournal(journal.rows), wrap=lambda _: Mended())
+    assert run.run().reason == "max_num_trials"
+    assert len(run.state.trials) == 5

@@ -1,0 +1,175 @@
+"""S3 by unmodified boto3: objects, ranges, listings, copies, uploads in parts, errors."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from boto3.s3.transfer import TransferConfig
+from botocore.exceptions import ClientError
+
+
+@pytest.fixture
+def box(bench, request):
+    name = f"box-{abs(hash(request.node.name)) % 10**8}"
+    bench.s3.create_bucket(Bucket=name)
+    return name
+
+
+def put(bench, box, *keys):
+    for key in keys:
+        bench.s3.put_object(Bucket=box, Key=key, Body=key.encode())
+
+
+def test_an_object_comes_back_as_it_was(bench, box):
+    s3 = bench.s3
+    content = bytes(range(256)) * 1000
+    s3.put_object(
+        Bucket=box, Key="ä/ b+c&d%.txt", Body=content, Metadata={"Name": "value"}, ContentType="text/plain", CacheControl="no-cache"
+    )
+    found = s3.get_object(Bucket=box, Key="ä/ b+c&d%.txt")
+    assert found["Body"].read() == content
+    assert (found["ContentType"], found["CacheControl"], found["Metadata"]) == ("text/plain", "no-cache", {"name": "value"})
+    head = s3.head_object(Bucket=box, Key="ä/ b+c&d%.txt")
+    assert (head["ContentLength"], head["ETag"]) == (256000, found["ETag"])
+    assert s3.list_objects_v2(Bucket=box)["Contents"][0]["Key"] == "ä/ b+c&d%.txt"
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [("bytes=2-4", b"234"), ("bytes=7-", b"789"), ("bytes=-2", b"89"), ("bytes=8-99", b"89"), ("bytes=-99", b"0123456789")],
+)
+def test_ranges(bench, box, header, expected):
+    bench.s3.put_object(Bucket=box, Key="digits", Body=b"0123456789")
+    found = bench.s3.get_object(Bucket=box, Key="digits", Range=header)
+    assert found["Body"].read() == expected
+    assert found["ResponseMetadata"]["HTTPStatusCode"] == 206
+
+
+def test_a_range_past_the_end_is_refused(bench, box):
+    bench.s3.put_object(Bucket=box, Key="digits", Body=b"0123456789")
+    with pytest.raises(ClientError) as caught:
+        bench.s3.get_object(Bucket=box, Key="digits", Range="bytes=10-")
+    assert caught.value.response["Error"]["Code"] == "InvalidRange"
+
+
+def test_listings_by_prefix_delimiter_and_page(bench, box):
+    put(bench, box, "a/1", "a/2", "a/b/3", "c", "d/4", "e")
+    pages = list(bench.s3.get_paginator("list_objects_v2").paginate(Bucket=box, Delimiter="/", PaginationConfig={"PageSize": 2}))
+    shown = [[one["Prefix"] for one in page.get("CommonPrefixes", [])] + [one["Key"] for one in page.get("Contents", [])] for page in pages]
+    assert shown == [["a/", "c"], ["d/", "e"]]
+    below = bench.s3.list_objects_v2(Bucket=box, Prefix="a/", Delimiter="/")
+    assert [one["Key"] for one in below["Contents"]] == ["a/1", "a/2"]
+    assert [one["Prefix"] for one in below["CommonPrefixes"]] == ["a/b/"]
+    every = bench.s3.get_paginator("list_objects_v2").paginate(Bucket=box, PaginationConfig={"PageSize": 1}).search("Contents[].Key")
+    assert list(every) == ["a/1", "a/2", "a/b/3", "c", "d/4", "e"]
+    older = bench.s3.get_paginator("list_objects").paginate(Bucket=box, Delimiter="/", PaginationConfig={"PageSize": 1})
+    assert len(list(older)) == 4
+    assert bench.s3.list_objects_v2(Bucket=box, StartAfter="c")["KeyCount"] == 2
+
+
+def test_large_objects_go_up_in_parts(bench, box):
+    content = bytes(range(256)) * 60_000
+    config = TransferConfig(multipart_threshold=5 << 20, multipart_chunksize=5 << 20)
+    bench.s3.upload_fileobj(io.BytesIO(content), box, "big", Config=config, ExtraArgs={"Metadata": {"a": "b"}})
+    head = bench.s3.head_object(Bucket=box, Key="big")
+    assert (head["ContentLength"], head["ETag"].strip('"').split("-")[1], head["Metadata"]) == (len(content), "3", {"a": "b"})
+    target = io.BytesIO()
+    bench.s3.download_fileobj(box, "big", target, Config=config)
+    assert target.getvalue() == content
+    bench.s3.copy({"Bucket": box, "Key": "big"}, box, "copy", Config=config)
+    assert bench.s3.get_object(Bucket=box, Key="copy")["Body"].read() == content
+
+
+def test_uploads_that_go_wrong(bench, box):
+    with pytest.raises(ClientError) as caught:
+        bench.s3.upload_part(Bucket=box, Key="x", UploadId="none", PartNumber=1, Body=b"x")
+    assert caught.value.response["Error"]["Code"] == "NoSuchUpload"
+    upload = bench.s3.create_multipart_upload(Bucket=box, Key="x")["UploadId"]
+    part = bench.s3.upload_part(Bucket=box, Key="x", UploadId=upload, PartNumber=2, Body=b"x")
+    with pytest.raises(ClientError) as caught:
+        bench.s3.complete_multipart_upload(
+            Bucket=box, Key="x", UploadId=upload, MultipartUpload={"Parts": [{"PartNumber": 1, "ETag": part["ETag"]}]}
+        )
+    assert caught.value.response["Error"]["Code"] == "InvalidPart"
+    assert [one["PartNumber"] for one in bench.s3.list_parts(Bucket=box, Key="x", UploadId=upload)["Parts"]] == [2]
+    bench.s3.abort_multipart_upload(Bucket=box, Key="x", UploadId=upload)
+    assert bench.s3.list_objects_v2(Bucket=box)["KeyCount"] == 0
+
+
+def test_copies_keep_or_replace_metadata(bench, box):
+    bench.s3.put_object(Bucket=box, Key="a", Body=b"1", Metadata={"x": "1"})
+    bench.s3.copy_object(Bucket=box, Key="b", CopySource={"Bucket": box, "Key": "a"})
+    bench.s3.copy_object(Bucket=box, Key="c", CopySource=f"{box}/a", Metadata={"y": "2"}, MetadataDirective="REPLACE")
+    assert bench.s3.head_object(Bucket=box, Key="b")["Metadata"] == {"x": "1"}
+    assert bench.s3.head_object(Bucket=box, Key="c")["Metadata"] == {"y": "2"}
+
+
+def test_deleting(bench, box):
+    put(bench, box, "a", "b", "c")
+    bench.s3.delete_object(Bucket=box, Key="a")
+    answer = bench.s3.delete_objects(Bucket=box, Delete={"Objects": [{"Key": "b"}, {"Key": "none"}]})
+    assert [one["Key"] for one in answer["Deleted"]] == ["b", "none"]
+    with pytest.raises(ClientError) as caught:
+        bench.s3.delete_bucket(Bucket=box)
+    assert caught.value.response["Error"]["Code"] == "BucketNotEmpty"
+    bench.s3.delete_object(Bucket=box, Key="c")
+    bench.s3.delete_bucket(Bucket=box)
+    with pytest.raises(ClientError):
+        bench.s3.head_bucket(Bucket=box)
+    assert box not in [one["Name"] for one in bench.s3.list_buckets()["Buckets"]]
+
+
+def test_conditions(bench, box):
+    put(bench, box, "a")
+    with pytest.raises(ClientError) as caught:
+        bench.s3.put_object(Bucket=box, Key="a", Body=b"2", IfNoneMatch="*")
+    assert caught.value.response["Error"]["Code"] == "PreconditionFailed"
+    etag = bench.s3.put_object(Bucket=box, Key="b", Body=b"2", IfNoneMatch="*")["ETag"]
+    assert bench.s3.get_object(Bucket=box, Key="b", IfMatch=etag)["Body"].read() == b"2"
+    with pytest.raises(ClientError) as caught:
+        bench.s3.get_object(Bucket=box, Key="b", IfNoneMatch=etag)
+    assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 304
+
+
+def test_a_presigned_address_works_without_credentials(bench, box):
+    import urllib.request
+
+    put(bench, box, "a")
+    url = bench.s3.generate_presigned_url("get_object", Params={"Bucket": box, "Key": "a"})
+    with urllib.request.urlopen(url) as response:
+        assert response.read() == b"a"
+
+
+@pytest.mark.parametrize(("kind", "code"), [("key", "NoSuchKey"), ("bucket", "NoSuchBucket")])
+def test_what_is_not_there(bench, box, kind, code):
+    with pytest.raises(ClientError) as caught:
+        bench.s3.get_object(Bucket=box if kind == "key" else "no-such-bucket", Key="none")
+    assert caught.value.response["Error"]["Code"] == code
+
+
+def test_s3_errors_can_be_asked_for_and_boto3_retries_them(started):
+    import boto3
+
+    bench = started(faults=[{"kind": "s3_error", "operation": "GetObject", "key": "flaky", "code": "SlowDown", "status": 503, "times": 2}])
+    bench.put("flaky", b"x")
+    with pytest.raises(ClientError) as caught:
+        bench.s3.get_object(Bucket="bucket", Key="flaky")
+    assert caught.value.response["Error"]["Code"] == "SlowDown"
+    patient = boto3.client(
+        "s3", endpoint_url=bench.emulator.endpoint_url, region_name="us-east-1", aws_access_key_id="x", aws_secret_access_key="x"
+    )
+    assert patient.get_object(Bucket="bucket", Key="flaky")["Body"].read() == b"x"
+
+
+def test_a_job_s_own_downloads_and_uploads_can_fail(started, channel):
+    faults = [
+        {"kind": "s3_error", "operation": "JobGetObject", "key": "bad/*"},
+        {"kind": "s3_error", "operation": "JobPutObject", "key": "out/up-*"},
+    ]
+    bench = started(faults=faults)
+    bench.put("bad/1", b"x")
+    down = bench.submit(InputDataConfig=[channel("train", "s3://bucket/bad/")])
+    assert bench.ended(down)["FailureReason"].startswith("ClientError: Data download failed")
+    up = bench.submit(name="up-1")
+    assert bench.ended(up)["FailureReason"].startswith("ClientError: Artifact upload failed")

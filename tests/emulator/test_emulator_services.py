@@ -1,0 +1,180 @@
+"""The services beside: identity, quotas, prices, what moto does, and calls to the emulator itself."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import urllib.error
+import urllib.request
+
+import pytest
+from botocore.exceptions import ClientError
+
+from definitions.instances import load_tables
+
+
+def call(bench, method, path, data=None, kind="application/json"):
+    body = None if data is None else json.dumps(data).encode()
+    request = urllib.request.Request(f"{bench.emulator.endpoint_url}/_emulator/{path}", body, {"content-type": kind}, method=method)
+    try:
+        with urllib.request.urlopen(request) as response:
+            return response.status, json.load(response)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+def test_who_one_is(bench):
+    assert bench.client("sts").get_caller_identity()["Account"] == "123456789012"
+    role = bench.client("sts").assume_role(RoleArn="arn:aws:iam::123456789012:role/r", RoleSessionName="me")
+    assert role["AssumedRoleUser"]["Arn"] == "arn:aws:sts::123456789012:assumed-role/r/me"
+
+
+def test_a_role_and_what_it_may(bench):
+    iam = bench.client("iam")
+    arn = iam.get_role(RoleName="trainer")["Role"]["Arn"]
+    assert arn == "arn:aws:iam::123456789012:role/trainer"
+    answer = iam.simulate_principal_policy(PolicySourceArn=arn, ActionNames=["s3:GetObject", "logs:PutLogEvents"])
+    assert [(one["EvalActionName"], one["EvalDecision"]) for one in answer["EvaluationResults"]] == [
+        ("s3:GetObject", "allowed"),
+        ("logs:PutLogEvents", "allowed"),
+    ]
+
+
+def test_quotas_are_those_that_are_enforced(started):
+    bench = started(quotas={"ml.m5.large for training job usage": 3, "*": 7})
+    quotas = bench.client("service-quotas")
+    listed = [one for page in quotas.get_paginator("list_service_quotas").paginate(ServiceCode="sagemaker") for one in page["Quotas"]]
+    values = {one["QuotaName"]: one for one in listed}
+    assert len(values) == len(listed) > 600
+    assert values["ml.m5.large for training job usage"]["Value"] == 3.0
+    assert values["ml.m5.large for training warm pool usage"]["Value"] == 7.0
+    bench.emulator.add_faults([{"kind": "quota", "quota": "ml.m5.large for training job usage", "limit": 1}])
+    one = quotas.get_service_quota(ServiceCode="sagemaker", QuotaCode=values["ml.m5.large for training job usage"]["QuotaCode"])
+    assert one["Quota"]["Value"] == 1.0
+    with pytest.raises(quotas.exceptions.NoSuchResourceException):
+        quotas.get_service_quota(ServiceCode="sagemaker", QuotaCode="L-0")
+
+
+def test_prices_are_those_of_the_table(bench):
+    pricing = bench.client("pricing")
+    filters = [
+        {"Type": "TERM_MATCH", "Field": "instanceName", "Value": "ml.m5.large"},
+        {"Type": "TERM_MATCH", "Field": "regionCode", "Value": "us-east-1"},
+        {"Type": "TERM_MATCH", "Field": "component", "Value": "Training"},
+    ]
+    products = [json.loads(one) for one in pricing.get_products(ServiceCode="AmazonSageMaker", Filters=filters)["PriceList"]]
+    (term,) = products[0]["terms"]["OnDemand"].values()
+    (dimension,) = term["priceDimensions"].values()
+    assert len(products) == 1
+    assert float(dimension["pricePerUnit"]["USD"]) == load_tables().prices["ml.m5.large", "us-east-1"].usd_per_hour
+    filters[0]["Value"] = "ml.zz9.xlarge"
+    assert pricing.get_products(ServiceCode="AmazonSageMaker", Filters=filters)["PriceList"] == []
+
+
+def test_the_rest_is_moto_s(bench):
+    if importlib.util.find_spec("moto") is None or importlib.util.find_spec("flask") is None:
+        with pytest.raises(ClientError) as caught:
+            bench.client("ecr").describe_repositories()
+        assert "moto" in str(caught.value)
+        return
+    ecr = bench.client("ecr")
+    ecr.create_repository(repositoryName="images")
+    assert [one["repositoryName"] for one in ecr.describe_repositories()["repositories"]] == ["images"]
+    assert bench.sagemaker.list_models()["Models"] == []
+
+
+def test_faults_come_and_go_while_it_runs(started):
+    bench = started()
+    assert call(bench, "POST", "faults", [{"kind": "throttle", "operation": "ListTrainingJobs", "rate_per_s": 0.001}]) == (
+        200,
+        {"added": 1},
+    )
+    bench.sagemaker.list_training_jobs()
+    with pytest.raises(ClientError) as caught:
+        bench.sagemaker.list_training_jobs()
+    assert caught.value.response["Error"] == {"Code": "ThrottlingException", "Message": "Rate exceeded"}
+    assert call(bench, "GET", "faults")[1][0]["operation"] == "ListTrainingJobs"
+    assert call(bench, "POST", "faults/clear", {"kind": "throttle"})[0] == 200
+    bench.sagemaker.list_training_jobs()
+
+
+def test_an_expired_token(started):
+    bench = started(faults=[{"kind": "expired_token", "after": 1, "times": 3}])
+    bench.sagemaker.list_training_jobs()
+    for service, operation, code in (
+        ("sagemaker", "list_training_jobs", "ExpiredTokenException"),
+        ("s3", "list_buckets", "ExpiredToken"),
+        ("sts", "get_caller_identity", "ExpiredToken"),
+    ):
+        with pytest.raises(ClientError) as caught:
+            getattr(bench.client(service), operation)()
+        assert caught.value.response["Error"]["Code"] == code
+    bench.sagemaker.list_training_jobs()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "data", "kind", "status", "words"),
+    [
+        ("POST", "faults", [{"kind": "trottle"}], "application/json", 400, "did you mean 'throttle'"),
+        ("POST", "faults", [], "text/plain", 415, "application/json"),
+        ("POST", "interrupt", {}, "application/json", 400, "a JSON object"),
+        ("POST", "interrupt", {"job": "nobody"}, "application/json", 409, "not found"),
+        ("GET", "nothing", None, "application/json", 404, "GET /_emulator/state"),
+    ],
+)
+def test_wrong_calls_say_why(bench, method, path, data, kind, status, words):
+    found, answer = call(bench, method, path, data, kind)
+    assert (found, words in answer["error"]) == (status, True)
+
+
+def test_only_this_machine_can_reach_it(bench):
+    assert bench.emulator._open._stack is not None
+    assert bench.emulator.endpoint_url.startswith("http://127.0.0.1:")
+    assert set(bench.emulator.environment) == {
+        "AWS_ENDPOINT_URL",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_DEFAULT_REGION",
+        "AWS_REGION",
+        "AWS_EC2_METADATA_DISABLED",
+    }
+
+
+def test_nulls_are_taken_for_absent(bench):
+    request = {**bench.request(), "VpcConfig": None, "HyperParameters": None, "Tags": None}
+    message = urllib.request.Request(
+        bench.emulator.endpoint_url,
+        json.dumps(request).encode(),
+        {"x-amz-target": "SageMaker.CreateTrainingJob", "content-type": "application/x-amz-json-1.1"},
+    )
+    urllib.request.urlopen(message).close()
+    bench.completed(request["TrainingJobName"])
+
+
+def test_an_interruption_can_be_told_while_it_runs(bench):
+    spot = {"EnableManagedSpotTraining": True, "stopping": {"MaxRuntimeInSeconds": 60, "MaxWaitTimeInSeconds": 60}}
+    name = bench.shell(
+        "echo ready; test -e $SM_CHECKPOINT_DIR/x || { echo > $SM_CHECKPOINT_DIR/x; sleep 60; }",
+        **spot,
+        CheckpointConfig={"S3Uri": "s3://bucket/ck/told"},
+    )
+    bench.printed(name, "ready")
+    bench.until(name, lambda job: job["SecondaryStatus"] == "Training")
+    assert call(bench, "POST", "interrupt", {"job": name})[0] == 200
+    bench.completed(name)
+    assert bench.statuses(name).count("Interrupted") == 1
+    other = bench.shell("echo ready; sleep 60")
+    bench.printed(other, "ready")
+    assert call(bench, "POST", "interrupt", {"job": other}) == (400, {"error": "only a job of managed spot training can be interrupted"})
+    bench.sagemaker.stop_training_job(TrainingJobName=other)
+
+
+def test_garbage_is_answered_with_an_error(bench):
+    url = bench.emulator.endpoint_url
+    request = urllib.request.Request(
+        url, b"{", {"x-amz-target": "SageMaker.ListTrainingJobs", "content-type": "application/x-amz-json-1.1"}
+    )
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(request)
+    assert caught.value.code == 400
+    assert json.load(caught.value)["__type"] == "SerializationException"

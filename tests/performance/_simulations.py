@@ -1,0 +1,113 @@
+"""Simulated experiments on a made-up table for the scripts that compare methods; Syne Tune's schedulers run in our loop as a `Method`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from _tables import SPACE, Curves
+
+from backends.simulated.backend import SimulatedBackend
+from benchmarking.jobs import JobBuilder
+from benchmarking.journal import SqliteJournal
+from benchmarking.methods.adapter import MethodAdapter
+from benchmarking.methods.base import Decision, Evaluation, Method, Suggestion
+from benchmarking.methods.registry import build_method
+from benchmarking.state import ExperimentState, StateSetup
+from benchmarking.tuner import Tuner
+from definitions.schema import BenchmarkDefinition, Budget
+
+
+def definition(full: int, objectives: Mapping[str, str], **budget: Any) -> BenchmarkDefinition:
+    """Return the definition of an experiment on the table."""
+    fidelity = {"kind": "progressive", "argument": "epochs", "reported_as": "epoch", "full": full}
+    return BenchmarkDefinition(
+        name="table", script="table.py", space=SPACE, objectives=dict(objectives), fidelity=fidelity, budget=Budget(**budget)
+    )
+
+
+def simulate(method: Method, made: BenchmarkDefinition, table: Curves, seed: int, journal: Path, n_workers: int = 4) -> Tuner:
+    """Run an experiment with its journal in a file and return the finished loop."""
+    adapter = MethodAdapter(method, lambda configuration: None)
+    heard = "epoch" if adapter.hears_levels else None
+    setup = StateSetup(objectives=made.objectives, seed=seed, level_name=heard, full_level=table.full)
+    file = SqliteJournal(journal)
+    tuner = Tuner(
+        state=ExperimentState(setup),
+        adapter=adapter,
+        backend=SimulatedBackend(table, seed=seed),
+        journal=file,
+        jobs=JobBuilder(made, "simulated", "table", seed=seed),
+        budget=made.budget,
+        n_workers=n_workers,
+    )
+    tuner.run()
+    file.close()
+    return tuner
+
+
+def ours(name: str, made: BenchmarkDefinition, seed: int, **arguments: Any) -> Method:
+    """Return one of our methods."""
+    return build_method(name, made, seed, arguments)
+
+
+class Theirs(Method):
+    """One of Syne Tune's schedulers, as it is, in our loop; its generators are seeded once.
+
+    Args:
+        name: `ASHA`, `MOASHA`, `MSR`, `CQR` or `RS`.
+        made: the definition.
+        seed: the experiment's seed.
+    """
+
+    def __init__(self, name: str, made: BenchmarkDefinition, seed: int) -> None:
+        import random
+
+        import numpy as np
+        from syne_tune.config_space import ordinal
+        from syne_tune.optimizer import baselines
+
+        random.seed(seed)
+        np.random.seed(seed)
+        self.hears_levels = name not in ("CQR", "RS")
+        space = {key: ordinal(spec["ordinal"], kind="equal") for key, spec in made.space.items()}
+        levels = {"time_attr": "epoch", "max_t": made.fidelity.full if made.fidelity else 1, "random_seed": seed}
+        plain = baselines.RandomSearch(space, metrics=["loss"], random_seed=seed)
+        if name == "MOASHA":
+            from syne_tune.optimizer.schedulers.multiobjective.moasha import MOASHA
+
+            self.scheduler = MOASHA(space, metrics=list(made.objectives), **levels)
+        elif name == "MSR":
+            from syne_tune.optimizer.schedulers.median_stopping_rule import MedianStoppingRule
+
+            self.scheduler = MedianStoppingRule(plain, time_attr="epoch", metric="loss", random_seed=seed)
+        elif name == "RS":
+            self.scheduler = plain
+        elif name == "CQR":
+            self.scheduler = baselines.CQR(space, metric="loss", random_seed=seed)
+        else:
+            self.scheduler = baselines.ASHA(space, metric="loss", **levels)
+
+    def suggest(self) -> Suggestion | None:
+        found = self.scheduler.suggest()
+        return None if found is None else Suggestion(dict(found.config))
+
+    def on_trial_add(self, trial: Evaluation) -> None:
+        self.scheduler.on_trial_add(self._trial(trial))
+
+    def on_trial_result(self, trial: Evaluation, result: Mapping[str, Any]) -> Decision:
+        return Decision(self.scheduler.on_trial_result(self._trial(trial), dict(result)))
+
+    def on_trial_complete(self, trial: Evaluation, result: Mapping[str, Any]) -> None:
+        # After a STOP at the last level it has forgotten the trial.
+        if trial.trial_id in getattr(self.scheduler, "trial_info", {trial.trial_id: None}):
+            self.scheduler.on_trial_complete(self._trial(trial), dict(result))
+
+    def on_trial_remove(self, trial: Evaluation) -> None:
+        self.scheduler.on_trial_remove(self._trial(trial))
+
+    def _trial(self, trial: Evaluation) -> Any:
+        from syne_tune.backend.trial_status import Trial
+
+        return Trial(trial.trial_id, dict(trial.config), None)

@@ -1,0 +1,80 @@
+"""MOASHA with two objectives, one to be minimised and one maximised: what a report costs, ours against Syne Tune's, on one stream.
+
+The two do not decide alike: theirs takes a sort order for ranks (see tests/benchmarking/methods/test_asha.py). As it can neither mix
+directions, it gets both losses to minimise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from _common import in_turn, load_line, median, run_side, show
+from _streams import drive
+
+FULL = 9
+
+
+def ours(trials: int) -> dict[str, Any]:
+    from benchmarking.methods.base import Decision, Evaluation
+    from benchmarking.methods.registry import build_method
+    from definitions.schema import BenchmarkDefinition
+
+    fidelity = {"kind": "progressive", "argument": "epochs", "reported_as": "epoch", "full": FULL}
+    definition = BenchmarkDefinition(
+        name="x", script="x.py", space={"x": {"uniform": [0, 1]}}, objectives={"loss": "min", "gain": "max"}, fidelity=fidelity
+    )
+    method = build_method("MOASHA", definition, 0, {})
+
+    def add(trial: int) -> None:
+        method.on_trial_add(Evaluation(trial, {"x": 0.5}))
+
+    def tell(trial: int, level: int, values: list[float]) -> bool:
+        return method.on_trial_result(Evaluation(trial, {"x": 0.5}), {"loss": values[0], "gain": -values[1], "epoch": level}) is Decision.STOP
+
+    return drive(add, tell, trials, FULL)
+
+
+def syne_tune(trials: int) -> dict[str, Any]:
+    from syne_tune.backend.trial_status import Trial
+    from syne_tune.config_space import uniform
+    from syne_tune.optimizer.schedulers.multiobjective.moasha import MOASHA
+
+    scheduler = MOASHA({"x": uniform(0, 1)}, metrics=["loss", "gain"], time_attr="epoch", max_t=FULL, random_seed=0)
+
+    def tell(trial: int, level: int, values: list[float]) -> bool:
+        return scheduler.on_trial_result(Trial(trial, {"x": 0.5}, None), {"loss": values[0], "gain": values[1], "epoch": level}) == "STOP"
+
+    return drive(lambda trial: scheduler.on_trial_add(Trial(trial, {"x": 0.5}, None)), tell, trials, FULL)
+
+
+SIDES = {"ours": ours, "Syne Tune": syne_tune}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trials", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--side", help=argparse.SUPPRESS)
+    parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.side:
+        given.out.write_text(json.dumps(SIDES[given.side](given.trials)))
+        return
+    found = in_turn(
+        given.rounds, {name: lambda name=name: run_side(__file__, "--side", name, "--trials", str(given.trials)) for name in SIDES}
+    )
+    late = {name: median([one["late_us"] for one in ones]) for name, ones in found.items()}
+    rows = [
+        [name, ones[0]["reports"], ones[0]["stopped"], median([one["mean_us"] for one in ones]), late[name], 1e6 / late[name]]
+        for name, ones in found.items()
+    ]
+    header = ["", "reports", "stopped", "cpu us a report, all", "cpu us a report, at the end", "reports/s at the end"]
+    show(f"on_trial_result of MOASHA, {given.trials} trials ({load_line()})", header, rows)
+    print(f"\ntarget: 50 times; ratio {late['Syne Tune'] / late['ours']:.0f}")
+
+
+if __name__ == "__main__":
+    main()
