@@ -14,12 +14,13 @@ from typing import Any
 from backends.base import Backend, BackendContext
 from backends.failures import Cause
 from backends.registry import backend_class
-from benchmarking.ending import Ending
+from benchmarking.canary.foresight import foresee
 from benchmarking.canary.record import write_forecasts
+from benchmarking.ending import Ending
 from benchmarking.environment import describe_environment
 from benchmarking.export.files import write_atomically
 from benchmarking.export.reports_csv import write_reports
-from benchmarking.export.trials_csv import write_trials
+from benchmarking.export.trials_csv import trials_header, trials_rows, write_trials
 from benchmarking.inputs import Inputs
 from benchmarking.jobs import JobBuilder, job_prefix
 from benchmarking.journal import Journal, SqliteJournal, has_records
@@ -27,6 +28,7 @@ from benchmarking.methods.adapter import MethodAdapter
 from benchmarking.methods.base import Method
 from benchmarking.methods.registry import build_method
 from benchmarking.refusal import Refuse, check_listed, refusal
+from benchmarking.report.summary import Summary, summarise
 from benchmarking.state import ExperimentState, StateSetup
 from benchmarking.tuner import Observer, Tuner, Wallet, checkpoint_key
 from benchmarking.workers import worker_count
@@ -105,9 +107,31 @@ class ExperimentResult:
 
     spec: ExperimentSpec
     ending: Ending
-    state: ExperimentState
+    state: ExperimentState = field(repr=False)
     price_label: str
     survivors: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> Summary:
+        """Verdict, table and best value, as they are printed."""
+        definition = self.spec.definition
+        return summarise(self.state, definition.objectives, self.price_label, definition.configuration_keys)
+
+    @property
+    def verdict(self) -> str:
+        """Which configuration wins, by how much, and whether the measurements can carry that."""
+        return self.summary.verdict
+
+    @property
+    def best(self) -> float | None:
+        """Primary objective of the leading configuration (mean over repeats); None where nothing was completed."""
+        return self.summary.best
+
+    @property
+    def trials(self) -> list[dict[str, Any]]:
+        """The rows of trials.csv."""
+        header = trials_header(self.spec.definition)
+        return [dict(zip(header, row, strict=True)) for row in trials_rows(self.spec.definition, self.state)]
 
 
 @dataclass(frozen=True)
@@ -200,11 +224,12 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
 
 def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, journal: Journal) -> tuple[Tuner, Ending]:
     definition = spec.definition
-    refuse = refusal(definition, spec.backend, backend.room)
-    check_listed(definition, refuse)
+    seen = foresee(definition, spec.results_dir, spec.backend)
+    refuse = refusal(definition, spec.backend, backend.room, seen.problem)
+    check_listed(definition, refusal(definition, spec.backend, backend.room))
     with Inputs(definition, spec.backend, surroundings.cache) as inputs:
         prefix = job_prefix(definition.name, spec.hash)
-        jobs = JobBuilder(definition, spec.backend, prefix, inputs.channels, inputs.environment, spec.seed)
+        jobs = JobBuilder(definition, spec.backend, prefix, inputs.channels, inputs.environment, spec.seed, longest_s=seen.longest_s)
         check_money(definition, jobs)
         n_workers = worker_count(definition, spec.backend, backend.room)
         tuner = make_tuner(spec, backend, journal, jobs, n_workers, refuse, surroundings)
@@ -228,7 +253,9 @@ def make_tuner(
     method = build_method(spec.method, definition, spec.seed, spec.method_arguments)
     adapter = MethodAdapter(method, refuse)
     return Tuner(
-        state=ExperimentState(state_setup(definition, spec.seed, hears_levels=adapter.hears_levels, repeats=repeats_for(method, definition))),
+        state=ExperimentState(
+            state_setup(definition, spec.seed, hears_levels=adapter.hears_levels, repeats=repeats_for(method, definition))
+        ),
         adapter=adapter,
         backend=backend,
         journal=journal,

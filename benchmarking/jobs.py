@@ -46,6 +46,7 @@ class JobBuilder:
         environment: variables for every job, e.g. of an embedded S3 server.
         seed: the experiment's seed.
         region: for prices.
+        longest_s: seconds that a forecast gives a configuration's job, where the definition sets no `max_run`; None where there is none.
     """
 
     def __init__(
@@ -57,7 +58,9 @@ class JobBuilder:
         environment: Mapping[str, str] | None = None,
         seed: int = 0,
         region: str = "us-east-1",
+        longest_s: Callable[[Mapping[str, Any]], float | None] = lambda configuration: None,
     ) -> None:
+        self._longest_s = longest_s
         self._definition = definition
         self._backend = backend
         self._prefix = prefix
@@ -71,6 +74,15 @@ class JobBuilder:
         self._script = str(Path(definition.source_dir) / definition.script)
         self.worst_s = self._max_run_s + self._grace_s
 
+    def worst_case_s(self, configuration: Mapping[str, Any]) -> float:
+        """Return the seconds that a configuration's job can be billed for at most."""
+        return self._may_run_s(configuration) + self._grace_s
+
+    def _may_run_s(self, configuration: Mapping[str, Any]) -> float:
+        if self._definition.budget.max_run is not None:
+            return self._definition.budget.max_run
+        return self._longest_s(configuration) or self._max_run_s
+
     def name(self, trial: int, attempt: int) -> str:
         """Return a job name that is valid on every back-end (letters, digits and hyphens, at most 63)."""
         return f"{self._prefix}-t{trial}-a{attempt}"
@@ -78,6 +90,7 @@ class JobBuilder:
     def build(self, trial: int, repeat: int, configuration: Mapping[str, Any], attempt: int, restore_from: str | None) -> JobSpec:
         """Return the job of a trial's attempt; a canary's configuration says its own level and repeat."""
         definition = self._definition
+        may_run_s = self._may_run_s(configuration)
         configuration, level, own_repeat = split(configuration)
         repeat = repeat if own_repeat is None else own_repeat
         fidelity = definition.fidelity
@@ -103,7 +116,7 @@ class JobBuilder:
             repeat=repeat,
             checkpoint=checkpoint_key(trial),
             restore_from=restore_from,
-            limits=Limits(self._max_run_s, self._grace_s),
+            limits=Limits(may_run_s, self._grace_s),
             exclusive=definition.is_exclusive,
         )
 

@@ -13,13 +13,16 @@ from definitions.schema import BenchmarkDefinition
 Refuse = Callable[[Mapping[str, Any]], str | None]
 
 
-def refusal(definition: BenchmarkDefinition, backend: str, room: Callable[[str], int]) -> Refuse:
+def refusal(
+    definition: BenchmarkDefinition, backend: str, room: Callable[[str], int], foreseen: Refuse = lambda configuration: None
+) -> Refuse:
     """Return the function that says why a configuration cannot run, or None where it can.
 
     Args:
         definition: the resolved definition.
         backend: name of the back-end.
         room: how many jobs of an instance type can run at once; 0 where none can.
+        foreseen: says why a forecast rules a configuration out, or None.
     """
     rules = definition.rules
     rooms: dict[str, int] = {}
@@ -35,7 +38,7 @@ def refusal(definition: BenchmarkDefinition, backend: str, room: Callable[[str],
         instance_type = instance_type_of(definition, backend, configuration)
         if instance_type not in rooms:
             rooms[instance_type] = room(instance_type)
-        return None if rooms[instance_type] else f"instance type {instance_type} does not fit here"
+        return foreseen(configuration) if rooms[instance_type] else f"instance type {instance_type} does not fit here"
 
     return refuse
 

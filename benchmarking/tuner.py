@@ -36,6 +36,10 @@ class Jobs(Protocol):
     worst_s: float
     """Seconds that a job can be billed for at most."""
 
+    def worst_case_s(self, configuration: Mapping[str, Any]) -> float:
+        """Return the seconds that a configuration's job can be billed for at most."""
+        ...
+
     def name(self, trial: int, attempt: int) -> str:
         """Return the name of a trial's job."""
         ...
@@ -168,7 +172,9 @@ class Tuner:
         if self.state.sequence:
             sessions.append(Session(self.state.sequence, self.state.last_at, now))
             self._journal.begin_session(sessions[-1])
-        self._downtime_s = sum(max(0.0, session.started_at - session.last_at) for session in sessions)
+        # Of controllers that recorded nothing, only the last one's start counts: it ends the same pause as theirs.
+        pauses = {session.after: max(0.0, session.started_at - session.last_at) for session in sessions}
+        self._downtime_s = sum(pauses.values())
 
     def _record(self, kind: str, body: Mapping[str, Any], at: float | None = None) -> None:
         record = self._journal.append(self._backend.now() if at is None else at, kind, body)
@@ -356,7 +362,7 @@ class Tuner:
         if self._is_closed_to(str(configuration.get("instance_type", ""))):
             return False
         usd_per_hour, count = self._jobs.price(configuration)
-        worst_usd = cost_usd(self._jobs.worst_s, usd_per_hour, count)
+        worst_usd = cost_usd(self._jobs.worst_case_s(configuration), usd_per_hour, count)
         if not affordable(self._budget, spent_usd=self.spent_usd, reserved_usd=state.reserved_usd, worst_usd=worst_usd):
             return False
         body = {

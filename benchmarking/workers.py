@@ -12,20 +12,21 @@ _REMOTE = 4
 
 
 def worker_count(definition: BenchmarkDefinition, backend: str, room: Callable[[str], int]) -> int:
-    """Return `n_workers`: as given; else 1 where trials are exclusive; else what fits of the smallest instance type, at most 4 elsewhere.
+    """Return how many trials are in flight at most.
+
+    `n_workers` where given (on this machine no more than fit), else what fits, at most 4 elsewhere; 1 where trials are exclusive here.
 
     Args:
         definition: the resolved definition.
         backend: name of the back-end.
         room: how many jobs of an instance type can run at once.
     """
-    if definition.n_workers is not None:
-        return definition.n_workers
     if backend == "local" and definition.is_exclusive:
         return 1
-    rooms = [room(name) for name in instance_types(definition, backend)]
-    most = max(rooms, default=1)
-    return max(1, most if backend == "local" else min(most, _REMOTE))
+    if backend != "local" and definition.n_workers is not None:
+        return definition.n_workers
+    most = max((room(name) for name in instance_types(definition, backend)), default=1)
+    return max(1, min(most, definition.n_workers or (most if backend == "local" else _REMOTE)))
 
 
 def instance_types(definition: BenchmarkDefinition, backend: str) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WrapValidator, model_validator
 
 from definitions.configuration import Scalar
 from definitions.errors import UserError
@@ -22,6 +22,8 @@ Seconds = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 Dollars = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Flag = Annotated[bool, Field(strict=True)]
+KEEP_WHOLE = WrapValidator(lambda value, check: value if check(value) == value and type(value) is int else check(value))
+"""A whole number stays one, so that a script gets `--epochs 3`, not `--epochs 3.0`."""
 Text = Annotated[str, Field(strict=True)]
 Mode = Literal["min", "max"]
 Order = Literal["default", "interleave", "random"]
@@ -144,8 +146,8 @@ class PerJob(Model):
 
     kind: Literal["per_job"]
     argument: Text
-    ladder: tuple[Number, ...] = (0.01, 0.03, 0.1)
-    full: Annotated[Number, Field(gt=0)] = 1.0
+    ladder: tuple[Annotated[Number, KEEP_WHOLE], ...] = (0.01, 0.03, 0.1)
+    full: Annotated[Number, Field(gt=0), KEEP_WHOLE] = 1.0
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:

@@ -75,7 +75,7 @@ def make_parser() -> argparse.ArgumentParser:
     other = parser.add_argument_group("other")
     other.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the result on stdout (default table)")
     other.add_argument("--verbose", action=argparse.BooleanOptionalAction, default=False, help="log more, and every change of every trial")
-    other.add_argument("--warm_pool", type=int, choices=(0, 1), default=0, help="1: the same as --backend warm_pool")
+    other.add_argument("--warm_pool", type=int, choices=(0, 1), default=0, help="1: the same as --backend warm_pool, where there is one")
     other.add_argument("--yes", action="store_true", help="do not ask before spending real money")
     other.add_argument("--save_tuner", nargs="?", const="1", help=argparse.SUPPRESS)
     other.add_argument("--launched_remotely", nargs="?", const="1", help=argparse.SUPPRESS)

@@ -9,6 +9,7 @@ from pathlib import Path
 from backends.base import Backend, BackendContext
 from backends.registry import backend_class
 from benchmarking.budget import cost_usd
+from benchmarking.canary.foresight import described, foresee
 from benchmarking.experiment import ExperimentSpec
 from benchmarking.jobs import JobBuilder
 from benchmarking.methods.registry import build_method
@@ -16,6 +17,7 @@ from benchmarking.refusal import Refuse, check_listed, refusal
 from benchmarking.report import table
 from benchmarking.report.text import dollars, duration
 from benchmarking.workers import instance_types, worker_count
+from definitions.errors import UserError
 
 _MANY = 20_000
 
@@ -37,7 +39,9 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str
         total, unknown = total + (worst_usd or 0.0), unknown or worst_usd is None
     header = ["benchmark", "method", "seed", "back-end", "instance types", "trials", "workers", "longest", "worst cost"]
     worst = dollars(None if unknown else total) + (f" ({label} prices)" if label else "")
-    return f"{table(header, rows)}\n\nworst case of all: {worst}; nothing was started"
+    foreseen = dict.fromkeys(described(foresee(spec.definition, spec.results_dir, spec.backend)) for spec in specs)
+    blocks = [table(header, rows), *(text for text in foreseen if text)]
+    return "\n\n".join([*blocks, f"worst case of all: {worst}; nothing was started"])
 
 
 def _row(spec: ExperimentSpec, backend: Backend) -> tuple[list[object], float | None]:
@@ -50,6 +54,8 @@ def _row(spec: ExperimentSpec, backend: Backend) -> tuple[list[object], float | 
     prices = [jobs.price({"instance_type": name})[0] for name in types]
     dearest = None if None in prices else max(price for price in prices if price is not None)
     trials = _trials(spec, refuse)
+    if trials == 0:
+        raise UserError(f"{spec.title}: no configuration can run", _last_refusal(spec, refuse))
     budget = definition.budget
     longest_s = None if trials is None else -(-trials // workers) * jobs.worst_s
     if budget.max_wallclock_time is not None:
@@ -62,6 +68,14 @@ def _row(spec: ExperimentSpec, backend: Backend) -> tuple[list[object], float | 
         worst_usd = by_time if worst_usd is None else min(worst_usd, by_time or worst_usd)
     if budget.max_cost is not None and dearest is not None:
         worst_usd = min(worst_usd if worst_usd is not None else float("inf"), budget.max_cost)
+    if budget.max_cost is not None and dearest is not None:
+        first_usd = cost_usd(jobs.worst_s, min(price for price in prices if price is not None), 1) or 0.0
+        if first_usd > budget.max_cost:
+            raise UserError(
+                f"{spec.title}: max_cost = {dollars(budget.max_cost)} allows no trial",
+                f"one may cost {dollars(first_usd)}: {duration(jobs.worst_s)} at most",
+                "raise max_cost, or lower max_run",
+            )
     row = [
         definition.name,
         spec.method,
@@ -74,6 +88,11 @@ def _row(spec: ExperimentSpec, backend: Backend) -> tuple[list[object], float | 
         "no limit" if worst_usd is None and dearest is not None else dollars(worst_usd),
     ]
     return row, worst_usd
+
+
+def _last_refusal(spec: ExperimentSpec, refuse: Refuse) -> str:
+    suggestion = build_method(spec.method, spec.definition, spec.seed, spec.method_arguments).suggest()
+    return (refuse(suggestion.configuration) or "") if suggestion is not None else ""
 
 
 def _trials(spec: ExperimentSpec, refuse: Refuse) -> int | None:

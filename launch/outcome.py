@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from benchmarking.canary.record import report
 from benchmarking.experiment import ExperimentResult
 from benchmarking.export.files import cell
-from benchmarking.export.trials_csv import trials_header, trials_rows
-from benchmarking.report import summarise, table
+from benchmarking.export.trials_csv import trials_header
+from benchmarking.report import table
 from definitions import strict_json
 from definitions.errors import EXIT_BUDGET, EXIT_CLOUD, EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, EXIT_USAGE
 
@@ -33,14 +33,14 @@ def as_text(results: Sequence[ExperimentResult]) -> str:
 
 def _block(result: ExperimentResult, *, with_title: bool) -> str:
     spec = result.spec
-    summary = summarise(result.state, spec.definition.objectives, result.price_label)
+    summary = result.summary
     lines = [f"== {spec.title}"] if with_title else []
     canaries = report(spec.definition, result.state)
     if canaries:
         lines += [f"{result.ending.message[:1].upper()}{result.ending.message[1:]}.", "", canaries]
         return "\n".join([*lines, "", f"results: {spec.folder}/forecasts.csv, trials.csv, reports.csv, journal.sqlite, logs/"])
     lines.append(summary.verdict)
-    if result.ending.exit_code != EXIT_DONE:
+    if result.ending.exit_code != EXIT_DONE or summary.best is None:
         lines.append(f"Ended early: {result.ending.message}.")
     if summary.table:
         lines += ["", summary.table]
@@ -52,7 +52,7 @@ def _comparison(results: Sequence[ExperimentResult]) -> str:
     rows = []
     for result in results:
         primary = result.spec.definition.primary_objective
-        best = summarise(result.state, result.spec.definition.objectives).best
+        best = result.best
         rows.append(
             [
                 result.spec.definition.name,
@@ -72,8 +72,7 @@ def as_json(results: Sequence[ExperimentResult]) -> str:
     found = []
     for result in results:
         spec, state = result.spec, result.state
-        summary = summarise(state, spec.definition.objectives, result.price_label)
-        header = trials_header(spec.definition)
+        summary = result.summary
         found.append(
             {
                 "benchmark": spec.definition.name,
@@ -89,7 +88,7 @@ def as_json(results: Sequence[ExperimentResult]) -> str:
                 "best": summary.best,
                 "spent_usd": state.spent_usd,
                 "price_label": result.price_label,
-                "trials": [dict(zip(header, row, strict=True)) for row in trials_rows(spec.definition, state)],
+                "trials": result.trials,
             }
         )
     return strict_json.dumps({"schema_version": 1, "experiments": found})
@@ -100,10 +99,9 @@ def as_csv(results: Sequence[ExperimentResult]) -> str:
     columns: dict[str, None] = {}
     rows: list[dict[str, object]] = []
     for result in results:
-        header = trials_header(result.spec.definition)
-        columns |= dict.fromkeys(header)
+        columns |= dict.fromkeys(trials_header(result.spec.definition))
         about = {"benchmark": result.spec.definition.name, "method": result.spec.method, "seed": result.spec.number}
-        rows += [{**about, **dict(zip(header, row, strict=True))} for row in trials_rows(result.spec.definition, result.state)]
+        rows += [{**about, **trial} for trial in result.trials]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     names = ["benchmark", "method", "seed", *columns]

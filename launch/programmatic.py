@@ -25,6 +25,9 @@ def run_benchmarks(benchmark: Any, options: Mapping[str, Any]) -> list[Experimen
     given: dict[str, Any] = {name: _tuple(value) if name in ("method", "settings") else value for name, value in options.items()}
     for name in ("results_dir", "cache_dir"):
         given[name] = Path(given.get(name) or getattr(RunRequest, name)).expanduser()
+    for name in ("num_seeds", "start_seed", "random_seed"):
+        if not isinstance(given.get(name, 0), int):
+            raise UserError(f"launch.run({name}={given[name]!r})", "it is a whole number")
     request = RunRequest(benchmark=_tuple(benchmark), **given)
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         return execute(plan(request), request, Progress(nowhere, live=False))

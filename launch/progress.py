@@ -94,7 +94,7 @@ class Progress:
             case "start":
                 trial = state.trials[body["trial"]]
                 again = f" again (attempt {body['attempt']})" if body["attempt"] > 1 else ""
-                keys = list(trial.configuration)
+                keys = self._keys(trial)
                 repeat = f" repeat={trial.repeat}" if state.setup.repeats > 1 else ""
                 return f"trial {trial.trial} starts{again}: {configuration_text(trial.configuration, keys)}{repeat} ({state.busy} running)"
             case "settle":
@@ -106,6 +106,10 @@ class Progress:
             case "reported" if self._verbose:
                 return f"{body['job']}: " + " ".join(f"{name}={shown(value)}" for name, value in body["metrics"].items())
         return None
+
+    def _keys(self, trial: TrialState) -> list[str]:
+        order = () if self._spec is None else self._spec.definition.configuration_keys
+        return [key for key in order if key in trial.configuration] or list(trial.configuration)
 
     def _settled(self, trial: TrialState, state: ExperimentState) -> str:
         values = " ".join(f"{name}={shown(trial.value_of(name))}" for name in state.setup.objectives)
@@ -165,6 +169,6 @@ class Progress:
             trial = state.trials[job.trial]
             stage = "stopping" if job.stop_requested_at else ("running" if job.started else "waiting")
             values = " ".join(f"{name}={shown(value)}" for name, value in list(trial.last.items())[:4])
-            keys = list(trial.configuration)
+            keys = self._keys(trial)
             lines.append(f"  trial {trial.trial} {stage}: {configuration_text(trial.configuration, keys)}  {values}")
         return tuple(lines)

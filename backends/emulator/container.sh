@@ -4,11 +4,6 @@
 # Exit code 120 says that /opt/ml could not be had.
 ml=$1 stage=$2 cache=$3 folder=$4
 shift 4
-child= told=
-tell() {
-    [ -n "$told" ] || [ -z "$child" ] || { told=1; kill -TERM $child 2>/dev/null; }
-}
-trap tell TERM
 if ! [ -d /opt/ml ]; then
     # The machine's /opt is left alone: over it, in here only, comes the folder that is missing.
     mkdir -p "$stage/ml" || exit 120
@@ -42,11 +37,17 @@ if [ -n "$cache" ]; then
     mount --bind "$cache" /opt/ml/sagemaker/warmpoolcache || exit 120
 fi
 cd "$folder" || exit 120
-"$@" &
-child=$!
+# A shell's background programs would ignore these two.
+env --default-signal=INT,QUIT -- "$@" &
+child=$! told=
 # Else this shell would tell of signals in the midst of the output.
 exec >/dev/null 2>&1
-# A signal that came before there was a child is not lost: whoever sends one leaves this file first.
+tell() {
+    [ -n "$told" ] || { told=1; kill -TERM $child 2>/dev/null; }
+}
+# Only now, as a child forked with a trap set may lose a signal until the trap is cleared in it. One that came to this shell before is
+# not lost either: whoever sends one leaves a file first.
+trap tell TERM
 [ -e "$ml/../stopped" ] && tell
 while :; do
     wait $child

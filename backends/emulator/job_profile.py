@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 from backends.emulator.job import Job
+from backends.emulator.problems import ServiceError
 from backends.emulator.profiler import ProfilerFile
 from backends.emulator.world import World
 
@@ -36,4 +38,6 @@ class JobProfile:
     def flush(self) -> None:
         """Upload what has been sampled since the last time; a piece of work."""
         for file in self._files:
-            file.upload(file.take())
+            # A profile that cannot be kept is no reason for a job to fail.
+            with contextlib.suppress(ServiceError):
+                file.upload(file.take())

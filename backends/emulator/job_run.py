@@ -250,7 +250,7 @@ class JobRun:
         elif self._intent == "internal":
             self._internal()
         elif self._intent:
-            self._upload(attempt, True, lambda: self._finish_early(uploaded=True))
+            self._upload(attempt, True, self._finish_early)
         elif error is not None:
             self._end("Failed", f"ClientError: checkpoints could not be uploaded: {_text(error)}")
         elif code:
@@ -283,19 +283,18 @@ class JobRun:
                 return
             self._job.artifacts = artifacts or ""
             if model and self._intent == "Stopped" and self._job.life.secondary == "Stopping":
-                self._finish_early(uploaded=True)
+                self._finish_early()
             else:
                 then()
 
         self._world.engine.work(lambda: attempt.upload(model), done)
 
-    def _finish_early(self, uploaded: bool = False) -> None:
+    def _finish_early(self) -> None:
         job = self._job
         self._cancel_timers()
         slow = self._world.book.for_job("slow_stop", job.name, job.instance_type, job.incarnation)
         delay_s = self._world.settings.delays.stop_s + (slow.get("seconds", 0.0) if slow else 0.0)
         intent = self._intent
-        del uploaded
         if delay_s > 0:
             self._busy = True
             self._later(delay_s, lambda: self._end(intent))

@@ -250,6 +250,8 @@ class Jobs:
         return self._world.folder / "caches" / f"{zlib.crc32(job.name.encode()):08x}-{job.number}"
 
     def _drop_cache(self, job: Job) -> None:
+        if job.warm is None and job.chain_since is None:
+            return
         folder = self._cache_of(job)
         self._world.engine.work(lambda: shutil.rmtree(folder, ignore_errors=True), lambda result, error: None)
 

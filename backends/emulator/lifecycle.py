@@ -35,11 +35,11 @@ MESSAGES = {
 _NEXT = {
     "": ("Starting",),
     "Starting": ("Pending", "Downloading", "Stopping", "Failed", "MaxWaitTimeExceeded"),
-    "Pending": ("Starting", "Downloading", "Stopping", "Failed", "MaxWaitTimeExceeded"),
+    "Pending": ("Starting", "Downloading", "Stopping", "Restarting", "Failed", "MaxWaitTimeExceeded"),
     "Downloading": ("Training", "Stopping", "Interrupted", "Restarting", "Failed", "MaxWaitTimeExceeded"),
     "Training": ("Uploading", "Stopping", "Interrupted", "Restarting", "Failed", "MaxRuntimeExceeded", "MaxWaitTimeExceeded"),
-    "Interrupted": ("Starting", "Stopping", "Failed", "MaxWaitTimeExceeded"),
-    "Restarting": ("Starting", "Stopping", "Failed", "MaxWaitTimeExceeded"),
+    "Interrupted": ("Starting", "Stopping", "Restarting", "Failed", "MaxWaitTimeExceeded"),
+    "Restarting": ("Starting", "Stopping", "Restarting", "Failed", "MaxWaitTimeExceeded"),
     "Stopping": ("Uploading", "Stopped", "Failed", "MaxRuntimeExceeded", "MaxWaitTimeExceeded"),
     "Uploading": ("Completed", "Stopping", "Stopped", "Failed", "MaxRuntimeExceeded", "MaxWaitTimeExceeded"),
 }

@@ -31,7 +31,7 @@ from definitions.errors import UserError
 
 
 class SimulatedCheckpoints(CheckpointStore):
-    """Remembers how many reports of its run a trial has made; what a job that ended early had made is kept in a folder where one is given."""
+    """Remembers how many reports of its run a trial has made; kept in a folder, where one is given, for jobs that ended early."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""A forecast as data: median, intervals, and a status that says whether the evidence carries it. Used by everything that shows forecasts."""
+"""A forecast as data: median, intervals, and a status that says whether the evidence carries it. Used by all that shows forecasts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def status_of_width(lo80: float, hi80: float, scale: float | None = None) -> Sta
     """Return the status that the width of the 80 % interval allows.
 
     Args:
-        lo80, hi80: its ends.
+        lo80: its lower end.
+        hi80: its upper end.
         scale: of a utilisation, which is judged by points; None for what is judged by ratio.
     """
     if scale is not None:

@@ -23,7 +23,7 @@ _HARDLY_GROWS = 1.4
 """Growth, over at least three times the data, up to which a fit phase counts as not growing yet."""
 
 _MOSTLY_CONSTANT, _LOOSE_EXPONENT = 0.5, 0.1
-"""A phase of which more than the first is constant at the largest canary, with an exponent that is looser than the second, is not decided."""
+"""A phase of which more than the first is constant at the largest canary, its exponent looser than the second, is not decided."""
 
 _MISFIT = 3.0
 """Residual over repeat noise from which on the law is said not to fit."""

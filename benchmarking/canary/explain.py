@@ -71,13 +71,11 @@ def half_width(item: Fitted, question: Question) -> float | None:
     return math.sqrt(float(high) / float(low)) if low > 0 else math.inf
 
 
-def offers(
-    groups: Mapping[str, Sequence[Canary]], name: str, question: Question, fractions: Sequence[float] | None = None
-) -> list[Offer]:
+def offers(groups: Mapping[str, Sequence[Canary]], name: str, question: Question, fractions: Sequence[float] | None = None) -> list[Offer]:
     """Return what one more canary of a configuration would cost and buy, best width per dollar (else per second) first.
 
-    Each is judged by adding the run that the fit expects, at its own median: the plug-in form of preposterior analysis (Raiffa and Schlaifer,
-    Applied Statistical Decision Theory, 1961).
+    Each is judged by adding the run that the fit expects, at its own median: the plug-in form of preposterior analysis (Raiffa and
+    Schlaifer, Applied Statistical Decision Theory, 1961).
 
     Args:
         groups: canaries of all configurations, so that what they share stays shared.
@@ -140,7 +138,7 @@ def explain(groups: Mapping[str, Sequence[Canary]], name: str, question: Questio
         return [f"{name}: no time was measured, so nothing can be said of its width"]
     lines = [f"{name}: the width of its time comes from " + ", ".join(f"{cause} {share:.0%}" for cause, share in shares.items())]
     if item.time is not None and not item.time.timed:
-        lines.append("  a timer around the fit phase costs nothing and narrows most: `with phase(\"train\")` in the script")
+        lines.append('  a timer around the fit phase costs nothing and narrows most: `with phase("train")` in the script')
     for offer in offers(groups, name, question):
         price = dollars(offer.usd) if offer.usd is not None else "price unknown"
         what = "one more run" if offer.is_repeat else "one run"

@@ -59,7 +59,9 @@ def fit_all(groups: Mapping[str, Sequence[Canary]], at: float) -> dict[str, Fitt
         at: nominal fraction that is forecast.
     """
     completed = {name: [canary for canary in group if canary.status == COMPLETED] for name, group in groups.items()}
-    wall = _noises(completed, {"startup": "startup_s", "load": "load_s", "train": "train_s", "checkpoint": "checkpoint_s", "total": "total_s"})
+    wall = _noises(
+        completed, {"startup": "startup_s", "load": "load_s", "train": "train_s", "checkpoint": "checkpoint_s", "total": "total_s"}
+    )
     cpu = _noises(completed, {"train": "train_cpu_s", "total": "cpu_s"})
     found = {}
     for name, group in groups.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarking.canary.table import Canary, CanaryTable
@@ -48,15 +47,3 @@ def read_experiment(folder: Path) -> CanaryTable:
     finally:
         journal.close()
     return canaries_of(spec.definition, state)
-
-
-def earlier(results_dir: Path, benchmark: str) -> Iterator[CanaryTable]:
-    """Yield the canaries of a benchmark's earlier experiments, the latest first; folders that cannot be read are passed over."""
-    found = list(results_dir.glob(f"*/{benchmark}/*/experiment.json")) if results_dir.is_dir() else []
-    for path in sorted(found, key=lambda one: one.stat().st_mtime, reverse=True):
-        try:
-            table = read_experiment(path.parent)
-        except (UserError, OSError, KeyError, ValueError):
-            continue
-        if table.canaries:
-            yield table

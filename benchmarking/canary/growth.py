@@ -1,7 +1,7 @@
 """How a measured quantity grows with the data: a Bayesian mixture over power laws on a grid. Pure numbers; used by every phase's law.
 
-The law is y = K (s + (1 - s) (x / x0)^c) e, with x0 the geometric mean of the measured sizes, s the share of y that is constant there, and e
-log-normal noise. K (flat prior) and the noise variance (inverse gamma prior) integrate out in closed form, which leaves a Student
+The law is y = K (s + (1 - s) (x / x0)^c) e, with x0 the geometric mean of the measured sizes, s the share of y that is constant there,
+and e log-normal noise. K (flat prior) and the noise variance (inverse gamma prior) integrate out in closed form, which leaves a Student
 predictive for each cell (c, s): the normal-inverse-gamma model, e.g. Murphy, "Conjugate Bayesian analysis of the Gaussian distribution"
 (2007), section 6, weighted by cell evidence (Bayesian model averaging, Hoeting et al., Statistical Science 14, 1999).
 """
@@ -21,7 +21,7 @@ NOISE_A0, NOISE_SD = 2.5, 0.04
 """Prior of the noise variance: inverse gamma of shape `NOISE_A0` with its mode at `NOISE_SD` squared."""
 
 WARM_UP = (math.log(0.1), 2.0)
-"""Mean and standard deviation of the log of the seconds by which a fit phase is longer than its work (lazy imports, threads, first calls)."""
+"""Mean and sd of the log of the seconds by which a fit phase is longer than its work (lazy imports, threads, first calls)."""
 
 COUPLING = 0.03
 """Standard deviation of the exponents of one code's configurations around their common one."""
@@ -37,8 +37,8 @@ class GrowthPrior:
     Args:
         exponents: components (weight, mean, standard deviation) of the exponent's mixture.
         free: weight of "no constant part at all".
-        offset: how the rest is spread over the constant share s: `any` (a total), `most` (a base load like memory), `seconds` (a timed phase:
-            warming up takes some fraction of a second, whatever the phase); or the share that another measurement suggests.
+        offset: how the rest is spread over the constant share s: `any` (a total), `most` (a base load like memory), `seconds` (a timed
+            phase: warming up takes some fraction of a second, whatever the phase); or the share that another measurement suggests.
         noise_sd: mode of the noise's standard deviation, on the log scale.
         drift: standard deviation of the exponent beyond what was measured, against the exponent within.
     """
@@ -248,7 +248,7 @@ def _coupling(sd: float) -> Array:
 
 
 def _common(members: Sequence[Growth], kernel: Array) -> tuple[Array, Array, float]:
-    """Return the log posterior (121,) of the common exponent, each member's log evidence (k, 121) of it, and how sure it is that there is one."""
+    """Return the common exponent's log posterior (121,), each member's log evidence (k, 121), and the probability that there is one."""
     import numpy as np
 
     own = members[0].log_exponent

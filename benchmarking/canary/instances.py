@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from benchmarking.canary.scaleout import coefficients, terms
 from benchmarking.canary.table import COMPLETED, Canary, CanaryTable, by_configuration
@@ -54,6 +55,9 @@ def _scaled(canary: Canary, used: Sequence[Canary], instance_count: int) -> Cana
     target, here = (float(terms([count])[0] @ fitted) for count in (instance_count, canary.instance_count))
     ratio = target / max(here, 1e-12)
     startup_s = canary.startup_s or 0.0
-    scaled = {name: None if (value := getattr(canary, name)) is None else value * ratio for name in ("load_s", "train_s", "checkpoint_s", "step_s")}
+    scaled: dict[str, Any] = {
+        name: None if (value := getattr(canary, name)) is None else value * ratio
+        for name in ("load_s", "train_s", "checkpoint_s", "step_s")
+    }
     total_s = startup_s + ((canary.total_s or 0.0) - startup_s) * ratio
     return dataclasses.replace(canary, **scaled, total_s=total_s, instance_count=instance_count)

@@ -69,7 +69,9 @@ def rungs(ladder: Sequence[float], repeats: Sequence[int]) -> list[tuple[float, 
 
 def label(configuration: Configuration, keys: Sequence[str]) -> str:
     """Return a name for people: the values of the keys that differ, e.g. `local.2cpu trees=100`; instance types name themselves."""
-    words = [str(configuration[key]) if key == "instance_type" else f"{key}={_short(configuration[key])}" for key in keys if key in configuration]
+    words = [
+        str(configuration[key]) if key == "instance_type" else f"{key}={_short(configuration[key])}" for key in keys if key in configuration
+    ]
     return " ".join(words) or "the configuration"
 
 

@@ -115,9 +115,7 @@ def cpu_laws(canaries: Sequence[Canary], at: float, noise: Callable[[str], Noise
     return _laws(canaries, at, phases, "cpu_s", noise or (lambda name: noise_prior()))
 
 
-def _laws(
-    canaries: Sequence[Canary], at: float, columns: Mapping[str, str], total: str, noise: Callable[[str], Noise]
-) -> Laws | None:
+def _laws(canaries: Sequence[Canary], at: float, columns: Mapping[str, str], total: str, noise: Callable[[str], Noise]) -> Laws | None:
     import numpy as np
 
     measured = {name: values for name, column in columns.items() if (values := column_of(canaries, column)) is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from benchmarking.canary.table import NUMBERS, Canary
 
@@ -15,13 +15,16 @@ _PHASES = ("startup", "load", "train", "checkpoint")
 _CPU_COLUMNS = tuple(f"{name}_cpu_s" for name in _PHASES)
 
 
-def measurements(usage: Mapping[str, Any], last: Mapping[str, Any], duration_s: float, billable_s: float, cost_usd: float | None) -> dict[str, float]:
+def measurements(
+    usage: Mapping[str, Any], last: Mapping[str, Any], duration_s: float, billable_s: float, cost_usd: float | None
+) -> dict[str, float]:
     """Return a job's measurements under the names of a canary table's columns; what was not measured is absent.
 
     Args:
         usage: of the closed job, see `backends.base.Closed`.
         last: the last value that the script reported under each name; `rows` and `bytes` say how much data it read.
-        duration_s: seconds from start to end; `billable_s`: that are paid for, per instance.
+        duration_s: seconds from start to end.
+        billable_s: seconds that are paid for, per instance.
         cost_usd: dollars of the job; None where the price is unknown.
     """
     phases, sampled = _mapping(usage.get("phases_s")), _mapping(usage.get("usage"))
@@ -46,12 +49,14 @@ def canary_from(name: str, fraction: float, repeat: int, values: Mapping[str, fl
 
     Args:
         name: of the configuration.
-        fraction: nominal share of the data; `repeat`: which repeat it is.
+        fraction: nominal share of the data.
+        repeat: which repeat it is.
         values: as `measurements` returns them.
         known: further fields, e.g. `status`, `instance_type`; `about` is added to.
     """
     about = {**{key: values[key] for key in values if key not in NUMBERS}, **known.pop("about", {})}
-    return Canary(name, fraction, repeat, **{key: values.get(key) for key in NUMBERS}, about=about, **known)
+    numbers: dict[str, Any] = {key: values.get(key) for key in NUMBERS}
+    return Canary(name, fraction, repeat, **numbers, about=about, **known)
 
 
 def told(result: Mapping[str, float]) -> dict[str, float]:
@@ -63,7 +68,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 

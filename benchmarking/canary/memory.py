@@ -26,7 +26,7 @@ _RSS_BY_FAMILY: Mapping[str, tuple[tuple[float, float, float], ...]] = {
 _HARDLY, _NOISE_FLOOR, _FASTER = 0.03, 0.004, 1.25
 _HIDDEN, _HIDDEN_SQUARE, _HIDDEN_DECADES = 0.2, 0.3, 4.0
 _LAST_PIECE_SD = 0.1
-"""A flat peak hides, with probability `_HIDDEN`, a part anywhere within so many decades below it, growing with n or (`_HIDDEN_SQUARE`) its square."""
+"""A flat peak hides, with probability `_HIDDEN`, a part within so many decades below it that grows with n or (`_HIDDEN_SQUARE`) n^2."""
 
 _GPU = ((0.9, 0.0, 0.01), (0.1, 1.0, 0.05))
 
@@ -51,8 +51,8 @@ def rss_growth(canaries: Sequence[Canary], at: float) -> Growth | None:
 def rss_draws(growth: Growth, canaries: Sequence[Canary], size: int, rng: Any) -> Array:
     """Return draws (size,) of the full job's peak RSS, with what the peak of the imports can hide.
 
-    A peak is a maximum: below it, what grows with the data leaves no trace. Where the peak hardly moved, a hidden part may overtake it by the
-    full job; where it moves faster at the top than below, the last piece is the one that goes on. Both are mixed in.
+    A peak is a maximum: below it, what grows with the data leaves no trace. Where the peak hardly moved, a hidden part may overtake it
+    by the full job; where it moves faster at the top than below, the last piece is the one that goes on. Both are mixed in.
 
     Args:
         growth: as `rss_growth` returns it.

@@ -1,8 +1,8 @@
 """Which canary to run next so that the best configuration is known soonest, and when it is known. Pure; used by RACE.
 
-Leader against challenger as in LUCB (Kalyanakrishnan et al., "PAC subset selection in stochastic multi-armed bandits", ICML 2012), with draws of the
-posterior in place of Hoeffding bounds: a few runs with small, known noise deserve better. The criterion is PAC: with the chosen
-confidence no configuration is better than the winner by more than the tolerance.
+Leader against challenger as in LUCB (Kalyanakrishnan et al., "PAC subset selection in stochastic multi-armed bandits", ICML 2012), with
+draws of the posterior in place of Hoeffding bounds: a few runs with small, known noise deserve better. The criterion is PAC: with the
+chosen confidence no configuration is better than the winner by more than the tolerance.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from benchmarking.canary.cost import Billing, tables
@@ -37,6 +38,7 @@ class Rules:
         repeats: most runs of one configuration at one rung; `first`: at the lowest.
         least: configurations that are kept beyond the lowest rung.
         most_usd: money that canaries may cost; None for no limit of its own.
+        full_runs: full jobs that the winner is wanted for: a race goes on only as long as knowing more can save more than it costs.
         billing: prices.
     """
 
@@ -48,7 +50,8 @@ class Rules:
     first: int = 1
     least: int = 3
     most_usd: float | None = None
-    billing: Billing = Billing()
+    full_runs: float = 5.0
+    billing: Billing = field(default_factory=Billing)
     draws: int = 1000
 
 
@@ -123,26 +126,34 @@ def _judge(
     # A decision never rests on the lowest rung alone: the leaders are taken beyond it first, whatever the draws say.
     for name in ranked[: rules.least]:
         if len(rules.ladder) > 1 and _top(groups[name]) <= rules.ladder[0] and not _grows_as_known(groups[name]):
-            step = (name, rules.ladder[1], 0)
-            return _affordable(Standing(Verdict.OPEN, leader, tuple(ranked[: rules.least]), step, sure, "the leaders go beyond the lowest rung"),
-                               groups, values, rules)  # fmt: skip
+            upwards = (name, rules.ladder[1], 0)
+            found = Standing(Verdict.OPEN, leader, tuple(ranked[: rules.least]), upwards, sure, "the leaders go beyond the lowest rung")
+            return _affordable(found, groups, values, rules)
     undecided = [name for name in others if float((logs[leader] <= logs[name] + slack).mean()) < rules.confidence or name == others[0]]
     if len(rules.objectives) > 1:
         return _pareto(groups, ranked, values, rules, seed)
     if sure >= rules.confidence:
-        tied = [leader, *(name for name in others if float((np.abs(logs[name] - logs[leader]) <= slack).mean()) >= 0.5)]
-        if strict >= rules.confidence or len(tied) == 1:
+        alike = [leader, *(name for name in others if float((np.abs(logs[name] - logs[leader]) <= slack).mean()) >= 0.5)]
+        if strict >= rules.confidence or len(alike) == 1:
             return Standing(Verdict.DECIDED, leader, (leader,), None, sure, f"nothing is better by more than {rules.tolerance:.0%}")
-        cheapest = min(tied, key=lambda name: (_cost_to_run(groups[name], rules), ranked.index(name)))
-        rest = tuple(name for name in tied if name != cheapest)
-        return Standing(Verdict.TIED, cheapest, (cheapest, *rest), None, sure, f"alike within {rules.tolerance:.0%}; the cheaper to run wins")
+        cheapest = min(alike, key=lambda name: (_cost_to_run(groups[name], rules), ranked.index(name)))
+        rest = tuple(name for name in alike if name != cheapest)
+        return Standing(
+            Verdict.TIED, cheapest, (cheapest, *rest), None, sure, f"alike within {rules.tolerance:.0%}; the cheaper to run wins"
+        )
     tied = (leader, *undecided[: rules.least])
+    step: tuple[str, float, int] | None = None
     for challenger in sorted(others, key=lambda name: float((logs[leader] <= logs[name] + slack).mean())):
         step = _most_telling(groups, (leader, challenger), logs, rules, seed)
         if step is not None:
             break
     if step is None:
         reason = f"every rung is run, and {leader} leads with {sure:.0%} confidence only"
+        return Standing(Verdict.NOT_DECIDED, leader, tied, None, sure, reason)
+    regret = float(np.maximum(np.exp(logs[leader]) - np.exp(best_other), 0.0).mean()) * rules.full_runs
+    price = _price_of(groups[step[0]], step[1], rules) / (1.0 if main == COST else _usd_per_second(groups[step[0]][0], rules))
+    if regret < price:
+        reason = f"knowing more would cost more than it saves on {rules.full_runs:g} full jobs; {leader} leads with {sure:.0%} confidence"
         return Standing(Verdict.NOT_DECIDED, leader, tied, None, sure, reason)
     return _affordable(Standing(Verdict.OPEN, leader, tied, step, sure, f"{leader} against {challenger}"), groups, values, rules)
 
@@ -182,9 +193,7 @@ def _affordable(found: Standing, groups: Mapping[str, Sequence[Canary]], values:
     if rules.most_usd is None or found.next is None:
         return found
     spent = math.fsum(_usd(canary, rules) for group in groups.values() for canary in group)
-    name, level, _ = found.next
-    longest = max(groups[name], key=lambda canary: canary.fraction)
-    coming = _usd(longest, rules) * max(1.0, level / longest.fraction)
+    coming = _price_of(groups[found.next[0]], found.next[1], rules)
     if spent + coming <= rules.most_usd:
         return found
     reason = f"the next run would cost about ${coming:.2g}, which ${rules.most_usd:g} do not allow after ${spent:.2g}"
@@ -212,12 +221,16 @@ def _draws(groups: Mapping[str, Sequence[Canary]], rules: Rules, seed: int) -> d
     return found
 
 
-def _laws(group: Sequence[Canary]) -> Laws:
-    used = [canary for canary in group if canary.status == COMPLETED]
+@lru_cache(maxsize=4096)
+def _laws_of(used: tuple[Canary, ...]) -> Laws:
     found = time_laws(used, 1.0) or cpu_laws(used, 1.0)
     if found is None:
-        raise ValueError(f"{group[0].configuration}: no time was measured")
+        raise ValueError(f"{used[0].configuration if used else 'a configuration'}: no time was measured")
     return found
+
+
+def _laws(group: Sequence[Canary]) -> Laws:
+    return _laws_of(tuple(canary for canary in group if canary.status == COMPLETED))
 
 
 def _most_telling(
@@ -295,6 +308,14 @@ def _usd_per_second(canary: Canary, rules: Rules) -> float:
 
 def _usd(canary: Canary, rules: Rules) -> float:
     return ((canary.total_s or 0.0) + rules.billing.startup_s) * _usd_per_second(canary, rules)
+
+
+def _price_of(group: Sequence[Canary], level: float, rules: Rules) -> float:
+    """Return what a run at a level will cost, by the longest run so far: its start-up stays, the rest goes with the data."""
+    longest = max(group, key=lambda canary: canary.fraction)
+    fixed_s = longest.startup_s or 0.0
+    seconds = fixed_s + max((longest.total_s or 0.0) - fixed_s, 0.0) * level / longest.fraction
+    return (seconds + rules.billing.startup_s) * _usd_per_second(longest, rules)
 
 
 def _cost_to_run(group: Sequence[Canary], rules: Rules) -> float:

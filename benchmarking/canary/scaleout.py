@@ -1,7 +1,7 @@
 """How time changes with the number of instances, where more than one number was measured: Ernest's terms. Pure.
 
-Venkataraman et al., "Ernest: Efficient performance prediction for large-scale advanced analytics", NSDI 2016, section 3: serial time, work divided
-by m, tree aggregation log m, all-to-one communication m, with non-negative coefficients.
+Venkataraman et al., "Ernest: Efficient performance prediction for large-scale advanced analytics", NSDI 2016, section 3: serial time,
+work divided by m, tree aggregation log m, all-to-one communication m, with non-negative coefficients.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 Array: TypeAlias = Any
 
-_STRUCTURE = 0.14
+_STRUCTURE = 0.18
 """Standard deviation that the form of the law adds on the log scale, for each doubling beyond what was measured."""
 
 

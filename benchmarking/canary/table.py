@@ -187,7 +187,9 @@ def checked(canaries: Iterable[Canary], notes: Iterable[tuple[str, str]] = (), *
     for canary in found:
         phases = [value for name in ("startup_s", "load_s", "train_s", "checkpoint_s") if (value := getattr(canary, name)) is not None]
         if canary.total_s is not None and phases and math.fsum(phases) > canary.total_s * 1.02 + 0.01:
-            gathered.append((canary.configuration, f"fraction {canary.fraction:g}: the phases take longer than the total, so they were not used"))
+            gathered.append(
+                (canary.configuration, f"fraction {canary.fraction:g}: the phases take longer than the total, so they were not used")
+            )
             canary = dataclasses.replace(canary, startup_s=None, load_s=None, train_s=None, checkpoint_s=None, steps=None, step_s=None)
         result.append(canary)
     by_name: dict[str, list[str]] = {}

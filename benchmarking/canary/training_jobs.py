@@ -68,7 +68,9 @@ def _settings(job: Mapping[str, Any], fraction_argument: str) -> tuple[dict[str,
         fraction = float(given.pop(fraction_argument))
     except (KeyError, ValueError):
         advice = "name the hyperparameter that holds it with --fraction_argument"
-        raise UserError(f"training job {job['TrainingJobName']}: no fraction", f"hyperparameters: {', '.join(given) or 'none'}", advice) from None
+        raise UserError(
+            f"training job {job['TrainingJobName']}: no fraction", f"hyperparameters: {', '.join(given) or 'none'}", advice
+        ) from None
     if not 0 < fraction <= 1:
         raise UserError(f"training job {job['TrainingJobName']}: {fraction_argument} = {fraction:g}", "a fraction is above 0 and at most 1")
     resources = job["ResourceConfig"]

@@ -24,18 +24,19 @@ _TRIES = 20
 
 @dataclass(slots=True)
 class _Member:
-    """One evaluation of the population: its last value at an interval, and the level of its last interval."""
+    """One evaluation of the population: its last value at an interval, the level of that, and the level that it has reached."""
 
     configuration: Mapping[str, Any]
     value: float | None = None
     interval_at: float = 0.0
+    level: float = 0.0
 
 
 class PopulationBasedTraining(Method):
     """Trains a population; at intervals a member in the worst quantile is stopped in favour of a copy of one in the best.
 
     The copy starts from the other's latest checkpoint with a changed configuration: numbers times 0.8 or 1.2, ordered values one step on,
-    or drawn anew. A member that has finished is replaced by a random configuration.
+    or drawn anew. A member that has finished is replaced by a random configuration; a copy of one that has finished meanwhile starts afresh.
 
     Args:
         context: its fidelity must be progressive.
@@ -68,14 +69,19 @@ class PopulationBasedTraining(Method):
         self._encoding = Encoding(space)
         self._proposals = Proposals("PBT", context, space)
         self._members: dict[int, _Member] = {}
-        self._copies: deque[tuple[int, Mapping[str, Any], float]] = deque()
+        self._copies: deque[tuple[int, Mapping[str, Any]]] = deque()
         self._next_interval_at = 0.0
 
     def suggest(self) -> Suggestion | None:
-        if self._copies:
-            source, configuration, self._next_interval_at = self._copies.popleft()
-            return Suggestion(configuration, checkpoint_from=source)
         self._next_interval_at = 0.0
+        if self._copies:
+            leader, configuration = self._copies.popleft()
+            member = self._members.get(leader)
+            if member is None or member.level >= self._full:
+                # From a checkpoint at the full level nothing would be left to train.
+                return Suggestion(configuration)
+            self._next_interval_at = member.level
+            return Suggestion(configuration, checkpoint_from=leader)
         if len(self._members) >= self._given["population_size"]:
             return None
         drawn = self._proposals.next()
@@ -93,7 +99,10 @@ class PopulationBasedTraining(Method):
     def on_trial_result(self, trial: Evaluation, result: Mapping[str, Any]) -> Decision:
         level = float(result[self._level_name])
         member = self._members.get(trial.trial_id)
-        if member is None or level >= self._full or level - member.interval_at < self._interval:
+        if member is None:
+            return Decision.CONTINUE
+        member.level = level
+        if level >= self._full or level - member.interval_at < self._interval:
             return Decision.CONTINUE
         member.value, member.interval_at = self._primary.value(result), level
         leaders = self._leaders_over(trial.trial_id)
@@ -101,7 +110,7 @@ class PopulationBasedTraining(Method):
             return Decision.CONTINUE
         source = random.Random(f"PBT-{self._seed}-{trial.trial_id}-{level}")
         leader = source.choice(leaders)
-        self._copies.append((leader, self._changed(self._members[leader].configuration, source), self._members[leader].interval_at))
+        self._copies.append((leader, self._changed(self._members[leader].configuration, source)))
         return Decision.STOP
 
     def on_trial_complete(self, trial: Evaluation, result: Mapping[str, Any]) -> None:
@@ -119,7 +128,7 @@ class PopulationBasedTraining(Method):
         count = min(math.ceil(len(ranked) * self._given["quantile_fraction"]), len(ranked) // 2)
         if not count or trial not in {key for _, key in ranked[-count:]}:
             return []
-        return [key for _, key in ranked[:count]]
+        return [key for _, key in ranked[:count] if self._members[key].level < self._full]
 
     def _changed(self, configuration: Mapping[str, Any], source: random.Random) -> Mapping[str, Any]:
         for _ in range(_TRIES):

@@ -1,4 +1,4 @@
-"""RACE: canaries on a finite set of configurations, each next one where it tells most for its price, until the cheapest full job is known."""
+"""RACE: canaries on a finite set of configurations, each where it tells most for its price, until the cheapest full job is known."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class Race(Method):
         "tolerance": number(0.05, "share by which configurations may differ and still count as alike", lower=0.0, upper=1.0),
         "repeats": whole(3, 1, "most runs of a configuration at one rung"),
         "budget_usd": number(None, "dollars that the canaries may cost; not decided where that is too little", above=0.0),
+        "full_runs": number(5.0, "full jobs that the winner is wanted for: knowing more must save more on them than it costs", above=0.0),
         "run_winner": flag(False, "whether the winner runs in full at the end, which scores its forecast"),
     }
     finite = True
@@ -53,6 +54,7 @@ class Race(Method):
             tolerance=given.get("tolerance", 0.05),
             repeats=given.get("repeats", 3),
             most_usd=given.get("budget_usd"),
+            full_runs=given.get("full_runs", 5.0),
         )
         self._run_winner = given.get("run_winner", False)
         self._candidates: dict[str, dict[str, object]] | None = None

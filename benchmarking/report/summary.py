@@ -33,13 +33,20 @@ class Summary:
     best: float | None
 
 
-def summarise(state: ExperimentState, objectives: Mapping[str, Mode], price_label: str = "") -> Summary:
-    """Return the summary of an experiment's state; `price_label` says what kind of dollars it counts (e.g. `nominal`)."""
+def summarise(state: ExperimentState, objectives: Mapping[str, Mode], price_label: str = "", keys_in_order: Sequence[str] = ()) -> Summary:
+    """Return the summary of an experiment's state.
+
+    Args:
+        state: the experiment so far.
+        objectives: name -> mode, the primary one first.
+        price_label: what kind of dollars it counts, e.g. `nominal`.
+        keys_in_order: configuration keys in the order of the definition.
+    """
     primary, mode = next(iter(objectives.items()))
     groups = _by_evaluation(state)
     measured = [Measured(e, trials[0].configuration, _values(trials, primary)) for e, trials in groups.items() if _values(trials, primary)]
     verdict = judge(measured, mode)
-    keys = _varying_keys([trials[0].configuration for trials in groups.values()])
+    keys = _varying_keys([trials[0].configuration for trials in groups.values()], keys_in_order)
     lines = [_sentence(verdict, primary, keys, price_label)]
     means = {e: {name: _mean(_values(trials, name)) for name in objectives} for e, trials in groups.items() if _completed(trials)}
     front = [list(means)[index] for index in pareto_front(list(means.values()), objectives)] if len(objectives) > 1 else []
@@ -100,8 +107,9 @@ def _statuses(trials: Sequence[TrialState]) -> str:
     return ", ".join(name if count == len(trials) else f"{count} {name}" for name, count in counts.items())
 
 
-def _varying_keys(configurations: Sequence[Mapping[str, Any]]) -> list[str]:
-    keys = dict.fromkeys(key for configuration in configurations for key in configuration)
+def _varying_keys(configurations: Sequence[Mapping[str, Any]], order: Sequence[str]) -> list[str]:
+    there = dict.fromkeys(key for configuration in configurations for key in configuration)
+    keys = [*(key for key in order if key in there), *(key for key in there if key not in order)]
     varying = [key for key in keys if len({repr(configuration.get(key)) for configuration in configurations}) > 1]
     return varying or list(keys)[:4]
 
@@ -138,6 +146,8 @@ def _sentence(verdict: Verdict | None, primary: str, keys: Sequence[str], price_
 
 
 def _gap(comparison: Comparison) -> str:
+    if comparison.factor is not None and comparison.factor < 1.005:
+        return "no better"
     if comparison.factor is not None:
         return f"{_factor(comparison.factor)}x better"
     return f"{shown(comparison.difference)} better"

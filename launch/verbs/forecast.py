@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from benchmarking.canary.table import CanaryTable
 
 _EPILOG = """\
-Columns of a table: configuration, fraction, repeat, and any of rows, bytes, startup_s, load_s, train_s, checkpoint_s, total_s, steps, step_s,
-cpu_s, rss_bytes, gpu_bytes, cpu_util, gpu_util, status, instance_type, instance_count, family. Runs whose status is not completed do not
-enter a fit; out_of_memory does, as what it is. The forecast goes to stdout, remarks to stderr."""
+Columns of a table: configuration, fraction, repeat, and any of rows, bytes, startup_s, load_s, train_s, checkpoint_s, total_s, steps,
+step_s, cpu_s, rss_bytes, gpu_bytes, cpu_util, gpu_util, status, instance_type, instance_count, family. Runs whose status is not completed
+do not enter a fit; out_of_memory does, as what it is. The forecast goes to stdout, remarks to stderr."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -42,15 +42,23 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("source", nargs="+", metavar="TABLE.csv|FOLDER|JOB", help="a CSV table, a folder of results, or names of training jobs")
-    parser.add_argument("--at", type=float, default=1.0, metavar="F", help="fraction of the data that is forecast (default 1.0, the full job)")
+    parser.add_argument(
+        "source", nargs="+", metavar="TABLE.csv|FOLDER|JOB", help="a CSV table, a folder of results, or names of training jobs"
+    )
+    parser.add_argument(
+        "--at", type=float, default=1.0, metavar="F", help="fraction of the data that is forecast (default 1.0, the full job)"
+    )
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the forecast (default table)")
     parser.add_argument("--explain", action="store_true", help="say what drives the width, and what one more canary would cost and buy")
-    parser.add_argument("--instances", type=int, default=None, metavar="M", help="forecast on M instances, where more than one number was measured")
+    parser.add_argument(
+        "--instances", type=int, default=None, metavar="M", help="forecast on M instances, where more than one number was measured"
+    )
     parser.add_argument("--region", default="us-east-1", metavar="R", help="region of the prices (default us-east-1)")
     parser.add_argument("--price", action="append", default=[], metavar="TYPE=USD", help="dollars per instance-hour, over the price table")
     parser.add_argument("--spot", action="store_true", help="spot prices: those given by --price, as no others are known beforehand")
-    parser.add_argument("--billed_startup", "--billed-startup", type=float, default=0.0, metavar="S", help="seconds billed before the script runs")
+    parser.add_argument(
+        "--billed_startup", "--billed-startup", type=float, default=0.0, metavar="S", help="seconds billed before the script runs"
+    )
     parser.add_argument("--fraction_argument", "--fraction-argument", default="fraction", metavar="NAME",
                         help="hyperparameter that holds a training job's fraction (default fraction)")  # fmt: skip
     return parser

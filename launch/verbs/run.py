@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from definitions.errors import UserError
 from launch.cli import parse_run
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str]) -> int:
     """Run what the flags ask for and return the exit code; raises `UserError` for wrong use."""
     given, request = parse_run(arguments, os.environ)
+    if given.format != "table" and (given.list or given.show or request.dry_run):
+        raise UserError(f"--format {given.format}", "it is for the results of a run", "leave it out with --list, --show and --dry_run")
     if given.list:
         from launch.verbs.list import main as list_main
 
@@ -36,7 +39,6 @@ def main(arguments: Sequence[str]) -> int:
 
         print(describe(specs, os.environ))
         return 0
-    from definitions.errors import EXIT_BUDGET, EXIT_FAILURES, EXIT_INTERRUPTED
     from launch.confirm import confirm
     from launch.outcome import as_csv, as_json, as_text, exit_code
     from launch.progress import Progress
@@ -44,13 +46,12 @@ def main(arguments: Sequence[str]) -> int:
     confirm(specs, yes=given.yes, ask=input if sys.stdin is not None and sys.stdin.isatty() else None, say=_say)
     progress = Progress(sys.stderr, live=_is_terminal(), verbose=request.verbose)
     results = execute(specs, request, progress)
-    print({"json": as_json, "csv": as_csv, "table": as_text}[given.format](results))
+    _print({"json": as_json, "csv": as_csv, "table": as_text}[given.format](results))
     code = exit_code(results)
     resume = f"python hpo_main.py --resume {specs[0].tag}{_results_flag(request)}"
-    if code == EXIT_FAILURES:
-        _say(f"mend the script and start anew; or go on in spite of the failures with: {resume} --max_failures N")
-    elif code in (EXIT_BUDGET, EXIT_INTERRUPTED):
-        _say(f"resume with: {resume}")
+    hint = _hint(results, resume)
+    if hint:
+        _say(hint)
     return code
 
 
@@ -91,6 +92,33 @@ def execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Prog
         if results[-1].ending.reason is Reason.INTERRUPTED:
             break
     return results
+
+
+def _hint(results: Sequence[ExperimentResult], resume: str) -> str:
+    """Return how to go on after the gravest early end; empty where there is nothing to go on with."""
+    from benchmarking.ending import Reason
+    from launch.outcome import exit_code
+
+    code = exit_code(results)
+    reason = next(result.ending.reason for result in results if result.ending.exit_code == code)
+    match reason:
+        case Reason.ALIKE:
+            return "mend the script, then start anew with another tag"
+        case Reason.FAILURES:
+            return f"mend the script and start anew; or go on in spite of the failures with: {resume} --max_failures N"
+        case Reason.INTERRUPTED:
+            return f"resume with: {resume}"
+        case Reason.TIME | Reason.TRIALS | Reason.COST if code:
+            return f"resume with more: {resume} --{reason} N"
+    return ""
+
+
+def _print(text: str) -> None:
+    """Print the result; a reader that has gone away changes nothing about what came of the run."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _set_up_logging(verbose: bool) -> None:

@@ -74,6 +74,9 @@ class FakeJobs:
     def __init__(self, usd_per_hour: float | None = 3.6, max_run_s: float = 100.0, prefix: str = "job") -> None:
         self.usd_per_hour, self.worst_s, self.prefix = usd_per_hour, max_run_s, prefix
 
+    def worst_case_s(self, configuration: Mapping[str, Any]) -> float:
+        return self.worst_s
+
     def name(self, trial: int, attempt: int) -> str:
         return f"{self.prefix}-t{trial}-a{attempt}"
 

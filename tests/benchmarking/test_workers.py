@@ -16,7 +16,9 @@ def room(instance_type):
         ({}, "local", 8),
         ({"space": TWO_TYPES}, "local", 8),
         ({"n_workers": 3}, "local", 3),
-        ({"n_workers": 50}, "local", 50),
+        ({"n_workers": 50}, "local", 8),  # a ceiling: no more than fit
+        ({"n_workers": 3, "exclusive": True}, "local", 1),
+        ({"n_workers": 50, "arguments": {"instance_type": "ml.m5.large"}}, "sagemaker", 50),
         ({"objectives": {"cost_usd": "min"}}, "local", 1),
         ({"objectives": {"samples_per_s": "max"}}, "local", 1),
         ({"objectives": {"samples_per_s": "max"}, "exclusive": False}, "local", 8),
@@ -26,7 +28,7 @@ def room(instance_type):
         ({"arguments": {"instance_type": "local.99cpu"}}, "local", 1),
     ],
 )
-def test_workers_where_nobody_said(changes, backend, workers):
+def test_workers(changes, backend, workers):
     assert worker_count(definition(**changes), backend, room) == workers
 
 

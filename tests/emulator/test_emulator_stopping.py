@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+import urllib.request
 
 import pytest
 from botocore.exceptions import ClientError
@@ -141,10 +143,22 @@ def test_an_internal_error_is_retried_as_often_as_asked(started):
     assert job["TrainingTimeInSeconds"] <= (job["TrainingEndTime"] - job["TrainingStartTime"]).total_seconds() + 1
 
 
-def test_an_internal_error_can_be_told_while_it_runs(bench):
-    import json
-    import urllib.request
+def test_an_internal_error_while_spot_is_waited_for_is_retried(started):
+    clock = ManualClock()
+    bench = started(clock=clock, faults=[{"kind": "pending", "seconds": 500, "times": 1}], delays=Delays(cold_start_s=0.0))
+    name = bench.shell("echo ran", RetryStrategy={"MaximumRetryAttempts": 1})
+    clock.advance(1.0)
+    bench.until(name, lambda job: job["SecondaryStatus"] == "Pending")
+    call = urllib.request.Request(
+        f"{bench.emulator.endpoint_url}/_emulator/break", json.dumps({"job": name}).encode(), {"content-type": "application/json"}
+    )
+    urllib.request.urlopen(call).close()
+    bench.completed(name)
+    assert bench.statuses(name)[:5] == ["Starting", "Pending", "Restarting", "Starting", "Downloading"]
+    assert bench.lines(name) == ["ran"]
 
+
+def test_an_internal_error_can_be_told_while_it_runs(bench):
     name = bench.shell("echo ready; sleep 60")
     bench.printed(name, "ready")
     call = urllib.request.Request(
@@ -157,7 +171,7 @@ def test_an_internal_error_can_be_told_while_it_runs(bench):
 @pytest.mark.parametrize("namespaces", ["auto", "never"])
 def test_a_stop_just_after_the_start_is_not_lost(started, namespaces):
     bench = started(delays=Delays(cold_start_s=0.0), settings={"namespaces": namespaces})
-    names = [bench.submit(("sleep", "300")) for _ in range(12)]
+    names = [bench.shell("trap 'exit 0' TERM; while :; do sleep 0.05; done") for _ in range(12)]
     for name in names:
         bench.until(name, lambda job: job["SecondaryStatus"] == "Training")
         bench.sagemaker.stop_training_job(TrainingJobName=name)

@@ -5,9 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sqlite3
+import subprocess
+import sys
+import time
 
 import pytest
+from conftest import ROOT
 
 import launch
 from definitions.errors import UserError
@@ -108,7 +113,7 @@ def test_failures_are_named_and_end_it_with_3(toy, run):
     assert code == 3
     assert "is too much" in out
     assert "Traceback" not in err
-    assert "mend the script and start anew" in err
+    assert "mend the script, then start anew" in err
     trials = rows(toy.experiment("f") / "trials.csv")
     assert [row["cause"] for row in trials if row["status"] == "failed"] == ["script_error"] * 2
     assert len(trials) <= 3  # the second worker may have started another one meanwhile
@@ -279,3 +284,36 @@ def test_an_unknown_price_is_unknown_and_cannot_be_capped(toy, run):
 
 
 TYPES = ("ml.zz9.xlarge", "ml.m5.xlarge")
+
+
+def test_a_whole_per_job_level_reaches_the_script_whole(toy, run):
+    toy.define(fidelity="{kind: per_job, argument: epochs, ladder: [1], full: 3}")
+    code, _, _ = run("--benchmark", "toy.yaml", "--experiment_tag", "w", "--max_num_trials", "1")
+    assert code == 0
+    assert [row["epoch"] for row in rows(toy.experiment("w") / "reports.csv")] == ["1", "2", "3"]
+
+
+def test_pauses_between_sessions_do_not_count_twice(toy, run):
+    words = ("--benchmark", "toy.yaml", "--experiment_tag", "n", "--max_num_trials")
+    run(*words, "1")
+    time.sleep(0.3)
+    run(*words, "1")  # starts nothing
+    time.sleep(0.3)
+    _, _, err = run(*words, "2")
+    (elapsed,) = re.findall(r"\[ *(-?[\d.]+) s\] trial 1 starts", err)
+    assert 0.0 <= float(elapsed) < 0.6
+
+
+def test_a_reader_that_goes_away_does_not_change_the_exit_code(toy):
+    words = [sys.executable, str(ROOT / "hpo_main.py"), "--benchmark", "toy.yaml", "--set", "arguments.fail_above=-1"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=toy.folder)
+    process.stdout.close()
+    assert b"BrokenPipe" not in process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 3
+
+
+def test_a_cap_that_allows_no_trial_is_told_before(toy, run):
+    code, _, err = run("--benchmark", "toy.yaml", "--dry_run", "--max_cost", "0.0001")
+    assert code == 2
+    assert "allows no trial" in err

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import logging
 import statistics
 import subprocess
 import sys
@@ -83,13 +84,16 @@ def emulated(jobs: int, at_once: int) -> None:
             threads = batch(timed, f"b{number}x", jobs, at_once)
             print(
                 f"batch {number}: {jobs} jobs of 1 s, {at_once} at once, in {time.perf_counter() - began:.1f} s; "
-                f"isolation {emulator.isolation}; processor {cpu_now_s() - cpu_s:.1f} s; threads {idle} -> {threads}; memory {before_mb:.0f} -> {resident_mb():.0f} MB"
+                f"isolation {emulator.isolation}; processor {cpu_now_s() - cpu_s:.1f} s; "
+                f"threads {idle} -> {threads}; memory {before_mb:.0f} -> {resident_mb():.0f} MB"
             )
             timed.show()
 
 
 def plain_moto(calls: int) -> None:
     import boto3
+
+    logging.getLogger("werkzeug").disabled = True
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)

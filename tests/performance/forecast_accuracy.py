@@ -1,6 +1,7 @@
 """Scores forecasts against what the full job took: ours, a straight line, canary_training's method, Ernest's NNLS. Prints tables.
 
 python tests/performance/forecast_accuracy.py --simulate 400            # known truth, drawn widely
+python tests/performance/forecast_accuracy.py --race 100                # RACE on simulated configurations
 python tests/performance/forecast_accuracy.py --table jobs.csv          # canaries and full runs, e.g. by forecast_jobs.py
 python tests/performance/forecast_accuracy.py --c3o sort.tsv grep.tsv   # github.com/dos-group/c3o-experiments
 python tests/performance/forecast_accuracy.py --published canary.csv    # figures that canary_training published
@@ -20,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
-from _forecasters import OTHERS
+from _forecasters import OTHERS, ols
 
 from benchmarking.canary import Canary, CanaryTable, Question, Status, forecast, read_table
 
@@ -229,6 +230,43 @@ def scale_out(name, counts, out):
             out[title].setdefault("divided by m", Score()).add((name, key, target), actual, ideal, None)
 
 
+def race(runs, noise, seed=0):
+    """RACE against 1, 2, 3 % x3 everywhere with a straight line: spend, and how often the choice is within 5 % of the best."""
+    from benchmarking.canary.racing import TIME, Rules, Verdict, standing
+
+    for k in (8, 16):
+        within, spend, verdicts, sure, lines = [], [], defaultdict(int), [], []
+        for number in range(runs):
+            rng = np.random.default_rng((seed, k, number))
+            share, exponent, full_s = rng.uniform(0.2, 0.7), rng.choice([1.0, 1.0, 1.08, 1.15, 0.85]), 10 ** rng.uniform(2.5, 4.5)
+            speed = np.exp(rng.normal(0, 0.35, k))
+            startup_s = share / (1 - share) * full_s * 0.02**exponent
+
+            def run(name, fraction, repeat, rng=rng, exponent=exponent, full_s=full_s, speed=speed, startup_s=startup_s):
+                e = rng.normal(0, noise, 2)
+                started, trained = startup_s * math.exp(e[0]), full_s * speed[int(name)] * fraction**exponent * math.exp(e[1])
+                return Canary(name, fraction, repeat, startup_s=started, train_s=trained, total_s=started + trained)
+
+            rules = Rules(objectives=(TIME,))
+            groups = {str(j): [] for j in range(k)}
+            while (found := standing(groups, (), rules, number)).next is not None:
+                name, level, repeat = found.next
+                groups[name].append(run(name, level, repeat))
+            truth = startup_s + full_s * speed
+            fixed = {str(j): [run(str(j), f, r) for f in (0.01, 0.02, 0.03) for r in range(3)] for j in range(k)}
+            predicted = [ols(np.array([c.fraction for c in g]), np.array([c.total_s for c in g]))[0] for g in fixed.values()]
+            total = {name: sum(c.total_s for g in one.values() for c in g) for name, one in (("race", groups), ("fixed", fixed))}
+            within.append(truth[int(found.winner)] <= 1.05 * truth.min())
+            lines.append(truth[int(np.argmin(predicted))] <= 1.05 * truth.min())
+            spend.append(total["race"] / total["fixed"])
+            verdicts[str(found.verdict)] += 1
+            if found.verdict in (Verdict.DECIDED, Verdict.TIED):
+                sure.append(within[-1])
+        print(f"\nRACE, {k} configurations, {noise:.0%} noise, {runs} runs: within 5 % of the best {coverage(within)}"
+              f" (where decided {coverage(sure)}); straight line through 1, 2, 3 % x3 {coverage(lines)}; spend {np.median(spend):.0%}"
+              f" of that (p90 {np.quantile(spend, 0.9):.0%}); {dict(verdicts)}")  # fmt: skip
+
+
 def published(path):
     """canary_training's own canaries and full runs: time only, as no repeat of a full run and no phases are published."""
     with path.open(newline="") as file:
@@ -256,6 +294,7 @@ def published(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simulate", type=int, metavar="JOBS")
+    parser.add_argument("--race", type=int, metavar="RUNS")
     parser.add_argument("--noise", type=float, default=0.05)
     parser.add_argument("--table", type=Path)
     parser.add_argument("--c3o", type=Path, nargs="*", default=[])
@@ -263,6 +302,8 @@ def main():
     given = parser.parse_args()
     if given.simulate:
         simulate(given.simulate, given.noise)
+    if given.race:
+        race(given.race, given.noise)
     if given.table:
         measured(given.table, families=False)
         measured(given.table, families=True)

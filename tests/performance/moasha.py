@@ -32,7 +32,9 @@ def ours(trials: int) -> dict[str, Any]:
         method.on_trial_add(Evaluation(trial, {"x": 0.5}))
 
     def tell(trial: int, level: int, values: list[float]) -> bool:
-        return method.on_trial_result(Evaluation(trial, {"x": 0.5}), {"loss": values[0], "gain": -values[1], "epoch": level}) is Decision.STOP
+        return (
+            method.on_trial_result(Evaluation(trial, {"x": 0.5}), {"loss": values[0], "gain": -values[1], "epoch": level}) is Decision.STOP
+        )
 
     return drive(add, tell, trials, FULL)
 

@@ -1,8 +1,8 @@
 """Simulated experiments: trials a second, ours against Syne Tune's simulator, same methods, same table of 200 configurations x 9 levels.
 
 Ours: loop, journal in a file, simulated back-end. Theirs: `Tuner` with `UserBlackboxBackend` and no sleep, once with nothing saved and
-once as it comes, with results and state in files as ours has them; it needs huggingface_hub, which it does not declare, and a surrogate (nearest neighbour) as its
-plain table look-up fails under pandas 3.
+once as it comes, with results and state in files as ours has them; it needs huggingface_hub, which it does not declare, and a surrogate
+(nearest neighbour), as its plain table look-up fails under pandas 3.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -56,9 +57,11 @@ class Starts:
         self._first: Launch | None = None
         self._ready = False
         self._given_up = not self._preload
+        self._said: set[str] = set()
+        if self._preload and sys.platform != "linux":
+            self._give_up("a warm worker needs Linux")
         self._waiting: list[Callable[[], None]] = []
         self._patience: Timer | None = None
-        self._said: set[str] = set()
 
     def when_possible(self, launch: Launch, call: Callable[[], None]) -> None:
         """Call when the job can be started by `start`: at once, or when the worker that it needs has done its imports."""

@@ -29,7 +29,8 @@ KINDS = {
 }
 ALL_DOMAINS = {
     "a": {"choice": ["x", None, True, 1]}, "b": {"uniform": [0, 3]}, "c": {"loguniform": [1e-4, 1]}, "d": {"randint": [1, 7]},
-    "e": {"lograndint": [1, 1000]}, "f": {"reverseloguniform": [0, 0.99]}, "g": {"quniform": [0, 1, 0.1]}, "h": {"qloguniform": [1, 100, 3]},
+    "e": {"lograndint": [1, 1000]}, "f": {"reverseloguniform": [0, 0.99]}, "g": {"quniform": [0, 1, 0.1]},
+    "h": {"qloguniform": [1, 100, 3]},
     "i": {"finrange": [0, 1, 5]}, "j": {"logfinrange": [1, 512, 9, True]}, "k": {"ordinal": ["s", "m", "l"]}, "l": {"nnordinal": [1, 2, 8]},
     "m": {"logordinal": [1, 2, 8]}, "n": 5, "o": {"choice": [3]}, "p": {"qrandint": [0, 30, 5]}, "q": {"qlograndint": [4, 64, 4]},
 }  # fmt: skip

@@ -1,0 +1,96 @@
+"""Forecasts at work: what earlier canaries of a benchmark say of its full jobs, before they run. Used by experiments and by `--dry_run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarking.canary.answer import Forecast, Status
+from benchmarking.canary.ladder import is_canary, split
+from definitions.configuration import configuration_id
+from definitions.schema import BenchmarkDefinition, PerJob
+
+TIMES_FORECAST = 3.0
+"""A full job may run so many times its forecast, or up to the bound of it where that is later."""
+
+
+@dataclass(frozen=True)
+class Foresight:
+    """Forecasts by configuration, from the latest experiment with canaries; empty where there is none.
+
+    Args:
+        forecasts: of all configurations; `names`: by the id of a configuration, what the forecasts call it.
+        prices: dollars per instance-hour by name; None where unknown.
+        source: the folder that the canaries are from.
+    """
+
+    forecasts: tuple[Forecast, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    prices: Mapping[str, float | None] = field(default_factory=dict)
+    source: str = ""
+
+    def of(self, configuration: Mapping[str, Any], metric: str) -> Forecast | None:
+        """Return a configuration's forecast; None where it has none."""
+        name = self.names.get(configuration_id(split(configuration)[0]))
+        return next((one for one in self.forecasts if one.configuration == name and one.metric == metric), None)
+
+    def longest_s(self, configuration: Mapping[str, Any]) -> float | None:
+        """Return the seconds that a full job may run; None where the forecast does not carry it, or the job is a canary."""
+        found = self.of(configuration, "total_s")
+        if is_canary(configuration) or found is None or found.median is None or found.hi90 is None:
+            return None
+        return max(TIMES_FORECAST * found.median, found.hi90) if found.status in (Status.OK, Status.WIDE) else None
+
+    def problem(self, configuration: Mapping[str, Any]) -> str | None:
+        """Return why a full job cannot succeed (its memory does not fit), or None where it may."""
+        if is_canary(configuration):
+            return None
+        for metric in ("rss_bytes", "gpu_bytes", "total_s"):
+            found = self.of(configuration, metric)
+            if found is not None and found.status is Status.DOES_NOT_FIT:
+                return f"forecast: it does not fit: {found.why}"
+        return None
+
+
+def foresee(definition: BenchmarkDefinition, results_dir: Path, backend: str) -> Foresight:
+    """Return what the latest canaries of this benchmark on this back-end say; folders that cannot be read are passed over."""
+    if not isinstance(definition.fidelity, PerJob) or not results_dir.is_dir():
+        return Foresight()
+    from benchmarking.canary.folder import read_experiment
+    from definitions.errors import UserError
+
+    marks = list(results_dir.glob(f"*/{definition.name}/*-{backend}-*/forecasts.csv"))
+    for mark in sorted(marks, key=lambda one: one.stat().st_mtime, reverse=True):
+        try:
+            table = read_experiment(mark.parent)
+        except (UserError, OSError, KeyError, ValueError):
+            continue
+        small = [canary for canary in table.canaries if canary.fraction < 1.0]
+        if small:
+            return _foresight(small, str(mark.parent))
+    return Foresight()
+
+
+def _foresight(canaries: Sequence[Any], source: str) -> Foresight:
+    from benchmarking.canary.forecast import Question, forecast
+    from benchmarking.canary.table import CanaryTable
+
+    question = Question()
+    names = {canary.about["configuration_id"]: canary.configuration for canary in canaries}
+    prices = {canary.configuration: question.billing.usd_per_hour(canary.instance_type) for canary in canaries}
+    return Foresight(tuple(forecast(CanaryTable(tuple(canaries)), question)), names, prices, source)
+
+
+def described(seen: Foresight) -> str:
+    """Return the table of predicted times and bills with their intervals; empty where there are no canaries."""
+    if not seen.forecasts:
+        return ""
+    from benchmarking.canary.forms import summary_rows
+    from benchmarking.report.text import table
+
+    wanted = [one for one in seen.forecasts if one.metric in ("total_s", "cost_usd", "rss_bytes")]
+    return (
+        f"full jobs as forecast (median, 80 % interval) from the canaries in {seen.source}:\n\n{table(*summary_rows(wanted, seen.prices))}"
+    )
