@@ -27,10 +27,11 @@ from benchmarking.journal import Journal, SqliteJournal, has_records
 from benchmarking.methods.adapter import MethodAdapter
 from benchmarking.methods.base import Method
 from benchmarking.methods.registry import build_method
+from benchmarking.ports import Observer, Wallet, checkpoint_key
 from benchmarking.refusal import Refuse, check_listed, refusal
 from benchmarking.report.summary import Summary, summarise
 from benchmarking.state import ExperimentState, StateSetup
-from benchmarking.tuner import Observer, Tuner, Wallet, checkpoint_key
+from benchmarking.tuner import Tuner
 from benchmarking.workers import worker_count
 from definitions import strict_json
 from definitions.configuration import configuration_id
@@ -227,7 +228,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
     seen = foresee(definition, spec.results_dir, spec.backend)
     refuse = refusal(definition, spec.backend, backend.room, seen.problem)
     check_listed(definition, refusal(definition, spec.backend, backend.room))
-    with Inputs(definition, spec.backend, surroundings.cache) as inputs:
+    with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed) as inputs:
         prefix = job_prefix(definition.name, spec.hash)
         jobs = JobBuilder(definition, spec.backend, prefix, inputs.channels, inputs.environment, spec.seed, longest_s=seen.longest_s)
         check_money(definition, jobs)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from backends.base import InputChannel
+from benchmarking.canary.ladder import split
+from benchmarking.canary.sampling import sample_folder
 from benchmarking.datasets import EmbeddedS3, Prepared, prepare
 from definitions.errors import UserError
 from definitions.ingestion import ingestion, needs_s3, problem
-from definitions.schema import BenchmarkDefinition
+from definitions.schema import BenchmarkDefinition, PerJob
 from definitions.schema import InputChannel as ChannelDefinition
 from definitions.space import Choice, Constant
 
@@ -96,6 +98,7 @@ class Inputs:
         definition: the resolved definition.
         backend: name of the back-end.
         cache: folder for generated data sets.
+        seed: of the samples that canaries read.
     """
 
     definition: BenchmarkDefinition
@@ -103,6 +106,7 @@ class Inputs:
     cache: Path
     environment: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    seed: int = 0
     _prepared: dict[str, Prepared] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
 
@@ -110,6 +114,7 @@ class Inputs:
         if self.backend == "simulated":
             return self
         choices = possible_choices(self.definition, self.backend)
+        self._check_sampled(choices)
         remote = {choice.dataset for choice in choices if needs_s3(choice.ingestion)}
         uploaded = {name for name in remote if self.definition.datasets[name].type != "s3"}
         target = None
@@ -131,12 +136,30 @@ class Inputs:
         self._stack.close()
 
     def channels(self, configuration: Mapping[str, Any]) -> tuple[InputChannel, ...]:
-        """Return the input channels of a configuration's jobs."""
-        return tuple(self._channel(choice) for choice in channel_choices(self.definition, self.backend, configuration))
+        """Return the input channels of a configuration's jobs; those of a canary hold its fraction of what is `sampled`."""
+        level, repeat = split(configuration)[1:]
+        fidelity = self.definition.fidelity
+        fraction = level / fidelity.full if level is not None and isinstance(fidelity, PerJob) else 1.0
+        return tuple(
+            self._channel(choice, fraction, repeat or 0) for choice in channel_choices(self.definition, self.backend, configuration)
+        )
 
-    def _channel(self, choice: ChannelChoice) -> InputChannel:
+    def _check_sampled(self, choices: Iterable[ChannelChoice]) -> None:
+        for choice in choices:
+            channel = self.definition.inputs.get(choice.channel)
+            if channel is not None and channel.sampled and ingestion(choice.ingestion).input_mode != "local":
+                raise UserError(
+                    f"inputs.{choice.channel}: sampled, with ingestion {choice.ingestion}",
+                    "whole files are sampled where they are read from this machine",
+                    "use ingestion local, or let the script read its fraction itself and leave out `sampled`",
+                )
+
+    def _channel(self, choice: ChannelChoice, fraction: float, repeat: int) -> InputChannel:
         entry = ingestion(choice.ingestion)
         layout = self.definition.datasets[choice.dataset].layout
         prepared = self._prepared.get(choice.dataset)
         uri = "" if prepared is None else prepared.location(entry.input_mode)
+        channel = self.definition.inputs.get(choice.channel)
+        if uri and channel is not None and channel.sampled and fraction < 1.0:
+            uri = str(sample_folder(Path(uri), self.cache, fraction, self.seed, repeat))
         return InputChannel(choice.channel, choice.dataset, layout, entry.input_mode, entry.layouts[layout], uri)

@@ -10,7 +10,7 @@ from typing import Any
 from backends.base import InputChannel, JobSpec, Limits
 from benchmarking.budget import DEFAULT_MAX_RUN_S
 from benchmarking.canary.ladder import split
-from benchmarking.tuner import checkpoint_key
+from benchmarking.ports import checkpoint_key
 from definitions import strict_json
 from definitions.configuration import CONSUMED_KEYS
 from definitions.instances import price_of
@@ -91,6 +91,7 @@ class JobBuilder:
         """Return the job of a trial's attempt; a canary's configuration says its own level and repeat."""
         definition = self._definition
         may_run_s = self._may_run_s(configuration)
+        channels = self._channels(configuration)
         configuration, level, own_repeat = split(configuration)
         repeat = repeat if own_repeat is None else own_repeat
         fidelity = definition.fidelity
@@ -110,7 +111,7 @@ class JobBuilder:
             environment={**environment, **self._environment},
             instance_type=instance_type_of(definition, self._backend, configuration),
             instance_count=self._count(configuration),
-            inputs=self._channels(configuration),
+            inputs=channels,
             configuration=configuration,
             level=(fidelity.full if level is None else level) if isinstance(fidelity, PerJob) else None,
             repeat=repeat,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
 from backends.base import Backend, Event, JobSpec
 from backends.failures import Cause
 from benchmarking.budget import Limit, affordable, cost_usd, may_add, reached
 from benchmarking.ending import Ending, Reason, ending, limit_reason
-from benchmarking.journal import Journal, Record, Session
+from benchmarking.journal import Journal, Session
 from benchmarking.methods.adapter import MethodAdapter
 from benchmarking.policy import common_cause
+from benchmarking.ports import Jobs, Observer, Wallet, checkpoint_key
 from benchmarking.records import event_record
 from benchmarking.settling import settlement
 from benchmarking.state import ExperimentState
@@ -28,39 +29,6 @@ _THINKING_S = 60.0
 
 _TICK_S = 1e-6
 """Times closer than this are equal: the resolution of a float that holds seconds since the epoch is 2.4e-7."""
-
-
-class Jobs(Protocol):
-    """Makes job specifications; implemented by `benchmarking.jobs.JobBuilder`."""
-
-    worst_s: float
-    """Seconds that a job can be billed for at most."""
-
-    def worst_case_s(self, configuration: Mapping[str, Any]) -> float:
-        """Return the seconds that a configuration's job can be billed for at most."""
-        ...
-
-    def name(self, trial: int, attempt: int) -> str:
-        """Return the name of a trial's job."""
-        ...
-
-    def build(self, trial: int, repeat: int, configuration: Mapping[str, Any], attempt: int, restore_from: str | None) -> JobSpec:
-        """Return a trial's job."""
-        ...
-
-    def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
-        """Return dollars per instance-hour (None where unknown) and the number of instances."""
-        ...
-
-
-Observer = Callable[[Record, ExperimentState], None]
-
-
-@dataclass
-class Wallet:
-    """Money of one invocation, over all its experiments: what earlier ones have spent."""
-
-    spent_usd: float = 0.0
 
 
 class Tuner:
@@ -428,8 +396,3 @@ class Tuner:
             self._record("end", {"reason": str(result.reason), "message": result.message, "exit_code": result.exit_code})
         self._commit(always=True)
         return result
-
-
-def checkpoint_key(trial: int) -> str:
-    """Return the key under which a trial keeps its checkpoint."""
-    return f"trial-{trial}"

@@ -94,6 +94,7 @@ class InputChannel(Model):
 
     dataset: Text | None = None
     ingestion: Text | None = None
+    sampled: Flag = Field(False, description="canaries get a folder with that fraction of its files, the same for every configuration")
 
 
 class ImagesDataset(Model):
@@ -147,6 +148,7 @@ class PerJob(Model):
     kind: Literal["per_job"]
     argument: Text
     ladder: tuple[Annotated[Number, KEEP_WHOLE], ...] = (0.01, 0.03, 0.1)
+    family: Text = Field("", description="of the algorithm, where it is known how it grows: epochs, linear, trees, sort, kernel, ...")
     full: Annotated[Number, Field(gt=0), KEEP_WHOLE] = 1.0
 
     @model_validator(mode="after")
@@ -271,6 +273,7 @@ class BenchmarkDefinition(Model):
     preload: tuple[Text, ...] = ()
     method: Text | None = None
     methods: dict[str, MethodVariant] = {}
+    points_to_evaluate: tuple[Trial, ...] = Field((), description="configurations that methods with a space suggest first")
     local: LocalBlock = LocalBlock()
     simulated: SimulatedBlock = SimulatedBlock()
     sagemaker: SageMakerBlock = SageMakerBlock()

@@ -11,6 +11,8 @@ VERBS = {
     "run": "run benchmarks (what hpo_main.py does)",
     "list": "list the known benchmarks",
     "show": "show a benchmark's resolved definition",
+    "forecast": "forecast a full job from measured canaries",
+    "emulate": "run an emulator of SageMaker's training jobs on this machine",
     "export": "write the CSV files of a run anew from its journal",
 }
 
@@ -53,7 +55,7 @@ def _guarded(verb: str, arguments: Sequence[str]) -> int:
 
 
 def _usage() -> str:
-    lines = [f"  {verb:<8}{summary}" for verb, summary in VERBS.items()]
+    lines = [f"  {verb:<10}{summary}" for verb, summary in VERBS.items()]
     return "usage: outrider VERB ...\n\nverbs:\n" + "\n".join(lines) + "\n\n`outrider VERB --help` explains each."
 
 

@@ -84,9 +84,12 @@ def short_findings(growth: Growth | None, y: Array | None, startup: Array | None
     return []
 
 
-def falling(x: Array, y: Array, what: str, noise_sd: float) -> list[Finding]:
-    """Return a refusal where a quantity falls as the data grows, by more than its noise."""
+def falling(x: Array, y: Array, what: str) -> list[Finding]:
+    """Return a refusal where a quantity falls as the data grows, by more than the noise of repeats (10 % where there are none)."""
     import numpy as np
+
+    squares, freedom = within_levels(x, y)
+    noise_sd = math.sqrt(squares / freedom) if freedom >= 2 else 0.1
 
     small, large = np.log(y[x <= np.quantile(x, 0.34)]), np.log(y[x >= np.quantile(x, 0.75)])
     if float(x.max()) <= 1.2 * float(x.min()) or not len(small) or not len(large):
@@ -124,7 +127,7 @@ def time_findings(laws: Laws | None, values: Array | None, known: bool, what: st
     growth = laws.growth
     found = level_findings(growth, what, known)
     if growth is not None and values is not None and len(values) == len(growth.x):
-        found += falling(growth.x, values, what, growth.noise_sd())
+        found += falling(growth.x, values, what)
         found += misfit(growth, values, what)
     return found
 

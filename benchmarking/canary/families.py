@@ -2,8 +2,8 @@
 
 Sources: epochs over the data are linear in it by construction; histogram boosting (Ke et al., LightGBM, NeurIPS 2017) and k-means are
 linear per iteration; sorting and tree growing are n log n (Louppe, "Understanding random forests", 2014, section 5); kernel machines take
-n^2 to n^3 (Bottou and Lin, "Support vector machine solvers", 2007); exact neighbours and linkage n^2; Gaussian processes n^3 (Rasmussen and Williams,
-2006, section 2.2). Iteration counts to convergence vary with n, hence wide components.
+n^2 to n^3 (Bottou and Lin, "Support vector machine solvers", 2007); exact neighbours and linkage n^2; Gaussian processes n^3 (Rasmussen
+and Williams, 2006, section 2.2). Iteration counts to convergence vary with n, hence wide components.
 """
 
 from __future__ import annotations

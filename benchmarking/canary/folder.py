@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
-from benchmarking.canary.table import Canary, CanaryTable
+from benchmarking.canary.calibration import Calibration, score
+from benchmarking.canary.forecast import forecast
+from benchmarking.canary.table import COMPLETED, Canary, CanaryTable, by_configuration
 from definitions.errors import UserError
+
+_MOST = 100
+"""Experiments whose scores count: the latest, as machines and code change."""
 
 
 def read_folder(folder: Path) -> CanaryTable:
@@ -47,3 +53,38 @@ def read_experiment(folder: Path) -> CanaryTable:
     finally:
         journal.close()
     return canaries_of(spec.definition, state)
+
+
+def calibration_of(results_dir: Path) -> Calibration:
+    """Return the scores of the jobs that were finished here: configurations whose canaries and full runs are in one experiment.
+
+    Each job is forecast from its canaries alone, so that no forecast has seen what it is scored by. The latest `_MOST` experiments count.
+    """
+    scores: dict[str, list[float]] = {}
+    marks = (
+        sorted(results_dir.glob("*/*/*/forecasts.csv"), key=lambda one: one.stat().st_mtime, reverse=True) if results_dir.is_dir() else []
+    )
+    for mark in marks[:_MOST]:
+        try:
+            table = read_experiment(mark.parent)
+        except (UserError, OSError, KeyError, ValueError):
+            continue
+        for metric, values in scores_of(table).items():
+            scores.setdefault(metric, []).extend(values)
+    return Calibration(scores)
+
+
+def scores_of(table: CanaryTable) -> dict[str, list[float]]:
+    """Return by metric the scores of the configurations that also ran in full."""
+    groups = by_configuration(table.canaries)
+    found: dict[str, list[float]] = {}
+    for group in groups.values():
+        full = [canary for canary in group if canary.fraction >= 1.0 and canary.status == COMPLETED]
+        small = [canary for canary in group if canary.fraction < 1.0]
+        if not full or not small:
+            continue
+        for one in forecast(CanaryTable(tuple(small))):
+            measured = [value for canary in full if (value := getattr(canary, one.metric, None)) is not None]
+            if measured and (value := score(one, math.fsum(measured) / len(measured))) is not None:
+                found.setdefault(one.metric, []).append(value)
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarking.canary.families import exponents_of
 from definitions.configuration import CONSUMED_KEYS, Configuration
 from definitions.errors import UserError
 from definitions.schema import Fidelity, PerJob
@@ -33,8 +34,9 @@ def is_canary(configuration: Configuration) -> bool:
 
 
 def per_job(method: str, fidelity: Fidelity | None) -> PerJob:
-    """Return the per-job fidelity that canaries need; raises `UserError` where the definition has none."""
+    """Return the per-job fidelity that canaries need; raises `UserError` where the definition has none, or an unknown family."""
     if isinstance(fidelity, PerJob):
+        exponents_of(fidelity.family)
         return fidelity
     raise UserError(
         f"method {method} needs a fidelity of kind per_job",

@@ -118,9 +118,13 @@ def cpu_laws(canaries: Sequence[Canary], at: float, noise: Callable[[str], Noise
 def _laws(canaries: Sequence[Canary], at: float, columns: Mapping[str, str], total: str, noise: Callable[[str], Noise]) -> Laws | None:
     import numpy as np
 
-    measured = {name: values for name, column in columns.items() if (values := column_of(canaries, column)) is not None}
-    whole = column_of(canaries, total)
-    used = list(canaries)
+    usual = [
+        column for column in (*columns.values(), total) if 2 * sum(_value(one, column) is not None for one in canaries) >= len(canaries)
+    ]
+    # A run that lacks what most have says less than it would cost to do without that in all of them.
+    used = [one for one in canaries if all(_value(one, column) is not None for column in usual)] or list(canaries)
+    measured = {name: values for name, column in columns.items() if (values := column_of(used, column)) is not None}
+    whole = column_of(used, total)
     if whole is None and "train" not in measured:
         used = [canary for canary in canaries if _value(canary, total) is not None]
         if not used:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from benchmarking.canary.growth import Growth, GrowthPrior, fit
+from benchmarking.canary.hidden import overtaken
 from benchmarking.canary.laws import sizes_in_bytes
 from benchmarking.canary.table import Canary
 
@@ -71,10 +72,7 @@ def rss_draws(growth: Growth, canaries: Sequence[Canary], size: int, rng: Any) -
     means = np.array([float(y[np.abs(x - level) < 0.1 * level].mean()) for level in levels])
     steps = np.diff(means) / np.diff(levels)
     if means[-1] < means[0] * (1 + _HARDLY):
-        hidden = means[-1] * 10 ** rng.uniform(-_HIDDEN_DECADES, 0, size)
-        power = np.where(rng.random(size) < _HIDDEN_SQUARE, 2.0, 1.0)
-        overtaking = np.maximum(draws, hidden * top**-power)
-        return np.where(rng.random(size) < _HIDDEN, overtaking, draws)
+        return overtaken(draws, float(means[-1]), top, rng, chance=_HIDDEN, squares=_HIDDEN_SQUARE, decades=_HIDDEN_DECADES)
     before = (means[-2] - means[0]) / (levels[-2] - levels[0]) if len(levels) > 2 else steps[-1]
     if steps[-1] > 0 and steps[-1] > _FASTER * max(float(before), 0.0) and means[-1] > means[-2] * (1 + _NOISE_FLOOR):
         onwards = means[-1] + steps[-1] * (1 - top)

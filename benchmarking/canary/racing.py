@@ -50,7 +50,7 @@ class Rules:
     first: int = 1
     least: int = 3
     most_usd: float | None = None
-    full_runs: float = 5.0
+    full_runs: float = 4.0
     billing: Billing = field(default_factory=Billing)
     draws: int = 1000
 

@@ -36,7 +36,7 @@ class PopulationBasedTraining(Method):
     """Trains a population; at intervals a member in the worst quantile is stopped in favour of a copy of one in the best.
 
     The copy starts from the other's latest checkpoint with a changed configuration: numbers times 0.8 or 1.2, ordered values one step on,
-    or drawn anew. A member that has finished is replaced by a random configuration; a copy of one that has finished meanwhile starts afresh.
+    or drawn anew. A member that has finished is replaced by a random configuration; a copy of one that has finished starts afresh.
 
     Args:
         context: its fidelity must be progressive.

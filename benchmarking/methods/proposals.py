@@ -27,9 +27,9 @@ class Proposals:
 
     Args:
         method: the method's name, for messages.
-        context: what the method is made from.
+        context: what the method is made from; its arguments are the searcher's.
+        space: the search space.
         searcher: kind of the searcher; None for random draws without repetition.
-        arguments: the searcher's arguments.
         initial: observed evaluations before the searcher is asked; random ones until then.
         full: full fidelity level, for searchers that look at levels.
     """

@@ -27,7 +27,7 @@ class Race(Method):
         "tolerance": number(0.05, "share by which configurations may differ and still count as alike", lower=0.0, upper=1.0),
         "repeats": whole(3, 1, "most runs of a configuration at one rung"),
         "budget_usd": number(None, "dollars that the canaries may cost; not decided where that is too little", above=0.0),
-        "full_runs": number(5.0, "full jobs that the winner is wanted for: knowing more must save more on them than it costs", above=0.0),
+        "full_runs": number(4.0, "full jobs that the winner is wanted for: knowing more must save more on them than it costs", above=0.0),
         "run_winner": flag(False, "whether the winner runs in full at the end, which scores its forecast"),
     }
     finite = True
@@ -41,7 +41,7 @@ class Race(Method):
         given = context.arguments
         ladder = tuple(given.get("ladder") or fidelity.ladder)
         check_ladder(ladder, fidelity.full)
-        self._full = fidelity.full
+        self._full, self._family = fidelity.full, fidelity.family
         raced = {"billable_s": TIME, TIME: TIME, COST: COST}
         objectives = tuple(dict.fromkeys(raced[name] for name, mode in context.objectives.items() if name in raced and mode == "min"))
         if not objectives:
@@ -54,7 +54,7 @@ class Race(Method):
             tolerance=given.get("tolerance", 0.05),
             repeats=given.get("repeats", 3),
             most_usd=given.get("budget_usd"),
-            full_runs=given.get("full_runs", 5.0),
+            full_runs=given.get("full_runs", 4.0),
         )
         self._run_winner = given.get("run_winner", False)
         self._candidates: dict[str, dict[str, object]] | None = None
@@ -153,7 +153,8 @@ class Race(Method):
         name = next(name for name, one in self._groups_by_name().items() if configuration_id(one) == identity)
         instance_type = str(base.get("instance_type") or "local.1cpu")
         count = int(str(base.get("instance_count") or 1))
-        return canary_from(name, fraction, repeat, values, instance_type=instance_type, instance_count=count)
+        known = {"instance_type": instance_type, "instance_count": count, "family": self._family}
+        return canary_from(name, fraction, repeat, values, **known)
 
     def _done(self, run: Canary) -> None:
         pending = self._pending.get(run.configuration, [])

@@ -97,7 +97,7 @@ def build_method(
     factory = known[variant.base]
     given = {**variant.arguments, **arguments}
     declared = getattr(factory, "arguments", None)
-    points = getattr(definition, "points_to_evaluate", ())
+    points = definition.points_to_evaluate
     if points and declared is not None and "points_to_evaluate" in declared:
         given.setdefault("points_to_evaluate", points)
     context = MethodContext(

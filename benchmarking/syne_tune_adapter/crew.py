@@ -13,9 +13,9 @@ from typing import Any
 
 from backends.base import AdoptedJob, Closed, Ended, Event, Rejected
 from backends.failures import Cause
+from benchmarking.ports import checkpoint_key
 from benchmarking.syne_tune_adapter.record import Judging, Standing, TrialRecord
 from benchmarking.syne_tune_adapter.session import MakeBackend, Session
-from benchmarking.tuner import checkpoint_key
 from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
 

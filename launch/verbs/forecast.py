@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,6 +32,8 @@ def main(arguments: Sequence[str]) -> int:
     for note in table.notes.get("", ()):
         print(note, file=sys.stderr)
     if given.explain:
+        if not question.calibration.scores:
+            print(f"not calibrated: no job has been run in full after its canaries in {given.results_dir}", file=sys.stderr)
         _explain(table, question)
     return 0
 
@@ -61,6 +64,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--fraction_argument", "--fraction-argument", default="fraction", metavar="NAME",
                         help="hyperparameter that holds a training job's fraction (default fraction)")  # fmt: skip
+    parser.add_argument("--results_dir", "--results-dir", type=Path, metavar="DIR",
+                        default=Path(os.environ.get("OUTRIDER_RESULTS") or "results"),
+                        help="finished jobs in it calibrate the intervals (default results, or $OUTRIDER_RESULTS)")  # fmt: skip
     return parser
 
 
@@ -74,7 +80,9 @@ def _question(given: argparse.Namespace) -> Question:
     if not math.isfinite(given.billed_startup) or given.billed_startup < 0:
         raise UserError(f"--billed_startup {given.billed_startup:g}", "it must be 0 or more seconds")
     billing = Billing(given.region, dict(_price(text) for text in given.price), given.spot, startup_s=given.billed_startup)
-    return Question(at=given.at, billing=billing)
+    from benchmarking.canary.folder import calibration_of
+
+    return Question(at=given.at, billing=billing, calibration=calibration_of(given.results_dir))
 
 
 def _price(text: str) -> tuple[str, float]:

@@ -59,7 +59,8 @@ def execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Prog
     """Run the experiments in order, up to one that is interrupted; return a result for each that ran."""
     from benchmarking.ending import Reason
     from benchmarking.experiment import Surroundings, prepare_folder, run_experiment
-    from benchmarking.tuner import Tuner, Wallet
+    from benchmarking.ports import Wallet
+    from benchmarking.tuner import Tuner
     from launch.signals import winding_down
 
     for spec in specs:

@@ -13,8 +13,9 @@ from backends.simulated.table import Run
 from benchmarking.journal import Journal, Record, Session
 from benchmarking.methods.adapter import MethodAdapter
 from benchmarking.methods.registry import build_method
+from benchmarking.ports import checkpoint_key
 from benchmarking.state import ExperimentState, StateSetup
-from benchmarking.tuner import Tuner, checkpoint_key
+from benchmarking.tuner import Tuner
 from definitions import strict_json
 from definitions.schema import BenchmarkDefinition, Progressive
 
@@ -141,4 +142,5 @@ def tuner(
         budget=benchmark.budget,
         n_workers=n_workers,
         observers=observers,
+        conclude=getattr(built, "conclude", lambda: None),
     )

@@ -263,7 +263,8 @@ def race(runs, noise, seed=0):
             if found.verdict in (Verdict.DECIDED, Verdict.TIED):
                 sure.append(within[-1])
         print(f"\nRACE, {k} configurations, {noise:.0%} noise, {runs} runs: within 5 % of the best {coverage(within)}"
-              f" (where decided {coverage(sure)}); straight line through 1, 2, 3 % x3 {coverage(lines)}; spend {np.median(spend):.0%}"
+              f" (where decided {coverage(sure)}); straight line through 1, 2, 3 % x3 {coverage(lines)}; spend {np.median(spend):.0%},"
+              f" mean {np.mean(spend):.0%}"
               f" of that (p90 {np.quantile(spend, 0.9):.0%}); {dict(verdicts)}")  # fmt: skip
 
 

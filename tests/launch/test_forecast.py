@@ -1,0 +1,109 @@
+"""`outrider forecast`: forms of the answer, sources, and wrong use."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from definitions.errors import UserError
+from launch.verbs.forecast import main
+
+HEADER = "configuration,fraction,repeat,startup_s,train_s,total_s,rss_bytes,instance_type\n"
+FIELDS = ["configuration", "metric", "median", "lo80", "hi80", "lo90", "hi90", "status", "why"]
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "canaries.csv"
+    rows = [
+        f"{name},{f},{r},{20 + r},{k * f * (1 + 0.02 * r)},{20 + r + k * f * (1 + 0.02 * r)},{int(1e9 + 2e9 * f)},ml.m5.large"
+        for name, k in (("small", 1000), ("large", 500))
+        for f, r in ((0.01, 0), (0.01, 1), (0.03, 0), (0.03, 1), (0.1, 0))
+    ]
+    path.write_text(HEADER + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_json_is_a_list_of_forecasts_with_exactly_these_fields(table, capsys):
+    assert main([str(table), "--at", "1.0", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert all(list(one) == sorted(FIELDS) or set(one) == set(FIELDS) for one in found)
+    totals = {one["configuration"]: one for one in found if one["metric"] == "total_s"}
+    assert totals["small"]["median"] == pytest.approx(1030, rel=0.05)
+    assert totals["large"]["median"] == pytest.approx(527, rel=0.05)
+    assert totals["small"]["status"] == "ok"
+    assert {one["metric"] for one in found} == {"total_s", "train_s", "rss_bytes", "cost_usd"}
+
+
+def test_it_says_whether_it_is_calibrated(table, capsys, tmp_path):
+    main([str(table), "--explain", "--results_dir", str(tmp_path / "nothing")])
+    assert "not calibrated: no job has been run in full" in capsys.readouterr().err
+
+
+def test_csv_has_the_same_columns(table, capsys):
+    main([str(table), "--format", "csv"])
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert list(rows[0]) == FIELDS
+    assert len(rows) == 8
+
+
+def test_the_table_is_readable_and_half_the_job_is_half_the_work(table, capsys):
+    main([str(table), "--at", "0.5"])
+    text = capsys.readouterr().out
+    assert "80 % interval" in text
+    assert "GiB" in text
+    main([str(table), "--at", "0.5", "--format", "json"])
+    found = json.loads(capsys.readouterr().out)
+    assert next(one for one in found if one["metric"] == "train_s")["median"] == pytest.approx(505, rel=0.06)
+
+
+def test_explain_says_what_drives_the_width_and_what_a_canary_buys(table, capsys):
+    main([str(table), "--explain"])
+    said = capsys.readouterr().err
+    assert "the width of its time comes from" in said
+    assert "one run at fraction 0.333333" in said
+    assert "80 % interval from x/" in said
+    assert "$" in said
+
+
+def test_prices_can_be_given(table, capsys):
+    main([str(table), "--format", "json", "--price", "ml.m5.large=3.6"])
+    found = json.loads(capsys.readouterr().out)
+    assert next(one for one in found if one["metric"] == "cost_usd")["median"] == pytest.approx(1.03, rel=0.05)
+
+
+def test_scale_out_needs_two_numbers_of_instances(tmp_path, capsys):
+    path = tmp_path / "scale.csv"
+    rows = [f"a,{f},0,{20 + 2400 * f / m + 5 * m},{m}" for m in (1, 2, 4) for f in (0.1, 0.2)]
+    path.write_text("configuration,fraction,repeat,total_s,instance_count\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    main([str(path), "--instances", "8", "--format", "json"])
+    total = next(one for one in json.loads(capsys.readouterr().out) if one["metric"] == "total_s")
+    assert "Ernest" in total["why"]
+    assert total["lo90"] < 20 + 2400 / 8 + 40 < total["hi90"]
+    path.write_text("configuration,fraction,total_s,instance_count\na,0.1,20,1\n", encoding="utf-8")
+    with pytest.raises(UserError, match="measured on 1 only"):
+        main([str(path), "--instances", "8"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--at", "0"], "above 0"),
+        (["--at", "nan"], "above 0"),
+        (["--price", "ml.m5.large"], "TYPE=USD"),
+        (["--price", "ml.m5.large=-1"], "TYPE=USD"),
+        (["--instances", "0"], "nothing would run"),
+        (["--billed_startup", "-1"], "0 or more"),
+    ],
+)
+def test_wrong_use_is_told(table, words, message):
+    with pytest.raises(UserError, match=message):
+        main([str(table), *words])
+
+
+def test_a_table_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(UserError, match="cannot be read"):
+        main([str(tmp_path / "none.csv")])
+    with pytest.raises(UserError, match="there are no results"):
+        main([str(tmp_path)])
