@@ -101,7 +101,7 @@ def definition_hash(definition: BenchmarkDefinition, method: str | None = None) 
     """Return a 16-digit hexadecimal hash of what determines the results of a resolved definition.
 
     In it: script name, arguments, space (in normal form) or trials, valid, inputs, datasets, repeats, order, objectives (in their order),
-    fidelity, exclusive, preload, points_to_evaluate, the back-end's block, and the arguments of `method` where it is a variant of the definition.
+    fidelity, exclusive, preload, points_to_evaluate, the back-end's block, and the arguments of `method` where it is a variant.
     Not in it: name, description, source_dir, budget, n_workers, study, other methods, the block's `role` and `grace_s`.
 
     Args:

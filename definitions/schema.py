@@ -94,7 +94,9 @@ class InputChannel(Model):
 
     dataset: Text | None = None
     ingestion: Text | None = None
-    sampled: Flag = Field(False, description="canaries get a folder with that fraction of its files, the same for every configuration")
+    sampled: Flag | None = Field(
+        None, description="canaries get a folder with that fraction of its files, the same for every configuration"
+    )
 
 
 class ImagesDataset(Model):
@@ -148,7 +150,9 @@ class PerJob(Model):
     kind: Literal["per_job"]
     argument: Text
     ladder: tuple[Annotated[Number, KEEP_WHOLE], ...] = (0.01, 0.03, 0.1)
-    family: Text = Field("", description="of the algorithm, where it is known how it grows: epochs, linear, trees, sort, kernel, ...")
+    family: Text | None = Field(
+        None, description="of the algorithm, where it is known how it grows: epochs, linear, trees, sort, kernel, ..."
+    )
     full: Annotated[Number, Field(gt=0), KEEP_WHOLE] = 1.0
 
     @model_validator(mode="after")

@@ -39,7 +39,7 @@ MAX_REPORT_BYTES = 50000
 
 _SAGEMAKER_CHECKPOINTS = "/opt/ml/checkpoints"
 _COUNTER = ".outrider-incarnation"
-_FIRST_SUMMARY_S = 2.0
+_FIRST_SUMMARY_S = 10.0
 _SUMMARIES_APART_S = 60.0
 _MAX_PHASES = 32
 _OTHER = "other"

@@ -113,12 +113,13 @@ def misfit(growth: Growth, y: Array, what: str) -> list[Finding]:
     return []
 
 
-def time_findings(laws: Laws | None, values: Array | None, known: bool, what: str) -> list[Finding]:
+def time_findings(laws: Laws | None, values: Array | None, main: Array | None, known: bool, what: str) -> list[Finding]:
     """Return what speaks against a forecast of time.
 
     Args:
         laws: of the time; None where it was not measured.
         values: (n,) measured totals, in the order of the growth's sizes; None where there are none.
+        main: (n,) measurements of the part that grows; None likewise.
         known: whether the growth is known beforehand.
         what: e.g. `total_s`.
     """
@@ -128,7 +129,8 @@ def time_findings(laws: Laws | None, values: Array | None, known: bool, what: st
     found = level_findings(growth, what, known)
     if growth is not None and values is not None and len(values) == len(growth.x):
         found += falling(growth.x, values, what)
-        found += misfit(growth, values, what)
+    if growth is not None and main is not None and len(main) == len(growth.x) and float(main.min()) > 0:
+        found += misfit(growth, main, what)
     return found
 
 

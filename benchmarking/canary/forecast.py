@@ -154,7 +154,10 @@ def _findings(item: Fitted, metric: str) -> list[checks.Finding]:
         column = {"cost_usd": "total_s"}.get(metric, metric)
         measured = [getattr(canary, column) for canary in item.used if getattr(canary, column) is not None]
         values = np.maximum(np.array(measured, dtype=float), 1e-9) if measured else None
-        found = checks.time_findings(laws, values, known or (laws is not None and laws.steady), column)
+        known = known or (laws is not None and laws.steady)
+        main = {True: "train_cpu_s" if metric == "cpu_s" else "train_s", False: "cpu_s" if metric == "cpu_s" else "total_s"}
+        growing = None if laws is None else column_of(item.used, main[laws.timed])
+        found = checks.time_findings(laws, values, growing, known, column)
         return found + (_hides_growth(item, laws, metric) if laws is not None else [])
     growth = {"rss_bytes": item.rss, "gpu_bytes": item.gpu}.get(metric)
     found = checks.level_findings(growth, metric, known=metric == "gpu_bytes")

@@ -36,7 +36,7 @@ def is_canary(configuration: Configuration) -> bool:
 def per_job(method: str, fidelity: Fidelity | None) -> PerJob:
     """Return the per-job fidelity that canaries need; raises `UserError` where the definition has none, or an unknown family."""
     if isinstance(fidelity, PerJob):
-        exponents_of(fidelity.family)
+        exponents_of(fidelity.family or "")
         return fidelity
     raise UserError(
         f"method {method} needs a fidelity of kind per_job",

@@ -47,7 +47,7 @@ def _canary(definition: BenchmarkDefinition, trial: TrialState, keys: Sequence[s
         status=status,
         instance_type=str(instance_type),
         instance_count=int(count),
-        family=definition.fidelity.family if isinstance(definition.fidelity, PerJob) else "",
+        family=(definition.fidelity.family or "") if isinstance(definition.fidelity, PerJob) else "",
         about={"trial": trial.trial, "configuration_id": configuration_id(base)},
     )
 

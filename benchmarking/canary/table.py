@@ -65,6 +65,9 @@ NUMBERS = (
 )  # fmt: skip
 """Columns that hold measurements; any of them may be missing."""
 
+CPU_COLUMNS = ("startup_cpu_s", "load_cpu_s", "train_cpu_s", "checkpoint_cpu_s")
+"""Further columns, for processor time by phase; the reporter's sampler measures it."""
+
 COLUMNS = ("configuration", "fraction", "repeat", *NUMBERS, "status", "instance_type", "instance_count", "family")
 
 
@@ -120,7 +123,7 @@ def _canary(where: str, row: Mapping[str, Any]) -> tuple[Canary, list[str]]:
     if fraction is None or not 0 < fraction <= 1:
         advice = "write 1 % as 0.01" if fraction is not None and fraction > 1 else "give the share of the data that the run used"
         raise UserError(f"{where}: fraction is {row['fraction']!r}", "it must be above 0 and at most 1", advice)
-    values: dict[str, float | None] = {}
+    values: dict[str, Any] = {}
     wrong = []
     for column in NUMBERS:
         text = (row.get(column) or "").strip()
@@ -134,16 +137,18 @@ def _canary(where: str, row: Mapping[str, Any]) -> tuple[Canary, list[str]]:
         if text and value is None and not wrong:
             wrong.append(f"{column} is not a finite number and was left out")
         values[column] = value
+    cpu = {name: value for name in CPU_COLUMNS if (value := _number((row.get(name) or "").strip())) is not None and value >= 0}
     count = _number((row.get("instance_count") or "").strip())
     canary = Canary(
         configuration=name,
         fraction=fraction,
         repeat=int(_number((row.get("repeat") or "").strip()) or 0),
-        **values,  # type: ignore[arg-type] # the columns are the fields
+        **values,
         status=status_of(row.get("status") or ""),
         instance_type=(row.get("instance_type") or "").strip(),
         instance_count=max(1, int(count or 1)),
         family=(row.get("family") or "").strip(),
+        about=cpu,
     )
     return canary, wrong
 

@@ -41,7 +41,7 @@ class Race(Method):
         given = context.arguments
         ladder = tuple(given.get("ladder") or fidelity.ladder)
         check_ladder(ladder, fidelity.full)
-        self._full, self._family = fidelity.full, fidelity.family
+        self._full, self._family = fidelity.full, fidelity.family or ""
         raced = {"billable_s": TIME, TIME: TIME, COST: COST}
         objectives = tuple(dict.fromkeys(raced[name] for name, mode in context.objectives.items() if name in raced and mode == "min"))
         if not objectives:

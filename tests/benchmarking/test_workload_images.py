@@ -179,6 +179,7 @@ def test_script_runs_alone(world, tmp_path):
         assert 0 < one["first_batch_s"] < 60
         assert (one["accuracy"] * held) == pytest.approx(round(one["accuracy"] * held))
     assert reports[1]["loss"] < reports[0]["loss"]
-    summary = json.loads(next(line for line in ran.stdout.splitlines() if line.startswith("[outrider-summary]:")).partition(": ")[2])
+    summaries = [line for line in ran.stdout.splitlines() if line.startswith("[outrider-summary]:")]
+    summary = json.loads(summaries[-1].partition(": ")[2])
     assert summary["samples"] == 2 * SAMPLES
     assert {"startup", "load", "train"} <= set(summary["phases_s"])
