@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -13,6 +14,7 @@ VERBS = {
     "show": "show a benchmark's resolved definition",
     "forecast": "forecast a full job from measured canaries",
     "emulate": "run an emulator of SageMaker's training jobs on this machine",
+    "doctor": "compare the emulator with a real account (--smoke)",
     "export": "write the CSV files of a run anew from its journal",
 }
 
@@ -42,7 +44,13 @@ def _guarded(verb: str, arguments: Sequence[str]) -> int:
     from definitions.errors import EXIT_INTERRUPTED, OutriderError
 
     try:
-        return int(importlib.import_module(f"launch.verbs.{verb}").main(arguments))
+        with contextlib.ExitStack() as stack:
+            if "--emulate" in arguments:
+                from launch.emulated import emulated
+
+                stack.enter_context(emulated(os.environ))
+            rest = [word for word in arguments if word != "--emulate"]
+            return int(importlib.import_module(f"launch.verbs.{verb}").main(rest))
     except OutriderError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
@@ -56,7 +64,11 @@ def _guarded(verb: str, arguments: Sequence[str]) -> int:
 
 def _usage() -> str:
     lines = [f"  {verb:<10}{summary}" for verb, summary in VERBS.items()]
-    return "usage: outrider VERB ...\n\nverbs:\n" + "\n".join(lines) + "\n\n`outrider VERB --help` explains each."
+    return (
+        "usage: outrider VERB ...\n\nverbs:\n"
+        + "\n".join(lines)
+        + "\n\n`outrider VERB --help` explains each. --emulate on any of them runs an emulator of AWS beside it."
+    )
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ def make_parser() -> argparse.ArgumentParser:
     what.add_argument("--benchmark", nargs="+", default=[], metavar="NAME|FILE", help="built-in benchmarks by name, your own by YAML file")
     what.add_argument("--method", nargs="+", default=[], metavar="NAME", help="methods; default: the definition's, else LISTED or RS")
     what.add_argument("--method_args", nargs="+", default=[], metavar="KEY=VALUE", help="arguments for the methods, e.g. points=3")
+    what.add_argument("--ladder", metavar="L1,L2,...", help="levels of canaries, for CANARY and RACE: 0.01,0.03,0.1")
     what.add_argument("--backend", default=None, metavar="NAME", help="where trials run: local (default), simulated, or a plugin's")
     what.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=V1[,V2]", dest="settings",
                       help="override a key of the definition, or sweep one of its space or arguments: batch_size=32,64")  # fmt: skip
@@ -76,6 +77,7 @@ def make_parser() -> argparse.ArgumentParser:
     other.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the result on stdout (default table)")
     other.add_argument("--verbose", action=argparse.BooleanOptionalAction, default=False, help="log more, and every change of every trial")
     other.add_argument("--warm_pool", type=int, choices=(0, 1), default=0, help="1: the same as --backend warm_pool, where there is one")
+    other.add_argument("--emulate", action="store_true", help="run an emulator of SageMaker's training jobs and S3 for this command")
     other.add_argument("--yes", action="store_true", help="do not ask before spending real money")
     other.add_argument("--save_tuner", nargs="?", const="1", help=argparse.SUPPRESS)
     other.add_argument("--launched_remotely", nargs="?", const="1", help=argparse.SUPPRESS)
@@ -113,7 +115,7 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
         start_seed=given.start_seed,
         random_seed=given.random_seed,
         settings=tuple(settings),
-        method_args=_method_arguments(given.method_args),
+        method_args=_method_arguments([*given.method_args, *([f"ladder={given.ladder}"] if given.ladder else [])]),
         experiment_tag=given.experiment_tag,
         resume=given.resume,
         results_dir=results.expanduser(),

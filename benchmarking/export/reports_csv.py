@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarking.canary.ladder import split
 from benchmarking.export.files import utc, write_csv
 from benchmarking.journal import Journal, Record
 from benchmarking.state import ExperimentState
@@ -36,7 +37,7 @@ def report_rows(
     definition: BenchmarkDefinition, state: ExperimentState, records: Iterable[Record], metrics: Sequence[str]
 ) -> Iterator[list[Any]]:
     """Yield the rows: fixed columns, level, configuration, metrics; `after_stop` marks what came after the job was asked to stop."""
-    level = [definition.fidelity.full] if isinstance(definition.fidelity, PerJob) else []
+    full = [definition.fidelity.full] if isinstance(definition.fidelity, PerJob) else []
     jobs: dict[str, Mapping[str, Any]] = {}
     stopped: set[str] = set()
     for record in records:
@@ -48,9 +49,10 @@ def report_rows(
         elif record.kind == "reported" and body["job"] in jobs:
             start = jobs[body["job"]]
             trial = state.trials[start["trial"]]
+            configuration, level, repeat = split(trial.configuration)
             yield [
                 trial.trial,
-                trial.repeat,
+                trial.repeat if repeat is None else repeat,
                 body["job"],
                 start["attempt"],
                 body.get("incarnation", 0),
@@ -58,8 +60,8 @@ def report_rows(
                 utc(record.at),
                 body["elapsed_s"],
                 "true" if body["job"] in stopped else "false",
-                *level,
-                *(trial.configuration.get(key) for key in definition.configuration_keys),
+                *(full if level is None else [level]),
+                *(configuration.get(key) for key in definition.configuration_keys),
                 *(body["metrics"].get(name) for name in metrics),
             ]
 

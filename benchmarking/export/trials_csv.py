@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarking.canary.ladder import split
 from benchmarking.export.files import utc, write_csv
 from benchmarking.state import ExperimentState, TrialState
 from definitions.configuration import configuration_id
@@ -41,11 +42,12 @@ def trials_rows(definition: BenchmarkDefinition, state: ExperimentState) -> Iter
     reported = [name for name in definition.objectives if name not in DERIVED_OBJECTIVES]
     derived = [name for name in definition.objectives if name in DERIVED_OBJECTIVES and name not in ("duration_s", "cost_usd")]
     for trial in state.trials.values():
+        configuration, level, repeat = split(trial.configuration)
         yield [
             trial.trial,
-            *(trial.configuration.get(key) for key in definition.configuration_keys),
-            _fidelity(definition, trial),
-            trial.repeat,
+            *(configuration.get(key) for key in definition.configuration_keys),
+            _fidelity(definition, trial) if level is None else level,
+            trial.repeat if repeat is None else repeat,
             trial.attempts,
             str(trial.status),
             None if trial.cause is None else str(trial.cause),
@@ -56,7 +58,7 @@ def trials_rows(definition: BenchmarkDefinition, state: ExperimentState) -> Iter
             *(trial.value_of(name) for name in derived),
             *(trial.last.get(name) for name in reported),
             *(trial.best.get(name) for name in reported),
-            configuration_id(trial.configuration),
+            configuration_id(configuration),
             trial.message,
         ]
 

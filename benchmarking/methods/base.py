@@ -56,6 +56,7 @@ class MethodContext:
         fidelity: the benchmark's fidelity; None where it has none.
         seed: the experiment's seed; the same for every method of a study.
         arguments: the method's own arguments, by name; where it declares any, all of them are there, checked.
+        repeats: measurements of each configuration that the definition asks for.
         rules: the definition's `valid` expressions, so that a method need not suggest what they rule out.
     """
 
@@ -66,6 +67,7 @@ class MethodContext:
     seed: int
     arguments: Mapping[str, Any] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
+    repeats: int = 1
 
 
 def allow(configuration: Mapping[str, Any]) -> str | None:

@@ -39,7 +39,7 @@ class CanaryLadder(Method):
         fidelity = per_job("CANARY", context.fidelity)
         ladder = tuple(context.arguments.get("ladder") or fidelity.ladder)
         check_ladder(ladder, fidelity.full)
-        of_definition = int(getattr(context, "repeats", 1))
+        of_definition = context.repeats
         self._rungs = rungs(ladder, repeats_of(ladder, context.arguments.get("repeats"), of_definition))
         self._rest: Iterator[Suggestion] | None = None
 

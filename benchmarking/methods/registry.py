@@ -10,10 +10,12 @@ from typing import Any, TypeAlias
 from benchmarking.methods import asha, search
 from benchmarking.methods.arguments import read_arguments
 from benchmarking.methods.base import Method, MethodContext
+from benchmarking.methods.canary import CanaryLadder
 from benchmarking.methods.grid import Grid
 from benchmarking.methods.listed import Listed
 from benchmarking.methods.median_stopping import MedianStopping
 from benchmarking.methods.pbt import PopulationBasedTraining
+from benchmarking.methods.race import Race
 from benchmarking.methods.random_search import RandomSearch
 from definitions.errors import UserError, did_you_mean
 from definitions.schema import BenchmarkDefinition, MethodVariant
@@ -28,6 +30,7 @@ BUILT_IN: Mapping[str, MethodFactory] = {
     "ASHA_TPE": asha.HalvingWithParzenEstimator,
     "BO": search.BayesianOptimization,
     "BORE": search.DensityRatio,
+    "CANARY": CanaryLadder,
     "CQR": search.ConformalQuantiles,
     "GRID": Grid,
     "LISTED": Listed,
@@ -35,6 +38,7 @@ BUILT_IN: Mapping[str, MethodFactory] = {
     "MOBSTER": asha.HalvingWithGaussianProcess,
     "MSR": MedianStopping,
     "PBT": PopulationBasedTraining,
+    "RACE": Race,
     "REA": search.RegularizedEvolution,
     "RS": RandomSearch,
     "TPE": search.ParzenEstimator,
@@ -108,6 +112,7 @@ def build_method(
         seed=seed,
         arguments=given if declared is None else read_arguments(name, declared, given),
         rules=definition.rules,
+        repeats=definition.repeats,
     )
     method = factory(context)
     method.name = name

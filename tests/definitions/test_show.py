@@ -51,6 +51,7 @@ budget:
 preload: []                           # default
 method: null                          # default
 methods: {}                           # default
+points_to_evaluate: []                # default
 study:
   methods: []                         # default
   seeds: 8                            # default

@@ -1,0 +1,30 @@
+"""`--emulate` on any command: an emulator of SageMaker's training jobs runs for as long as the command does."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, MutableMapping
+
+
+@contextlib.contextmanager
+def emulated(environ: MutableMapping[str, str]) -> Iterator[None]:
+    """Inside the block AWS clients that look at the environment talk to an emulator on 127.0.0.1; afterwards it is as it was.
+
+    Args:
+        environ: the process's environment.
+    """
+    from backends.emulator import Emulator
+
+    with Emulator() as emulator:
+        earlier = {name: environ.get(name) for name in emulator.environment}
+        environ.update(emulator.environment)
+        print(f"emulated AWS on {emulator.endpoint_url}", file=sys.stderr, flush=True)
+        try:
+            yield
+        finally:
+            for name, value in earlier.items():
+                if value is None:
+                    environ.pop(name, None)
+                else:
+                    environ[name] = value

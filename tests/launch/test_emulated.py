@@ -1,0 +1,38 @@
+"""`--emulate` on a command, and the comparison with another endpoint."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from backends.emulator import Emulator
+from launch.__main__ import main
+
+
+def test_a_commands_jobs_see_the_emulator_and_afterwards_nothing_is_left(toy, run, monkeypatch):
+    monkeypatch.setenv("AWS_REGION", "mine")
+    (toy.folder / "toy.py").write_text(
+        "import os, urllib.request, json\nfrom outrider_report import report\n"
+        "state = json.load(urllib.request.urlopen(os.environ['AWS_ENDPOINT_URL'] + '/_emulator/state'))\n"
+        "report(loss=float(len(state) > 0), epoch=2, endpoint=os.environ['AWS_ENDPOINT_URL'])\n"
+    )
+    code, out, err = run("--benchmark", "toy.yaml", "--max_num_trials", "1", "--format", "json", "--emulate")
+    assert code == 0
+    assert json.loads(out)["experiments"][0]["trials"][0]["last_loss"] == 1.0
+    assert "emulated AWS on http://127.0.0.1:" in err
+    assert os.environ["AWS_REGION"] == "mine"
+    assert "AWS_ENDPOINT_URL" not in os.environ
+
+
+@pytest.mark.slow
+def test_doctor_finds_the_emulator_like_another_emulator(capsys, monkeypatch):
+    with Emulator() as other:
+        other.create_bucket("bucket")
+        for name, value in other.environment.items():
+            monkeypatch.setenv(name, value)
+        words = ["--role", "arn:aws:iam::123456789012:role/r", "--output", "s3://bucket/smoke/", "--image", "image"]
+        code = main(["doctor", "--smoke", *words, "--endpoint_url", other.endpoint_url])
+    printed = capsys.readouterr()
+    assert (code, printed.out[:9]) == (0, "alike in "), printed.err
