@@ -91,12 +91,14 @@ class Progress:
     def _line(self, record: Record, state: ExperimentState) -> str | None:
         body = record.body
         match record.kind:
-            case "start":
-                trial = state.trials[body["trial"]]
-                again = f" again (attempt {body['attempt']})" if body["attempt"] > 1 else ""
+            case "started" if body["job"] in state.jobs:
+                job = state.jobs[body["job"]]
+                trial = state.trials[job.trial]
+                again = f" again (attempt {job.attempt})" if job.attempt > 1 else ""
                 keys = self._keys(trial)
                 repeat = f" repeat={trial.repeat}" if state.setup.repeats > 1 else ""
-                return f"trial {trial.trial} starts{again}: {configuration_text(trial.configuration, keys)}{repeat} ({state.busy} running)"
+                running = sum(other.started for other in state.jobs.values())
+                return f"trial {trial.trial} starts{again}: {configuration_text(trial.configuration, keys)}{repeat} ({running} running)"
             case "settle":
                 return self._settled(state.trials[body["trial"]], state)
             case "rejected":
