@@ -15,7 +15,7 @@ def test_two_emulators_are_observed_alike_and_a_fault_as_a_difference(started):
         account = Account(bench.client, "arn:aws:iam::123456789012:role/r", "s3://bucket/smoke/", "image", poll_s=0.05, patience_s=60)
         seen.append(observe(account) if bench.emulator.isolation != "none" else {})
         if not seen[0]:
-            return
+            pytest.skip("needs private mounts")
     first, second, third = seen
     assert compare(first, second) == []
     assert first["describe: an unknown job"] == ("ValidationException", "Requested resource not found.")
