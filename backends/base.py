@@ -143,6 +143,37 @@ class Ended(Event):
 
 
 @dataclass(frozen=True)
+class Noted(Event):
+    """Something that a person should know while they wait; nothing is decided by it.
+
+    Args:
+        job: whose stage it is; empty where it concerns the back-end as a whole.
+        stage: what the job is at, in the service's words, e.g. `Downloading`; empty where that is not what is noted.
+        text: e.g. `waiting for the API: CreateTrainingJob is throttled`.
+    """
+
+    stage: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Retained(Event):
+    """Instances of a job that has ended are kept warm for the next one, and paid for. May come after the job's `Closed`, unlike all else.
+
+    Args:
+        worst_s: most seconds that they are still kept from now on.
+        billable_s: seconds per instance that were paid for, once they were reused or released; None while they wait.
+        reused_by: the job that got them; empty where none did.
+    """
+
+    instance_type: str
+    instance_count: int
+    worst_s: float = 0.0
+    billable_s: float | None = None
+    reused_by: str = ""
+
+
+@dataclass(frozen=True)
 class Closed(Event):
     """All reports have arrived; nothing more will come of this job.
 
@@ -153,6 +184,7 @@ class Closed(Event):
         usage: totals by the reporter (phases in seconds, steps, samples) and by the back-end (`peak_rss_bytes`,
             `alien_lines`: lines that looked like reports and were none).
         log_tail: last lines of the log.
+        instance_type: what it really ran on, where that is not what was asked for; else None.
     """
 
     outcome: Outcome
@@ -163,6 +195,7 @@ class Closed(Event):
     billable_s: float = 0.0
     usage: Mapping[str, Any] = field(default_factory=dict)
     log_tail: tuple[str, ...] = ()
+    instance_type: str | None = None
 
 
 @dataclass(frozen=True)
@@ -175,7 +208,8 @@ class AdoptedJob:
         last_event_at: time of its last event in the journal; None where there was none.
         accepted_at: time of its `Accepted`; None where that was not seen.
         started: whether `Started` was seen; `ended`: whether `Ended` was.
-        reports: number of reports received of its current incarnation, by which a back-end knows what is new.
+        reports: number of reports received of its current incarnation.
+        received: (incarnation, sequence) of all reports received, by which a back-end knows what is new.
         stop_requested_at: time of the intent to stop it; None where there was none.
     """
 
@@ -189,6 +223,7 @@ class AdoptedJob:
     reports: int = 0
     stop_requested_at: float | None = None
     stop_reason: Cause | None = None
+    received: frozenset[tuple[int, int]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -235,12 +270,16 @@ class BackendContext:
         folder: the experiment's folder, for logs, jobs and checkpoints.
         seed: the experiment's seed.
         environ: the controller's environment.
+        tag: of the invocation that the experiment belongs to.
+        prefix: with which the names of all its jobs begin, and those of no other experiment.
     """
 
     definition: BenchmarkDefinition
     folder: Path
     seed: int = 0
     environ: Mapping[str, str] = field(default_factory=dict)
+    tag: str = ""
+    prefix: str = ""
 
 
 class Backend(abc.ABC):
@@ -248,7 +287,7 @@ class Backend(abc.ABC):
 
     Per job the events come in this order: `Rejected`; or `Accepted`, `Started`, any number of `Reported` and `Restarted`, `Ended`,
     late `Reported`, `Closed`. A job that is stopped or fails before it starts skips `Started`. Nothing follows `Rejected` or `Closed`.
-    Times never decrease from one event to the next of the same job.
+    Times never decrease from one event to the next of the same job. `Noted` may come in between at any time, and `Retained` also later.
     """
 
     capabilities: Capabilities
@@ -258,6 +297,11 @@ class Backend(abc.ABC):
     @abc.abstractmethod
     def create(cls, context: BackendContext) -> Backend:
         """Make a back-end for one experiment; raises `UserError` where an option is missing or wrong."""
+
+    @classmethod
+    def foretell(cls, environ: Mapping[str, str]) -> Capabilities:
+        """Return the capabilities that one made in this environment will have, before one is made."""
+        return cls.capabilities
 
     @abc.abstractmethod
     def submit(self, job: JobSpec) -> None:
@@ -297,6 +341,9 @@ class Backend(abc.ABC):
     @abc.abstractmethod
     def room(self, instance_type: str) -> int:
         """Return how many jobs of this type could run at once with nothing else running; 0 where none ever can."""
+
+    def release(self) -> None:  # noqa: B027 (most keep nothing)
+        """Give up what is kept for later jobs, as none will come; a final `Retained` follows for each."""
 
     @abc.abstractmethod
     def wake(self) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 from backends.base import Backend, BackendContext
 from backends.failures import Cause
+from backends.naming import job_prefix
 from backends.registry import backend_class
 from benchmarking.canary.foresight import foresee
 from benchmarking.canary.record import write_forecasts
@@ -22,7 +24,7 @@ from benchmarking.export.files import write_atomically
 from benchmarking.export.reports_csv import write_reports
 from benchmarking.export.trials_csv import trials_header, trials_rows, write_trials
 from benchmarking.inputs import Inputs
-from benchmarking.jobs import JobBuilder, job_prefix
+from benchmarking.jobs import JobBuilder
 from benchmarking.journal import Journal, SqliteJournal, has_records
 from benchmarking.methods.adapter import MethodAdapter
 from benchmarking.methods.base import Method
@@ -101,6 +103,10 @@ class ExperimentSpec:
             }
         )
 
+    def job_prefix(self, nonce: str) -> str:
+        """Return the beginning of its jobs' names; `nonce` tells it from the same experiment elsewhere, or under another tag."""
+        return job_prefix(self.definition.name, self.tag, configuration_id({"hash": self.hash, "tag": self.tag, "nonce": nonce}))
+
 
 @dataclass(frozen=True)
 class ExperimentResult:
@@ -172,7 +178,8 @@ def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
         write_atomically(spec.folder / "definition.yaml", render(spec.resolved))
         environment = describe_environment(Path(spec.definition.source_dir), environ)
         write_atomically(spec.folder / "environment.json", strict_json.dumps({"schema_version": SCHEMA_VERSION, **environment}) + "\n")
-        write_atomically(path, strict_json.dumps({"schema_version": SCHEMA_VERSION, **_identity(spec)}) + "\n")
+        identity = {"schema_version": SCHEMA_VERSION, **_identity(spec), "nonce": secrets.token_hex(4)}
+        write_atomically(path, strict_json.dumps(identity) + "\n")
         return
     known = strict_json.loads(text)
     if known.get("hash") != spec.hash and not has_records(spec.folder / "journal.sqlite"):
@@ -184,6 +191,11 @@ def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
             f"its results are in {spec.folder}",
             "use another --experiment_tag; or --resume with the definition it was started with",
         )
+
+
+def read_nonce(folder: Path) -> str:
+    """Return what makes the names of a prepared experiment's jobs its own."""
+    return str(strict_json.loads((folder / "experiment.json").read_text(encoding="utf-8")).get("nonce", ""))
 
 
 def _identity(spec: ExperimentSpec) -> dict[str, Any]:
@@ -206,12 +218,13 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
     """
     prepare_folder(spec, surroundings.environ)
     with _locked(spec.folder), contextlib.closing(SqliteJournal(spec.folder / "journal.sqlite")) as journal:
-        context = BackendContext(spec.definition, spec.folder, spec.seed, surroundings.environ)
+        prefix = spec.job_prefix(read_nonce(spec.folder))
+        context = BackendContext(spec.definition, spec.folder, spec.seed, surroundings.environ, spec.tag, prefix)
         backend = surroundings.make_backend(spec.backend, context)
         survivors: list[str] = []
         hurried = False
         try:
-            tuner, ending = _run(spec, surroundings, backend, journal)
+            tuner, ending = _run(spec, surroundings, backend, journal, prefix)
         except KeyboardInterrupt:
             hurried = True
             raise
@@ -223,13 +236,12 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
         return ExperimentResult(spec, ending, tuner.state, backend.capabilities.price_label, tuple(survivors))
 
 
-def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, journal: Journal) -> tuple[Tuner, Ending]:
+def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, journal: Journal, prefix: str) -> tuple[Tuner, Ending]:
     definition = spec.definition
     seen = foresee(definition, spec.results_dir, spec.backend)
     refuse = refusal(definition, spec.backend, backend.room, seen.problem)
     check_listed(definition, refusal(definition, spec.backend, backend.room))
     with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed) as inputs:
-        prefix = job_prefix(definition.name, spec.hash)
         jobs = JobBuilder(definition, spec.backend, prefix, inputs.channels, inputs.environment, spec.seed, longest_s=seen.longest_s)
         check_money(definition, jobs)
         n_workers = worker_count(definition, spec.backend, backend.room)

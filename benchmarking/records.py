@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from backends.base import Accepted, Closed, Ended, Event, Rejected, Reported, Restarted, Scope, Started
+from backends.base import Accepted, Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
 from backends.failures import Cause, Outcome
 from benchmarking.journal import Record
 
@@ -50,6 +50,18 @@ def event_record(event: Event) -> tuple[str, dict[str, Any]]:
                 "billable_s": event.billable_s,
                 "usage": dict(event.usage),
                 "log_tail": list(event.log_tail),
+                **({} if event.instance_type is None else {"instance_type": event.instance_type}),
+            }
+        case Noted():
+            return "noted", {"job": event.job, "stage": event.stage, "text": event.text}
+        case Retained():
+            return "retained", {
+                "job": event.job,
+                "instance_type": event.instance_type,
+                "instance_count": event.instance_count,
+                "worst_s": event.worst_s,
+                "billable_s": event.billable_s,
+                "reused_by": event.reused_by,
             }
     raise TypeError(f"{type(event).__name__} is no back-end event")
 
@@ -83,5 +95,12 @@ def record_event(record: Record) -> Event | None:
                 billable_s=body["billable_s"],
                 usage=body["usage"],
                 log_tail=tuple(body["log_tail"]),
+                instance_type=body.get("instance_type"),
+            )
+        case "noted":
+            return Noted(job, at, body["stage"], body["text"])
+        case "retained":
+            return Retained(
+                job, at, body["instance_type"], body["instance_count"], body["worst_s"], body["billable_s"], body.get("reused_by", "")
             )
     return None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from backends.base import AdoptedJob, Closed, Ended, Event, JobSpec, Rejected, Reported, Restarted, Scope, Started
+from backends.base import AdoptedJob, Closed, Ended, Event, JobSpec, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
 from backends.failures import Cause
 from benchmarking.canary.ladder import is_canary
 from benchmarking.canary.measured import PREFIX, measurements
@@ -93,6 +93,7 @@ class JobState:
     last_event_at: float | None = None
     stop_requested_at: float | None = None
     stop_reason: Cause | None = None
+    stage: str = ""
 
 
 @dataclass(slots=True)
@@ -136,6 +137,9 @@ class ExperimentState:
         self.succeeded = 0
         self.spent_usd = 0.0
         self.reserved_usd = 0.0
+        self.pools: dict[str, float | None] = {}
+        self.retained_usd: float | None = 0.0
+        self.retained_s = 0.0
         self.reports = 0
         self.first_at: float | None = None
         self.last_at = 0.0
@@ -157,6 +161,9 @@ class ExperimentState:
             self.first_at = record.at
         self.ended = None
         event = record_event(record)
+        if isinstance(event, Retained):
+            self._retained(event, record.body["worst_usd"], record.body["cost_usd"])
+            return
         if event is not None:
             self._event(event)
             return
@@ -239,6 +246,9 @@ class ExperimentState:
             case Ended():
                 job.ended = True
                 self.busy -= 1
+                self._unblock(str(trial.configuration.get("instance_type", "")))
+            case Noted():
+                job.stage = event.stage or job.stage
             case Closed() | Rejected():
                 self._closed(event, job)
             case _:
@@ -265,7 +275,7 @@ class ExperimentState:
         del self.jobs[job.name]
         if self.due_stops:
             self.due_stops = deque(due for due in self.due_stops if due[0] != job.name)
-        self.reserved_usd = self.reserved_usd - (job.worst_usd or 0.0) if self.jobs else 0.0
+        self.reserved_usd = self.reserved_usd - (job.worst_usd or 0.0) if self.jobs or self.pools else 0.0
         if not job.ended:
             self.busy -= 1
         self.due_settlements.append((job, event))
@@ -273,6 +283,31 @@ class ExperimentState:
             instance = self.trials[job.trial].configuration.get("instance_type", "")
             key = "" if event.scope is Scope.BACKEND else str(instance)
             self.blocked_until[key] = max(event.retry_at, self.blocked_until.get(key, 0.0))
+
+    def _unblock(self, instance_type: str) -> None:
+        """Let what waits for a quota of the instance type try again, as one of its jobs has made room."""
+        if instance_type not in self.blocked_until:
+            return
+        freed = {trial for _, trial in self.waiting if self._waits_for_quota(trial, instance_type)}
+        if freed:
+            del self.blocked_until[instance_type]
+            self.waiting = [(self.last_at if trial in freed else due_at, trial) for due_at, trial in self.waiting]
+            heapq.heapify(self.waiting)
+
+    def _waits_for_quota(self, trial: int, instance_type: str) -> bool:
+        state = self.trials[trial]
+        return state.cause is Cause.QUOTA and state.configuration.get("instance_type", "") == instance_type
+
+    def _retained(self, event: Retained, worst_usd: float | None, cost_usd: float | None) -> None:
+        """Count warm instances that wait as money in flight, and as spent once they are gone."""
+        if event.billable_s is None:
+            self.pools[event.job] = worst_usd
+            self.reserved_usd += worst_usd or 0.0
+        elif event.job in self.pools:
+            self.reserved_usd = self.reserved_usd - (self.pools.pop(event.job) or 0.0) if self.jobs or self.pools else 0.0
+            self.retained_s += event.billable_s
+            self.retained_usd = None if self.retained_usd is None or cost_usd is None else self.retained_usd + cost_usd
+            self.spent_usd += cost_usd or 0.0
 
     def _tell(self, body: Mapping[str, Any]) -> None:
         tell = self.due_tells.popleft()
@@ -350,8 +385,15 @@ class ExperimentState:
         self.trials[trial].status = TrialStatus.WAITING
         heapq.heappush(self.waiting, (due_at, trial))
 
-    def adopted(self, spec_of: Mapping[str, JobSpec]) -> list[AdoptedJob]:
-        """Return the open jobs as a back-end takes them over, in the order of their submission."""
+    def adopted(
+        self, spec_of: Mapping[str, JobSpec], received: Mapping[str, Collection[tuple[int, int]]] | None = None
+    ) -> list[AdoptedJob]:
+        """Return the open jobs as a back-end takes them over, in the order of their submission.
+
+        Args:
+            spec_of: what was submitted, by job.
+            received: (incarnation, sequence) of the reports that are in the journal, by job.
+        """
         return [
             AdoptedJob(
                 spec=spec_of[job.name],
@@ -364,6 +406,7 @@ class ExperimentState:
                 reports=job.reports,
                 stop_requested_at=job.stop_requested_at,
                 stop_reason=job.stop_reason,
+                received=frozenset((received or {}).get(job.name, ())),
             )
             for job in self.jobs.values()
         ]

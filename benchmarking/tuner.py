@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from backends.base import Backend, Event, JobSpec
+from backends.base import Backend, Closed, Event, JobSpec, Retained
 from backends.failures import Cause
 from benchmarking.budget import Limit, affordable, cost_usd, may_add, reached
 from benchmarking.ending import Ending, Reason, ending, limit_reason
@@ -26,6 +26,9 @@ _VIRTUAL_BATCH = 512
 
 _THINKING_S = 60.0
 """Longest wait for a method that thinks while nothing runs; its answer ends it early."""
+
+_RELEASE_S = 60.0
+"""Longest wait at the end for what warm instances cost."""
 
 _TICK_S = 1e-6
 """Times closer than this are equal: the resolution of a float that holds seconds since the epoch is 2.4e-7."""
@@ -75,6 +78,7 @@ class Tuner:
         self._interrupted = False
         self._downtime_s = 0.0
         self._uncommitted = 0
+        self._release_until: float | None = None
         self.virtual = backend.capabilities.virtual_time
         adapter.attach(backend.capabilities, backend.wake)
 
@@ -102,7 +106,7 @@ class Tuner:
                 continue
             if not self.state.jobs:
                 why = stopping or self._nothing_left()
-                if why is not None:
+                if why is not None and not self._is_releasing():
                     return self._end(*why)
             self._take_event(stopping)
 
@@ -117,10 +121,22 @@ class Tuner:
         """Money that the invocation has spent on closed jobs."""
         return self._wallet.spent_usd + self.state.spent_usd
 
+    def _is_releasing(self) -> bool:
+        """Return whether instances that were kept warm are still to be accounted for; asks for their release the first time."""
+        if self._release_until is None and self.state.pools:
+            self._release_until = self._backend.now() + _RELEASE_S
+            self._backend.release()
+        return bool(self.state.pools) and self._backend.now() < (self._release_until or 0.0)
+
     def _replay(self) -> None:
+        received: dict[str, set[tuple[int, int]]] = {}
         for record in self._journal.records():
             body = record.body
-            if record.kind == "suggest":
+            if record.kind == "reported":
+                received.setdefault(body["job"], set()).add((body.get("incarnation", 0), body["sequence"]))
+            elif record.kind == "closed":
+                received.pop(body["job"], None)
+            elif record.kind == "suggest":
                 self._adapter.replay(
                     body["evaluation"],
                     body.get("configuration"),
@@ -133,8 +149,9 @@ class Tuner:
                 self._adapter.tell(self.state.due_tells[0])
             self.state.apply(record)
         if self.state.sequence:
-            specs = {job.name: self._spec(job.trial, job.attempt, job.restore_from) for job in self.state.jobs.values()}
-            self._backend.adopt(self.state.adopted(specs), self.state.last_at)
+            jobs = self.state.jobs.values()
+            specs = {job.name: replace(self._spec(job.trial, job.attempt, job.restore_from), name=job.name) for job in jobs}
+            self._backend.adopt(self.state.adopted(specs, received), self.state.last_at)
         now = self._backend.now()
         sessions = self._journal.sessions()
         if self.state.sequence:
@@ -216,7 +233,8 @@ class Tuner:
     def _settle(self) -> None:
         job, event = self.state.due_settlements[0]
         trial = self.state.trials[job.trial]
-        usd_per_hour, count = self._jobs.price(trial.configuration)
+        ran_on = event.instance_type if isinstance(event, Closed) else None
+        usd_per_hour, count = self._jobs.price({**trial.configuration, "instance_type": ran_on} if ran_on else trial.configuration)
         body = settlement(
             trial,
             job,
@@ -370,6 +388,10 @@ class Tuner:
     def _record_event(self) -> None:
         event = self._events.popleft()
         kind, body = event_record(event)
+        if isinstance(event, Retained):
+            price = self._jobs.price({"instance_type": event.instance_type, "instance_count": event.instance_count})
+            body["worst_usd"] = cost_usd(event.worst_s, *price)
+            body["cost_usd"] = None if event.billable_s is None else cost_usd(event.billable_s, *price)
         self._record(kind, body, event.at)
 
     def _timeout_s(self, stopping: tuple[Reason, str] | None) -> float | None:
@@ -381,6 +403,8 @@ class Tuner:
             due.append(state.first_at + self._downtime_s + self._budget.max_wallclock_time)
         if self._adapter.thinking:
             due.append(now + _THINKING_S)
+        if self._release_until is not None and not state.jobs:
+            due.append(max(now, self._release_until))
         return max(0.0, min(due) - now) if due else None
 
     def _end(self, reason: Reason, detail: str) -> Ending:

@@ -176,7 +176,7 @@ class SimulatedBackend(Backend):
         return job
 
     def _planned(self, spec: JobSpec, run: Run, at: float) -> _Job:
-        source = random.Random(f"{self._seed}-{spec.name}")
+        source = random.Random(f"{self._seed}-{spec.trial}-{spec.attempt}")
         skip = self.checkpoints.restored(spec.name, spec.restore_from)
         before_s = run.reports[skip - 1][0] if skip else 0.0
         delay_s = -math.log1p(-source.random()) * self._start_delay_s if self._start_delay_s else 0.0

@@ -11,8 +11,9 @@ from typing import Any
 
 from backends.base import AdoptedJob, Backend, BackendContext, JobSpec
 from backends.failures import Cause
+from backends.naming import job_prefix
 from benchmarking.inputs import Inputs
-from benchmarking.jobs import JobBuilder, job_prefix
+from benchmarking.jobs import JobBuilder
 from benchmarking.refusal import refusal
 from definitions.schema import BenchmarkDefinition, Progressive
 
@@ -61,7 +62,9 @@ class Session:
         # on a virtual clock nothing outlives a session, and a fixed name keeps a seed's delays and failures.
         identity = f"{seed}-{openings}"
         virtual = self.backend.capabilities.virtual_time
-        self._prefix = job_prefix(definition.name, hashlib.sha256(identity.encode()).hexdigest() if virtual else secrets.token_hex(4))
+        self._prefix = job_prefix(
+            definition.name, folder.name, hashlib.sha256(identity.encode()).hexdigest() if virtual else secrets.token_hex(4)
+        )
 
     def spec(self, trial: int, attempt: int, configuration: Mapping[str, Any], restore_from: str | None) -> JobSpec:
         """Return a trial's job; a key that the fidelity's argument is called says how far it goes."""

@@ -29,7 +29,8 @@ class _Kinds:
 
 
 def job(name: str, **changes: Any) -> JobSpec:
-    given: dict[str, Any] = {"name": name, "trial": 0, "attempt": 1, "script": "none.py", "limits": Limits(3600.0)}
+    digits = "".join(character for character in name if character.isdigit())
+    given: dict[str, Any] = {"name": name, "trial": int(digits or 0), "attempt": 1, "script": "none.py", "limits": Limits(3600.0)}
     return JobSpec(**(given | changes))
 
 

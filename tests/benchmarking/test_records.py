@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from backends.base import Accepted, Closed, Ended, Event, Rejected, Reported, Restarted, Scope, Started
+from backends.base import Accepted, Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
 from backends.failures import Cause, Outcome
 from benchmarking.journal import Record
 from benchmarking.records import event_record, record_event
@@ -17,6 +17,11 @@ EVENTS = [
     Ended("j", 4.5),
     Rejected("j", 5.5, Cause.QUOTA, "no more of these", Scope.INSTANCE_TYPE, 60.5),
     Rejected("j", 5.5, Cause.BAD_REQUEST, "never"),
+    Noted("j", 5.5, "Downloading"),
+    Noted("", 5.5, text="waiting for the API"),
+    Retained("j", 6.0, "ml.m5.large", 2, worst_s=600.0),
+    Retained("j", 6.0, "ml.m5.large", 2, billable_s=37.0, reused_by="k"),
+    Closed("j", 6.25, Outcome.COMPLETED, instance_type="ml.g5.xlarge"),
     Closed("j", 6.5, Outcome.COMPLETED),
     Closed(
         "j",

@@ -70,7 +70,10 @@ class PauseOnce(StopLate):
 
 
 CASES = {
-    "retries": {"failure_rate": 0.3, "start_delay_s": 0.5, "seed": 3, "benchmark": {"repeats": 2, "order": "interleave"}},
+    "retries": {
+        **{"failure_rate": 0.3, "start_delay_s": 0.5, "seed": 3},
+        **{"benchmark": {"repeats": 2, "order": "interleave"}, "checkpoints": "folder"},
+    },
     "failures": {"table": FakeTable(fails={k: Cause.SCRIPT_ERROR for k in range(0, 100, 3)}), "benchmark": {"budget": {"max_failures": 2}}},
     "time": {"benchmark": {"budget": {"max_wallclock_time": 9.0}}, "n_workers": 3, "stop_delay_s": 0.75},
     "stops": {"make_method": StopLate, "stop_delay_s": 0.5, "benchmark": {"fidelity": PROGRESSIVE}},

@@ -13,7 +13,7 @@ from backends.base import Capabilities
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
 from benchmarking.experiment import ExperimentResult, ExperimentSpec, Surroundings, make_tuner, run_experiment
-from benchmarking.jobs import JobBuilder, job_prefix
+from benchmarking.jobs import JobBuilder
 from benchmarking.journal import SqliteJournal
 from benchmarking.refusal import refusal
 from benchmarking.tuner import Tuner
@@ -70,7 +70,7 @@ def simulated_tuner(folder: Path, journal: SqliteJournal, trials: int, reports: 
     spec = noop_spec(folder, trials, 4, "simulated")
     definition = spec.definition
     backend = (CommittingBackend if commits else SimulatedBackend)(MadeUpTable(reports), seed=spec.seed)
-    jobs = JobBuilder(definition, spec.backend, job_prefix(definition.name, spec.hash), seed=spec.seed)
+    jobs = JobBuilder(definition, spec.backend, spec.job_prefix(""), seed=spec.seed)
     refuse = refusal(definition, spec.backend, backend.room)
     return make_tuner(spec, backend, journal, jobs, 4, refuse, Surroundings({}, folder))
 

@@ -1,0 +1,23 @@
+"""How jobs are called: valid everywhere, readable, found by experiment and by tag. Pure; used by experiments and by what looks for jobs."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+
+def tag_mark(tag: str) -> str:
+    """Return six hexadecimal digits that are part of the names of all jobs of a tag."""
+    return hashlib.sha256(tag.encode()).hexdigest()[:6]
+
+
+def job_prefix(benchmark: str, tag: str, identity: str) -> str:
+    """Return the beginning of an experiment's job names, at most 40 characters.
+
+    Args:
+        benchmark: its name, of which the beginning is kept.
+        tag: of the invocation.
+        identity: a hash that no other experiment has, of which the first eight digits are kept.
+    """
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", benchmark).strip("-")[:24].rstrip("-") or "job"
+    return f"{slug}-{tag_mark(tag)}-{identity[:8]}"

@@ -1,0 +1,1 @@
+"""Trials as SageMaker training jobs, by boto3 alone."""
