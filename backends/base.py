@@ -262,6 +262,15 @@ class CheckpointStore(abc.ABC):
 
 
 @dataclass(frozen=True)
+class Storage:
+    """Where a back-end's jobs find data of the user's: a bucket that exists, and a key prefix below which it may be put."""
+
+    bucket: str
+    prefix: str
+    region: str
+
+
+@dataclass(frozen=True)
 class BackendContext:
     """What a back-end is made from.
 
@@ -341,6 +350,14 @@ class Backend(abc.ABC):
     @abc.abstractmethod
     def room(self, instance_type: str) -> int:
         """Return how many jobs of this type could run at once with nothing else running; 0 where none ever can."""
+
+    def storage(self) -> Storage | None:
+        """Return where data have to be brought for jobs to find them, made sure to exist; None where they read this machine's disk.
+
+        Raises:
+            OutriderError: it cannot be used.
+        """
+        return None
 
     def release(self) -> None:  # noqa: B027 (most keep nothing)
         """Give up what is kept for later jobs, as none will come; a final `Retained` follows for each."""

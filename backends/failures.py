@@ -26,6 +26,7 @@ class Cause(enum.StrEnum):
     BAD_REQUEST = "bad_request"
     SCHEDULER = "stopped_by_method"
     PAUSED = "paused_by_method"
+    OUTSIDE = "stopped_from_outside"
     BUDGET = "budget_spent"
     INTERRUPTED = "interrupted"
 

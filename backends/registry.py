@@ -14,6 +14,7 @@ logger = logging.getLogger(__name__)
 
 BUILT_IN: Mapping[str, str] = {
     "local": "backends.local.backend:LocalBackend",
+    "sagemaker": "backends.sagemaker.backend:SageMakerBackend",
     "simulated": "backends.simulated.backend:SimulatedBackend",
 }
 """Module and class of each built-in back-end, imported when it is asked for."""

@@ -98,7 +98,7 @@ class ReportParser:
     """Splits output into lines and reports, in bounded memory, whatever the sizes of the pieces.
 
     Args:
-        incarnation: which life of the script lines belong to that do not say; a back-end raises it when a job is restarted.
+        incarnation: which life of the script lines belong to at least, whatever they say; a back-end raises it when a job is restarted.
     """
 
     def __init__(self, incarnation: int = 0) -> None:
@@ -202,7 +202,7 @@ class ReportParser:
 
     def _report(self, payload: dict[str, Any]) -> Report | None:
         rank = payload.get("outrider_rank", 0)
-        incarnation = payload.get("outrider_incarnation", self.incarnation)
+        incarnation = self._life(payload)
         sequence = payload.get("outrider_sequence", payload.get("st_worker_iter"))
         if not (_is_count(rank) and _is_count(incarnation) and (sequence is None or _is_count(sequence))):
             self.counts.alien += 1
@@ -224,9 +224,14 @@ class ReportParser:
             sent_at=float(sent_at) if _is_number(sent_at) else None,
         )
 
+    def _life(self, payload: Mapping[str, Any]) -> Any:
+        # A script counts its lives in its checkpoint folder, which an interruption may have kept from being saved.
+        said = payload.get("outrider_incarnation", self.incarnation)
+        return max(said, self.incarnation) if _is_count(said) else said
+
     def _take_summary(self, text: str) -> None:
         summary, _ = _object(text, text.index(SUMMARY_MARK) + len(SUMMARY_MARK))
-        incarnation = None if summary is None else summary.get("outrider_incarnation", self.incarnation)
+        incarnation = None if summary is None else self._life(summary)
         if summary is None or not _is_count(incarnation):
             self.counts.alien += 1
         elif summary.get("outrider_rank", 0) == 0:

@@ -18,6 +18,7 @@ from backends.naming import job_prefix
 from backends.registry import backend_class
 from benchmarking.canary.foresight import foresee
 from benchmarking.canary.record import write_forecasts
+from benchmarking.datasets import S3Target
 from benchmarking.ending import Ending
 from benchmarking.environment import describe_environment
 from benchmarking.export.files import write_atomically
@@ -241,7 +242,8 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
     seen = foresee(definition, spec.results_dir, spec.backend)
     refuse = refusal(definition, spec.backend, backend.room, seen.problem)
     check_listed(definition, refusal(definition, spec.backend, backend.room))
-    with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed) as inputs:
+    target = _data_target(definition, backend, surroundings.environ)
+    with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed, target=target) as inputs:
         jobs = JobBuilder(definition, spec.backend, prefix, inputs.channels, inputs.environment, spec.seed, longest_s=seen.longest_s)
         check_money(definition, jobs)
         n_workers = worker_count(definition, spec.backend, backend.room)
@@ -250,6 +252,15 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         ending = tuner.run()
         _tidy_checkpoints(tuner.state, backend, definition)
         return tuner, ending
+
+
+def _data_target(definition: BenchmarkDefinition, backend: Backend, environ: Mapping[str, str]) -> S3Target | None:
+    """Return where data sets have to be uploaded; None where there are none, or jobs read this machine's disk."""
+    storage = backend.storage() if definition.datasets else None
+    if storage is None:
+        return None
+    endpoint_url = environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL") or None
+    return S3Target(storage.bucket, f"{storage.prefix}/datasets", endpoint_url, region=storage.region)
 
 
 def make_tuner(

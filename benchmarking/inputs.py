@@ -10,15 +10,19 @@ from typing import Any
 
 from backends.base import InputChannel
 from benchmarking.canary.ladder import split
+from benchmarking.canary.manifests import Manifests
 from benchmarking.canary.sampling import sample_folder
-from benchmarking.datasets import EmbeddedS3, Prepared, prepare
+from benchmarking.datasets import EmbeddedS3, Prepared, S3Target, prepare
 from definitions.errors import UserError
 from definitions.ingestion import ingestion, needs_s3, problem
+from definitions.sagemaker import CLOUD_BACKENDS
 from definitions.schema import BenchmarkDefinition, PerJob
 from definitions.schema import InputChannel as ChannelDefinition
 from definitions.space import Choice, Constant
 
 _DEFAULT_INGESTION = {"local": "local", "simulated": "local"}
+_SAMPLED = ("local", "file", "fastfile", "pipe")
+"""Input modes of which a back-end can put a part of the files into place."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +58,15 @@ def _choice(
         raise UserError(f"inputs.{name}: no data set", "neither the channel nor the configuration names one", f"give inputs.{name}.dataset")
     if dataset not in definition.datasets:
         raise UserError(f"inputs.{name}: data set {dataset!r} is not defined", f"datasets: {', '.join(definition.datasets) or 'none'}")
-    return ChannelChoice(name, dataset, channel.ingestion or chosen.get("ingestion") or _DEFAULT_INGESTION.get(backend, "file"))
+    usual = getattr(definition.datasets[dataset], "kind", None) or _DEFAULT_INGESTION.get(backend, "file")
+    return ChannelChoice(name, dataset, channel.ingestion or chosen.get("ingestion") or usual)
 
 
 def input_problem(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> str | None:
     """Return why the configuration's data cannot be read the way it asks for, or None where it can."""
     for choice in channel_choices(definition, backend, configuration):
         dataset = definition.datasets[choice.dataset]
-        found = problem(choice.ingestion, dataset.layout, backend, dataset.type)
+        found = problem(choice.ingestion, dataset.layout, backend, dataset.type, getattr(dataset, "kind", ""))
         if found is not None:
             return f"inputs.{choice.channel}: {found}"
     return None
@@ -99,6 +104,7 @@ class Inputs:
         backend: name of the back-end.
         cache: folder for generated data sets.
         seed: of the samples that canaries read.
+        target: where data sets are uploaded to on SageMaker; on this machine a server of its own is started where one is needed.
     """
 
     definition: BenchmarkDefinition
@@ -107,8 +113,10 @@ class Inputs:
     environment: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     seed: int = 0
+    target: S3Target | None = None
     _prepared: dict[str, Prepared] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
+    _manifests: Manifests | None = None
 
     def __enter__(self) -> Inputs:
         if self.backend == "simulated":
@@ -117,7 +125,10 @@ class Inputs:
         self._check_sampled(choices)
         remote = {choice.dataset for choice in choices if needs_s3(choice.ingestion)}
         uploaded = {name for name in remote if self.definition.datasets[name].type != "s3"}
-        target = None
+        cloud = self.backend in CLOUD_BACKENDS
+        target = self.target if cloud else None
+        if uploaded and cloud and target is None:
+            raise UserError(f"data sets {', '.join(sorted(uploaded))} have to be in S3", "no bucket is known that they could be copied to")
         try:
             if uploaded and self.backend == "local":
                 server = self._stack.enter_context(EmbeddedS3(self.cache / "s3"))
@@ -125,11 +136,13 @@ class Inputs:
                 self.environment.update(server.environment)
                 self.notes.append(f"embedded S3 server on {server.endpoint_url}")
             for name in sorted({choice.dataset for choice in choices}):
-                s3 = target if name in uploaded else None
+                s3 = target if cloud or name in uploaded else None
                 self._prepared[name] = prepare(name, self.definition.datasets[name], cache=self.cache, s3=s3)
         except BaseException:
             self._stack.close()
             raise
+        if cloud and target is not None:
+            self._manifests = Manifests(target, self.seed)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -147,11 +160,12 @@ class Inputs:
     def _check_sampled(self, choices: Iterable[ChannelChoice]) -> None:
         for choice in choices:
             channel = self.definition.inputs.get(choice.channel)
-            if channel is not None and channel.sampled and ingestion(choice.ingestion).input_mode != "local":
+            if channel is not None and channel.sampled and ingestion(choice.ingestion).input_mode not in _SAMPLED:
                 raise UserError(
                     f"inputs.{choice.channel}: sampled, with ingestion {choice.ingestion}",
-                    "whole files are sampled where they are read from this machine",
-                    "use ingestion local, or let the script read its fraction itself and leave out `sampled`",
+                    "whole files are sampled where a back-end puts them into place",
+                    "use ingestion local, or file, fastfile or pipe on SageMaker; or let the script read its fraction itself, "
+                    "and leave out `sampled`",
                 )
 
     def _channel(self, choice: ChannelChoice, fraction: float, repeat: int) -> InputChannel:
@@ -161,5 +175,8 @@ class Inputs:
         uri = "" if prepared is None else prepared.location(entry.input_mode)
         channel = self.definition.inputs.get(choice.channel)
         if uri and channel is not None and channel.sampled and fraction < 1.0:
-            uri = str(sample_folder(Path(uri), self.cache, fraction, self.seed, repeat))
+            if self._manifests is not None:
+                uri = self._manifests.uri(uri, fraction, repeat)
+            else:
+                uri = str(sample_folder(Path(uri), self.cache, fraction, self.seed, repeat))
         return InputChannel(choice.channel, choice.dataset, layout, entry.input_mode, entry.layouts[layout], uri)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,16 +12,44 @@ from benchmarking.canary.ladder import split
 from benchmarking.ports import checkpoint_key
 from definitions import strict_json
 from definitions.configuration import CONSUMED_KEYS
-from definitions.instances import price_of
+from definitions.errors import UserError
+from definitions.instances import is_local, price_of
+from definitions.sagemaker import CLOUD_BACKENDS, DEFAULT_KEEP_ALIVE_S
 from definitions.schema import BenchmarkDefinition, PerJob
 
 _GRACE_S = 5.0
 
+CLOUD_GRACE_S = 120.0
+"""Seconds between TERM and KILL on SageMaker, which nobody can change."""
+
+CLOUD_TRANSFER_S = 600.0
+"""Seconds beside its run that a worst case allows a training job for downloads before and uploads after it, which are billed too."""
+
 
 def instance_type_of(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> str:
-    """Return the instance type of a configuration: its own, the fixed argument, or on this machine a share of one core."""
+    """Return the instance type of a configuration: its own, the fixed argument, or on this machine a share of one core.
+
+    Raises:
+        UserError: on SageMaker, where none is given.
+    """
     found = configuration.get("instance_type") or definition.arguments.get("instance_type")
-    return str(found) if found else "local.1cpu"
+    if found:
+        return str(found)
+    if backend in CLOUD_BACKENDS:
+        raise UserError(
+            f"benchmark {definition.name} on {backend}: no instance_type",
+            "neither the space, the trials nor the arguments say what jobs run on, and each type has its price",
+            f"give arguments.instance_type in the {backend} block, or --set arguments.instance_type=ml.m5.xlarge",
+        )
+    return "local.1cpu"
+
+
+def instance_problem(backend: str, instance_type: str) -> str | None:
+    """Return why no job of a back-end can run on an instance type, or None where some can."""
+    if backend in CLOUD_BACKENDS and not instance_type.startswith("ml."):
+        kind = "a share of this machine" if is_local(instance_type) else "no type of SageMaker's"
+        return f"instance type {instance_type} is {kind}; {backend} needs one that begins with ml."
+    return None
 
 
 def argument_list(arguments: Mapping[str, Any]) -> tuple[str, ...]:
@@ -69,14 +96,18 @@ class JobBuilder:
         self._seed = seed
         self._region = region
         self._max_run_s = definition.budget.max_run or DEFAULT_MAX_RUN_S
-        self._grace_s = definition.local.grace_s or _GRACE_S
+        cloud = backend in CLOUD_BACKENDS
+        self._grace_s = CLOUD_GRACE_S if cloud else definition.local.grace_s or _GRACE_S
+        self._beside_s = CLOUD_TRANSFER_S if cloud else 0.0
+        if backend == "warm_pool":
+            self._beside_s += definition.warm_pool.keep_alive or DEFAULT_KEEP_ALIVE_S
         self._prices: dict[str, float | None] = {}
-        self._script = str(Path(definition.source_dir) / definition.script)
-        self.worst_s = self._max_run_s + self._grace_s
+        self._script = "" if definition.script is None else str(Path(definition.source_dir) / definition.script)
+        self.worst_s = self._max_run_s + self._grace_s + self._beside_s
 
     def worst_case_s(self, configuration: Mapping[str, Any]) -> float:
         """Return the seconds that a configuration's job can be billed for at most."""
-        return self._may_run_s(configuration) + self._grace_s
+        return self._may_run_s(configuration) + self._grace_s + self._beside_s
 
     def _may_run_s(self, configuration: Mapping[str, Any]) -> float:
         if self._definition.budget.max_run is not None:
@@ -131,9 +162,3 @@ class JobBuilder:
 
     def _count(self, configuration: Mapping[str, Any]) -> int:
         return int(configuration.get("instance_count") or self._definition.arguments.get("instance_count") or 1)
-
-
-def job_prefix(benchmark: str, identity: str) -> str:
-    """Return the beginning of an experiment's job names: readable, and unique by the first digits of a hash `identity`."""
-    slug = re.sub(r"[^A-Za-z0-9]+", "-", benchmark).strip("-")[:24].rstrip("-") or "job"
-    return f"{slug}-{identity[:8]}"

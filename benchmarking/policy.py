@@ -66,6 +66,7 @@ RULES: Mapping[Cause, Rule] = {
     Cause.LOST: Rule(TrialStatus.FAILED, counts=True, retries=1),
     Cause.SCHEDULER: Rule(TrialStatus.STOPPED, counts=False),
     Cause.PAUSED: Rule(TrialStatus.PAUSED, counts=False),
+    Cause.OUTSIDE: Rule(TrialStatus.STOPPED, counts=False),
     Cause.BUDGET: Rule(TrialStatus.INTERRUPTED, counts=False),
     Cause.INTERRUPTED: Rule(TrialStatus.INTERRUPTED, counts=False),
 }

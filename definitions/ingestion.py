@@ -15,13 +15,17 @@ BACKENDS = ("local", "sagemaker", "warm_pool", "simulated")
 """Back-ends whose abilities this table knows; one that was plugged in answers for itself."""
 
 
+FILE_SYSTEMS = ("fsx", "efs")
+"""Ingestions that mount a file system of the user's own; no other data set can be read so."""
+
+
 @dataclass(frozen=True)
 class Ingestion:
     """One way of feeding a script.
 
     Args:
         name: the user's word.
-        input_mode: what a back-end materialises: `local`, `file`, `fastfile`, `pipe`, `fsx`, or `none` (only the URI is passed).
+        input_mode: what a back-end materialises: `local`, `file`, `fastfile`, `pipe`, `fsx`, `efs`, or `none` (only the URI is passed).
         layouts: the workload's reader for each layout that can be read this way.
         backends: those of `BACKENDS` on which it works.
     """
@@ -42,7 +46,7 @@ INGESTIONS: Mapping[str, Ingestion] = {
         Ingestion("file", "file", _MOUNTED, _CLOUD),
         Ingestion("fastfile", "fastfile", _MOUNTED, _CLOUD),
         Ingestion("pipe", "pipe", {"shards": "pipe"}, _CLOUD),
-        Ingestion("fsx", "fsx", _MOUNTED, _CLOUD),
+        *(Ingestion(name, name, _MOUNTED, _CLOUD) for name in FILE_SYSTEMS),
         *(Ingestion(name, "none", dict.fromkeys(LAYOUTS, name), BACKENDS) for name in ("s3_map", "s3_iterable", "fsspec", "boto3")),
     )
 }
@@ -56,14 +60,15 @@ def ingestion(name: str) -> Ingestion:
     return INGESTIONS[name]
 
 
-def problem(name: str, layout: str, backend: str, dataset_type: str = "") -> str | None:
+def problem(name: str, layout: str, backend: str, dataset_type: str = "", kind: str = "") -> str | None:
     """Return why this combination cannot work, or None where it can.
 
     Args:
         name: of the ingestion.
         layout: `files` or `shards`.
         backend: name of the back-end.
-        dataset_type: type of the data set in its definition (`images`, `path`, `s3`), where known.
+        dataset_type: type of the data set in its definition (`images`, `path`, `s3`, `filesystem`), where known.
+        kind: of a file system, `fsx` or `efs`.
 
     Raises:
         UserError: there is no ingestion of this name.
@@ -76,9 +81,13 @@ def problem(name: str, layout: str, backend: str, dataset_type: str = "") -> str
         return f"ingestion {name!r} reads {' and '.join(entry.layouts)}, not {layout}"
     if dataset_type == "s3" and entry.input_mode == "local":
         return f"ingestion {name!r} reads this machine's disk, but the data set is in S3; use s3_map or s3_iterable"
+    if dataset_type == "filesystem" and name != kind:
+        return f"ingestion {name!r} cannot read a file system; this data set needs ingestion {kind!r}"
+    if name in FILE_SYSTEMS and dataset_type not in ("", "filesystem"):
+        return f"ingestion {name!r} mounts a file system, but the data set is of type {dataset_type!r}; give one of type 'filesystem'"
     return None
 
 
 def needs_s3(name: str) -> bool:
     """Return whether the data must lie in S3 for it; raises `UserError` where there is no ingestion of this name."""
-    return ingestion(name).input_mode != "local"
+    return ingestion(name).input_mode not in ("local", *FILE_SYSTEMS)

@@ -1,4 +1,4 @@
-"""What an instance type has and what an hour of it costs, from two dated tables; local shares are parsed from their name.
+"""What an instance type has and what an hour of it costs, from dated tables; local shares are parsed from their name.
 
 Used by back-ends (resources), by money (bills and worst cases), and by forecasts (will it fit).
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from definitions.errors import UserError
 _LOCAL = re.compile(r"local\.(\d+)cpu(?:\.(\d+)gpu)?(?:\.(\d+)(gib|mib))?")
 _UNITS = {"gib": 1024**3, "mib": 1024**2}
 _FOLDER = Path(__file__).parent
+
+PRICE_COLUMNS = ("instance_type", "region", "usd_per_hour", "date", "source")
+"""Of a table of prices."""
 
 NOMINAL = "nominal"
 """Label of prices that are no bill."""
@@ -88,12 +92,24 @@ def parse_local(instance_type: str) -> LocalShare:
     return LocalShare(int(match[1]), int(match[2] or 0), memory_bytes)
 
 
-def load_tables(facts_csv: Path = _FOLDER / "instances.csv", prices_csv: Path = _FOLDER / "prices.csv") -> Tables:
-    """Return the tables in two CSV files, by default those that come with Outrider.
+def own_prices_csv(environ: Mapping[str, str]) -> Path:
+    """Return where the user's own table of prices is kept: $OUTRIDER_PRICES, else `outrider/prices.csv` in the user's cache folder."""
+    if environ.get("OUTRIDER_PRICES"):
+        return Path(environ["OUTRIDER_PRICES"]).expanduser()
+    cache = environ.get("XDG_CACHE_HOME") or environ.get("HOME", "~") + "/.cache"
+    return Path(cache).expanduser() / "outrider" / "prices.csv"
+
+
+def load_tables(
+    facts_csv: Path = _FOLDER / "instances.csv", prices_csv: Path | None = None, environ: Mapping[str, str] | None = None
+) -> Tables:
+    """Return the tables in CSV files, by default those that come with Outrider, and the user's own prices on top.
 
     Args:
         facts_csv: columns instance_type, vcpus, memory_gib, gpus, gpu_memory_mib, region, date, source.
-        prices_csv: columns instance_type, region, usd_per_hour, date, source. Of several rows for one type and region the latest counts.
+        prices_csv: columns instance_type, region, usd_per_hour, date, source, instead of the shipped and the user's own table. Of several
+            rows for one type and region the latest counts, of two of the same day the user's own.
+        environ: says where the user's own table is; None for the process's.
 
     Raises:
         UserError: a file is missing, or a row lacks a value or holds one that cannot be.
@@ -107,16 +123,26 @@ def load_tables(facts_csv: Path = _FOLDER / "instances.csv", prices_csv: Path = 
             int(_number(where, row, "gpus", least=0)),
             int(_number(where, row, "gpu_memory_mib") * 1024**2) if row.get("gpu_memory_mib") else None,
         )
+    files = [prices_csv] if prices_csv is not None else [_FOLDER / "prices.csv"]
+    own = own_prices_csv(os.environ if environ is None else environ)
+    if prices_csv is None and own.exists():
+        files.append(own)
     prices: dict[tuple[str, str], Price] = {}
-    for where, row in _rows(prices_csv, ("instance_type", "region", "usd_per_hour", "date", "source")):
+    for file in files:
+        for price_key, price in read_prices(file):
+            if price_key not in prices or prices[price_key].date <= price.date:
+                prices[price_key] = price
+    return Tables(facts, prices)
+
+
+def read_prices(prices_csv: Path) -> Iterator[tuple[tuple[str, str], Price]]:
+    """Yield ((instance type, region), price) of each row of a table; raises `UserError` as `load_tables`."""
+    for where, row in _rows(prices_csv, PRICE_COLUMNS):
         if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", row["date"]):
             raise UserError(f"{where}: the date {row['date']!r} is not YYYY-MM-DD")
-        key = row["instance_type"], row["region"]
         label = NOMINAL if is_local(row["instance_type"]) else ""
         price = Price(_number(where, row, "usd_per_hour"), row["region"], row["date"], row["source"], label)
-        if key not in prices or prices[key].date <= price.date:
-            prices[key] = price
-    return Tables(facts, prices)
+        yield (row["instance_type"], row["region"]), price
 
 
 def instance_facts(instance_type: str, tables: Tables | None = None) -> InstanceFacts | None:
@@ -136,10 +162,13 @@ def price_of(instance_type: str, region: str = "us-east-1", *, spot: bool = Fals
 
     A local share has a nominal price in every region: its cores and GPUs times the rows `local.cpu` and `local.gpu`.
 
+    Managed spot training has no price of its own: SageMaker bills it at this one, for the `BillableTimeInSeconds` of the job, which are
+    fewer than it ran. So the bill of a job that has ended needs no spot price, and a worst case is the one on demand.
+
     Args:
         instance_type: e.g. `ml.g5.xlarge`, `local.2cpu`.
         region: AWS region whose price is asked for.
-        spot: a spot price is asked for; those change by the hour, so none is known beforehand.
+        spot: the price of an hour of *running* on spot is asked for, as a forecast needs it; what will be saved is not known beforehand.
         tables: in place of those that come with Outrider.
 
     Raises:

@@ -37,6 +37,8 @@ _SCALAR = "a single value: text, a number, true/false or null"
 _FORMS = {
     "name": "needs letters, digits, `_`, `.` and `-` (63 at most, the first a letter or digit)",
     "uri": "needs the form s3://bucket/prefix",
+    "id": "needs the form fs-0123456789abcdef0",
+    "directory": "needs an absolute path",
 }
 
 

@@ -17,7 +17,16 @@ from definitions import strict_json
 from definitions.draft import PYTHON, Draft, units
 from definitions.errors import UserError, nearest
 from definitions.problems import Problem, complaint, dotted, problems_of
-from definitions.schema import BenchmarkDefinition, ContradictionError, LocalBlock, Overrides, SageMakerBlock, SimulatedBlock
+from definitions.sagemaker import SageMakerOptions
+from definitions.schema import (
+    DERIVED_OBJECTIVES,
+    BenchmarkDefinition,
+    ContradictionError,
+    LocalBlock,
+    Overrides,
+    SageMakerBlock,
+    SimulatedBlock,
+)
 from definitions.settings import apply_settings
 from definitions.yaml_source import KeyPath, Place, Source, with_datasets
 
@@ -31,6 +40,12 @@ BLOCKS: Mapping[str, type[Overrides]] = {
 
 LAYERS: Mapping[str, tuple[str, ...]] = {"warm_pool": ("sagemaker", "warm_pool")}
 """Blocks that are laid over one another, the last on top; all other back-ends use their own."""
+
+UNHASHED = (
+    *("role", "grace_s", "tags", "subnets", "security_groups", "volume_kms_key", "output_kms_key"),
+    *("max_wait", "keep_alive", "profiler", "profiler_interval_ms", "console_metrics", "retries", "log_settle_s"),
+)
+"""Options of back-ends that do not determine results."""
 
 _MANY = 10_000
 
@@ -102,7 +117,7 @@ def definition_hash(definition: BenchmarkDefinition, method: str | None = None) 
 
     In it: script name, arguments, space (in normal form) or trials, valid, inputs, datasets, repeats, order, objectives (in their order),
     fidelity, exclusive, preload, points_to_evaluate, the back-end's block, and the arguments of `method` where it is a variant.
-    Not in it: name, description, source_dir, budget, n_workers, study, other methods, the block's `role` and `grace_s`.
+    Not in it: name, description, source_dir, budget, n_workers, study, other methods, the options `UNHASHED` of the block.
 
     Args:
         definition: as resolved for a back-end.
@@ -112,7 +127,7 @@ def definition_hash(definition: BenchmarkDefinition, method: str | None = None) 
     # What is null is left out where null says "not given", so that a new optional field does not change old hashes.
     dump = definition.model_dump(mode="json", include={"script", "arguments", "valid", "repeats", "order", "preload"})
     dump |= definition.model_dump(mode="json", include={"inputs", "datasets", "fidelity"}, exclude_none=True)
-    blocks = {name: getattr(definition, name).model_dump(mode="json", exclude_none=True, exclude={"role", "grace_s"}) for name in BLOCKS}
+    blocks = {name: getattr(definition, name).model_dump(mode="json", exclude_none=True, exclude=set(UNHASHED)) for name in BLOCKS}
     content = {
         **dump,
         "space": definition.search_space.spec(),
@@ -149,7 +164,7 @@ class _Resolution:
     def run(self, folder: Callable[[KeyPath], Path], settings: Sequence[str], methods: Sequence[str], check_files: bool) -> Resolved:
         apply_settings(self.draft, settings, self.backend)
         definition = _validated(self.draft.data, self.draft.place, self.about)
-        problems = list(_cross_checks(definition, methods))
+        problems = [*_program_problems(definition, self.backend), *_cross_checks(definition, methods)]
         if problems:
             raise complaint(problems, self.draft.place, self.about)
         self._make_absolute(folder)
@@ -173,6 +188,8 @@ class _Resolution:
                 self.draft.put(path, str((base / Path(value).expanduser()).resolve()), lambda _, place=place: place)  # type: ignore[misc]
 
     def _check_script(self, definition: BenchmarkDefinition) -> None:
+        if definition.script is None:
+            return
         script = Path(definition.source_dir) / definition.script
         where = self.draft.place(("script",)).text
         if not Path(definition.source_dir).is_dir():
@@ -237,6 +254,25 @@ def _cross_checks(definition: BenchmarkDefinition, methods: Sequence[str]) -> It
         for where, name in named:
             if name not in methods and name not in variants:
                 yield Problem(where, _unknown_method(name, [*methods, *variants]))
+
+
+def _program_problems(definition: BenchmarkDefinition, backend: str) -> Iterator[Problem]:
+    """Yield what is wrong with the program that is to run: a script of the user's, or what SageMaker runs without one."""
+    options = getattr(definition, backend, None)
+    if not isinstance(options, SageMakerOptions):
+        if definition.script is None:
+            yield Problem(("script",), f"is missing; back-end {backend} runs nothing else")
+        return
+    if options.image is not None and options.algorithm_name is not None:
+        yield Problem((backend, "algorithm_name"), "an image is given too; keep one of them")
+    if options.algorithm_name is not None and definition.script is not None:
+        yield Problem((backend, "algorithm_name"), "an algorithm runs its own program; leave out `script`, or give an image")
+    if definition.script is None and options.image is None and options.algorithm_name is None:
+        yield Problem(("script",), f"is missing; without one, give {backend}.image or {backend}.algorithm_name")
+    if options.algorithm_name is not None:
+        for name in definition.objectives:
+            if name not in DERIVED_OBJECTIVES and name not in (options.metrics or {}):
+                yield Problem(("objectives", name), f"an algorithm prints no reports; give {backend}.metrics.{name}, a regular expression")
 
 
 def _unknown_method(name: str, known: Sequence[str]) -> str:

@@ -6,25 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WrapValidator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from definitions.configuration import Scalar
 from definitions.errors import UserError
-from definitions.quantities import parse_count, parse_size
+from definitions.fields import KEEP_WHOLE, Count, Dollars, Flag, NotNegative, Number, Positive, Seconds, Size, Text
+from definitions.sagemaker import SageMakerOptions
 from definitions.space import SearchSpace, parse_domain
 from definitions.valid import Rule, parse_rule
 
-Count = Annotated[int, BeforeValidator(parse_count), Field(gt=0)]
-Size = Annotated[int, BeforeValidator(parse_size), Field(gt=0)]
-Positive = Annotated[int, Field(strict=True, gt=0)]
-NotNegative = Annotated[int, Field(strict=True, ge=0)]
-Seconds = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
-Dollars = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Flag = Annotated[bool, Field(strict=True)]
-KEEP_WHOLE = WrapValidator(lambda value, check: value if check(value) == value and type(value) is int else check(value))
-"""A whole number stays one, so that a script gets `--epochs 3`, not `--epochs 3.0`."""
-Text = Annotated[str, Field(strict=True)]
 Mode = Literal["min", "max"]
 Order = Literal["default", "interleave", "random"]
 
@@ -97,6 +87,12 @@ class InputChannel(Model):
     sampled: Flag | None = Field(
         None, description="canaries get a folder with that fraction of its files, the same for every configuration"
     )
+    distribution: Literal["replicated", "sharded"] | None = Field(
+        None, description="of a SageMaker job's several hosts, each gets all objects (the default), or its share of them"
+    )
+    content_type: Annotated[str, Field(strict=True, max_length=256)] | None = Field(
+        None, description="MIME type of a SageMaker channel, which some algorithms ask for, e.g. text/csv"
+    )
 
 
 class ImagesDataset(Model):
@@ -141,7 +137,27 @@ class S3Dataset(Model):
         return "shards" if self.format == "tar" else "files"
 
 
-Dataset = Annotated[ImagesDataset | PathDataset | S3Dataset, Field(discriminator="type")]
+class FilesystemDataset(Model):
+    """A folder of an FSx for Lustre or EFS file system of the user's own, which SageMaker mounts."""
+
+    type: Literal["filesystem"]
+    kind: Literal["fsx", "efs"]
+    id: Annotated[str, Field(strict=True, pattern=r"^fs-[0-9a-f]{8,18}$")]
+    directory: Annotated[str, Field(strict=True, pattern=r"^/", max_length=4096)]
+    format: Literal["jpg", "tar"] = "jpg"
+
+    @property
+    def layout(self) -> str:
+        """`files` or `shards`."""
+        return "shards" if self.format == "tar" else "files"
+
+    @property
+    def uri(self) -> str:
+        """Where it is: `fsx://fs-0123456789abcdef0/folder` or `efs://…`."""
+        return f"{self.kind}://{self.id}{self.directory}"
+
+
+Dataset = Annotated[ImagesDataset | PathDataset | S3Dataset | FilesystemDataset, Field(discriminator="type")]
 
 
 class PerJob(Model):
@@ -237,17 +253,8 @@ class SimulatedBlock(Overrides):
     failure_rate: Annotated[Number, Field(ge=0, le=1)] | None = Field(None, description="probability that an attempt fails")
 
 
-class SageMakerBlock(Overrides):
+class SageMakerBlock(SageMakerOptions, Overrides):
     """What differs on SageMaker, and that back-end's options."""
-
-    framework: Text | None = None
-    framework_version: Text | None = None
-    py_version: Text | None = None
-    image: Text | None = None
-    role: Text | None = None
-    region: Text | None = None
-    bucket: Text | None = None
-    prefix: Text | None = None
 
 
 class BenchmarkDefinition(Model):
@@ -258,7 +265,9 @@ class BenchmarkDefinition(Model):
 
     name: Annotated[str, Field(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
     description: Text = ""
-    script: Text
+    script: Text | None = Field(
+        None, description="relative to source_dir; left out only where SageMaker runs an image's own program, or an algorithm"
+    )
     source_dir: Text = "."
     arguments: dict[str, Scalar] = {}
     space: Space = {}

@@ -14,8 +14,11 @@ from definitions.problems import HOMES, fields_at, takes_text
 from definitions.schema import RESERVED_KEYS, BenchmarkDefinition, Overrides
 from definitions.yaml_source import KeyPath, Place, parse_scalar, parse_yaml
 
-_LISTS = {("valid",), ("preload",), ("study", "methods"), ("fidelity", "ladder")}
 _BLOCKS = ("local", "simulated", "sagemaker", "warm_pool")
+_LISTS = {
+    *(("valid",), ("preload",), ("study", "methods"), ("fidelity", "ladder")),
+    *((block, name) for block in ("sagemaker", "warm_pool") for name in ("subnets", "security_groups", "fallback_instance_types")),
+}
 _OPEN = ("space", "arguments", "base_trial", "objectives", "inputs", "datasets", "methods")
 """Parts whose keys the user names."""
 

@@ -22,7 +22,7 @@ def confirm(specs: Sequence[ExperimentSpec], *, yes: bool, ask: Callable[[str], 
     Raises:
         UserError: no `max_cost`, nobody to ask, or the answer was no.
     """
-    paid = [spec for spec in specs if backend_class(spec.backend).capabilities.real_money]
+    paid = [spec for spec in specs if backend_class(spec.backend).foretell(os.environ).real_money]
     if not paid:
         return
     uncapped = [spec for spec in paid if spec.definition.budget.max_cost is None]

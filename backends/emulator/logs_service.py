@@ -122,14 +122,15 @@ class LogsService:
             streams = [self._stream(name) for name in names]
         else:
             streams = [stream for stream in map(self._store.get, self._store.names(prefix or "")) if stream]
-        since, until, terms = request.get("startTime"), request.get("endTime"), _terms(request.get("filterPattern", ""))
+        since, until = request.get("startTime"), request.get("endTime")
+        needed, sufficient = _terms(request.get("filterPattern", ""))
         read = dict(decode_token(request["nextToken"])) if request.get("nextToken") else {}
         limit, size = _limit(request, _MOST_EVENTS), 0
         events: list[dict[str, Any]] = []
         more = False
         for event, stream in heapq.merge(*(self._from(stream, read.get(stream.name, 0), since) for stream in streams), key=_when):
             fits = (since is None or event.timestamp_ms >= since) and (until is None or event.timestamp_ms < until)
-            if fits and all(term in event.message for term in terms):
+            if fits and all(term in event.message for term in needed) and (not sufficient or any(map(event.message.__contains__, sufficient))):
                 cost = len(event.message.encode()) + _EVENT_OVERHEAD_BYTES
                 if len(events) >= limit or (events and size + cost > _MOST_BYTES):
                     more = True
@@ -182,11 +183,14 @@ def _position(token: str) -> tuple[str, int]:
     return parts[0], int(parts[1])
 
 
-def _terms(pattern: str) -> list[str]:
-    """Return the terms that all have to occur; only plain and quoted terms are imitated."""
-    if pattern.startswith(("{", "[", "%")) or any(word.startswith(("?", "-")) for word in pattern.split()):
-        raise _wrong("The emulator imitates filter patterns of plain and quoted terms only.")
-    return shlex.split(pattern)
+def _terms(pattern: str) -> tuple[list[str], list[str]]:
+    """Return the terms that all have to occur, and those (`?term`) of which one has to; other kinds of patterns are not imitated."""
+    if pattern.startswith(("{", "[", "%")) or any(word.startswith("-") for word in pattern.split()):
+        raise _wrong("The emulator imitates filter patterns of plain, quoted and optional (?) terms only.")
+    words = shlex.split(pattern)
+    # With a needed term beside them, optional ones are ignored, as the service's documentation says.
+    needed = [word for word in words if not word.startswith("?")]
+    return needed, [] if needed else [word[1:] for word in words]
 
 
 def _missing(what: str) -> ServiceError:

@@ -1,0 +1,356 @@
+"""Starts a script within a training job: unpacks the source, sets what script mode would set, runs the script, passes on its end.
+
+One file that travels beside the packed source, standard library only, Python 3.8 or later; it lies in <ml>/input/data/code. Usage::
+
+    outrider_start.py SCRIPT ARGUMENT...
+    outrider_start.py --arguments-file FILE     (JSON: {"script": ..., "arguments": [...]})
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+# Types are named in annotations only: this file must not pay for importing `typing` in every container.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+    from typing import Any
+
+OWN_CHANNELS = ("code", "job")
+ARCHIVE = "source.tar.gz"
+REQUIREMENTS = "requirements.txt"
+END_MARK = "[outrider-end]: "
+_UNPACKED = ".outrider-unpacked"
+_LINGER_S = 115.0  # the service kills what is left 120 s after TERM
+
+
+class StartError(Exception):
+    """The script cannot be started; the message becomes the job's reason of failure."""
+
+
+class Runner:
+    """Runs programs one after another in process groups of their own, and forwards TERM and INT to the one that runs."""
+
+    def __init__(self) -> None:
+        self._group = 0
+        self._waiting: list[int] = []
+        self.stopped = 0  # number of the last signal
+
+    def listen(self) -> None:
+        """Forward from now on; the first process of a container would ignore signals that it does not handle."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._forward)
+
+    def run(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> int:
+        """Return the exit code, 128 + n for signal n; raises OSError where the program cannot be started."""
+        if self.stopped:
+            return 128 + self.stopped
+        child = subprocess.Popen(command, cwd=str(folder), env=dict(environment), start_new_session=True)
+        self._group = child.pid
+        self._send()  # what came while there was nobody to forward it to
+        code = self._wait(child)
+        if self.stopped:
+            self._await_group()
+        self._group = 0
+        return code
+
+    def _wait(self, child: subprocess.Popen[bytes]) -> int:
+        # As the first process it inherits orphans, which stay for ever unless somebody waits for them.
+        while True:
+            pid, status = os.waitpid(-1, 0)
+            if pid == child.pid:
+                break
+        child.returncode = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        return child.returncode if child.returncode >= 0 else 128 - child.returncode
+
+    def _await_group(self) -> None:
+        """Wait for what the script has started, as it may still write its checkpoint, and dies with this process's container."""
+        end = time.monotonic() + _LINGER_S
+        while time.monotonic() < end:
+            with contextlib.suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            try:
+                os.killpg(self._group, 0)
+            except (ProcessLookupError, PermissionError):
+                return
+            time.sleep(0.02)
+
+    def _forward(self, number: int, _: Any) -> None:
+        self.stopped = number
+        self._waiting.append(number)
+        self._send()
+
+    def _send(self) -> None:
+        # A signal may come at any point of this; each is popped, and so sent, once.
+        while self._group and self._waiting:
+            with contextlib.suppress(ProcessLookupError, PermissionError, IndexError):
+                os.killpg(self._group, self._waiting.pop(0))
+
+
+def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Start the script and return its exit code, 1 where it could not be started."""
+    ml = Path(__file__).absolute().parents[3]  # not resolved, as a link must not lead out of the folder
+    runner = Runner()
+    runner.listen()
+    try:
+        script, rest = _asked(arguments)
+        code = ml / "code"
+        unpack(ml / "input" / "data" / "code" / ARCHIVE, code)
+        variables = dict(environment)
+        set_variables(variables, ml, script, rest)
+        ended = install(code, ml, variables, runner)
+        what = "pip"
+        if ended == 0:
+            what = script
+            ended = runner.run(command_of(code, script, rest), code, variables)
+    except StartError as error:
+        return _fail(ml, str(error))
+    except OSError as error:
+        return _fail(ml, f"the script could not be started: {error}")
+    if ended != 0 and not runner.stopped:
+        _write_failure(ml, f"{what} ended by signal {_signal_name(ended - 128)}" if ended > 128 else f"{what} ended with exit code {ended}")
+    return ended
+
+
+def _asked(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    if arguments[:1] != ["--arguments-file"]:
+        if not arguments:
+            raise StartError("outrider_start.py: no script was named")
+        return arguments[0], list(arguments[1:])
+    try:
+        content = json.loads(Path(arguments[1]).read_text(encoding="utf-8"))
+        return str(content["script"]), [str(value) for value in content["arguments"]]
+    except (IndexError, OSError, ValueError, KeyError, TypeError) as error:
+        raise StartError(f"the file of arguments cannot be read: {type(error).__name__}: {error}") from None
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack the source into a folder, once, whoever else does so at the same time.
+
+    Raises:
+        StartError: the archive cannot be unpacked.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / _UNPACKED).open("a+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        if file.read():
+            return
+        try:
+            with tarfile.open(str(archive)) as tar:
+                _extract(tar, folder)
+        except (OSError, tarfile.TarError, EOFError) as error:
+            raise StartError(f"{ARCHIVE} cannot be unpacked: {error}") from None
+        file.write("done\n")
+
+
+def _extract(tar: tarfile.TarFile, folder: Path) -> None:
+    if hasattr(tarfile, "data_filter"):
+        tar.extractall(str(folder), filter="data")
+        return
+    # Older versions of Python have no filter.
+    root = folder.resolve()
+    for member in tar:
+        places = [root / member.name]
+        if member.issym():
+            places.append(root / Path(member.name).parent / member.linkname)
+        if any(root not in place.resolve().parents for place in places):
+            raise tarfile.TarError(f"{member.name} leaves the folder")
+        if not (member.isfile() or member.isdir() or member.issym()):
+            raise tarfile.TarError(f"{member.name} is neither a file, a folder nor a link")
+        tar.extract(member, str(folder))
+
+
+def set_variables(variables: MutableMapping[str, str], ml: Path, script: str, arguments: Sequence[str]) -> None:
+    """Add what script mode sets, unless it is there already.
+
+    Args:
+        variables: the process's own; changed.
+        ml: the place of /opt/ml.
+        script: relative to the source.
+        arguments: the script's own.
+    """
+    config = ml / "input" / "config"
+    resources = _json(config / "resourceconfig.json")
+    inputs = {name: value for name, value in _json(config / "inputdataconfig.json").items() if name not in OWN_CHANNELS}
+    parameters = {key: _decoded(value) for key, value in _json(config / "hyperparameters.json").items()}
+    parameters = {key: value for key, value in parameters.items() if not key.startswith("sagemaker_")}
+    hosts = resources.get("hosts") or ["algo-1"]
+    groups = resources.get("instance_groups") or []
+    group = resources.get("current_group_name", "homogeneousCluster")
+    devices = os.listdir("/dev")  # noqa: PTH208 (names are all that is wanted)
+    found = {
+        "SM_CURRENT_HOST": resources.get("current_host", hosts[0]),
+        "SM_CURRENT_INSTANCE_TYPE": resources.get("current_instance_type", ""),
+        "SM_CURRENT_INSTANCE_GROUP": group,
+        "SM_CURRENT_INSTANCE_GROUP_HOSTS": next((one["hosts"] for one in groups if one.get("instance_group_name") == group), hosts),
+        "SM_INSTANCE_GROUPS": [one.get("instance_group_name") for one in groups] or [group],
+        "SM_IS_HETERO": len(groups) > 1,
+        "SM_HOSTS": hosts,
+        "SM_HOST_COUNT": len(hosts),
+        "SM_MASTER_ADDR": hosts[0],
+        "SM_MASTER_PORT": "7777",
+        "SM_NETWORK_INTERFACE_NAME": resources.get("network_interface_name", "eth0"),
+        "SM_RESOURCE_CONFIG": resources,
+        "SM_INPUT_DIR": str(ml / "input"),
+        "SM_INPUT_CONFIG_DIR": str(config),
+        "SM_MODEL_DIR": str(ml / "model"),
+        "SM_OUTPUT_DIR": str(ml / "output"),
+        "SM_OUTPUT_DATA_DIR": str(ml / "output" / "data"),
+        "SM_OUTPUT_INTERMEDIATE_DIR": str(ml / "output" / "intermediate"),
+        "SM_HPS": parameters,
+        "SM_NUM_CPUS": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "SM_NUM_GPUS": sum(name[:6] == "nvidia" and name[6:].isdigit() for name in devices),
+        "SM_NUM_NEURONS": sum(name[:6] == "neuron" and name[6:].isdigit() for name in devices),
+        "SM_LOG_LEVEL": 20,
+        "SM_FRAMEWORK_MODULE": "",
+        "SM_USER_ENTRY_POINT": script,
+        "SM_MODULE_NAME": script[:-3] if script.endswith(".py") else script,
+        "SM_MODULE_DIR": str(ml / "code"),
+        "SM_USER_ARGS": list(arguments),
+    }
+    found.update({"SM_CHANNEL_" + name.upper(): str(ml / "input" / "data" / name) for name in inputs})
+    found.update({"SM_HP_" + key.upper(): value for key, value in parameters.items()})
+    for name, value in found.items():
+        variables.setdefault(name, value if isinstance(value, str) else json.dumps(value))
+    # The channels by which a script itself travels are none of its data, whoever set these.
+    for name in OWN_CHANNELS:
+        variables.pop("SM_CHANNEL_" + name.upper(), None)
+    channels = _decoded(variables.get("SM_CHANNELS", "")) or sorted(inputs)
+    variables["SM_CHANNELS"] = json.dumps([name for name in channels if name not in OWN_CHANNELS])
+    data = _decoded(variables.get("SM_INPUT_DATA_CONFIG", "")) or inputs
+    variables["SM_INPUT_DATA_CONFIG"] = json.dumps({name: value for name, value in data.items() if name not in OWN_CHANNELS})
+    if (ml / "checkpoints").is_dir():
+        variables.setdefault("SM_CHECKPOINT_DIR", str(ml / "checkpoints"))
+    variables.setdefault("PYTHONUNBUFFERED", "1")
+    _first_on_path(variables, ml / "code")
+
+
+def install(code: Path, ml: Path, variables: MutableMapping[str, str], runner: Runner) -> int:
+    """Install the source's requirements where one of them is not satisfied, and return 0, or the signal's code if it was stopped.
+
+    Raises:
+        StartError: pip failed; says what it was needed for.
+    """
+    path = code / REQUIREMENTS
+    missing = unsatisfied(path.read_text(encoding="utf-8").splitlines()) if path.is_file() else []
+    if not missing:
+        return 0
+    pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "-r", str(path)]
+    if "//127.0.0.1:" in variables.get("AWS_ENDPOINT_URL", ""):
+        # An emulated job runs with an interpreter of somebody's own, which is left as it is.
+        pip += ["--target", str(ml / "packages")]
+        _first_on_path(variables, ml / "packages")
+        _first_on_path(variables, code)
+    ended = runner.run(pip, code, variables)
+    if ended != 0 and not runner.stopped:
+        raise StartError(f"{REQUIREMENTS}: pip ended with exit code {ended}; not satisfied: {', '.join(missing)[:400]}")
+    return ended
+
+
+def unsatisfied(lines: Iterable[str]) -> list[str]:
+    """Return the requirements that are not known to be satisfied, options and addresses among them."""
+    found = []
+    for line in lines:
+        text = line.split(" #")[0].strip()
+        if text and not text.startswith("#") and not _is_satisfied(text):
+            found.append(text)
+    return found
+
+
+def _is_satisfied(text: str) -> bool:
+    if text.startswith("-") or "://" in text or "[" in text.split(";")[0] or text.endswith("\\"):
+        return False  # for pip to judge
+    from importlib import metadata
+
+    try:
+        if all(letter.isalnum() or letter in "._-" for letter in text):
+            metadata.version(text)
+            return True
+        try:
+            from packaging.requirements import Requirement
+        except ImportError:
+            from pip._vendor.packaging.requirements import Requirement  # type: ignore[assignment,import-untyped,unused-ignore]
+        wanted = Requirement(text)
+        if wanted.marker is not None and not wanted.marker.evaluate():
+            return True
+        return bool(wanted.specifier.contains(metadata.version(wanted.name), prereleases=True))
+    except (metadata.PackageNotFoundError, ImportError, ValueError):
+        return False
+
+
+def command_of(code: Path, script: str, arguments: Sequence[str]) -> list[str]:
+    """Return the command that runs a script; raises StartError where there is no such file."""
+    path = code / script
+    if not path.is_file():
+        raise StartError(f"the source holds no {script}")
+    if script.endswith(".py"):
+        return [sys.executable or "python3", str(path), *arguments]
+    if script.endswith(".sh"):
+        return ["/bin/sh", str(path), *arguments]
+    if not os.access(path, os.X_OK):
+        path.chmod(0o755)
+    return [str(path), *arguments]
+
+
+def _first_on_path(variables: MutableMapping[str, str], folder: Path) -> None:
+    rest = [part for part in variables.get("PYTHONPATH", "").split(os.pathsep) if part and part != str(folder)]
+    variables["PYTHONPATH"] = os.pathsep.join([str(folder), *rest])
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        return text
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
+
+
+def _fail(ml: Path, message: str) -> int:
+    sys.stderr.write(message + "\n")
+    _write_failure(ml, message)
+    return 1
+
+
+def _write_failure(ml: Path, message: str) -> None:
+    with contextlib.suppress(OSError):
+        (ml / "output").mkdir(exist_ok=True)
+        with (ml / "output" / "failure").open("x", encoding="utf-8") as file:  # what the script itself has written says more
+            file.write(message[:1000])
+
+
+def _say_end(code: int) -> None:
+    """Print the line by which a log is known to be whole; with one call, so that it does not mix with others."""
+    with contextlib.suppress(OSError):
+        sys.stderr.flush()
+        os.write(1, (END_MARK + json.dumps({"exit_code": code}) + "\n").encode())
+
+
+if __name__ == "__main__":
+    ended = main(sys.argv[1:], os.environ)
+    _say_end(ended)
+    sys.exit(ended)

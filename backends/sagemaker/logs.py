@@ -1,0 +1,194 @@
+"""Reports out of CloudWatch Logs: which window is asked for, and what each job's lines amount to. No I/O; used by the back-end.
+
+All jobs of an experiment are asked for with one `FilterLogEvents`, as their stream names begin alike. CloudWatch shows lines late and out
+of order, so windows overlap, and events that were seen are known by their ids. The stream of a job that has ended is read once more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backends.reports import REPORT_MARK, SUMMARY_MARK, Report, ReportParser
+
+GROUP = "/aws/sagemaker/TrainingJobs"
+END_MARK = "[outrider-end]:"
+"""Begins the last line of a job whose script ran to an end, whatever end; written by the job's own entry point."""
+
+PATTERN = f'?"{REPORT_MARK}" ?"{SUMMARY_MARK}" ?"{END_MARK}"'
+
+_LEAST_OVERLAP_S = 10.0
+_MOST_OVERLAP_S = 120.0
+_FIRST_OVERLAP_S = 30.0
+_FORGET_LAG = 0.9
+_STREAM = re.compile(r"(?P<job>[^/]+)/(?P<host>algo-(?P<number>\d+))(?:-(?P<since>\d+))?")
+
+
+@dataclass(frozen=True)
+class StreamName:
+    """A log stream's name, taken apart: `job/algo-<number>-<since>`; `since` tells lives of one host apart."""
+
+    job: str
+    number: int
+    since: int
+
+
+def stream_name(text: str) -> StreamName | None:
+    """Return the parts of a stream's name; None for one that is no training job's."""
+    match = _STREAM.match(text)
+    return None if match is None else StreamName(match["job"], int(match["number"]), int(match["since"] or 0))
+
+
+class LogWindow:
+    """From when on the next sweep reads: far enough back for lines that CloudWatch shows late, by how late they have been."""
+
+    def __init__(self) -> None:
+        self._newest_ms = 0
+        self._lag_s = (_FIRST_OVERLAP_S - 5.0) / 2
+        self._seen: dict[str, int] = {}
+
+    def start_ms(self) -> int:
+        """Return the time from which on events are asked for, in milliseconds of the service's clock; 0 for all."""
+        overlap_s = min(_MOST_OVERLAP_S, max(_LEAST_OVERLAP_S, 5.0 + 2.0 * self._lag_s))
+        return max(0, self._newest_ms - int(overlap_s * 1000))
+
+    def fresh(self, events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Return the events of one page that were not seen before, oldest first."""
+        found = []
+        for event in events:
+            identity = str(event.get("eventId", ""))
+            if identity and identity in self._seen:
+                continue
+            at_ms = int(event.get("timestamp", 0))
+            if identity:
+                self._seen[identity] = at_ms
+            self._newest_ms = max(self._newest_ms, at_ms)
+            found.append(event)
+        found.sort(key=lambda event: int(event.get("timestamp", 0)))
+        return found
+
+    def turned(self, lags_s: Collection[float]) -> None:
+        """Take note of how late the events of a whole sweep were, and forget ids that will not come again."""
+        self._lag_s = max([self._lag_s * _FORGET_LAG, *lags_s])
+        start_ms = self.start_ms()
+        self._seen = {identity: at_ms for identity, at_ms in self._seen.items() if at_ms >= start_ms}
+
+
+class JobLog:
+    """What the log of one job has said so far.
+
+    Args:
+        received: (incarnation, sequence) of reports that an earlier controller has recorded.
+        metrics: regular expression with one group by metric, for programs that print no reports of ours.
+    """
+
+    def __init__(self, received: Collection[tuple[int, int]] = (), metrics: Mapping[str, str] | None = None) -> None:
+        self._received = set(received)
+        self._parser = ReportParser()
+        self._patterns = {name: re.compile(pattern) for name, pattern in (metrics or {}).items()}
+        self._lives: list[int] = []
+        self._ids: set[str] = set()
+        self._by_pattern = 0
+        self.streams: set[str] = set()
+        self.first_ms: int | None = None
+        self.exit_code: int | None = None
+        self.ended_life = -1
+        self.delivered = len(self._received)
+
+    @property
+    def life(self) -> int:
+        """Which life of the script the newest stream belongs to."""
+        return max(0, len(self._lives) - 1)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the last line of the newest life is there."""
+        return self.ended_life >= self.life and self.exit_code is not None
+
+    @property
+    def tail(self) -> tuple[str, ...]:
+        """The last lines that were fed."""
+        return self._parser.tail
+
+    def usage(self) -> dict[str, Any]:
+        """Return the reporter's totals, and how many lines looked like reports and were none."""
+        found = self._parser.usage()
+        if self._parser.counts.alien:
+            found["alien_lines"] = self._parser.counts.alien
+        return found
+
+    def feed(self, event: Mapping[str, Any]) -> Iterator[Report]:
+        """Yield the reports in a log event that are new; events fed before, and those of other hosts than the first, yield none."""
+        identity = str(event.get("eventId", ""))
+        if identity and identity in self._ids:
+            return
+        self._ids.add(identity)
+        text = str(event.get("logStreamName", ""))
+        name = stream_name(text)
+        self.streams.add(text)
+        at_ms = int(event.get("timestamp", 0))
+        self.first_ms = at_ms if self.first_ms is None else min(self.first_ms, at_ms)
+        if name is None or name.number != 1:
+            return
+        if name.since not in self._lives:
+            self._lives = sorted([*self._lives, name.since])
+        life = self._lives.index(name.since)
+        message = str(event.get("message", ""))
+        if END_MARK in message:
+            self._end(message, life)
+            return
+        self._parser.incarnation = life
+        for report in [*self._parser.feed(message.encode() + b"\n"), *self._matched(message, life)]:
+            identity_of_report = (report.incarnation, report.sequence)
+            if identity_of_report not in self._received:
+                self._received.add(identity_of_report)
+                self.delivered += 1
+                yield report
+
+    def _end(self, message: str, life: int) -> None:
+        try:
+            said = json.loads(message.split(END_MARK, 1)[1])
+            self.exit_code, self.ended_life = int(said["exit_code"]), life
+        except (ValueError, KeyError, TypeError):
+            return
+
+    def _matched(self, message: str, life: int) -> Iterator[Report]:
+        found: dict[str, Any] = {}
+        for name, pattern in self._patterns.items():
+            match = pattern.search(message)
+            if match is not None:
+                found[name] = _number(match[1])
+        if found:
+            yield Report(found, self._by_pattern, life)
+            self._by_pattern += 1
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def sweep_request(prefix: str, start_ms: int, token: str, pattern: str | None) -> dict[str, Any]:
+    """Return the request for the new lines of all jobs whose names begin with a prefix."""
+    return _request({"logStreamNamePrefix": prefix} if prefix else {}, start_ms, token, pattern)
+
+
+def stream_request(streams: Collection[str], token: str, pattern: str | None) -> dict[str, Any]:
+    """Return the request for all lines of some streams, by their exact names."""
+    return _request({"logStreamNames": sorted(streams)[:100]}, 0, token, pattern)
+
+
+def _request(streams: dict[str, Any], start_ms: int, token: str, pattern: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"logGroupName": GROUP, **streams}
+    if pattern:
+        found["filterPattern"] = pattern
+    if start_ms:
+        found["startTime"] = start_ms
+    if token:
+        found["nextToken"] = token
+    return found

@@ -1,0 +1,141 @@
+"""Warm pools: instances that SageMaker keeps after a job. Which are idle, who got them, what that cost, when to give them up. No I/O."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backends.base import Retained
+from backends.sagemaker.outcome import stage_seconds
+
+_GRACE_S = 5.0
+_AGAIN_S = 5.0
+
+
+@dataclass(frozen=True)
+class MatchKey:
+    """What a job must have in common with a pool to get its instances, as far as jobs of one experiment differ in it."""
+
+    instance_type: str
+    instance_count: int
+
+
+@dataclass
+class Pool:
+    """One pool that waits.
+
+    Args:
+        job: whose instances they were; `key`: who may get them.
+        since: when the job ended; `until`: when they are given up at the latest; both by our clock.
+        asked: whether its release was asked for.
+        look_at: when it is looked at next.
+    """
+
+    job: str
+    key: MatchKey
+    since: float
+    until: float
+    asked: bool = False
+    look_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.look_at = self.until + _GRACE_S
+
+
+class Pools:
+    """The pools of one experiment.
+
+    Args:
+        keep_alive_s: how long instances are kept; 0 where none are.
+    """
+
+    def __init__(self, keep_alive_s: float) -> None:
+        self._keep_alive_s = keep_alive_s
+        self._pools: dict[str, Pool] = {}
+        self._cold_s: list[float] = []
+        self._warm: set[str] = set()
+
+    @property
+    def open(self) -> Sequence[Pool]:
+        """Pools whose end was not seen yet, the one that waits longest first."""
+        return sorted(self._pools.values(), key=lambda pool: (pool.since, pool.job))
+
+    def idle(self, key: MatchKey) -> int:
+        """Return how many pools a job with this key could get."""
+        return sum(pool.key == key and not pool.asked for pool in self._pools.values())
+
+    def was_warm(self, job: str) -> bool:
+        """Return whether a job is known to have got the instances of a pool."""
+        return job in self._warm
+
+    def ended(self, described: Mapping[str, Any], key: MatchKey, now: float) -> Iterator[Retained]:
+        """Take in a job that has ended, by its description; yield what is kept of it."""
+        name = str(described.get("TrainingJobName", ""))
+        starting_s = stage_seconds(described).get("Starting")
+        if starting_s is not None and not self.was_warm(name):
+            self._cold_s.append(starting_s)
+        state = described.get("WarmPoolStatus", {}).get("Status", "")
+        if not state or name in self._pools:
+            return
+        self._pools[name] = Pool(name, key, now, now + self._keep_alive_s)
+        yield Retained(name, now, key.instance_type, key.instance_count, worst_s=self._keep_alive_s)
+        yield from self.seen(name, described.get("WarmPoolStatus", {}), now)
+
+    def known(self, job: str, key: MatchKey, since: float) -> None:
+        """Take over a pool that an earlier controller knew of."""
+        self._pools[job] = Pool(job, key, since, since + self._keep_alive_s)
+
+    def seen(self, job: str, status: Mapping[str, Any], now: float) -> Iterator[Retained]:
+        """Take in a pool's status as a listing or a description has it; yield its end, once."""
+        pool = self._pools.get(job)
+        state = status.get("Status", "")
+        billed_s = status.get("ResourceRetainedBillableTimeInSeconds")
+        if pool is None or state not in ("Reused", "Terminated"):
+            return
+        by = str(status.get("ReusedByJob", ""))
+        if by:
+            self._warm.add(by)
+        del self._pools[job]
+        # Without a figure what passed by our clock is the best there is, and never too little.
+        seconds = float(billed_s) if billed_s is not None else max(0.0, min(now, pool.until) - pool.since)
+        yield Retained(job, now, pool.key.instance_type, pool.key.instance_count, billable_s=seconds, reused_by=by)
+
+    def gone(self, job: str, now: float) -> Iterator[Retained]:
+        """Take in that the service knows nothing of a pool's job any more."""
+        yield from self.seen(job, {"Status": "Terminated"}, now)
+
+    def to_look_at(self, now: float, started: MatchKey | None = None) -> list[Pool]:
+        """Return the pools to be looked at now: those whose time is over, and those that a job which just started may have got."""
+        due = [pool for pool in self.open if now >= pool.look_at or pool.key == started]
+        for pool in due:
+            if now >= pool.look_at:
+                pool.look_at = now + _AGAIN_S
+        return due
+
+    def asked(self, job: str, now: float) -> None:
+        """Take note that a pool's release was asked for, so that it is looked at soon."""
+        if job in self._pools:
+            self._pools[job].asked, self._pools[job].look_at = True, now
+
+    def next_at(self) -> float:
+        """Return when the next pool's time is over; infinity without pools."""
+        return min((pool.look_at for pool in self._pools.values()), default=float("inf"))
+
+    def to_release(self, now: float, wanted: bool) -> list[Pool]:
+        """Return the pools to give up.
+
+        While jobs may still come, one that has waited for as long as a cold start takes: to hold it for ever longer would cost more than
+        it can save (the rule for renting or buying without knowing the future, which never pays more than twice the best).
+
+        Args:
+            now: by our clock.
+            wanted: whether further jobs may come.
+        """
+        if not wanted:
+            return [pool for pool in self.open if not pool.asked]
+        if not self._cold_s:
+            return []
+        cold_s = statistics.median(self._cold_s)
+        return [pool for pool in self.open if not pool.asked and now - pool.since > max(cold_s, 1.0)]

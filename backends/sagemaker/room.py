@@ -1,0 +1,75 @@
+"""How many jobs of an instance type there is room for: by the account's quotas, and by what the service refused. Used by the back-end."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from backends.sagemaker.checks import Quota
+
+_FIRST_WAIT_S = 30.0
+_LONGEST_WAIT_S = 600.0
+_CAPACITY_REST_S = 1800.0
+
+
+@dataclass(frozen=True)
+class _Ceiling:
+    """What a refusal taught: jobs in flight at that time, until when that is believed, and how often in a row."""
+
+    jobs: int
+    until: float
+    strikes: int
+    message: str
+
+
+class Ceilings:
+    """Concurrency by instance type, lowered by quota errors; times are seconds of the back-end's clock."""
+
+    def __init__(self) -> None:
+        self._ceilings: dict[str, _Ceiling] = {}
+
+    def refused(self, instance_type: str, in_flight: int, now: float, message: str) -> float:
+        """Take in a quota error with so many other jobs of the type in flight; return when to try again."""
+        earlier = self._ceilings.get(instance_type)
+        strikes = 1 if earlier is None else earlier.strikes + 1
+        until = now + min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0 ** (strikes - 1))
+        self._ceilings[instance_type] = _Ceiling(in_flight, until, strikes, message)
+        return until
+
+    def accepted(self, instance_type: str, in_flight: int) -> None:
+        """Take in that a job was accepted, so many being in flight now."""
+        ceiling = self._ceilings.get(instance_type)
+        if ceiling is not None and in_flight > ceiling.jobs:
+            del self._ceilings[instance_type]
+
+    def closed_until(self, instance_type: str, in_flight: int, now: float) -> tuple[float, str] | None:
+        """Return until when a further job need not be tried, and why; None where it may be."""
+        ceiling = self._ceilings.get(instance_type)
+        if ceiling is None or in_flight < ceiling.jobs or now >= ceiling.until:
+            return None
+        return ceiling.until, ceiling.message
+
+
+class CapacityBook:
+    """Which instance types lacked capacity lately, and what takes their place."""
+
+    def __init__(self, fallbacks: Collection[str]) -> None:
+        self._fallbacks = tuple(fallbacks)
+        self._lacking: dict[str, float] = {}
+
+    def lacked(self, instance_type: str, now: float) -> None:
+        """Take note that there was none."""
+        self._lacking[instance_type] = now
+
+    def choose(self, wanted: str, now: float) -> str:
+        """Return the first type, beginning with the one wanted, that did not lack capacity lately; else the one that did longest ago."""
+        candidates = [wanted, *(name for name in self._fallbacks if name != wanted)]
+        for name in candidates:
+            if now - self._lacking.get(name, -_CAPACITY_REST_S) >= _CAPACITY_REST_S:
+                return name
+        return min(candidates, key=lambda name: self._lacking[name])
+
+
+def room_of(quota: Quota | None, count: int, unknown: int) -> int:
+    """Return how many jobs of `count` instances a quota allows; `unknown` where it is not known."""
+    return unknown if quota is None else quota.limit // max(1, count)

@@ -1,0 +1,73 @@
+"""One listing per poll tells the status of all jobs: what is asked for, page by page. Used by the back-end."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from backends.sagemaker.calls import Call, Calls
+from backends.sagemaker.clients import Clients
+from backends.sagemaker.errors import Trouble
+from backends.sagemaker.refusals import CloudError
+
+_PAGE = 100
+_OVERLAP_S = 30.0
+_FULL_EVERY_S = 300.0
+
+
+class Sweeper:
+    """Lists the jobs of one experiment that changed since the last time; now and then all of them, should a change have been missed.
+
+    Args:
+        prefix: that their names begin with.
+        clients: of AWS.
+        calls: makes the calls.
+        take: takes each summary.
+    """
+
+    def __init__(self, prefix: str, clients: Clients, calls: Calls, take: Callable[[Mapping[str, Any]], None]) -> None:
+        self._prefix, self._clients, self._calls, self._take = prefix, clients, calls, take
+        self._newest: datetime.datetime | None = None
+        self._begun_at = self._full_at = -math.inf
+        self.next_at = -math.inf
+        self.sweeps = 0
+
+    def plan(self, now: float, every_s: float) -> None:
+        """Begin a sweep if the last one began `every_s` seconds ago or more, and is over."""
+        if math.isinf(self.next_at) and self.next_at > 0:
+            return
+        self.next_at = self._begun_at + every_s
+        if now < self.next_at:
+            return
+        self._begun_at, self.next_at = now, math.inf
+        self.sweeps += 1
+        request: dict[str, Any] = {"MaxResults": _PAGE, "SortBy": "CreationTime", "SortOrder": "Descending"}
+        if self._prefix:
+            request["NameContains"] = self._prefix
+        if now < self._full_at + _FULL_EVERY_S and self._newest is not None:
+            request["LastModifiedTimeAfter"] = self._newest - datetime.timedelta(seconds=_OVERLAP_S)
+        else:
+            self._full_at = now
+        self._ask(request)
+
+    def _ask(self, request: dict[str, Any]) -> None:
+        def done(page: Mapping[str, Any]) -> None:
+            for summary in page["TrainingJobSummaries"]:
+                if not str(summary["TrainingJobName"]).startswith(self._prefix):
+                    continue
+                changed = summary.get("LastModifiedTime") or summary.get("CreationTime")
+                if changed is not None and (self._newest is None or changed > self._newest):
+                    self._newest = changed
+                self._take(summary)
+            if page.get("NextToken"):
+                self._ask({**request, "NextToken": page["NextToken"]})
+            else:
+                self.next_at = self._begun_at
+
+        def failed(trouble: Trouble) -> None:
+            assert trouble.refusal is not None
+            raise CloudError("the training jobs cannot be listed", trouble.refusal)
+
+        self._calls.put(Call("ListTrainingJobs", lambda: self._clients.get("sagemaker").list_training_jobs(**request), done, failed))

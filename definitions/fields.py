@@ -1,0 +1,21 @@
+"""What the parts of a definition are made of: strict scalars, counts and sizes. Used by the schema."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, WrapValidator
+
+from definitions.quantities import parse_count, parse_size
+
+Count = Annotated[int, BeforeValidator(parse_count), Field(gt=0)]
+Size = Annotated[int, BeforeValidator(parse_size), Field(gt=0)]
+Positive = Annotated[int, Field(strict=True, gt=0)]
+NotNegative = Annotated[int, Field(strict=True, ge=0)]
+Seconds = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+Dollars = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Flag = Annotated[bool, Field(strict=True)]
+KEEP_WHOLE = WrapValidator(lambda value, check: value if check(value) == value and type(value) is int else check(value))
+"""A whole number stays one, so that a script gets `--epochs 3`, not `--epochs 3.0`."""
+Text = Annotated[str, Field(strict=True)]

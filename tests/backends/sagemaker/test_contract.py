@@ -1,0 +1,39 @@
+"""The SageMaker back-end keeps the contract, against the emulator."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cloud_bench import CloudBench
+
+from backends.base import Backend, JobSpec
+from tests.backends.contract import BackendContract
+
+
+class TestSageMakerContract(BackendContract):
+    limit_s = 40.0
+    max_run_s = 1.0
+
+    @pytest.fixture(autouse=True)
+    def bench(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CloudBench]:
+        with CloudBench(tmp_path) as bench:
+            for name, value in bench.emulator.environment.items():
+                monkeypatch.setenv(name, value)
+            self.bench_in_use = bench
+            yield bench
+
+    def make_backend(self, folder: Path) -> Backend:
+        return self.bench_in_use.backend()
+
+    def job(self, kind: str, name: str) -> JobSpec:
+        return self.bench_in_use.job(kind, name)
+
+    def wide(self, spec: JobSpec) -> JobSpec:
+        return dataclasses.replace(spec, instance_type="local.1cpu")
+
+    def write_checkpoint(self, backend: Backend, key: str, content: bytes) -> None:
+        folder = backend.checkpoints.folder(key)  # type: ignore[attr-defined]
+        self.bench_in_use.emulator.client("s3").put_object(Bucket="bench", Key=f"{folder}state", Body=content)
