@@ -213,7 +213,7 @@ def check_price(instance_type: str, price: Price | None, region: str, capped: bo
     title = f"price of {instance_type}"
     if price is not None:
         return Check(title, Verdict.OK, f"${price.usd_per_hour:g} an hour in {price.region} (as of {price.date})")
-    advice = "refresh the prices, or add a line to definitions/prices.csv"
+    advice = f"outrider prices --refresh --region {region} {instance_type}"
     if capped:
         return Check(title, Verdict.FAILED, f"not known in {region}, so that max_cost cannot be kept", advice)
     return Check(title, Verdict.WARNING, f"not known in {region}: its cost will be unknown, not zero", advice)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from backends.naming import tag_mark
 from backends.sagemaker.clients import Clients
 from backends.sagemaker.patience import Patience
 from backends.sagemaker.refusals import Kind, Refusal, refusal_of
@@ -18,11 +18,6 @@ TAG_KEY = "outrider:tag"
 _TAG = re.compile(r"[A-Za-z0-9](?:-*[A-Za-z0-9]){0,40}")
 _OVER = ("Completed", "Failed", "Stopped", "Deleting")
 _PAGE = 100
-
-
-def tag_mark(tag: str) -> str:
-    """Return the part of all job names of a tag by which they are found: 6 hexadecimal digits."""
-    return hashlib.sha256(tag.encode()).hexdigest()[:6]
 
 
 def check_tag(tag: str) -> None:

@@ -137,7 +137,7 @@ def _definition_checks(
             raise
         found.append(Check("definition", Verdict.UNKNOWN, str(refusal), refusal.advice))
     found += _dataset_checks(probes, definition, account.region)
-    found += _instance_checks(probes, definition, options, backend, instance_types, account.region)
+    found += _instance_checks(probes, definition, options, backend, instance_types, environ, account.region)
     if options is not None:
         day = (today or datetime.datetime.now(datetime.UTC).date()).isoformat()
         for uri in _images(options, instance_types):
@@ -167,7 +167,13 @@ def _dataset_checks(probes: Probes, definition: BenchmarkDefinition, region: str
 
 
 def _instance_checks(
-    probes: Probes, definition: BenchmarkDefinition, options: Options | None, backend: str, instance_types: Sequence[str], region: str
+    probes: Probes,
+    definition: BenchmarkDefinition,
+    options: Options | None,
+    backend: str,
+    instance_types: Sequence[str],
+    environ: Mapping[str, str],
+    region: str,
 ) -> list[Check]:
     cloud = [name for name in instance_types if name.startswith("ml.")]
     others = [name for name in instance_types if not name.startswith("ml.")]
@@ -189,7 +195,7 @@ def _instance_checks(
         quota = quotas if isinstance(quotas, Refusal) else quotas.get(name)
         found.append(checks.check_quota(name, quota, each, definition.n_workers, region, without))
     capped = definition.budget.max_cost is not None
-    tables = load_tables()
+    tables = load_tables(environ=environ)
     return found + [checks.check_price(name, price_of(name, region, tables=tables), region, capped) for name in (*cloud, *fallbacks)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -42,6 +42,9 @@ class CloudJob:
         over_at: when its end was seen.
         look_at: when its log is to be read once more; infinity while it is being read.
         looks: how often that was done.
+        tail: its last lines, once they were asked for.
+        sought: whether it is being looked up, as an earlier controller may have created it.
+        born_at: when it was submitted.
     """
 
     spec: JobSpec
@@ -62,8 +65,8 @@ class CloudJob:
     look_at: float = math.inf
     looks: int = 0
     tail: tuple[str, ...] | None = None
-    warm: bool = False
-    born_at: float = field(default=0.0)
+    sought: bool = False
+    born_at: float = 0.0
 
     @property
     def runs_script(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from backends.sagemaker.outcome import stage_seconds
 
 _GRACE_S = 5.0
 _AGAIN_S = 5.0
+_LEAST_WORTH_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,14 @@ class Pools:
         if job in self._pools:
             self._pools[job].asked, self._pools[job].look_at = True, now
 
-    def next_at(self) -> float:
-        """Return when the next pool's time is over; infinity without pools."""
-        return min((pool.look_at for pool in self._pools.values()), default=float("inf"))
+    def next_at(self, now: float) -> float:
+        """Return when a pool is to be looked at, or held no longer; infinity without pools."""
+        held = [pool.since + self._worth_s() for pool in self._pools.values() if not pool.asked]
+        return min([pool.look_at for pool in self._pools.values()] + [max(now, at) for at in held], default=math.inf)
+
+    def _worth_s(self) -> float:
+        """Return how long a pool is held at most while nothing comes; infinity where no job has started cold yet."""
+        return max(statistics.median(self._cold_s), _LEAST_WORTH_S) if self._cold_s else math.inf
 
     def to_release(self, now: float, wanted: bool) -> list[Pool]:
         """Return the pools to give up.
@@ -135,7 +142,4 @@ class Pools:
         """
         if not wanted:
             return [pool for pool in self.open if not pool.asked]
-        if not self._cold_s:
-            return []
-        cold_s = statistics.median(self._cold_s)
-        return [pool for pool in self.open if not pool.asked and now - pool.since > max(cold_s, 1.0)]
+        return [pool for pool in self.open if not pool.asked and now - pool.since >= self._worth_s()]

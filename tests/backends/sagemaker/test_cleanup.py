@@ -8,7 +8,8 @@ import pytest
 from botocore.exceptions import ClientError
 from tag_bench import TagBench, quick, tag_bench, use
 
-from backends.sagemaker.cleanup import TagJobs, check_tag, tag_mark
+from backends.naming import tag_mark
+from backends.sagemaker.cleanup import TagJobs, check_tag
 from backends.sagemaker.patience import Patience
 from definitions.errors import UserError
 

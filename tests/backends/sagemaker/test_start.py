@@ -62,8 +62,7 @@ class Ml:
 
     def run(self, *arguments, **environment):
         process = self.popen(*arguments, **environment)
-        output, _ = process.communicate(timeout=60)
-        return process.returncode, output
+        return finish(process)
 
     @property
     def failure(self):
@@ -74,6 +73,15 @@ class Ml:
 @pytest.fixture
 def ml(tmp_path):
     return Ml(tmp_path)
+
+
+def finish(process):
+    """Return the exit code, which the last line tells too, and what was printed before that line."""
+    output, _ = process.communicate(timeout=60)
+    text, mark, end = output.rpartition(start.END_MARK)
+    assert mark
+    assert json.loads(end) == {"exit_code": process.returncode}
+    return process.returncode, text
 
 
 def printed(process, text):
@@ -142,7 +150,7 @@ def test_affinity_counts_as_the_number_of_processors(ml):
     ml.source({"show.sh": 'echo "cpus $SM_NUM_CPUS"\n'})
     one = min(os.sched_getaffinity(0))
     command = ["taskset", "-c", str(one), sys.executable, str(ml.place / START.name), "show.sh"]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "cpus 1\n"
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0] == "cpus 1"
 
 
 @pytest.mark.parametrize(
@@ -196,8 +204,7 @@ def test_a_signal_reaches_the_script_whose_own_end_counts(ml, number):
     process = ml.popen("wait.py")
     printed(process, "ready")
     process.send_signal(number)
-    output, _ = process.communicate(timeout=30)
-    assert (process.returncode, output) == (0, f"got {int(number)}\n")
+    assert finish(process) == (0, f"got {int(number)}\n")
     assert ml.failure is None
 
 
@@ -206,8 +213,7 @@ def test_a_script_that_dies_of_the_signal_is_no_failure(ml):
     process = ml.popen("wait.py")
     printed(process, "ready")
     process.terminate()
-    process.communicate(timeout=30)
-    assert process.returncode == 128 + signal.SIGTERM
+    assert finish(process)[0] == 128 + signal.SIGTERM
     assert ml.failure is None
 
 
@@ -222,8 +228,7 @@ def test_children_get_the_signal_and_time_to_end(ml):
     process = ml.popen("launch.sh")
     printed(process, "ready")
     process.terminate()
-    process.communicate(timeout=30)
-    assert process.returncode == 128 + signal.SIGTERM
+    assert finish(process)[0] == 128 + signal.SIGTERM
     assert (ml.folder / "checkpoints" / "saved").exists()
 
 
@@ -240,8 +245,7 @@ def test_a_signal_before_the_script_keeps_it_from_starting(ml):
             time.sleep(0.01)
         process.terminate()
         time.sleep(0.05)
-    process.communicate(timeout=30)
-    assert process.returncode == 128 + signal.SIGTERM
+    assert finish(process)[0] == 128 + signal.SIGTERM
     assert not (ml.folder / "code" / "started").exists()
 
 
