@@ -5,6 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 
+TAG_FORM = re.compile(r"[A-Za-z0-9](?:-*[A-Za-z0-9]){0,40}")
+"""What a tag looks like: part of S3 keys, of job names by its mark, and of job tags."""
+
+TAG_KEY = "outrider:tag"
+"""Key of the tag by which jobs say which invocation they belong to."""
+
 
 def tag_mark(tag: str) -> str:
     """Return six hexadecimal digits that are part of the names of all jobs of a tag."""

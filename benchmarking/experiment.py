@@ -321,7 +321,7 @@ def check_money(definition: BenchmarkDefinition, jobs: JobBuilder) -> None:
         raise UserError(
             f"max_cost = {definition.budget.max_cost:g}: the price of {', '.join(str(t) for t in unknown)} is unknown",
             "what cannot be priced cannot be capped",
-            "add a dated row to definitions/prices.csv, or drop max_cost",
+            "`outrider prices --refresh` asks AWS for it; or drop max_cost",
         )
 
 

@@ -14,8 +14,11 @@ VERBS = {
     "show": "show a benchmark's resolved definition",
     "forecast": "forecast a full job from measured canaries",
     "emulate": "run an emulator of SageMaker's training jobs on this machine",
-    "doctor": "compare the emulator with a real account (--smoke)",
+    "doctor": "check whether a first start can work, and print policies and a CloudFormation template",
+    "stop": "stop the training jobs of a tag, from anywhere",
+    "clean": "delete what the training jobs of a tag left in S3",
     "export": "write the CSV files of a run anew from its journal",
+    "prices": "show what instances cost; --refresh asks AWS",
 }
 
 

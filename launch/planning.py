@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from backends.naming import TAG_FORM
 from benchmarking.experiment import ExperimentSpec
 from benchmarking.methods.registry import build_method, default_method, known_methods
 from definitions import strict_json
@@ -18,8 +18,6 @@ from definitions.resolve import Resolved, resolve, resolve_python
 from definitions.schema import BenchmarkDefinition
 from definitions.yaml_source import read_yaml
 from launch.request import RunRequest
-
-_TAG = re.compile(r"[A-Za-z0-9](?:-*[A-Za-z0-9]){0,40}")
 
 
 def experiment_seed(random_seed: int, seed: int) -> int:
@@ -96,7 +94,7 @@ def _stored(path: Path, identity: Mapping[str, Any], request: RunRequest) -> Exp
 
 
 def _check_tag(tag: str) -> None:
-    if not _TAG.fullmatch(tag):
+    if not TAG_FORM.fullmatch(tag):
         raise UserError(f"--experiment_tag {tag!r}", "a tag has letters and digits, hyphens between them, and at most 41 of all")
 
 

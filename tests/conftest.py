@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
+
+
+def pytest_configure() -> None:
+    """Keep a table of prices that a developer fetched from changing what tests see."""
+    os.environ["OUTRIDER_PRICES"] = os.devnull
 
 
 def pytest_sessionfinish() -> None:

@@ -130,7 +130,8 @@ class LogsService:
         more = False
         for event, stream in heapq.merge(*(self._from(stream, read.get(stream.name, 0), since) for stream in streams), key=_when):
             fits = (since is None or event.timestamp_ms >= since) and (until is None or event.timestamp_ms < until)
-            if fits and all(term in event.message for term in needed) and (not sufficient or any(map(event.message.__contains__, sufficient))):
+            wanted = all(term in event.message for term in needed)
+            if fits and wanted and (not sufficient or any(term in event.message for term in sufficient)):
                 cost = len(event.message.encode()) + _EVENT_OVERHEAD_BYTES
                 if len(events) >= limit or (events and size + cost > _MOST_BYTES):
                     more = True

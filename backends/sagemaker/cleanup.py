@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from backends.naming import tag_mark
+from backends.naming import TAG_FORM, TAG_KEY, tag_mark
 from backends.sagemaker.clients import Clients
 from backends.sagemaker.patience import Patience
 from backends.sagemaker.refusals import Kind, Refusal, refusal_of
 from definitions.errors import UserError
 
-TAG_KEY = "outrider:tag"
-_TAG = re.compile(r"[A-Za-z0-9](?:-*[A-Za-z0-9]){0,40}")
 _OVER = ("Completed", "Failed", "Stopped", "Deleting")
 _PAGE = 100
 
 
 def check_tag(tag: str) -> None:
     """Raise `UserError` for what cannot be the tag of a run."""
-    if not _TAG.fullmatch(tag):
+    if not TAG_FORM.fullmatch(tag):
         raise UserError(
             f"--tag {tag!r}",
             "a tag has letters and digits, hyphens between them, and at most 41 of all",

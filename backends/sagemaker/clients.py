@@ -39,9 +39,14 @@ class Clients:
             UserError: neither given nor configured.
         """
         with self._lock:
-            found = self._given_region or self._made_session().region_name
+            # boto3 reads AWS_DEFAULT_REGION alone, other tools of AWS this one too.
+            found = self._given_region or self._made_session().region_name or self._environ.get("AWS_REGION")
         if not found:
-            raise UserError("no AWS region is known", "neither the definition nor the AWS configuration names one", "give --set region=...")
+            raise UserError(
+                "no AWS region is known",
+                "neither the command, the definition nor the AWS configuration names one",
+                "set AWS_DEFAULT_REGION, or give it: --set region=... for a run, --region for other commands",
+            )
         return str(found)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from backends.base import JobSpec
+from backends.naming import TAG_KEY
 from backends.sagemaker.options import Options
 from definitions.errors import UserError
 
@@ -19,7 +20,7 @@ def job_tags(job: JobSpec, options: Options) -> list[dict[str, str]]:
     """
     tag, _, prefix = options.experiment.partition("/")
     own = {
-        "outrider:tag": tag,
+        TAG_KEY: tag,
         "outrider:experiment": prefix or tag,
         "outrider:benchmark": options.benchmark,
         "outrider:trial": str(job.trial),

@@ -108,6 +108,21 @@ def test_the_fidelity_does():
     assert len({hash_of(), hash_of(settings=settings), hash_of(settings=[*settings, "fidelity.full=0.5"])}) == 3
 
 
+@pytest.mark.parametrize(
+    ("setting", "counts"),
+    [
+        *((f"sagemaker.{name}", False) for name in ("role=r", "tags.a=b", "subnets=s", "security_groups=s", "volume_kms_key=k")),
+        *((f"sagemaker.{name}", False) for name in ("output_kms_key=k", "max_wait=9", "keep_alive=60", "retries=1", "log_settle_s=1")),
+        *((f"sagemaker.{name}", False) for name in ("profiler=true", "profiler_interval_ms=100", "console_metrics=true")),
+        *((f"sagemaker.{name}", True) for name in ("spot=true", "volume_gb=9", "image=i", "environment.A=b", "metrics.a=a=(.*)")),
+        *((f"sagemaker.{name}", True) for name in ("encrypt_traffic=true", "fallback_instance_types=ml.m4.xlarge", "region=r")),
+        ("inputs.train.distribution=sharded", True),
+    ],
+)
+def test_which_options_of_sagemaker_do(setting, counts):
+    assert (hash_of(backend="sagemaker", settings=[setting]) != hash_of(backend="sagemaker")) is counts
+
+
 def test_the_order_of_objectives_matters_as_the_first_is_the_primary_one():
     assert hash_of(small().replace("{loss: min}", "{a: min, b: min}")) != hash_of(small().replace("{loss: min}", "{b: min, a: min}"))
 

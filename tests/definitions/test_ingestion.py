@@ -11,6 +11,7 @@ from definitions.ingestion import BACKENDS, INGESTIONS, LAYOUTS, ingestion, need
         ("file", "file", "files", "webdataset"),
         ("fastfile", "fastfile", "files", "webdataset"),
         ("fsx", "fsx", "files", "webdataset"),
+        ("efs", "efs", "files", "webdataset"),
         ("pipe", "pipe", None, "pipe"),
         ("s3_map", "none", "s3_map", "s3_map"),
         ("s3_iterable", "none", "s3_iterable", "s3_iterable"),
@@ -24,7 +25,7 @@ def test_each_word_has_a_mode_and_a_reader_per_layout(name, input_mode, files, s
 
 
 def test_the_table_is_complete():
-    assert set(INGESTIONS) == {"local", "file", "fastfile", "pipe", "fsx", "s3_map", "s3_iterable", "fsspec", "boto3"}
+    assert set(INGESTIONS) == {"local", "file", "fastfile", "pipe", "fsx", "efs", "s3_map", "s3_iterable", "fsspec", "boto3"}
     for entry in INGESTIONS.values():
         assert set(entry.layouts) <= set(LAYOUTS)
         assert set(entry.backends) <= set(BACKENDS)
@@ -65,5 +66,13 @@ def test_local_disk_does_not_hold_what_is_in_s3():
     assert problem("local", "files", "local", "images") is None
 
 
-def test_only_the_local_disk_needs_no_s3():
-    assert {name for name in INGESTIONS if not needs_s3(name)} == {"local"}
+def test_file_systems_are_mounted_each_by_its_own_word_and_nothing_else_is():
+    assert problem("fsx", "files", "sagemaker", "filesystem", "fsx") is None
+    assert "this data set needs ingestion 'efs'" in problem("fsx", "files", "sagemaker", "filesystem", "efs")
+    assert "cannot read a file system" in problem("file", "files", "sagemaker", "filesystem", "fsx")
+    assert "give one of type 'filesystem'" in problem("efs", "files", "sagemaker", "s3")
+    assert "does not exist on back-end 'local'" in problem("fsx", "files", "local", "filesystem", "fsx")
+
+
+def test_what_is_neither_on_this_disk_nor_mounted_is_in_s3():
+    assert {name for name in INGESTIONS if not needs_s3(name)} == {"local", "fsx", "efs"}

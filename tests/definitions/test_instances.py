@@ -5,9 +5,17 @@ import pytest
 
 import definitions.instances as instances
 from definitions.errors import UserError
-from definitions.instances import LocalShare, instance_facts, is_local, load_tables, parse_local, price_of
+from definitions.instances import LocalShare, instance_facts, is_local, load_tables, own_prices_csv, parse_local, price_of
 
 FOLDER = Path(instances.__file__).parent
+HEADER = "instance_type,region,usd_per_hour,date,source\n"
+
+
+@pytest.fixture(autouse=True)
+def own_prices(tmp_path, monkeypatch):
+    """The user's own table, at first none."""
+    monkeypatch.setenv("OUTRIDER_PRICES", str(tmp_path / "own.csv"))
+    return tmp_path / "own.csv"
 
 
 @pytest.mark.parametrize(
@@ -126,3 +134,30 @@ def test_every_shipped_row_is_dated_and_sourced_once(name):
 def test_every_priced_type_has_facts():
     tables = load_tables()
     assert {name for name, _ in tables.prices if not is_local(name)} <= set(tables.facts)
+
+
+def test_the_users_own_prices_lie_on_top_where_they_are_as_new(own_prices):
+    rows = [
+        "ml.m5.large,us-east-1,0.2,2022-03-24,same day",
+        "ml.m5.xlarge,us-east-1,0.3,2021-01-01,older",
+        "ml.zz9.xlarge,eu-west-1,9,2026-01-01,new",
+    ]
+    own_prices.write_text(HEADER + "\n".join(rows))
+    assert (price_of("ml.m5.large").usd_per_hour, price_of("ml.m5.large").source) == (0.2, "same day")
+    assert price_of("ml.m5.xlarge").usd_per_hour == 0.23
+    assert price_of("ml.zz9.xlarge", "eu-west-1").usd_per_hour == 9
+    own_prices.write_text(HEADER + "ml.m5.large,us-east-1,0,2026-01-01,free?\n")
+    with pytest.raises(UserError, match=r"own.csv, line 2: usd_per_hour is '0'"):
+        price_of("ml.m5.large")
+
+
+def test_a_table_that_is_given_stands_alone(own_prices, tmp_path):
+    own_prices.write_text(HEADER + "ml.a.b,us-east-1,5,2026-01-01,own\n")
+    (tmp_path / "given.csv").write_text(HEADER + "ml.a.b,us-east-1,4,2020-01-01,given\n")
+    assert price_of("ml.a.b", tables=load_tables(prices_csv=tmp_path / "given.csv")).usd_per_hour == 4
+
+
+def test_where_the_users_own_prices_are():
+    assert own_prices_csv({"OUTRIDER_PRICES": "/x/p.csv", "XDG_CACHE_HOME": "/c"}) == Path("/x/p.csv")
+    assert own_prices_csv({"XDG_CACHE_HOME": "/c", "HOME": "/h"}) == Path("/c/outrider/prices.csv")
+    assert own_prices_csv({"HOME": "/h"}) == Path("/h/.cache/outrider/prices.csv")

@@ -15,7 +15,7 @@ def test_it_has_every_field_and_no_other():
     found = json.loads(FILE.read_text(encoding="utf-8"))
     assert set(found["properties"]) == set(BenchmarkDefinition.model_fields)
     assert found["additionalProperties"] is False
-    assert found["required"] == ["name", "script", "objectives"]
+    assert found["required"] == ["name", "objectives"]
 
 
 def test_every_kind_of_domain_has_a_form():

@@ -248,7 +248,7 @@ exclusive: yes
             "  demo.yaml:7: arguments.y: needs a single value: text, a number, true/false or null; {'z': 1} was given",
             "  demo.yaml:8: max_run: unknown key; it belongs to 'budget': budget.max_run",
             "  demo.yaml:10: datasets.photos.samples: 'lots' is not a count such as 2000 or 2k",
-            "  demo.yaml:11: datasets.p2.type: must be one of images, path, s3; 'vidio' was given",
+            "  demo.yaml:11: datasets.p2.type: must be one of images, path, s3, filesystem; 'vidio' was given",
             "  demo.yaml:12: datasets.p3.type: is missing",
             "  demo.yaml:13: datasets.p4: needs a mapping (key: value); 4 was given",
             "  demo.yaml:14: fidelity: the ladder must ascend",
@@ -283,9 +283,66 @@ exclusive: yes
         )
 
     def test_missing_keys(self):
-        assert refused("name: d\nspace: {a: 1}") == (
-            "demo.yaml has 2 problems:\n  demo.yaml:1: script: is missing\n  demo.yaml:1: objectives: is missing"
+        assert refused("name: d\ndatasets: {d: {type: path}}") == (
+            "demo.yaml has 2 problems:\n  demo.yaml:1: objectives: is missing\n  demo.yaml:2: datasets.d.path: is missing"
         )
+
+    @pytest.mark.parametrize("backend", ["local", "simulated", "slurm"])
+    def test_without_a_script_nothing_runs_but_on_sagemaker(self, backend):
+        text = "name: d\nspace: {a: 1}\nobjectives: {x: min}\nsagemaker: {image: my/image:1}"
+        assert refused(text, backend) == f"demo.yaml:1: script: is missing; back-end {backend} runs nothing else"
+        assert resolved(text, "sagemaker").definition.script is None
+        assert resolved(text, "warm_pool").definition.warm_pool.image == "my/image:1"
+
+    def test_without_a_script_sagemaker_is_told_what_runs(self):
+        text = "name: d\nspace: {a: 1}\nobjectives: {x: min}\nsagemaker:\n  framework: pytorch\n"
+        assert (
+            refused(text, "sagemaker") == "demo.yaml:1: script: is missing; without one, give sagemaker.image or sagemaker.algorithm_name"
+        )
+
+    def test_an_algorithm_runs_no_script_and_says_nothing_by_itself(self):
+        text = "name: d\nspace: {a: 1}\nobjectives:\n  x: min\n  cost_usd: min\nsagemaker:\n  algorithm_name: xgb\n"
+        assert refused(text, "sagemaker") == (
+            "demo.yaml:4: objectives.x: an algorithm prints no reports; give sagemaker.metrics.x, a regular expression"
+        )
+        assert resolved(text + "  metrics: {x: 'x=(.*)'}", "sagemaker").definition.sagemaker.metrics == {"x": "x=(.*)"}
+        text += "  metrics: {x: 'x=(.*)'}\n  image: i\nscript: t.py"
+        assert refused(text, "sagemaker").splitlines()[1:] == [
+            "  demo.yaml:7 (sagemaker): sagemaker.algorithm_name: an image is given too; keep one of them",
+            "  demo.yaml:7 (sagemaker): sagemaker.algorithm_name: an algorithm runs its own program; leave out `script`, or give an image",
+        ]
+
+    def test_options_of_sagemaker(self):
+        block = """sagemaker:
+  metrics: {a: "no group", b: "(one)(two)", c: "("}
+  keep_alive: 0
+  profiler_interval_ms: 300
+  retries: 31
+  tags: {a: 1}
+  volume_gb: 0.5
+  security_groups: []
+"""
+        assert refused(small(block), "sagemaker").splitlines()[1:] == [
+            "  demo.yaml:6: sagemaker.metrics: a: 'no group' has 0 groups; it needs exactly one, around the number",
+            "  demo.yaml:7: sagemaker.keep_alive: must be at least 1; 0 was given",
+            "  demo.yaml:8: sagemaker.profiler_interval_ms: must be one of 100, 200, 500, 1000, 5000, 60000; 300 was given; "
+            "did you mean '500'?",
+            "  demo.yaml:9: sagemaker.retries: must be at most 30; 31 was given",
+            "  demo.yaml:10: sagemaker.tags.a: needs text; 1 was given; put it in quotes, as you mean it",
+            "  demo.yaml:11: sagemaker.volume_gb: needs a whole number; 0.5 was given",
+            "  demo.yaml:12: sagemaker.security_groups: needs at least one entry",
+        ]
+
+    def test_file_systems(self):
+        block = "datasets:\n  a: {type: filesystem, kind: fsx, id: fs-0123456789abcdef0, directory: /x}\n"
+        found = resolved(small(block), "sagemaker").definition.datasets["a"]
+        assert (found.uri, found.layout) == ("fsx://fs-0123456789abcdef0/x", "files")
+        wrong = block.replace("fs-0123456789abcdef0", "fs-1").replace("/x", "x").replace("fsx,", "nfs,")
+        assert refused(small(wrong), "sagemaker").splitlines()[1:] == [
+            "  demo.yaml:6: datasets.a.kind: must be one of fsx, efs; 'nfs' was given; did you mean 'fsx'?",
+            "  demo.yaml:6: datasets.a.id: needs the form fs-0123456789abcdef0; 'fs-1' was given",
+            "  demo.yaml:6: datasets.a.directory: needs an absolute path; 'x' was given",
+        ]
 
     def test_python_definitions_complain_alike(self):
         definition = BenchmarkDefinition(name="d", script="t.py", objectives={"x": "min"})

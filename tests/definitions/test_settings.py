@@ -211,6 +211,11 @@ class TestFields:
         assert setting("sagemaker.region=r", backend="warm_pool").warm_pool.region == "r"
         assert setting("warm_pool.region=r", backend="warm_pool").warm_pool.region == "r"
 
+    def test_lists_and_mappings_of_sagemaker(self):
+        found = setting("subnets=a,b", "sagemaker.security_groups=c", "sagemaker.tags.team=7", "spot=true", backend="sagemaker").sagemaker
+        assert (found.subnets, found.security_groups, found.tags, found.spot) == (("a", "b"), ("c",), {"team": "7"}, True)
+        assert setting("fallback_instance_types=ml.m4.xlarge", backend="warm_pool").warm_pool.fallback_instance_types == ("ml.m4.xlarge",)
+
     def test_options_of_another_back_end_are_refused(self):
         assert refused("sagemaker.region=x") == (
             "--set sagemaker.region=x: this is about the back-end sagemaker\n  the run is on local\n  leave it out"

@@ -1,0 +1,119 @@
+"""`outrider clean --tag T`: shows and deletes what the training jobs of a tag left in S3."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from definitions.errors import EXIT_CLOUD, UserError
+
+if TYPE_CHECKING:
+    from backends.sagemaker.leftovers import Leftovers, Place
+
+_EPILOG = """\
+Deleted are the folders checkpoints/<tag>/, output/<tag>/ and jobs/<tag>/ below the prefix: a run of this tag cannot be resumed afterwards.
+Code packages and data sets are kept: they are shared by content with other runs. Nothing is deleted while jobs of the tag run.
+Exit codes: 0 done, 2 wrong use or not agreed, 5 something could not be deleted, which is then named."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Delete the leftovers and return the exit code; raises `UserError` where that was not agreed to, `CloudError` where AWS refuses."""
+    from launch.cli import normalise
+
+    given = _parser().parse_args(normalise(arguments))
+    from backends.sagemaker.cleanup import TagJobs, check_tag
+    from backends.sagemaker.clients import Clients
+    from backends.sagemaker.leftovers import Leftovers
+    from backends.sagemaker.options import default_bucket
+    from backends.sagemaker.refusals import as_cloud_errors, masked
+
+    check_tag(given.tag)
+    clients = Clients(given.region, os.environ)
+    with as_cloud_errors(f"what {given.tag} left in S3 could not be looked at, so nothing was deleted"):
+        bucket = given.bucket or default_bucket(clients, create=False)
+        running = TagJobs(clients, given.tag, page_gap_s=0.0 if clients.emulated else 1.0).running()
+        if running:
+            raise UserError(
+                f"{given.tag} still has {len(running)} job{'s' * (len(running) > 1)} in {clients.region}, e.g. {running[0]}",
+                "they still write",
+                f"outrider stop --tag {given.tag}",
+            )
+        leftovers = Leftovers(clients, bucket, given.prefix, given.tag)
+        where = masked(f"s3://{bucket}/")
+        places = _measured(leftovers, given.bucket is None)
+    if not any(place.objects for place in places):
+        print(f"{given.tag} has left nothing in {where}{given.prefix}")
+        return 0
+    _show(where, places)
+    _agree(given.yes)
+    problems = leftovers.delete()
+    left = leftovers.measure()
+    kept = sum(place.objects for place in left)
+    deleted = sum(place.objects for place in places) - kept
+    print(f"{deleted} objects deleted; code packages and data sets are kept, as other runs may share them")
+    if not kept:
+        return 0
+    for line in problems:
+        print(line, file=sys.stderr)
+    for place in left:
+        if place.objects:
+            print(f"not deleted: {place.objects} objects in {where}{place.key_prefix}", file=sys.stderr)
+    return EXIT_CLOUD
+
+
+def _measured(leftovers: Leftovers, bucket_may_lack: bool) -> list[Place]:
+    """Return what there is; the default bucket is made by the first run, so that there may be none."""
+    from backends.sagemaker.refusals import Kind, refusal_of
+
+    try:
+        return leftovers.measure()
+    except UserError as error:
+        refusal = refusal_of(error.__cause__) if error.__cause__ is not None else None
+        if refusal is None or refusal.kind is not Kind.MISSING or not bucket_may_lack:
+            raise
+        return []
+
+
+def _show(where: str, places: Sequence[Place]) -> None:
+    from benchmarking.report import table
+
+    rows = [[where + place.key_prefix, place.objects, _size(place.size_bytes)] for place in places]
+    total = ["together", sum(place.objects for place in places), _size(sum(place.size_bytes for place in places))]
+    print(table(["what", "objects", "size"], [*rows, total]), flush=True)
+
+
+def _agree(yes: bool) -> None:
+    if yes:
+        return
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise UserError("this deletes what is listed above", "there is no terminal to ask on", "give --yes to agree beforehand")
+    if input("Delete? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise UserError("not agreed, so nothing was deleted")
+
+
+def _size(size_bytes: int) -> str:
+    value, unit = float(size_bytes), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="outrider clean",
+        description="Delete what the training jobs of a tag left in S3.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--tag", required=True, metavar="TAG", help="the --experiment_tag of the run")
+    parser.add_argument("--bucket", default=None, metavar="B", help="bucket of the run (default sagemaker-<region>-<account>)")
+    parser.add_argument("--prefix", default="outrider", metavar="P", help="where in it Outrider keeps everything (default outrider)")
+    parser.add_argument("--region", default=None, metavar="R", help="where the jobs ran (default: the AWS configuration's)")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    return parser

@@ -1,0 +1,91 @@
+"""`outrider prices`: what an hour of an instance costs, since when and by whose word; `--refresh` asks AWS."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+_EPILOG = """\
+Prices are on demand, in dollars per hour of one instance. Managed spot training is billed at the same price, for fewer seconds.
+--refresh needs pricing:GetProducts and keeps what it learns in $OUTRIDER_PRICES (default ~/.cache/outrider/prices.csv); of two prices the
+one of the later date counts. What is not known is shown as -, and is never taken for zero."""
+
+
+def main(arguments: Sequence[str], environ: Mapping[str, str] = os.environ, now: Callable[[], float] = time.time) -> int:
+    """Show the prices and return the exit code; raises `UserError` for an unknown type and `CloudError` where AWS refuses."""
+    given = _parser(environ).parse_args(arguments)
+    from benchmarking.report.text import table
+    from definitions.errors import nearest
+    from definitions.instances import is_local, load_tables, price_of
+
+    _check_types(given.type)
+    if given.refresh:
+        _refresh(given.region, given.type, environ, now())
+    tables = load_tables(environ=environ)
+    types = given.type or sorted(name for name, region in tables.prices if region == given.region)
+    rows = []
+    for name in types:
+        price = price_of(name, given.region, tables=tables)
+        place = "" if price is None else price.region
+        rows.append([name, place or given.region, *([None] * 3 if price is None else [price.usd_per_hour, price.date, price.source])])
+    for name in given.type:
+        known = is_local(name) or name in tables.facts or any(name == priced for priced, _ in tables.prices)
+        near = "" if known else nearest(name, list(tables.facts))
+        if near:
+            print(f"{name} is not in the table of instance types; did you mean {near!r}?", file=sys.stderr)
+    if not rows:
+        print(f"no price is known for {given.region}; --refresh asks AWS", file=sys.stderr)
+    print(table(["instance type", "region", "usd per hour", "date", "source"], rows))
+    return 0
+
+
+def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="outrider prices",
+        description="Show what instances cost, since when, and by whose word.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+    parser.add_argument("type", nargs="*", metavar="TYPE", help="instance types, e.g. ml.g5.xlarge (default: all with a known price)")
+    parser.add_argument("--region", default=region, metavar="R", help=f"region of the prices (default {region})")
+    parser.add_argument("--refresh", action="store_true", help="ask AWS for them first")
+    return parser
+
+
+def _check_types(types: Sequence[str]) -> None:
+    from definitions.errors import UserError
+    from definitions.instances import is_local
+
+    for name in types:
+        if not is_local(name) and not name.startswith("ml."):
+            raise UserError(f"{name!r} is no instance type for training", "their names begin with ml. or local.", "e.g. ml.m5.xlarge")
+
+
+def _refresh(region: str, types: Sequence[str], environ: Mapping[str, str], now_s: float) -> None:
+    from backends.sagemaker.clients import Clients
+    from backends.sagemaker.prices import fetch_prices, store_prices
+    from definitions.instances import own_prices_csv
+
+    clients = Clients(region, environ)
+    wanted = [name for name in types if name.startswith("ml.")] or None
+    source = "emulated" if clients.emulated else "AWS"
+    found = fetch_prices(clients.get("pricing"), region, wanted, now_s, source=source)
+    remarks = [f"{len(found.rows)} prices of {region} from {source}"]
+    if found.skipped:
+        remarks.append(f"{found.skipped} products were not understood")
+    missing = sorted(set(wanted or ()) - {row.instance_type for row in found.rows})
+    if missing:
+        remarks.append(f"none for {', '.join(missing)}")
+    path: Path = own_prices_csv(environ)
+    if clients.emulated and not environ.get("OUTRIDER_PRICES"):
+        # An emulator's prices must not pass for a bill's.
+        remarks.append("an emulator's are kept only where OUTRIDER_PRICES names a file")
+    elif found.rows:
+        store_prices(path, found.rows)
+        remarks.append(f"kept in {path}")
+    print("; ".join(remarks), file=sys.stderr)

@@ -1,0 +1,133 @@
+"""`outrider doctor`: a table or JSON, an exit code, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+from tag_bench import BUCKET, TagBench, tag_bench, use
+
+from launch.__main__ import main
+
+CLOUD = """\
+sagemaker:
+  space: {instance_type: {choice: [ml.m5.large, ml.m5.xlarge]}, x: {uniform: [0, 1]}}
+  framework: pytorch
+  framework_version: "2.9"
+"""
+
+
+@pytest.fixture
+def cloud(monkeypatch, tmp_path, toy):
+    (toy.folder / "cloud.yaml").write_text((toy.folder / "toy.yaml").read_text() + CLOUD)
+    with tag_bench() as emulator:
+        use(monkeypatch, emulator.environment, tmp_path)
+        yield TagBench(emulator)
+
+
+def doctor(capsys, *words):
+    capsys.readouterr()
+    code = main(["doctor", *words])
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    assert "123456789012" not in captured.out + captured.err
+    return code, captured.out, captured.err
+
+
+def verdicts(out):
+    return {check["name"]: check["verdict"] for check in json.loads(out)["checks"]}
+
+
+def test_ready(cloud, capsys):
+    code, out, _ = doctor(capsys, "--benchmark", "cloud.yaml")
+    assert (code, out.splitlines()[-1]) == (0, "ready")
+    assert "quota: ml.m5.xlarge for training job usage" in out
+    code, out, _ = doctor(capsys, "--benchmark", "cloud.yaml", "--format", "json")
+    assert json.loads(out)["ready"] is True
+    assert verdicts(out)["price of ml.m5.large"] == "ok"
+
+
+def test_problems_are_counted_and_come_with_what_to_do(cloud, capsys):
+    cloud.emulator.add_faults([{"kind": "quota", "quota": "ml.m5.large for training job usage", "limit": 0}])
+    code, out, _ = doctor(capsys, "--benchmark", "cloud.yaml", "--set", "bucket=not-there", "--role", "arn:aws:iam::999999999999:role/r")
+    assert (code, out.splitlines()[-1]) == (2, "3 problems")
+    assert "there is no bucket not-there" in out
+    assert "role: give a role of the account" in out
+    assert "aws service-quotas request-service-quota-increase --service-code sagemaker --quota-code L-" in out
+
+
+def test_a_definition_that_does_not_resolve_hides_nothing(cloud, capsys):
+    code, out, _ = doctor(capsys, "--benchmark", "nobody", "--format", "json")
+    assert code == 2
+    found = verdicts(out)
+    assert (found["definition"], found["role"], found["bucket is writable"]) == ("failed", "ok", "ok")
+
+
+@pytest.mark.parametrize(
+    ("fault", "failed"),
+    [
+        ({"kind": "expired_token"}, "credentials"),
+        ({"kind": "error", "operation": "HeadBucket", "code": "AccessDenied", "status": 403}, "bucket"),
+    ],
+)
+def test_where_the_cloud_refuses(cloud, capsys, fault, failed):
+    cloud.emulator.add_faults([fault])
+    code, out, _ = doctor(capsys, "--format", "json")
+    assert code == 5
+    assert verdicts(out)[failed] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("environment", "code", "failed"),
+    [
+        ({}, 2, "AWS configuration"),
+        ({"AWS_DEFAULT_REGION": "us-east-1"}, 5, "credentials"),
+        ({"AWS_DEFAULT_REGION": "us-east-1", "AWS_PROFILE": "nobody"}, 5, "credentials"),
+        ({"AWS_DEFAULT_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
+          "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, 5, "credentials"),
+        ({"AWS_DEFAULT_REGION": "us-east-1", "AWS_ENDPOINT_URL": "nonsense"}, 5, "credentials"),
+    ],
+)  # fmt: skip
+def test_without_an_account(monkeypatch, tmp_path, capsys, environment, code, failed):
+    use(monkeypatch, environment, tmp_path)
+    found, out, _ = doctor(capsys, "--format", "json")
+    assert found == code
+    assert verdicts(out)[failed] == "failed"
+
+
+def test_this_machine(toy, capsys):
+    toy.define()
+    code, out, _ = doctor(capsys, "--backend", "local", "--benchmark", "toy.yaml", "--format", "json")
+    assert code == 0
+    assert set(verdicts(out)) == {"cores", "memory", "disk", "definition", "instance type local.1cpu"}
+    toy.define(arguments="{instance_type: local.9999cpu}")
+    code, out, _ = doctor(capsys, "--backend", "local", "--benchmark", "toy.yaml", "--format", "json")
+    assert (code, verdicts(out)["instance type local.9999cpu"]) == (2, "failed")
+
+
+def test_policies(cloud, capsys):
+    code, out, err = doctor(capsys, "--policy", "--role", "arn:aws:iam::111122223333:role/jobs/trainer", "--region", "eu-west-1")
+    statements = {one["Sid"]: one for one in json.loads(out)["Statement"]}
+    assert (code, err) == (0, "")
+    assert statements["PassRole"]["Resource"] == "arn:aws:iam::*:role/jobs/trainer"
+    assert statements["Bucket"]["Resource"] == "arn:aws:s3:::sagemaker-eu-west-1-${aws:PrincipalAccount}"
+    _, out, _ = doctor(capsys, "--policy", "role", "--benchmark", "cloud.yaml", "--set", "bucket=b", "prefix=p")
+    statements = {one["Sid"]: one for one in json.loads(out)["Statement"]}
+    assert statements["Objects"]["Resource"] == "arn:aws:s3:::b/p/*"
+    _, out, _ = doctor(capsys, "--policy", "trust")
+    assert json.loads(out)["Statement"][0]["Principal"] == {"Service": "sagemaker.amazonaws.com"}
+    assert doctor(capsys, "--policy", "--backend", "local")[0] == 2
+    assert "no role is known" in doctor(capsys, "--policy")[2]
+
+
+def test_a_template(capsys):
+    code, out, _ = doctor(capsys, "--cloudformation")
+    assert (code, set(yaml.safe_load(out)["Resources"])) == (0, {"Bucket", "Role", "CallerPolicy"})
+
+
+def test_emulated(monkeypatch, tmp_path, capsys):
+    use(monkeypatch, {}, tmp_path)
+    code, out, _ = doctor(capsys, "--emulate")
+    assert (code, out.splitlines()[-1]) == (0, "ready")
+    assert BUCKET.replace("123456789012", "************") in out

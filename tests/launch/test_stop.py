@@ -1,0 +1,63 @@
+"""`outrider stop`: what it prints and returns."""
+
+from __future__ import annotations
+
+import pytest
+from tag_bench import TagBench, tag_bench, use
+
+from launch.__main__ import main
+
+
+@pytest.fixture
+def bench(monkeypatch, tmp_path):
+    with tag_bench() as emulator:
+        use(monkeypatch, emulator.environment, tmp_path)
+        yield TagBench(emulator)
+
+
+def test_jobs_are_stopped_and_listed(bench, capsys):
+    names = [bench.job("my-run"), bench.job("my-run")]
+    other = bench.job("other")
+    assert main(["stop", "--tag", "my-run"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].split() == ["job", "before", "now", "what", "was", "done"]
+    assert sorted(line.split()[0] for line in out[2:]) == sorted(names)
+    assert all(line.split()[1:] == ["InProgress", "Stopped", "stopped"] for line in out[2:])
+    assert bench.status(other) == "InProgress"
+    assert main(["stop", "--tag", "my-run"]) == 0
+    assert capsys.readouterr().out == "no job of my-run runs in us-east-1\n"
+
+
+def test_what_is_left_is_named_and_told_by_the_exit_code(bench, capsys):
+    name = bench.job("my-run")
+    bench.emulator.add_faults([{"kind": "error", "operation": "StopTrainingJob", "code": "AccessDeniedException", "status": 400}])
+    assert main(["stop", "--tag", "my-run"]) == 5
+    assert capsys.readouterr().err.splitlines()[-1].strip() == name
+
+
+def test_dashes_and_no_waiting(bench, capsys):
+    bench.job("my-run")
+    bench.emulator.add_faults([{"kind": "slow_stop", "seconds": 60.0}])
+    assert main(["stop", "--tag", "my-run", "--no-wait"]) == 0
+    assert "asked to stop" in capsys.readouterr().out
+
+
+def test_a_refusal_is_no_traceback(bench, capsys):
+    bench.job("my-run")
+    bench.emulator.add_faults([{"kind": "expired_token"}])
+    assert main(["stop", "--tag", "my-run"]) == 5
+    err = capsys.readouterr().err
+    assert err.startswith("error: the jobs of my-run could not be listed, so none was stopped\n  ListTrainingJobs: ExpiredTokenException")
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(("environment", "code"), [({}, 2), ({"AWS_DEFAULT_REGION": "us-east-1"}, 5)])
+def test_without_region_or_credentials(monkeypatch, tmp_path, capsys, environment, code):
+    use(monkeypatch, environment, tmp_path)
+    assert main(["stop", "--tag", "my-run"]) == code
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_what_is_no_tag_is_refused(capsys):
+    assert main(["stop", "--tag", ""]) == 2
+    assert "--tag ''" in capsys.readouterr().err
