@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from benchmarking.journal import Record
@@ -40,6 +40,7 @@ class Progress:
         self._best: tuple[float, int] | None = None
         self._best_through = 0
         self._panel: tuple[str, ...] = ()
+        self._note = ""
         self._live = self._make_live() if live else None
 
     def _make_live(self) -> Any:
@@ -75,6 +76,10 @@ class Progress:
     def observe(self, record: Record, state: ExperimentState) -> None:
         """Show a change."""
         now = self._clock()
+        if record.kind == "noted" and not record.body["job"]:
+            self._note = record.body["text"]
+        elif record.kind not in ("noted", "retained"):
+            self._note = ""
         if self._live is not None:
             if now - self._drawn_at >= _MIN_INTERVAL_S or record.kind in ("start", "settle", "end"):
                 self._drawn_at = now
@@ -103,11 +108,23 @@ class Progress:
                 return self._settled(state.trials[body["trial"]], state)
             case "rejected":
                 return f"waiting: {body['message'] or body['cause']}"
+            case "noted":
+                return self._noted(body, state)
+            case "retained" if body["billable_s"] is not None:
+                kept = f"{body['job']}: its {body['instance_type']} was kept warm for {duration(body['billable_s'])}"
+                return kept + (f", then {body['reused_by']} got it" if body["reused_by"] else "")
             case "stop":
                 return f"stopping {body['job']}: {body['reason']}"
             case "reported" if self._verbose:
                 return f"{body['job']}: " + " ".join(f"{name}={shown(value)}" for name, value in body["metrics"].items())
         return None
+
+    def _noted(self, body: Mapping[str, Any], state: ExperimentState) -> str | None:
+        if body["text"]:
+            return str(body["text"])
+        job = state.jobs.get(body["job"])
+        # That it trains is what "starts" says.
+        return None if job is None or body["stage"] == "Training" else f"trial {job.trial} {body['stage']}"
 
     def _keys(self, trial: TrialState) -> list[str]:
         order = () if self._spec is None else self._spec.definition.configuration_keys
@@ -166,10 +183,10 @@ class Progress:
         return Text("\n".join([f"{self._clock_text()} | {head}" if head else "", *rest]), no_wrap=True, overflow="ellipsis")
 
     def _draw(self, state: ExperimentState) -> tuple[str, ...]:
-        lines = [self._headline(state)]
+        lines = [self._headline(state), *([f"  {self._note}"] if self._note else [])]
         for job in list(state.jobs.values())[:8]:
             trial = state.trials[job.trial]
-            stage = "stopping" if job.stop_requested_at else ("running" if job.started else "waiting")
+            stage = "stopping" if job.stop_requested_at else job.stage or ("running" if job.started else "waiting")
             values = " ".join(f"{name}={shown(value)}" for name, value in list(trial.last.items())[:4])
             keys = self._keys(trial)
             lines.append(f"  trial {trial.trial} {stage}: {configuration_text(trial.configuration, keys)}  {values}")

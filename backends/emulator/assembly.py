@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -32,6 +33,10 @@ from backends.emulator.validation import Model
 from backends.emulator.world import World
 from backends.local.guard import Guard
 from definitions.errors import UserError
+
+
+_SHORT = 45
+"""Characters that the path of temporary files may have, so that there is room for what programs add to it."""
 
 
 class Assembly:
@@ -63,10 +68,11 @@ class Assembly:
             s3 = S3Store(folder / "s3", lambda: clock.now() + book.clock_ahead_s())
             stack.callback(s3.close)
             logs = LogStore(folder / "logs", lambda: clock.now() + book.clock_ahead_s())
-            for left in ("jobs", "caches"):
+            for left in ("jobs", "caches", "t"):
                 shutil.rmtree(folder / left, ignore_errors=True)
             isolation = best_isolation(settings.namespaces)
-            self.world = world = World(settings, engine, s3, logs, book, folder, isolation, inherited, token)
+            scratch = _scratch(folder, stack)
+            self.world = world = World(settings, engine, s3, logs, book, folder, scratch, isolation, inherited, token)
             provide_python(folder / "bin", settings.python)
             store = JobStore(folder / "jobs.sqlite")
             stack.callback(store.close)
@@ -115,3 +121,13 @@ class Assembly:
 
         world.started, world.gone = started, gone
         stack.callback(lambda: guard.close(goodbye=not leaders))
+
+
+def _scratch(folder: Path, stack: contextlib.ExitStack) -> Path:
+    """Return a folder with a short path, deleted when the stack ends."""
+    scratch = folder / "t"
+    if len(str(scratch)) > _SHORT:
+        scratch = Path(tempfile.mkdtemp(prefix="outrider-t-"))
+    scratch.mkdir(exist_ok=True)
+    stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+    return scratch

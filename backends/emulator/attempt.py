@@ -57,6 +57,7 @@ class Attempt:
         on_exit: Callable[[int], None],
     ) -> None:
         self._job, self._world, self._cache, self._on_exit = job, world, cache, on_exit
+        self._life = number
         self.folder = world.folder / "jobs" / f"{job.name}.{number}"
         self._hosts_config = contract.hosts_of(job)
         self._program: Program | None = None
@@ -157,7 +158,8 @@ class Attempt:
     def discard(self) -> None:
         """Delete the folders; a piece of work."""
         if not self._world.settings.keep_job_folders:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            for folder in (self.folder, *(host.container.temporary for host in self._hosts)):
+                shutil.rmtree(folder, ignore_errors=True)
 
     def close(self) -> None:
         """End pipes and processes without telling anybody."""
@@ -193,7 +195,8 @@ class Attempt:
             world.settings.delays.log_s,
             world.settings.log_event_bytes,
         )
-        return _Host(Container(folder, name, view), instance_type, delivery)
+        temporary = world.scratch / f"{self._job.number}.{self._life}.{number}"
+        return _Host(Container(folder, name, view, temporary), instance_type, delivery)
 
     def _restore(self, host: _Host) -> None:
         config = self._job.request["CheckpointConfig"]

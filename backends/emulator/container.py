@@ -23,11 +23,13 @@ class Container:
     Args:
         folder: holds everything of the host; `host`: its name, e.g. `algo-1`.
         view: where the program sees what is in `ml`: /opt/ml, or its real path where it cannot be given a private one.
+        temporary: folder for temporary files.
     """
 
     folder: Path
     host: str
     view: str
+    temporary: Path
 
     @property
     def ml(self) -> Path:
@@ -112,8 +114,9 @@ def lay_out(container: Container, job: Job, hosts: Sequence[tuple[str, str, str]
     ml = container.ml
     for path in ("input/config", "input/data", "model", "output/data", "output/tensorboard", "code", "checkpoints"):
         (ml / path).mkdir(parents=True, exist_ok=True)
-    for path in ("stage", "tmp", "lazy"):
+    for path in ("stage", "lazy"):
         (container.folder / path).mkdir(exist_ok=True)
+    container.temporary.mkdir(exist_ok=True)
     config = ml / "input" / "config"
     (config / "hyperparameters.json").write_text(json.dumps(job.request.get("HyperParameters", {})), encoding="utf-8")
     (config / "inputdataconfig.json").write_text(json.dumps(input_config(job.request)), encoding="utf-8")

@@ -87,7 +87,7 @@ def job_environment(
     found["NO_PROXY"] = found["no_proxy"] = "127.0.0.1,localhost"
     found["PATH"] = path
     found["PYTHONUNBUFFERED"] = "1"
-    found["TMPDIR"] = str(container.folder / "tmp")
+    found["TMPDIR"] = str(container.temporary)
     found[MARK] = mark
     found.update(client_environment(endpoint_url, settings.region))
     found["TRAINING_JOB_NAME"] = job.name

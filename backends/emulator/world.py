@@ -20,6 +20,7 @@ class World:
 
     Args:
         folder: of everything that jobs leave behind while they run.
+        scratch: of their temporary files; a short path, as sockets lie there whose paths must not exceed 108 bytes.
         isolation: how much of a container jobs get.
         endpoint_url: under which jobs reach the emulator, once it listens.
         inherited: the emulator's own environment.
@@ -32,6 +33,7 @@ class World:
     logs: LogStore
     book: FaultBook
     folder: Path
+    scratch: Path
     isolation: Isolation
     inherited: Mapping[str, str]
     token: str
