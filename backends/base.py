@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from backends.checks import Check
 from backends.failures import Cause, Outcome
 from definitions.schema import BenchmarkDefinition
 
@@ -227,6 +228,20 @@ class AdoptedJob:
 
 
 @dataclass(frozen=True)
+class AdoptedPool:
+    """Instances that an earlier controller knew to be kept warm, as its journal has it.
+
+    Args:
+        job: whose instances they were; `since`: time of its first `Retained`.
+    """
+
+    job: str
+    instance_type: str
+    instance_count: int
+    since: float
+
+
+@dataclass(frozen=True)
 class Capabilities:
     """What a back-end can do.
 
@@ -236,6 +251,7 @@ class Capabilities:
         survives_controller: jobs go on when the controller dies, so that they can be adopted.
         real_money: what it spends is billed.
         price_label: how prices are labelled: `nominal`, `emulated`, or empty for real ones.
+        warm_pools: instances of an ended job may be kept for the next one that asks for the same (`idle`).
     """
 
     virtual_time: bool = False
@@ -243,6 +259,7 @@ class Capabilities:
     survives_controller: bool = False
     real_money: bool = False
     price_label: str = ""
+    warm_pools: bool = False
 
 
 class CheckpointStore(abc.ABC):
@@ -312,6 +329,17 @@ class Backend(abc.ABC):
         """Return the capabilities that one made in this environment will have, before one is made."""
         return cls.capabilities
 
+    @classmethod
+    def problems(cls, definition: BenchmarkDefinition, instance_types: Sequence[str], environ: Mapping[str, str]) -> list[Check]:
+        """Return what stands in the way of a first start; empty where nothing does.
+
+        Args:
+            definition: resolved for this back-end.
+            instance_types: that its configurations can ask for.
+            environ: the controller's environment.
+        """
+        return []
+
     @abc.abstractmethod
     def submit(self, job: JobSpec) -> None:
         """Ask for a job to be run.
@@ -343,6 +371,9 @@ class Backend(abc.ABC):
             last_seen_at: time of the journal's last record; a back-end with virtual time goes on from there.
         """
 
+    def adopt_pools(self, pools: Sequence[AdoptedPool]) -> None:  # noqa: B027 (most keep nothing)
+        """Take over what an earlier controller knew to be kept, right after `adopt`; a final `Retained` follows for each."""
+
     @abc.abstractmethod
     def now(self) -> float:
         """Return UTC seconds since the epoch, never going back within one life of the back-end."""
@@ -350,6 +381,10 @@ class Backend(abc.ABC):
     @abc.abstractmethod
     def room(self, instance_type: str) -> int:
         """Return how many jobs of this type could run at once with nothing else running; 0 where none ever can."""
+
+    def idle(self, instance_type: str, instance_count: int) -> int:
+        """Return how many sets of instances wait warm for a job that asks for these, beyond those that submitted jobs will get."""
+        return 0
 
     def storage(self) -> Storage | None:
         """Return where data have to be brought for jobs to find them, made sure to exist; None where they read this machine's disk.

@@ -1,4 +1,4 @@
-"""Before real money is spent: shows what may be spent, and asks."""
+"""Before real money is spent: checks what a first start needs, shows what may be spent, and asks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 
 from backends.registry import backend_class
 from benchmarking.experiment import ExperimentSpec
+from benchmarking.journal import has_records
+from benchmarking.workers import instance_types
 from definitions.errors import UserError
 
 
@@ -20,7 +22,7 @@ def confirm(specs: Sequence[ExperimentSpec], *, yes: bool, ask: Callable[[str], 
         say: writes to the person.
 
     Raises:
-        UserError: no `max_cost`, nobody to ask, or the answer was no.
+        UserError: no `max_cost`, something is missing for a first start, nobody to ask, or the answer was no.
     """
     paid = [spec for spec in specs if backend_class(spec.backend).foretell(os.environ).real_money]
     if not paid:
@@ -28,6 +30,7 @@ def confirm(specs: Sequence[ExperimentSpec], *, yes: bool, ask: Callable[[str], 
     uncapped = [spec for spec in paid if spec.definition.budget.max_cost is None]
     if uncapped:
         raise UserError(f"{uncapped[0].title} spends real money", "no max_cost is given", "give --max_cost: dollars for all of them")
+    _check_first_starts(paid)
     if yes:
         return
     from launch.dry_run import describe
@@ -37,3 +40,21 @@ def confirm(specs: Sequence[ExperimentSpec], *, yes: bool, ask: Callable[[str], 
         raise UserError("this spends real money", "there is no terminal to ask on", "give --yes to agree beforehand")
     if ask("Proceed? [y/N] ").strip().lower() not in ("y", "yes"):
         raise UserError("not agreed, so nothing was started")
+
+
+def _check_first_starts(specs: Sequence[ExperimentSpec]) -> None:
+    """Refuse what cannot work before anything of it is started; who resumes has started before."""
+    seen = set()
+    for spec in specs:
+        key = spec.definition.name, spec.backend
+        if key in seen or has_records(spec.folder / "journal.sqlite"):
+            continue
+        seen.add(key)
+        found = backend_class(spec.backend).problems(spec.definition, instance_types(spec.definition, spec.backend), os.environ)
+        if found:
+            lines = [f"{check.name}: {check.found}" + (f" ({check.advice})" if check.advice else "") for check in found]
+            raise UserError(
+                f"{spec.title}: {len(found)} {'thing is' if len(found) == 1 else 'things are'} missing for a first start",
+                "\n  ".join(lines),
+                "`outrider doctor` with the same --benchmark and --backend shows all checks",
+            )

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, Event, JobSpec, Storage
+from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, Event, JobSpec, Storage
+from backends.checks import Check
 from backends.failures import Cause, Outcome
 from backends.local.clock import SteadyClock
 from backends.sagemaker import outcome
@@ -111,6 +112,14 @@ class SageMakerBackend(Backend):
         """Return the capabilities; on the emulator nothing real is spent."""
         return capabilities_of(is_emulated(environ))
 
+    @classmethod
+    def problems(cls, definition: BenchmarkDefinition, instance_types: Sequence[str], environ: Mapping[str, str]) -> list[Check]:
+        """Return what `outrider doctor` finds missing for a start on this back-end."""
+        from backends.sagemaker.first_start import first_start_problems
+
+        clients = Clients(getattr(definition, cls.block).region, environ)
+        return first_start_problems(definition, cls.block, instance_types, clients, environ)
+
     @property
     def calls_made(self) -> Mapping[str, int]:
         """How often each operation was called so far."""
@@ -139,7 +148,7 @@ class SageMakerBackend(Backend):
         return Storage(self.options.bucket, self.options.prefix, self.options.region)
 
     def idle(self, instance_type: str, instance_count: int) -> int:
-        """Return how many warm pools wait for such a job."""
+        """Return how many warm pools wait for such a job, beyond those that submitted jobs will get."""
         return self._keeper.idle(MatchKey(instance_type, instance_count))
 
     def submit(self, job: JobSpec) -> None:
@@ -157,6 +166,8 @@ class SageMakerBackend(Backend):
         instance_type = self._ender.capacity.choose(job.instance_type, now)
         cloud = CloudJob(job, JobLog(metrics=self.options.metrics), instance_type, born_at=now)
         self._creator.submit(cloud, self.room(job.instance_type))
+        if job.name in self._fleet.jobs:
+            self._keeper.submitted(job.name, MatchKey(instance_type, job.instance_count))
 
     def stop(self, job: str, reason: Cause) -> None:
         """Have the service stop a job; one that was never asked for is simply not created."""
@@ -200,6 +211,11 @@ class SageMakerBackend(Backend):
                 cloud.stop_reason = adopted.stop_reason or Cause.INTERRUPTED
             self._fleet.jobs[spec.name] = cloud
             self._fleet.describe(spec.name, functools.partial(self._found, cloud), functools.partial(self._not_found, cloud))
+
+    def adopt_pools(self, pools: Sequence[AdoptedPool]) -> None:
+        """Look each pool up by its job; what has become of it is told once."""
+        for pool in pools:
+            self._keeper.take_over(pool)
 
     def release(self) -> None:
         """Give up all warm pools, as no further job will come."""
