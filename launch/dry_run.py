@@ -1,81 +1,128 @@
-"""What would run, and its worst case in time and money. Starts nothing."""
+"""What would run, and its worst case in time and money: by forecasts where there are any, else by the limits. Starts nothing."""
 
 from __future__ import annotations
 
+import dataclasses
+import heapq
+import math
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from backends.base import Backend, BackendContext
 from backends.registry import backend_class
 from benchmarking.budget import cost_usd
-from benchmarking.canary.foresight import described, foresee
-from benchmarking.experiment import ExperimentSpec
+from benchmarking.canary.foresight import Foresight, described, foresee
+from benchmarking.experiment import ExperimentSpec, repeats_for
 from benchmarking.jobs import JobBuilder
+from benchmarking.methods.base import Method, Suggestion
+from benchmarking.methods.canary import CanaryLadder
+from benchmarking.methods.race import Race
 from benchmarking.methods.registry import build_method
 from benchmarking.refusal import Refuse, check_listed, refusal
 from benchmarking.report import table
 from benchmarking.report.text import dollars, duration
 from benchmarking.workers import instance_types, worker_count
+from definitions.configuration import configuration_id
 from definitions.errors import UserError
 
 _MANY = 20_000
 
 
+@dataclass(frozen=True)
+class Worst:
+    """The most that the jobs of an experiment take and cost.
+
+    Args:
+        longest_s: seconds until the last one ends; None where nothing limits them.
+        usd: with each job at its forecast's upper bound where it has one, else at its limit; None where unknown or without limit.
+        limit_usd: with each job at its limit.
+        forecast: jobs whose forecast was used; `jobs`: all of them, None where nothing limits their number.
+        dropped: configurations that do not fit by their forecast, and will not run.
+    """
+
+    longest_s: float | None
+    usd: float | None
+    limit_usd: float | None
+    forecast: int
+    jobs: int | None
+    dropped: int = 0
+
+
 def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str:
     """Return a table of the experiments: trials, workers, and the most that each can take and cost; raises `UserError` as a run would."""
-    rows, total = [], 0.0
-    unknown = False
-    label = ""
+    rows, worst, label = [], [], ""
+    foreseen: dict[str, None] = {}
     for spec in specs:
+        seen = foresee(spec.definition, spec.results_dir, spec.backend)
+        foreseen[described(seen)] = None
         with tempfile.TemporaryDirectory() as scratch:
             backend = backend_class(spec.backend).create(BackendContext(spec.definition, Path(scratch), spec.seed, environ))
             try:
                 label = backend.capabilities.price_label
-                row, worst_usd = _row(spec, backend)
+                row, one = _row(spec, backend, seen)
             finally:
                 backend.close()
         rows.append(row)
-        total, unknown = total + (worst_usd or 0.0), unknown or worst_usd is None
+        worst.append(one)
     header = ["benchmark", "method", "seed", "back-end", "instance types", "trials", "workers", "longest", "worst cost"]
-    worst = dollars(None if unknown else total) + (f" ({label} prices)" if label else "")
-    foreseen = dict.fromkeys(described(foresee(spec.definition, spec.results_dir, spec.backend)) for spec in specs)
     blocks = [table(header, rows), *(text for text in foreseen if text)]
-    return "\n\n".join([*blocks, f"worst case of all: {worst}; nothing was started"])
+    return "\n\n".join([*blocks, _total(worst, specs, label)])
 
 
-def _row(spec: ExperimentSpec, backend: Backend) -> tuple[list[object], float | None]:
+def _total(worst: Sequence[Worst], specs: Sequence[ExperimentSpec], label: str) -> str:
+    prices = f" ({label} prices)" if label else ""
+    lines = [f"worst case of all: {dollars(_dearest([one.usd for one in worst], len(worst)))}{prices}; nothing was started"]
+    used = sum(one.forecast for one in worst)
+    dropped = sum(one.dropped for one in worst)
+    if dropped:
+        lines.append(f"left out, as by their forecast they do not fit: {dropped}")
+    if used:
+        of = sum(one.jobs or 0 for one in worst)
+        limits = "max_run" if any(spec.definition.budget.max_run is not None for spec in specs) else "three times its forecast"
+        lines += [
+            f"of it, {used} of {of} jobs at the 95 % bound of their forecast; if every job ran to its limit ({limits}): "
+            f"{dollars(_dearest([one.limit_usd for one in worst], len(worst)))}"
+        ]
+    return "\n".join(lines)
+
+
+def _row(spec: ExperimentSpec, backend: Backend, seen: Foresight) -> tuple[list[object], Worst]:
     definition = spec.definition
-    refuse = refusal(definition, spec.backend, backend.room)
-    check_listed(definition, refuse)
-    jobs = JobBuilder(definition, spec.backend, "dry-run")
+    check_listed(definition, refusal(definition, spec.backend, backend.room))
+    jobs = JobBuilder(definition, spec.backend, "dry-run", longest_s=seen.longest_s)
     types = instance_types(definition, spec.backend)
     workers = worker_count(definition, spec.backend, backend.room)
     prices = [jobs.price({"instance_type": name})[0] for name in types]
     dearest = None if None in prices else max(price for price in prices if price is not None)
-    trials = _trials(spec, refuse)
-    if trials == 0:
-        raise UserError(f"{spec.title}: no configuration can run", _last_refusal(spec, refuse))
+    method = build_method(spec.method, definition, spec.seed, spec.method_arguments)
+    dropped: set[str] = set()
+
+    def foreseen(configuration: Mapping[str, Any]) -> str | None:
+        found = seen.problem(configuration)
+        if found is not None:
+            dropped.add(configuration_id(configuration))
+        return found
+
+    planned = _planned(spec, method, refusal(definition, spec.backend, backend.room, foreseen))
     budget = definition.budget
-    longest_s = None if trials is None else -(-trials // workers) * jobs.worst_s
-    if budget.max_wallclock_time is not None:
-        longest_s = min(longest_s or float("inf"), budget.max_wallclock_time)
+    trials = budget.max_num_trials if planned is None else min(len(planned), budget.max_num_trials or len(planned))
+    if trials == 0:
+        raise UserError(
+            f"{spec.title}: no configuration can run", _last_refusal(spec, refusal(definition, spec.backend, backend.room, seen.problem))
+        )
+    if budget.max_cost is not None and dearest is not None:
+        _check_first(spec, jobs, planned, min(price for price in prices if price is not None))
     counts = definition.search_space.domains.get("instance_count")
     most = max((int(value) for value in counts.grid(0)), default=1) if counts is not None else 1
-    worst_usd = cost_usd(trials * jobs.worst_s, dearest, most) if trials is not None else None
-    if longest_s is not None and dearest is not None:
-        by_time = cost_usd((longest_s + jobs.worst_s) * workers, dearest, most)
-        worst_usd = by_time if worst_usd is None else min(worst_usd, by_time or worst_usd)
-    if budget.max_cost is not None and dearest is not None:
-        worst_usd = min(worst_usd if worst_usd is not None else float("inf"), budget.max_cost)
-    if budget.max_cost is not None and dearest is not None:
-        first_usd = cost_usd(jobs.worst_s, min(price for price in prices if price is not None), 1) or 0.0
-        if first_usd > budget.max_cost:
-            raise UserError(
-                f"{spec.title}: max_cost = {dollars(budget.max_cost)} allows no trial",
-                f"one may cost {dollars(first_usd)}: {duration(jobs.worst_s)} at most",
-                "raise max_cost, or lower max_run",
-            )
+    worst = (
+        _of_any(trials, jobs.worst_s, dearest, most, workers)
+        if planned is None or trials is None
+        else _of_planned(planned, trials, jobs, seen, workers)
+    )
+    worst = dataclasses.replace(_capped(worst, spec, workers, jobs.worst_s, dearest, most), dropped=len(dropped))
     row = [
         definition.name,
         spec.method,
@@ -84,10 +131,73 @@ def _row(spec: ExperimentSpec, backend: Backend) -> tuple[list[object], float | 
         ", ".join(types),
         "open-ended" if trials is None else trials,
         workers,
-        "no limit" if longest_s is None else duration(longest_s),
-        "no limit" if worst_usd is None and dearest is not None else dollars(worst_usd),
+        "no limit" if worst.longest_s is None else duration(worst.longest_s),
+        "no limit" if worst.usd is None and dearest is not None else dollars(worst.usd),
     ]
-    return row, worst_usd
+    return row, worst
+
+
+def _of_any(trials: int | None, each_s: float, dearest: float | None, most: int, workers: int) -> Worst:
+    """Return the worst case of trials that are not known beforehand: each as long and as dear as any may be."""
+    if trials is None:
+        return Worst(None, None, None, 0, None)
+    usd = cost_usd(trials * each_s, dearest, most)
+    return Worst(-(-trials // workers) * each_s, usd, usd, 0, trials)
+
+
+def _of_planned(planned: Sequence[Mapping[str, Any]], trials: int, jobs: JobBuilder, seen: Foresight, workers: int) -> Worst:
+    """Return the worst case of known jobs: the dearest of them, where not all may run."""
+    jobs_s: list[float] = []
+    usd: list[float | None] = []
+    limits_usd: list[float | None] = []
+    forecast = 0
+    for configuration in planned:
+        limit_s, upper_s = jobs.worst_case_s(configuration), seen.upper_s(configuration)
+        seconds = limit_s if upper_s is None else min(limit_s, upper_s)
+        price = jobs.price(configuration)
+        jobs_s.append(seconds)
+        usd.append(cost_usd(seconds, *price))
+        limits_usd.append(cost_usd(limit_s, *price))
+        forecast += upper_s is not None
+    slots = [0.0] * workers
+    for seconds in heapq.nlargest(trials, jobs_s):
+        slots[slots.index(min(slots))] += seconds
+    return Worst(max(slots), _dearest(usd, trials), _dearest(limits_usd, trials), min(forecast, trials), trials)
+
+
+def _dearest(values: Sequence[float | None], count: int) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(heapq.nlargest(count, known)) if len(known) == len(values) else None
+
+
+def _capped(worst: Worst, spec: ExperimentSpec, workers: int, each_s: float, dearest: float | None, most: int) -> Worst:
+    """Return the worst case within the limits of time and money."""
+    budget = spec.definition.budget
+    longest_s = _least(worst.longest_s, budget.max_wallclock_time)
+    caps: list[float | None] = []
+    if dearest is not None:
+        by_time = None if budget.max_wallclock_time is None else cost_usd((budget.max_wallclock_time + each_s) * workers, dearest, most)
+        caps = [by_time, budget.max_cost]
+    return dataclasses.replace(worst, longest_s=longest_s, usd=_least(worst.usd, *caps), limit_usd=_least(worst.limit_usd, *caps))
+
+
+def _least(*values: float | None) -> float | None:
+    return min((value for value in values if value is not None), default=None)
+
+
+def _check_first(spec: ExperimentSpec, jobs: JobBuilder, planned: Sequence[Mapping[str, Any]] | None, cheapest: float) -> None:
+    """Raise `UserError` where the limit of money is less than what a single job may cost: then none would ever start."""
+    budget = spec.definition.budget
+    if planned:
+        usd, single_s = min((cost_usd(jobs.worst_case_s(one), *jobs.price(one)) or 0.0, jobs.worst_case_s(one)) for one in planned)
+    else:
+        single_s, usd = jobs.worst_s, cost_usd(jobs.worst_s, cheapest, 1) or 0.0
+    if budget.max_cost is not None and usd > budget.max_cost:
+        raise UserError(
+            f"{spec.title}: max_cost = {dollars(budget.max_cost)} allows no trial",
+            f"one may cost {dollars(usd)}: {duration(single_s)} at most",
+            "raise max_cost, or lower max_run",
+        )
 
 
 def _last_refusal(spec: ExperimentSpec, refuse: Refuse) -> str:
@@ -95,16 +205,23 @@ def _last_refusal(spec: ExperimentSpec, refuse: Refuse) -> str:
     return (refuse(suggestion.configuration) or "") if suggestion is not None else ""
 
 
-def _trials(spec: ExperimentSpec, refuse: Refuse) -> int | None:
-    """Return how many trials can be started at most; None where nothing limits them."""
+def _planned(spec: ExperimentSpec, method: Method, refuse: Refuse) -> list[Mapping[str, Any]] | None:
+    """Return the configurations of all jobs, one for each repeat; None where they depend on results, or are too many or endless.
+
+    Canaries and races are bounded by their ladders, whatever comes of them.
+    """
     definition = spec.definition
-    limit = definition.budget.max_num_trials
-    method = build_method(spec.method, definition, spec.seed, spec.method_arguments)
-    count: int | None = None
     size = len(definition.trials) if definition.trials else definition.search_space.size
-    if method.independent and size is not None and size <= _MANY:
-        valid = 0
-        while (suggestion := method.suggest()) is not None:
-            valid += refuse(suggestion.configuration) is None
-        count = valid * definition.repeats
-    return limit if count is None else (count if limit is None else min(limit, count))
+    if isinstance(method, (CanaryLadder, Race)):
+        suggestions: Iterable[Suggestion] = method.plan()
+    elif not method.independent or size is None or size > _MANY:
+        return None
+    else:
+        suggestions = _asked(method)
+    valid = [suggestion.configuration for suggestion in suggestions if refuse(suggestion.configuration) is None]
+    return [configuration for configuration in valid for _ in range(repeats_for(method, definition))]
+
+
+def _asked(method: Method) -> Iterator[Suggestion]:
+    while (suggestion := method.suggest()) is not None:
+        yield suggestion

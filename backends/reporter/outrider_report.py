@@ -45,6 +45,7 @@ _MAX_PHASES = 32
 _OTHER = "other"
 _CPU = "cpu_cores"
 _CHILDREN_CPU = "children_cpu_s"
+_IO_WAIT = "io_wait_s"
 _MAX_SAMPLING_LOAD = 0.005
 _GPU_FILES = ("/dev/nvidiactl", "/dev/dxg")
 
@@ -290,16 +291,15 @@ class Series:
             self._stride *= 2
 
     def summary(self) -> dict[str, float]:
-        """Return the mean of the steady state (without the first quarter of the time), two quantiles, and the peak."""
+        """Return the mean of the steady state (without the first quarter of the time), three quantiles, and the peak."""
         record = list(self._record)
         if self._begun:
             record.append((self._begun[0], self._begun[1], self._begun[2]))
-        return {
-            "mean": steady_mean([entry[1:] for entry in record]),
-            "p50": quantile([entry[:2] for entry in record], 0.5),
-            "p95": quantile([entry[:2] for entry in record], 0.95),
-            "peak": self.peak,
-        }
+        found = {"mean": steady_mean([entry[1:] for entry in record])}
+        held = sorted(entry[:2] for entry in record)
+        found.update((name, quantile(held, share)) for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)))
+        found["peak"] = self.peak
+        return found
 
 
 def steady_mean(record: list[tuple[float, float]]) -> float:
@@ -363,7 +363,7 @@ class Usage:
             seconds: length of the interval.
             spent: seconds of it, and processor seconds of the process in them, by phase.
             own_cpu_s: all processor seconds of the process.
-            increases: of counters over the interval: `_CHILDREN_CPU`, and bytes by the name of their rate.
+            increases: of counters over the interval: `_CHILDREN_CPU`, `_IO_WAIT`, and bytes by the name of their rate.
             levels: values (bytes, percent) at its end.
         """
         if seconds <= 0:
@@ -381,7 +381,9 @@ class Usage:
             part[1] += max(own_cpu_s - sum(part[1] for part in parts.values()), 0.0)
             part[0] += rest_s
         values = {name: increase / seconds for name, increase in increases.items()}
-        children = values.pop(_CHILDREN_CPU, None)
+        children, waiting = values.pop(_CHILDREN_CPU, None), values.pop(_IO_WAIT, None)
+        if waiting is not None:
+            values["io_wait_percent"] = min(100 * waiting, 100.0)
         values.update(levels)
         for phase_name, (spent_s, cpu_s) in parts.items():
             self._seconds[phase_name] = self._seconds.get(phase_name, 0.0) + spent_s
@@ -435,8 +437,8 @@ class Sampler:
         """Note what starting up took, and begin."""
         self._counters, levels = read_usage(os.getpid())
         self._at, self._cpu_s, self._phases = time.monotonic(), time.process_time(), self._spent()
-        # Traffic before this moment is not the job's alone.
-        own = {name: value for name, value in self._counters.items() if not name.startswith("network")}
+        # Traffic and waiting before this moment are not the job's alone.
+        own = {name: value for name, value in self._counters.items() if not name.startswith(("network", _IO_WAIT))}
         self._usage.note(startup_s, {"startup": (startup_s, self._cpu_s)}, self._cpu_s, own, levels)
         threading.Thread(target=self._run, name="outrider-sampler", daemon=True).start()
 
@@ -484,7 +486,9 @@ def read_usage(pid: int, root: str = "/proc") -> tuple[dict[str, float], dict[st
     """Return what a process and its descendants have used so far, and what they use now; what the system does not tell is left out.
 
     Counters: processor seconds of the descendants, those that have ended included, and bytes under the name of their rate. Traffic is
-    all of the container's or the machine's but its own loop. Levels: `rss_bytes`, in which pages that processes share count for each.
+    all of the container's or the machine's but its own loop. So is I/O wait, which no kernel tells by process: seconds in which a
+    processor had nothing to do but wait for a disk, over the number of processors. Levels: `rss_bytes`, in which pages that processes
+    share count for each.
     """
     ticks_per_s, page_bytes = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
     counters: dict[str, float] = {}
@@ -507,7 +511,17 @@ def read_usage(pid: int, root: str = "/proc") -> tuple[dict[str, float], dict[st
         if interface.strip() != b"lo" and len(columns) >= 9:
             for rate, column in (("network_received_bytes_per_s", 0), ("network_sent_bytes_per_s", 8)):
                 counters[rate] = counters.get(rate, 0.0) + int(columns[column])
+    waited_s = _io_wait_s(root, ticks_per_s)
+    if waited_s is not None and levels:
+        counters[_IO_WAIT] = waited_s
     return counters, levels
+
+
+def _io_wait_s(root: str, ticks_per_s: int) -> float | None:
+    lines = _content(f"{root}/stat").splitlines()
+    processors = sum(line.startswith(b"cpu") for line in lines) - 1
+    columns = lines[0].split() if lines else []
+    return int(columns[5]) / ticks_per_s / processors if processors > 0 and len(columns) > 5 else None
 
 
 def tree_of(pid: int, root: str = "/proc") -> list[int]:

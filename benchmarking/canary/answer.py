@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 Array: TypeAlias = Any
 
-METRICS = ("total_s", "train_s", "cpu_s", "rss_bytes", "gpu_bytes", "cost_usd", "cpu_util", "gpu_util")
+METRICS = ("total_s", "train_s", "cpu_s", "rss_bytes", "gpu_bytes", "billable_s", "cost_usd", "cpu_util", "gpu_util")
 
 OK_FACTOR, DECIDED_FACTOR = 1.25, 1.5
 """Half of the 80 % interval, as a factor: up to the first a forecast is `ok`, up to the second `wide`, beyond it `not decided`."""
@@ -60,7 +60,11 @@ def quantiles(draws: Array, stretch: float = 1.0) -> tuple[float, float, float, 
     """Return median, lo80, hi80, lo90, hi90 of draws (n,); `stretch` widens the distances to the median on the log scale."""
     import numpy as np
 
-    found = np.quantile(draws, (0.5, 0.1, 0.9, 0.05, 0.95))
+    # One sort is a third of what numpy's quantile takes for five of them.
+    ranked = np.sort(draws)
+    at = np.array((0.5, 0.1, 0.9, 0.05, 0.95)) * (len(ranked) - 1)
+    below = at.astype(int)
+    found = ranked[below] + (ranked[np.minimum(below + 1, len(ranked) - 1)] - ranked[below]) * (at - below)
     middle = float(found[0])
     if stretch == 1.0 or middle <= 0:
         return tuple(map(float, found))  # type: ignore[return-value] # five quantiles were asked for

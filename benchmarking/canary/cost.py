@@ -36,6 +36,11 @@ class Billing:
     unit_s: float = 1.0
     startup_s: float = 0.0
 
+    @property
+    def says_more(self) -> bool:
+        """Whether bills differ from the time by more than whole seconds."""
+        return self.startup_s > 0 or self.unit_s > 1.0
+
     def usd_per_hour(self, instance_type: str) -> float | None:
         """Return dollars per instance-hour; None where the price is unknown (never zero)."""
         if instance_type in self.prices:
@@ -44,23 +49,28 @@ class Billing:
         return None if price is None else price.usd_per_hour
 
 
-def billable_draws(total_s: Array, billing: Billing, instance_type: str = "") -> Array:
-    """Return draws of the billed seconds of each instance: with billed start-up, in whole billing units."""
+def billable_draws(total_s: Array, billing: Billing, instance_type: str = "", startup_s: float = 0.0) -> Array:
+    """Return draws of the billed seconds of each instance: with billed start-up, in whole billing units.
+
+    Args:
+        total_s: (n,) draws of the job's wall time.
+        billing: the billing rule.
+        instance_type: local shares are not billed in whole units, nor for anything but their own time.
+        startup_s: billed start-up as it was measured, for where the rule names none.
+    """
     import numpy as np
 
     if is_local(instance_type):
         return total_s
-    return np.ceil((total_s + billing.startup_s) / billing.unit_s) * billing.unit_s
+    return np.ceil((total_s + (billing.startup_s or startup_s)) / billing.unit_s) * billing.unit_s
 
 
-def cost_draws(total_s: Array, usd_per_hour: float, instance_count: int, billing: Billing, instance_type: str = "") -> Array:
+def cost_draws(billable_s: Array, usd_per_hour: float, instance_count: int) -> Array:
     """Return draws of dollars.
 
     Args:
-        total_s: (n,) draws of the job's wall time.
+        billable_s: (n,) draws of the billed seconds of each instance.
         usd_per_hour: price of one instance.
         instance_count: instances, each billed.
-        billing: the billing rule.
-        instance_type: local shares are not billed in whole units.
     """
-    return billable_draws(total_s, billing, instance_type) / 3600.0 * usd_per_hour * instance_count
+    return billable_s / 3600.0 * usd_per_hour * instance_count

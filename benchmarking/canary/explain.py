@@ -64,7 +64,7 @@ def half_width(item: Fitted, question: Question) -> float | None:
     """Return half of the 80 % interval of the total time as a factor; None where no time was measured."""
     import numpy as np
 
-    values = draw(item, question).values.get("total_s")
+    values = draw(item, question).get("total_s")
     if values is None:
         return None
     low, high = np.quantile(values, (0.1, 0.9))

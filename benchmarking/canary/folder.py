@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarking.canary.calibration import Calibration, score
@@ -34,7 +36,26 @@ def read_folder(folder: Path) -> CanaryTable:
 
 def read_experiment(folder: Path) -> CanaryTable:
     """Return the canaries of one experiment's folder; empty where it has none or was not started."""
-    from benchmarking.canary.record import canaries_of
+    found = _read(folder)
+    return CanaryTable(()) if found is None else found.canaries
+
+
+@dataclass(frozen=True)
+class _Experiment:
+    """What an experiment measured.
+
+    Args:
+        code: what must be alike for runs of two experiments to be runs of one job.
+        canaries: runs that a canary method asked for, full ones among them; `full`: full runs that another method asked for.
+    """
+
+    code: str
+    canaries: CanaryTable
+    full: CanaryTable
+
+
+def _read(folder: Path) -> _Experiment | None:
+    from benchmarking.canary.record import canaries_of, full_runs_of
     from benchmarking.experiment import ExperimentSpec, read_state
     from benchmarking.journal import SqliteJournal
     from definitions import strict_json
@@ -43,7 +64,7 @@ def read_experiment(folder: Path) -> CanaryTable:
 
     path = folder / "journal.sqlite"
     if not path.is_file():
-        return CanaryTable(())
+        return None
     known = strict_json.loads((folder / "experiment.json").read_text(encoding="utf-8"))
     resolved = resolve(read_yaml(folder / "definition.yaml"), known["backend"], ())
     spec = ExperimentSpec(resolved, known["method"], known["seed"], "", folder, known["method_arguments"], known["number"])
@@ -52,26 +73,54 @@ def read_experiment(folder: Path) -> CanaryTable:
         state = read_state(spec, journal)
     finally:
         journal.close()
-    return canaries_of(spec.definition, state)
+    definition = spec.definition
+    alike = definition.model_dump(mode="json", include={"script", "source_dir", "arguments", "inputs", "datasets", "fidelity"})
+    code = strict_json.dumps([definition.name, spec.backend, alike])
+    return _Experiment(code, canaries_of(definition, state), full_runs_of(definition, state))
 
 
 def calibration_of(results_dir: Path) -> Calibration:
-    """Return the scores of the jobs that were finished here: configurations whose canaries and full runs are in one experiment.
+    """Return the scores of the jobs that were finished here: configurations with canaries in one experiment, and full runs in any.
 
-    Each job is forecast from its canaries alone, so that no forecast has seen what it is scored by. The latest `_MOST` experiments count.
+    Each job is forecast from its canaries alone, so that no forecast has seen what it is scored by. The latest `_MOST` experiments of the
+    benchmarks that have canaries count; full runs of another experiment do where script, arguments, data and back-end are the same.
     """
+    if not results_dir.is_dir():
+        return Calibration({})
+    with_canaries = {_place(mark.parent) for mark in results_dir.glob("*/*/*/forecasts.csv")}
+    marks = [mark for mark in results_dir.glob("*/*/*/experiment.json") if _place(mark.parent) in with_canaries]
+    experiments = []
+    for mark in sorted(marks, key=_age, reverse=True)[:_MOST]:
+        with contextlib.suppress(UserError, OSError, KeyError, ValueError):
+            found = _read(mark.parent)
+            experiments += [found] if found is not None else []
+    elsewhere: dict[tuple[str, str], list[Canary]] = {}
+    for one in experiments:
+        for run in one.full.canaries:
+            elsewhere.setdefault((one.code, run.about["configuration_id"]), []).append(run)
     scores: dict[str, list[float]] = {}
-    marks = (
-        sorted(results_dir.glob("*/*/*/forecasts.csv"), key=lambda one: one.stat().st_mtime, reverse=True) if results_dir.is_dir() else []
-    )
-    for mark in marks[:_MOST]:
-        try:
-            table = read_experiment(mark.parent)
-        except (UserError, OSError, KeyError, ValueError):
-            continue
-        for metric, values in scores_of(table).items():
+    for one in experiments:
+        groups = by_configuration(one.canaries.canaries)
+        more = [
+            replace(run, configuration=name)
+            for name, group in groups.items()
+            for run in elsewhere.get((one.code, group[0].about["configuration_id"]), ())
+        ]
+        for metric, values in scores_of(CanaryTable((*one.canaries.canaries, *more))).items():
             scores.setdefault(metric, []).extend(values)
     return Calibration(scores)
+
+
+def _place(folder: Path) -> tuple[str, str]:
+    """Return benchmark and back-end of an experiment's folder, by its name."""
+    return folder.parent.name, folder.name.rsplit("-", 2)[-2] if folder.name.count("-") >= 2 else ""
+
+
+def _age(mark: Path) -> float:
+    try:
+        return (mark.parent / "journal.sqlite").stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def scores_of(table: CanaryTable) -> dict[str, list[float]]:
@@ -84,7 +133,7 @@ def scores_of(table: CanaryTable) -> dict[str, list[float]]:
         if not full or not small:
             continue
         for one in forecast(CanaryTable(tuple(small))):
-            measured = [value for canary in full if (value := getattr(canary, one.metric, None)) is not None]
+            measured = [value for canary in full if (value := getattr(canary, one.metric, canary.about.get(one.metric))) is not None]
             if measured and (value := score(one, math.fsum(measured) / len(measured))) is not None:
                 found.setdefault(one.metric, []).append(value)
     return found

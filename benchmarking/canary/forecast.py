@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -18,11 +19,13 @@ from benchmarking.canary.laws import Laws, column_of
 from benchmarking.canary.memory import in_blocks, rss_draws
 from benchmarking.canary.table import CanaryTable, by_configuration
 from benchmarking.canary.utilisation import scale_of, utilisation_draws
-from definitions.instances import instance_facts
+from definitions.instances import instance_facts, is_local
 
 Array: TypeAlias = Any
 
 DRAWS = 3000
+
+_TIMES = ("total_s", "train_s", "billable_s", "cost_usd", "cpu_s")
 
 _HIDDEN, _HIDDEN_SQUARE, _HIDDEN_DECADES = 0.4, 0.7, 2.0
 """A fit phase too short to show its growth hides, so probably, a part within two decades below it, mostly growing with the square."""
@@ -59,28 +62,18 @@ def forecast(table: CanaryTable, question: Question | None = None) -> list[Forec
     return [one for name, item in fitted.items() for one in forecast_one(item, question, table.notes.get(name, ()))]
 
 
-@dataclass(frozen=True)
-class Draws:
-    """Draws (n,) of each metric of one configuration's full job, None where it was not measured, and the billed seconds."""
-
-    values: Mapping[str, Array]
-    billable_s: Array | None
-
-
-def draw(item: Fitted, question: Question) -> Draws:
-    """Return draws of the full job; the same canaries and seed give the same draws."""
+def draw(item: Fitted, question: Question) -> dict[str, Array]:
+    """Return draws (n,) of each metric of the full job that was measured; the same canaries and seed give the same draws."""
     import numpy as np
 
     digest = hashlib.sha256(f"{question.seed}-{item.name}".encode()).digest()
     rng, size, at = np.random.default_rng(int.from_bytes(digest[:8])), question.draws, 1.0
     values: dict[str, Array] = {}
     parts = {} if item.time is None else {name: part.sample(at, size, rng) for name, part in item.time.parts.items()}
-    billable = None
     if item.time is not None and _hides_growth(item, item.time, "total_s"):
         parts[item.time.main] = _uncovered(item.time, item, "train_s", parts[item.time.main], rng)
     if parts:
         values["total_s"] = sum(parts.values())
-        billable = billable_draws(values["total_s"], question.billing, item.instance_type)
         if "train" in parts:
             values["train_s"] = parts["train"]
     if item.cpu is not None:
@@ -93,29 +86,42 @@ def draw(item: Fitted, question: Question) -> Draws:
     if item.gpu is not None:
         values["gpu_bytes"] = in_blocks(item.gpu.sample(at, size, rng))
     price = question.billing.usd_per_hour(item.instance_type)
-    if parts and price is not None:
-        values["cost_usd"] = cost_draws(values["total_s"], price, item.instance_count, question.billing, item.instance_type)
+    if parts and item.instance_type:
+        billable = billable_draws(values["total_s"], question.billing, item.instance_type, _billed_startup_s(item))
+        # Where nothing is known of the bill it is the time in whole seconds, which needs no row of its own.
+        if not is_local(item.instance_type) and (question.billing.says_more or any("billable_s" in one.about for one in item.used)):
+            values["billable_s"] = billable
+        if price is not None:
+            values["cost_usd"] = cost_draws(billable, price, item.instance_count)
     steady = 1.0 - parts["startup"] / values["total_s"] if "startup" in parts else 1.0
     for name in ("cpu_util", "gpu_util"):
         found = utilisation_draws(item.used, name, steady, size, rng)
         if found is not None:
             values[name] = found
-    return Draws(values, billable)
+    return values
+
+
+def _billed_startup_s(item: Fitted) -> float:
+    """Return by how much the bills of the canaries were longer than their time; 0 where that was not measured."""
+    more = [canary.about["billable_s"] - canary.total_s for canary in item.used if "billable_s" in canary.about and canary.total_s]
+    return max(0.0, statistics.median(more)) if more else 0.0
 
 
 def forecast_one(item: Fitted, question: Question, notes: Sequence[str] = ()) -> list[Forecast]:
     """Return the forecasts of one fitted configuration."""
     drawn = draw(item, question)
     memory = _memory_verdict(item, drawn, question)
-    wanted = [name for name in METRICS if name in drawn.values or _was_measured(item, name)]
+    wanted = [name for name in METRICS if name in drawn or _was_measured(item, name)]
     if not item.used and not wanted:
         wanted = ["total_s"]
-    return [_answer(item, metric, drawn.values.get(metric), question, memory, notes) for metric in wanted]
+    return [_answer(item, metric, drawn.get(metric), question, memory, notes) for metric in wanted]
 
 
 def _was_measured(item: Fitted, metric: str) -> bool:
     if metric == "cost_usd":
         return item.time is not None and bool(item.instance_type)
+    if metric == "billable_s":
+        return False
     return any(getattr(canary, metric) is not None for canary in item.canaries)
 
 
@@ -128,7 +134,7 @@ def _answer(
         if memory is not None and memory[0] is Status.DOES_NOT_FIT:
             status, why = memory[0], memory[1]
         return Forecast(item.name, metric, None, None, None, None, None, status, "; ".join([why, *notes]))
-    stretch, calibrated = question.calibration.stretch(metric)
+    stretch, calibrated = question.calibration.stretch("total_s" if metric == "billable_s" else metric)
     median, lo80, hi80, lo90, hi90 = quantiles(values, stretch)
     utilisation = metric in ("cpu_util", "gpu_util")
     scale = scale_of([getattr(c, metric) for c in item.used if getattr(c, metric) is not None]) if utilisation else None
@@ -149,9 +155,9 @@ def _findings(item: Fitted, metric: str) -> list[checks.Finding]:
     import numpy as np
 
     known = bool(item.used and item.used[0].family != UNKNOWN)
-    if metric in ("total_s", "train_s", "cost_usd", "cpu_s"):
+    if metric in _TIMES:
         laws = item.cpu if metric == "cpu_s" else item.time
-        column = {"cost_usd": "total_s"}.get(metric, metric)
+        column = {"cost_usd": "total_s", "billable_s": "total_s"}.get(metric, metric)
         measured = [getattr(canary, column) for canary in item.used if getattr(canary, column) is not None]
         values = np.maximum(np.array(measured, dtype=float), 1e-9) if measured else None
         known = known or (laws is not None and laws.steady)
@@ -185,17 +191,17 @@ def _uncovered(laws: Laws, item: Fitted, column: str, draws: Array, rng: Any) ->
     return overtaken(draws, seen, top, rng, chance=_HIDDEN, squares=_HIDDEN_SQUARE, decades=_HIDDEN_DECADES)
 
 
-def _memory_verdict(item: Fitted, drawn: Draws, question: Question) -> tuple[Status, str] | None:
+def _memory_verdict(item: Fitted, drawn: Mapping[str, Array], question: Question) -> tuple[Status, str] | None:
     """Return whether the full job's memory fits the instance type; None where it does, or where nothing is known."""
     relevant = [fraction for fraction in item.out_of_memory if fraction <= question.at]
     if relevant:
         return Status.DOES_NOT_FIT, f"it ran out of memory at fraction {min(relevant):g}"
     facts = instance_facts(item.instance_type, tables()) if item.instance_type else None
     for metric, capacity in (("rss_bytes", facts and facts.memory_bytes), ("gpu_bytes", facts and facts.gpu_memory_bytes)):
-        if metric not in drawn.values or not capacity:
+        if metric not in drawn or not capacity:
             continue
         stretch, _ = question.calibration.stretch(metric)
-        median, *_, bound = quantiles(drawn.values[metric], stretch)
+        median, *_, bound = quantiles(drawn[metric], stretch)
         if bound <= capacity:
             continue
         text = f"95 % bound of {metric} {bound / 1024**3:.1f} GiB, {item.instance_type} has {capacity / 1024**3:.1f} GiB"
@@ -226,7 +232,7 @@ def _grounds(item: Fitted, metric: str) -> str:
 
 
 def _about(item: Fitted, metric: str) -> list[str]:
-    if metric in ("total_s", "train_s", "cost_usd", "cpu_s"):
+    if metric in _TIMES:
         laws: Laws | None = item.cpu if metric == "cpu_s" else item.time
         if laws is None:
             return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,17 +32,28 @@ class Foresight:
     prices: Mapping[str, float | None] = field(default_factory=dict)
     source: str = ""
 
+    @cached_property
+    def _by_metric(self) -> dict[tuple[str, str], Forecast]:
+        return {(one.configuration, one.metric): one for one in self.forecasts}
+
     def of(self, configuration: Mapping[str, Any], metric: str) -> Forecast | None:
         """Return a configuration's forecast; None where it has none."""
         name = self.names.get(configuration_id(split(configuration)[0]))
-        return next((one for one in self.forecasts if one.configuration == name and one.metric == metric), None)
+        return None if name is None else self._by_metric.get((name, metric))
+
+    def upper_s(self, configuration: Mapping[str, Any]) -> float | None:
+        """Return the one-sided 95 % bound of a full job's seconds; None where the forecast does not carry it, or the job is a canary."""
+        found = self.of(configuration, "total_s")
+        if is_canary(configuration) or found is None or found.status not in (Status.OK, Status.WIDE):
+            return None
+        return found.hi90
 
     def longest_s(self, configuration: Mapping[str, Any]) -> float | None:
-        """Return the seconds that a full job may run; None where the forecast does not carry it, or the job is a canary."""
-        found = self.of(configuration, "total_s")
-        if is_canary(configuration) or found is None or found.median is None or found.hi90 is None:
+        """Return the seconds that a full job may run where the definition sets no limit; None where `upper_s` is."""
+        found, upper_s = self.of(configuration, "total_s"), self.upper_s(configuration)
+        if upper_s is None or found is None or found.median is None:
             return None
-        return max(TIMES_FORECAST * found.median, found.hi90) if found.status in (Status.OK, Status.WIDE) else None
+        return max(TIMES_FORECAST * found.median, upper_s)
 
     def problem(self, configuration: Mapping[str, Any]) -> str | None:
         """Return why a full job cannot succeed (its memory does not fit), or None where it may."""

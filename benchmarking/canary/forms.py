@@ -59,8 +59,8 @@ def readable(metric: str, value: float | None) -> str:
 
 
 _SUMMARY = {
-    "total_s": "time", "cost_usd": "cost", "rss_bytes": "memory", "gpu_bytes": "GPU memory", "cpu_s": "CPU time", "cpu_util": "CPU %",
-    "gpu_util": "GPU %",
+    "total_s": "time", "billable_s": "billed", "cost_usd": "cost", "rss_bytes": "memory", "gpu_bytes": "GPU memory", "cpu_s": "CPU time",
+    "cpu_util": "CPU %", "gpu_util": "GPU %",
 }  # fmt: skip
 
 

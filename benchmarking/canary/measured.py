@@ -12,7 +12,15 @@ PREFIX = "canary_"
 """Of a canary's measurements in what a method hears when it is complete."""
 
 _PHASES = ("startup", "load", "train", "checkpoint")
-_CPU_COLUMNS = tuple(f"{name}_cpu_s" for name in _PHASES)
+
+_SAMPLED = {
+    "cpu_util": "cpu_percent", "gpu_util": "gpu_percent", "io_wait": "io_wait_percent", "rss_mean": "rss_bytes",
+    "gpu_memory_mean": "gpu_memory_bytes",
+}  # fmt: skip
+"""Column of a mean -> what the reporter calls the quantity; `<column>_p99` is its 99 % quantile over the run's time."""
+
+_BANDS = (("p50", 0.5), ("p95", 0.45), ("p99", 0.04), ("peak", 0.01))
+"""Quantile -> share of the time that lies between it and the one before."""
 
 
 def measurements(
@@ -37,9 +45,9 @@ def measurements(
     found["cpu_s"] = usage.get("cpu_s")
     found["rss_bytes"] = usage.get("peak_rss_bytes")
     found["gpu_bytes"] = _peak(sampled, "gpu_memory_bytes")
-    for column, name in (("cpu_util", "cpu_percent"), ("gpu_util", "gpu_percent")):
-        found[column] = _mean(sampled, name, "mean")
-        found[f"{column}_p95"] = _mean(sampled, name, "p95")
+    for column, name in _SAMPLED.items():
+        found[column] = _mean(sampled, name)
+        found[f"{column}_p99"] = _p99(sampled, name)
     found |= {"billable_s": billable_s, "cost_usd": cost_usd}
     return {name: float(value) for name, value in found.items() if _is_number(value)}
 
@@ -77,12 +85,30 @@ def _peak(sampled: Mapping[str, Any], name: str) -> float | None:
     return max(peaks, default=None)
 
 
-def _mean(sampled: Mapping[str, Any], name: str, key: str) -> float | None:
+def _mean(sampled: Mapping[str, Any], name: str) -> float | None:
     """Return a quantity's mean over the phases, weighted by how long each was sampled."""
-    pairs = []
-    for part in sampled.values():
-        value, seconds = _mapping(_mapping(part).get(name)).get(key), _mapping(part).get("sampled_s")
-        if _is_number(value) and _is_number(seconds) and seconds:
-            pairs.append((float(value), float(seconds)))
-    whole = math.fsum(seconds for _, seconds in pairs)
-    return math.fsum(value * seconds for value, seconds in pairs) / whole if whole else None
+    pairs = [(_mapping(part.get(name)).get("mean"), seconds) for part, seconds in _parts(sampled)]
+    known = [(float(value), seconds) for value, seconds in pairs if _is_number(value)]
+    whole = math.fsum(seconds for _, seconds in known)
+    return math.fsum(value * seconds for value, seconds in known) / whole if whole else None
+
+
+def _p99(sampled: Mapping[str, Any], name: str) -> float | None:
+    """Return what a quantity did not pass in 99 % of the sampled time: exact for one phase, else a bound from each one's quantiles."""
+    bands = []
+    for part, seconds in _parts(sampled):
+        quantity = _mapping(part.get(name))
+        bands += [(float(value), share * seconds) for key, share in _BANDS if _is_number(value := quantity.get(key))]
+    wanted = 0.99 * math.fsum(seconds for _, seconds in bands) * (1 - 1e-9)
+    seen = 0.0
+    for value, seconds in sorted(bands):
+        seen += seconds
+        if seen >= wanted:
+            return value
+    return None
+
+
+def _parts(sampled: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], float]]:
+    """Return the phases that were sampled, each with its seconds."""
+    parts = [(_mapping(part), _mapping(part).get("sampled_s")) for part in sampled.values()]
+    return [(part, float(seconds)) for part, seconds in parts if _is_number(seconds) and seconds]

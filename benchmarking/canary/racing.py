@@ -39,6 +39,7 @@ class Rules:
         least: configurations that are kept beyond the lowest rung.
         most_usd: money that canaries may cost; None for no limit of its own.
         full_runs: full jobs that the winner is wanted for: a race goes on only as long as knowing more can save more than it costs.
+        width: half of the leader's 80 % interval over its median at which it is known well enough, whoever leads; None for no such end.
         billing: prices.
     """
 
@@ -51,6 +52,7 @@ class Rules:
     least: int = 3
     most_usd: float | None = None
     full_runs: float = 4.0
+    width: float | None = None
     billing: Billing = field(default_factory=Billing)
     draws: int = 1000
 
@@ -61,6 +63,7 @@ class Verdict(enum.StrEnum):
     OPEN = "open"
     DECIDED = "decided"
     TIED = "tied"
+    NARROW = "narrow enough"
     NOT_DECIDED = "not decided"
     NOTHING_FITS = "nothing fits"
 
@@ -142,6 +145,9 @@ def _judge(
             Verdict.TIED, cheapest, (cheapest, *rest), None, sure, f"alike within {rules.tolerance:.0%}; the cheaper to run wins"
         )
     tied = (leader, *undecided[: rules.least])
+    half = _half_width(values[leader][main])
+    if rules.width is not None and half <= rules.width:
+        return Standing(Verdict.NARROW, leader, tied, None, sure, f"{leader} leads, and is known to within {half:.0%}")
     step: tuple[str, float, int] | None = None
     for challenger in sorted(others, key=lambda name: float((logs[leader] <= logs[name] + slack).mean())):
         step = _most_telling(groups, (leader, challenger), logs, rules, seed)
@@ -156,6 +162,14 @@ def _judge(
         reason = f"knowing more would cost more than it saves on {rules.full_runs:g} full jobs; {leader} leads with {sure:.0%} confidence"
         return Standing(Verdict.NOT_DECIDED, leader, tied, None, sure, reason)
     return _affordable(Standing(Verdict.OPEN, leader, tied, step, sure, f"{leader} against {challenger}"), groups, values, rules)
+
+
+def _half_width(values: Array) -> float:
+    """Return half of the 80 % interval of draws (n,) as a share of their median."""
+    import numpy as np
+
+    low, middle, high = np.quantile(values, (0.1, 0.5, 0.9))
+    return float((high - low) / 2 / middle)
 
 
 def _pareto(
@@ -181,6 +195,9 @@ def _pareto(
     tied = tuple(front)
     if sure >= rules.confidence:
         return Standing(Verdict.DECIDED, front[0], tied, None, sure, "whether each is beaten in every objective is known")
+    half = max(_half_width(values[name][rules.objectives[0]]) for name in front)
+    if rules.width is not None and half <= rules.width:
+        return Standing(Verdict.NARROW, front[0], tied, None, sure, f"each of the front is known to within {half:.0%}")
     logs = {name: np.log(values[name][rules.objectives[0]]) for name in ranked}
     for name in sorted(doubt, key=lambda one: -doubt[one]):
         step = _most_telling(groups, (name,), logs, rules, seed)

@@ -61,6 +61,11 @@ def choose(objects: Sequence[tuple[str, int]], fraction: float, seed: int, repea
     return Sample(tuple(sorted(chosen)), taken, taken / total if total else len(chosen) / len(objects))
 
 
+def sample_name(fraction: float, seed: int, repeat: int) -> str:
+    """Return what a sample is called in tables, and how the name of its folder with the manifest begins."""
+    return f"{fraction:.6g}-s{seed}-r{repeat}"
+
+
 def check_partitions(count: int) -> None:
     """Raise `UserError` where a data set has too few objects to be sampled by whole objects."""
     if count < LEAST_PARTITIONS:
@@ -80,7 +85,8 @@ def sample_folder(folder: Path, cache: Path, fraction: float, seed: int, repeat:
     files = {path.relative_to(folder).as_posix(): path.stat().st_size for path in sorted(folder.rglob("*")) if path.is_file()}
     sample = choose(list(files.items()), fraction, seed, repeat)
     identity = strict_json.dumps([str(folder), sorted(files.items()), fraction, seed, repeat])
-    final = cache / "samples" / hashlib.sha256(identity.encode()).hexdigest()[:16]
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
+    final = cache / "samples" / f"{sample_name(fraction, seed, repeat)}-{digest}"
     if not (final / "data").is_dir():
         final.parent.mkdir(parents=True, exist_ok=True)
         making = Path(tempfile.mkdtemp(prefix=".making-", dir=final.parent))

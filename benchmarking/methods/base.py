@@ -58,6 +58,7 @@ class MethodContext:
         arguments: the method's own arguments, by name; where it declares any, all of them are there, checked.
         repeats: measurements of each configuration that the definition asks for.
         rules: the definition's `valid` expressions, so that a method need not suggest what they rule out.
+        fixed: the definition's fixed arguments, for methods that reason about what jobs cost and need.
     """
 
     space: SearchSpace | None
@@ -68,6 +69,7 @@ class MethodContext:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     repeats: int = 1
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
 
 def allow(configuration: Mapping[str, Any]) -> str | None:

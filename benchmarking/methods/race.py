@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from benchmarking.canary.candidates import candidates
-from benchmarking.canary.ladder import canary, label, per_job, split, varying_keys
+from benchmarking.canary.ladder import canary, label, per_job, rungs, split, varying_keys
 from benchmarking.canary.measured import canary_from, told
 from benchmarking.canary.racing import COST, TIME, Rules, Standing, Verdict, standing
+from benchmarking.canary.stretching import MOST_STRETCHES
 from benchmarking.canary.table import Canary
 from benchmarking.methods.arguments import Argument, flag, number, whole
 from benchmarking.methods.base import Evaluation, Method, MethodContext, Suggestion
-from benchmarking.methods.canary import CONFIGURATIONS, LADDER, check_ladder
+from benchmarking.methods.canary import CONFIGURATIONS, LADDER, STRETCH, check_ladder, make_stretch
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
+
+_ENDS = (Verdict.DECIDED, Verdict.TIED, Verdict.NARROW)
 
 
 class Race(Method):
@@ -23,11 +27,13 @@ class Race(Method):
     arguments: ClassVar[Mapping[str, Argument]] = {
         "ladder": LADDER,
         "configurations": CONFIGURATIONS,
+        "stretch_s": STRETCH,
         "confidence": number(0.9, "probability that nothing is better than the winner by more than the tolerance", above=0.5, upper=0.999),
         "tolerance": number(0.05, "share by which configurations may differ and still count as alike", lower=0.0, upper=1.0),
         "repeats": whole(3, 1, "most runs of a configuration at one rung"),
         "budget_usd": number(None, "dollars that the canaries may cost; not decided where that is too little", above=0.0),
         "full_runs": number(4.0, "full jobs that the winner is wanted for: knowing more must save more on them than it costs", above=0.0),
+        "width": number(None, "half of the leader's 80 % interval, as a share of its median, at which it is known well enough", above=0.0),
         "run_winner": flag(False, "whether the winner runs in full at the end, which scores its forecast"),
     }
     finite = True
@@ -42,6 +48,7 @@ class Race(Method):
         ladder = tuple(given.get("ladder") or fidelity.ladder)
         check_ladder(ladder, fidelity.full)
         self._full, self._family = fidelity.full, fidelity.family or ""
+        self._stretch = make_stretch(context, ladder, fidelity.full)
         raced = {"billable_s": TIME, TIME: TIME, COST: COST}
         objectives = tuple(dict.fromkeys(raced[name] for name, mode in context.objectives.items() if name in raced and mode == "min"))
         if not objectives:
@@ -55,6 +62,7 @@ class Race(Method):
             repeats=given.get("repeats", 3),
             most_usd=given.get("budget_usd"),
             full_runs=given.get("full_runs", 4.0),
+            width=given.get("width"),
         )
         self._run_winner = given.get("run_winner", False)
         self._candidates: dict[str, dict[str, object]] | None = None
@@ -65,11 +73,21 @@ class Race(Method):
         self.standing: Standing | None = None
 
     def ready(self) -> bool:
-        """Return whether the next run is known: all may run at once at the lowest rung, later ones wait for what is under way."""
+        """Return whether the next run is known: all may run at once at the lowest rung, later ones wait for what is under way.
+
+        Where ladders are stretched, the others wait for the first one's probe of the lowest rung.
+        """
+        if not self._stretch.settled:
+            return not any(self._pending.values())
         return not any(self._pending.values()) or self._at_lowest() is not None
 
     def suggest(self) -> Suggestion | None:
         """Return the next canary; None when the race is over."""
+        if not self._stretch.settled:
+            alive = [name for name in self._groups() if name not in self._dropped]
+            if alive:
+                return Suggestion(canary(self._groups_by_name()[alive[0]], self._stretch.ladder[0], 0))
+            self._stretch.settle()
         if not any(self._pending.values()):
             self.standing = standing(self._groups(), self._dropped, self._rules, self._context.seed)
         step = self._at_lowest() if any(self._pending.values()) else (self.standing.next if self.standing is not None else None)
@@ -92,6 +110,9 @@ class Race(Method):
         self._done(run)
         if values.get("total_s") and run.fraction < 1.0:
             self._groups()[run.configuration].append(run)
+            if not self._stretch.settled:
+                self._stretch.hear(values)
+                self._rules = replace(self._rules, ladder=tuple(one / self._full for one in self._stretch.ladder))
 
     def on_trial_error(self, trial: Evaluation) -> None:
         """Drop the configuration: it fails, or its memory does not suffice even for a canary."""
@@ -101,12 +122,20 @@ class Race(Method):
         if run.configuration not in self._dropped:
             self._dropped.append(run.configuration)
 
+    def plan(self) -> list[Suggestion]:
+        """Return all canaries that the race may come to, and the winner's full run; it ends before."""
+        most = rungs(self._stretch.ladder, (self._rules.repeats,) * len(self._stretch.ladder))
+        chosen = list(self._groups_by_name().values())
+        found = [Suggestion(canary(one, *rung)) for rung in most for one in chosen]
+        found += found[:1] * (0 if self._stretch.settled else MOST_STRETCHES)
+        return found + ([Suggestion(canary(chosen[0], self._full, 0))] if self._run_winner and chosen else [])
+
     def conclude(self) -> tuple[bool, str] | None:
         """Return whether the race is decided, and in words how it ended; None before it has."""
         found = self.standing
         if found is None:
             return None
-        decided = found.verdict in (Verdict.DECIDED, Verdict.TIED)
+        decided = found.verdict in _ENDS
         names = ", ".join(found.tied[:4])
         return decided, f"race {found.verdict}: {names or 'none'} ({found.reason}; confidence {found.confidence:.0%})"
 
@@ -136,23 +165,20 @@ class Race(Method):
         found = self.standing
         if not self._run_winner or self._winner_runs or found is None or found.winner is None:
             return None
-        if found.verdict not in (Verdict.DECIDED, Verdict.TIED):
+        if found.verdict not in _ENDS:
             return None
         self._winner_runs = True
         return Suggestion(canary(self._groups_by_name()[found.winner], self._full, 0))
 
     def _level(self, fraction: float) -> float:
-        return next((level for level in self._ladder_levels() if abs(level / self._full - fraction) < 1e-12), fraction * self._full)
-
-    def _ladder_levels(self) -> tuple[float, ...]:
-        given = self._context.arguments.get("ladder")
-        return tuple(given or per_job("RACE", self._context.fidelity).ladder)
+        return next((level for level in self._stretch.ladder if abs(level / self._full - fraction) < 1e-12), fraction * self._full)
 
     def _canary(self, base: Mapping[str, object], fraction: float, repeat: int, values: Mapping[str, float]) -> Canary:
         identity = configuration_id(base)
         name = next(name for name, one in self._groups_by_name().items() if configuration_id(one) == identity)
-        instance_type = str(base.get("instance_type") or "local.1cpu")
-        count = int(str(base.get("instance_count") or 1))
+        resources = {**self._context.fixed, **base}
+        instance_type = str(resources.get("instance_type") or "local.1cpu")
+        count = int(str(resources.get("instance_count") or 1))
         known = {"instance_type": instance_type, "instance_count": count, "family": self._family}
         return canary_from(name, fraction, repeat, values, **known)
 

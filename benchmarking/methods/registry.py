@@ -113,6 +113,7 @@ def build_method(
         arguments=given if declared is None else read_arguments(name, declared, given),
         rules=definition.rules,
         repeats=definition.repeats,
+        fixed=definition.arguments,
     )
     method = factory(context)
     method.name = name

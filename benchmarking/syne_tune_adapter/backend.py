@@ -153,7 +153,7 @@ class OutriderBackend(TrialBackend):  # type: ignore[misc]  # Syne Tune has no t
 
     def entrypoint_path(self) -> Path:
         """Return the path of the script."""
-        return Path(self._crew.definition.source_dir) / self._crew.definition.script
+        return Path(self._crew.definition.source_dir) / (self._crew.definition.script or "")
 
     def set_entrypoint(self, entry_point: str) -> None:
         """Run another script from now on; what runs is stopped."""

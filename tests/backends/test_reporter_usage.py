@@ -45,7 +45,7 @@ def series_of(*samples: tuple[float, float], room: int = 512) -> Series:
 
 
 def test_quantiles_go_by_time_and_not_by_number_of_samples() -> None:
-    assert series_of((10.0, 1.0), (0.0, 9.0)).summary() == {"mean": 0.0, "p50": 0.0, "p95": 10.0, "peak": 10.0}
+    assert series_of((10.0, 1.0), (0.0, 9.0)).summary() == {"mean": 0.0, "p50": 0.0, "p95": 10.0, "p99": 10.0, "peak": 10.0}
     assert quantile([(3.0, 1.0), (1.0, 1.0), (2.0, 1.0), (4.0, 1.0)], 0.5) == 2.0
     assert quantile([(3.0, 1.0), (1.0, 1.0), (2.0, 1.0), (4.0, 1.0)], 0.75) == 3.0
     assert quantile([(float(n), 1.0) for n in range(1, 101)], 0.95) == 95.0
@@ -73,6 +73,7 @@ def test_a_long_record_is_thinned_and_stays_right() -> None:
     assert found["mean"] == pytest.approx((25_000 + 99_999) / 2, rel=1e-3)
     assert found["p50"] == pytest.approx(50_000, rel=0.01)
     assert found["p95"] == pytest.approx(95_000, rel=0.01)
+    assert found["p99"] == pytest.approx(99_000, rel=0.01)
 
 
 def test_an_interval_counts_for_the_phases_that_it_covers() -> None:
@@ -83,10 +84,24 @@ def test_an_interval_counts_for_the_phases_that_it_covers() -> None:
     found = usage.by_phase()
     assert {name: phase["sampled_s"] for name, phase in found.items()} == {"train": 6.0, "load": 3.0, "other": 1.0}
     assert {name: phase["cpu_cores"]["mean"] for name, phase in found.items()} == {"train": 4.0, "load": 1.5, "other": 1.2}
-    assert found["train"]["cpu_percent"] == {"mean": 100, "p50": 100, "p95": 100, "peak": 100}
+    assert found["train"]["cpu_percent"] == {"mean": 100, "p50": 100, "p95": 100, "p99": 100, "peak": 100}
     assert {name: phase["cpu_s"] for name, phase in found.items()} == {"train": 24, "load": 4.5, "other": 1.2}
     assert {name: phase["disk_read_bytes"] for name, phase in found.items()} == {"train": 300, "load": 150, "other": 50}
     assert found["load"]["rss_bytes"]["peak"] == 7_000_000
+
+
+def test_waiting_for_disks_is_a_share_of_all_processors(tmp_path: Path) -> None:
+    put(tmp_path, 7, "", (0, 0, 0, 0), 1)
+    ticks_per_s = os.sysconf("SC_CLK_TCK")
+    lines = [f"cpu  9 9 9 9 {6 * ticks_per_s} 9", *(f"cpu{n} 9 9 9 9 9 9" for n in range(4)), "intr 5 5 5 5 5 5"]
+    (tmp_path / "stat").write_text("\n".join(lines))
+    counters, _ = read_usage(7, str(tmp_path))
+    assert counters["io_wait_s"] == 1.5
+    usage = Usage(cores=1)
+    usage.note(2.0, {"load": (2.0, 0.0)}, 0.0, {"io_wait_s": 0.5}, {})
+    usage.note(2.0, {"load": (2.0, 0.0)}, 0.0, {"io_wait_s": 0.0}, {})
+    found = usage.by_phase()["load"]["io_wait_percent"]
+    assert (found["peak"], found["p99"], found["p50"]) == (25, 25, 0)
 
 
 def test_a_quantity_at_rest_is_told_by_its_total_alone() -> None:
@@ -365,5 +380,5 @@ def test_the_calls_fit_a_library_of_c(tmp_path: Path) -> None:
             time.sleep(0.4)
     """
     train = run(code, LD_LIBRARY_PATH=str(tmp_path), CUDA_VISIBLE_DEVICES="0")["usage"]["train"]
-    assert train["gpu_percent"] == {"mean": 73, "p50": 73, "p95": 73, "peak": 73}
+    assert train["gpu_percent"] == {"mean": 73, "p50": 73, "p95": 73, "p99": 73, "peak": 73}
     assert math.isclose(train["gpu_memory_bytes"]["peak"], 2**33, rel_tol=1e-4)

@@ -107,3 +107,38 @@ def test_a_table_that_is_not_there_is_told(tmp_path):
         main([str(tmp_path / "none.csv")])
     with pytest.raises(UserError, match="there are no results"):
         main([str(tmp_path)])
+
+
+BAD = {
+    "one fraction only": ["a,0.02,0,20,20,40,,", "a,0.02,1,20,21,41,,"],
+    "all repeats equal": [f"a,{f},{r},20,{1000 * f},{20 + 1000 * f},," for f in (0.01, 0.03) for r in (0, 1)],
+    "times that fall": ["a,0.01,0,,,300,,", "a,0.02,0,,,200,,", "a,0.03,0,,,150,,"],
+    "a single row": ["a,0.05,0,20,50,70,,"],
+    "NaN": ["a,0.01,0,nan,10,30,nan,", "a,0.03,0,20,nan,50,,"],
+    "a train phase longer than its total": ["a,0.01,0,20,500,30,,", "a,0.03,0,20,30,50,,"],
+    "duplicated rows": ["a,0.01,0,20,10,30,,"] * 3,
+    "an unknown instance type": [f"a,{f},0,20,{1000 * f},{20 + 1000 * f},1e9,ml.zz9.xlarge" for f in (0.01, 0.03, 0.1)],
+    "no instance type": [f"a,{f},0,20,{1000 * f},{20 + 1000 * f},1e9," for f in (0.01, 0.03, 0.1)],
+}
+
+
+@pytest.mark.parametrize("rows", BAD.values(), ids=list(BAD))
+def test_poor_tables_are_answered_in_strict_json_and_with_a_status(tmp_path, capsys, rows):
+    path = tmp_path / "poor.csv"
+    path.write_text(HEADER + "\n".join(rows) + "\n", encoding="utf-8")
+    assert main([str(path), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=lambda text: pytest.fail(f"{text} is no JSON"))
+    total = next(one for one in found if one["metric"] == "total_s")
+    assert total["status"] in ("ok", "wide", "not decided", "does not fit")
+    assert total["lo90"] <= total["lo80"] <= total["median"] <= total["hi80"] <= total["hi90"]
+    cost = [one for one in found if one["metric"] == "cost_usd"]
+    assert all(one["median"] is None and one["status"] == "not decided" for one in cost)
+    assert bool(cost) == any("zz9" in row for row in rows)
+
+
+def test_stopped_rows_alone_are_not_decided(tmp_path, capsys):
+    path = tmp_path / "stopped.csv"
+    path.write_text("configuration,fraction,total_s,status\na,0.01,1,Stopped\na,0.02,2,Failed\n", encoding="utf-8")
+    assert main([str(path), "--format", "json"]) == 0
+    (only,) = json.loads(capsys.readouterr().out)
+    assert (only["median"], only["status"]) == (None, "not decided")

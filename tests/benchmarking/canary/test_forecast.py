@@ -126,6 +126,19 @@ def test_billing_rounds_up_counts_instances_and_bills_start_up():
     assert cost == pytest.approx(math.ceil((total + 120) / 60) * 60 / 1000 * 4, rel=0.06)
 
 
+def test_billed_time_has_a_row_where_bills_differ_from_the_time():
+    # The bills of the canaries were 90 s longer than their runs: instance start and image.
+    runs = [dataclasses.replace(one, about={"billable_s": one.total_s + 90.0}) for one in canaries(instance_type="ml.m5.large")]
+    found = forecast(table(runs))
+    billed, total = metric(found, "billable_s"), metric(found, "total_s")
+    assert billed.median == pytest.approx(total.median + 90, rel=0.01)
+    assert billed.status is total.status
+    assert metric(found, "cost_usd").median == pytest.approx(billed.median / 3600 * 0.115, rel=0.01)
+    assert not [one for one in forecast(table(canaries(instance_type="ml.m5.large"))) if one.metric == "billable_s"]
+    told = forecast(table(canaries(instance_type="ml.m5.large")), Question(billing=Billing(startup_s=60.0)))
+    assert metric(told, "billable_s").median == pytest.approx(total.median + 60, rel=0.01)
+
+
 def test_a_spot_price_is_known_only_where_it_is_given():
     runs = table(canaries(instance_type="ml.m5.large"))
     assert metric(forecast(runs, Question(billing=Billing(spot=True))), "cost_usd").median is None

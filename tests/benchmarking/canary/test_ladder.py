@@ -139,6 +139,9 @@ def test_the_winner_can_run_in_full():
     loop.run()
     last = list(loop.state.trials.values())[-1].configuration
     assert (last["x"], last["fidelity"]) == (0, 1.0)
+    said = report(asked, loop.state)
+    assert "x=0 ran in full: 1015 s; forecast" in said
+    assert "inside its 90 % interval" in said
 
 
 def test_full_runs_score_the_forecasts_that_did_not_see_them():

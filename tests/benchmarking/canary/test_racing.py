@@ -1,5 +1,6 @@
 """The race's decisions, each from made-up canaries."""
 
+import dataclasses
 import math
 
 from canary_tables import canaries
@@ -37,6 +38,24 @@ def test_alike_ones_are_tied_or_left_open_and_never_spent_on_without_end():
     assert found.verdict is not Verdict.OPEN
     assert set(found.tied) <= {"a", "b"}
     assert sum(map(len, groups.values())) <= 2 * 9
+
+
+def test_a_leader_that_is_known_well_enough_ends_the_race_whoever_leads():
+    full_s = {"a": 1000.0, "b": 1040.0, "c": 1060.0, "d": 5000.0}
+    rules = Rules(objectives=(TIME,), tolerance=0.0, confidence=0.999, full_runs=1e6)
+    found, groups = race(full_s, rules)
+    goal = dataclasses.replace(rules, width=0.3)
+    narrow, fewer = race(full_s, goal)
+    assert narrow.verdict is Verdict.NARROW
+    assert narrow.confidence < 0.999
+    assert "is known to within" in narrow.reason
+    assert sum(map(len, fewer.values())) < sum(map(len, groups.values()))
+    assert found.verdict is not Verdict.NARROW
+
+
+def test_narrow_enough_never_rests_on_the_lowest_rung():
+    _, groups = race({"a": 1000.0, "b": 1001.0, "c": 1002.0, "d": 1003.0}, Rules(objectives=(TIME,), width=50.0))
+    assert sum(max(one.fraction for one in group) > 0.01 for group in groups.values()) == 3
 
 
 def test_money_that_does_not_suffice_is_not_decided():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarking.canary.ladder import canary
-from benchmarking.canary.sampling import choose
+from benchmarking.canary.sampling import choose, sample_name
 from benchmarking.inputs import Inputs
 from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
@@ -65,5 +65,6 @@ def test_canaries_read_the_same_files_on_every_configuration_and_the_full_job_al
     files = list(Path(first).rglob("*.jpg"))
     assert len(files) == 4
     assert all(path.read_bytes() == b"x" * 50 for path in files)
+    assert Path(first).parent.name.startswith(sample_name(0.1, 0, 0) + "-")
     manifest = json.loads((Path(first).parent / "manifest.json").read_text())
     assert (manifest["bytes"], manifest["fraction"], manifest["asked"]) == (200, 0.1, 0.1)

@@ -1,9 +1,15 @@
 """Training jobs as canaries: from what SageMaker's DescribeTrainingJob says of them."""
 
 import datetime
+import json
+import time
+from pathlib import Path
 
+import outrider_report
 import pytest
 
+from backends.emulator import Emulator
+from benchmarking.canary import forecast
 from benchmarking.canary.training_jobs import TrainingJobError, canaries_of_jobs, read_training_jobs
 from definitions.errors import UserError
 
@@ -58,3 +64,80 @@ def test_a_job_without_a_fraction_and_one_that_is_unknown_are_told():
     with pytest.raises(TrainingJobError, match="resource not found") as error:
         read_training_jobs(["nobody"], "us-east-1", "fraction", Client())
     assert error.value.exit_code == 5
+
+
+CODE = """
+import os, sys, time
+sys.path.insert(0, os.environ["REPORTER"])
+from outrider_report import phase, report, step
+share = float(os.environ["SHARE"])
+with phase("train"):
+    time.sleep(4 * share)
+    step(samples=int(10000 * share))
+report(loss=1.0)
+"""
+
+
+@pytest.fixture(scope="module")
+def emulated():
+    """Two jobs on 5 and 20 % of the data that really ran, with the reporter in their scripts; and the clients to ask for them."""
+    with Emulator() as emulator:
+        emulator.create_bucket("bucket")
+        client = emulator.client("sagemaker")
+        for share in (0.05, 0.2):
+            client.create_training_job(
+                TrainingJobName=f"canary-{share:g}".replace(".", "-"),
+                AlgorithmSpecification={
+                    "TrainingImage": "image:1",
+                    "TrainingInputMode": "File",
+                    "ContainerEntrypoint": ["python", "-c", "import os; exec(os.environ['CODE'])"],
+                },
+                RoleArn="arn:aws:iam::123456789012:role/trainer",
+                OutputDataConfig={"S3OutputPath": "s3://bucket/out"},
+                ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1},
+                StoppingCondition={"MaxRuntimeInSeconds": 600},
+                HyperParameters={"share": str(share), "lr": "0.1"},
+                Environment={"CODE": CODE, "SHARE": str(share), "REPORTER": str(Path(outrider_report.__file__).parent)},
+            )
+        names = ["canary-0-05", "canary-0-2"]
+        deadline = time.monotonic() + 25
+        while any(client.describe_training_job(TrainingJobName=name)["TrainingJobStatus"] == "InProgress" for name in names):
+            assert time.monotonic() < deadline, [client.describe_training_job(TrainingJobName=name) for name in names]
+            time.sleep(0.05)
+        yield emulator, names
+
+
+def test_jobs_that_really_ran_are_forecast_with_the_phases_of_their_reporters(emulated):
+    emulator, names = emulated
+    logs = emulator.client("logs")
+    deadline = time.monotonic() + 30
+    while True:
+        table = read_training_jobs(names, "us-east-1", "share", emulator.client("sagemaker"), logs)
+        if all(one.rows for one in table.canaries):
+            break
+        assert time.monotonic() < deadline, table
+        time.sleep(0.05)
+    small, large = table.canaries
+    assert {small.status, large.status} == {"completed"}
+    assert (small.fraction, small.rows, small.steps) == (0.05, 500, 1)
+    assert 0.2 <= small.train_s < 1.5
+    assert large.train_s >= 0.8
+    assert small.startup_s + small.train_s <= small.total_s * 1.02 + 0.01
+    assert small.configuration == large.configuration
+    found = {one.metric: one for one in forecast(table)}
+    assert found["train_s"].lo90 < 4 < found["train_s"].hi90
+    assert found["cost_usd"].median > 0
+    assert found["total_s"].median > found["train_s"].median
+
+
+def test_the_command_asks_the_endpoint_of_the_environment(emulated, monkeypatch, capsys):
+    from launch.verbs.forecast import main
+
+    emulator, names = emulated
+    for name, value in emulator.environment.items():
+        monkeypatch.setenv(name, value)
+    assert main([*names, "--fraction_argument", "share", "--format", "json"]) == 0
+    found = {one["metric"]: one for one in json.loads(capsys.readouterr().out)}
+    assert found["total_s"]["median"] > 1
+    with pytest.raises(TrainingJobError, match="nobody"):
+        main(["nobody", "--fraction_argument", "share"])
