@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from benchmarking.inputs import input_problem
-from benchmarking.jobs import instance_type_of
+from benchmarking.jobs import instance_problem, instance_type_of
+from benchmarking.workers import instance_types
 from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
 
@@ -23,7 +24,11 @@ def refusal(
         backend: name of the back-end.
         room: how many jobs of an instance type can run at once; 0 where none can.
         foreseen: says why a forecast rules a configuration out, or None.
+
+    Raises:
+        UserError: the back-end has none of the instance types that configurations can ask for.
     """
+    _check_instances(definition, backend)
     rules = definition.rules
     rooms: dict[str, int] = {}
     has_inputs = bool(definition.inputs or definition.datasets)
@@ -36,11 +41,24 @@ def refusal(
         if found is not None:
             return found
         instance_type = instance_type_of(definition, backend, configuration)
+        found = instance_problem(backend, instance_type)
+        if found is not None:
+            return found
         if instance_type not in rooms:
             rooms[instance_type] = room(instance_type)
         return foreseen(configuration) if rooms[instance_type] else f"instance type {instance_type} does not fit here"
 
     return refuse
+
+
+def _check_instances(definition: BenchmarkDefinition, backend: str) -> None:
+    problems = [instance_problem(backend, name) for name in instance_types(definition, backend)]
+    if problems and all(problem is not None for problem in problems):
+        raise UserError(
+            f"benchmark {definition.name} on {backend}: none of its configurations can run there",
+            "; ".join(problem for problem in problems if problem is not None),
+            f"give instance_type in the {backend} block, or --set instance_type=ml.m5.xlarge",
+        )
 
 
 def check_listed(definition: BenchmarkDefinition, refuse: Refuse) -> None:

@@ -16,7 +16,7 @@ from benchmarking.datasets.images import VERSION, libraries, write_images
 from benchmarking.datasets.s3target import S3Target, first_object, upload
 from definitions import strict_json
 from definitions.errors import UserError
-from definitions.schema import Dataset, ImagesDataset, PathDataset, S3Dataset
+from definitions.schema import Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset
 
 _PATTERNS = {"files": "*.jpg", "shards": "*.tar"}
 
@@ -28,7 +28,7 @@ class Prepared:
     Args:
         name: its name in the definition; `layout`: `files` or `shards`.
         path: folder on this machine; None where it is in S3 only.
-        uri: `s3://` URI; None where it is on this machine only.
+        uri: `s3://` URI, or `fsx://` or `efs://` of a mounted file system; None where it is on this machine only.
         samples: number of samples; None where nobody counted. `bytes`: size of all files; None likewise.
     """
 
@@ -63,6 +63,9 @@ def prepare(name: str, dataset: Dataset, *, cache: Path, s3: S3Target | None = N
     Raises:
         UserError: the data do not exist, or cannot be reached.
     """
+    if isinstance(dataset, FilesystemDataset):
+        # It is seen from within its VPC only.
+        return Prepared(name, dataset.layout, None, dataset.uri, None, None)
     if isinstance(dataset, S3Dataset):
         if first_object(dataset.uri, s3) is None:
             raise UserError(f"data set {name!r}: {dataset.uri}", "there is no object under this prefix", "check the URI")

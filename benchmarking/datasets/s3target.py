@@ -42,7 +42,7 @@ class S3Target:
             from botocore.config import Config
         except ImportError as error:
             raise UserError("a data set has to be in S3", "the package boto3 is not installed", "pip install boto3") from error
-        config: dict[str, Any] = {"max_pool_connections": 16, "retries": {"mode": "standard", "max_attempts": 5}}
+        config: dict[str, Any] = {"max_pool_connections": 16, "retries": {"mode": "standard", "max_attempts": 10}}
         if self.endpoint_url:
             # servers other than AWS want the bucket in the path and know few checksums
             config |= {"s3": {"addressing_style": "path"}, "request_checksum_calculation": "when_required"}
@@ -116,7 +116,33 @@ def first_object(uri: str, target: S3Target | None) -> str | None:
     return str(found[0]["Key"]) if found else None
 
 
-def _asking(what: str, action: Callable[[], None]) -> None:
+def list_objects(uri: str, target: S3Target | None) -> list[tuple[str, int]]:
+    """Return (name relative to the URI, bytes) of all objects under an `s3://` URI that ends with `/`, without folders' own objects.
+
+    Raises:
+        UserError: the bucket cannot be reached or read.
+    """
+    bucket, _, prefix = uri.removeprefix("s3://").partition("/")
+    found: list[tuple[str, int]] = []
+
+    def ask() -> None:
+        pages = (target or S3Target(bucket)).client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+        entries = (entry for page in pages for entry in page.get("Contents", []))
+        found.extend((entry["Key"][len(prefix) :], int(entry["Size"])) for entry in entries if not entry["Key"].endswith("/"))
+
+    _asking(f"data set {uri}", ask)
+    return found
+
+
+def put_object(key: str, body: bytes, target: S3Target) -> str:
+    """Write one object below the target's prefix and return its URI; raises `UserError` where the bucket cannot be written."""
+    whole = "/".join(part for part in (target.prefix.strip("/"), key) if part)
+    uri = f"s3://{target.bucket}/{whole}"
+    _asking(f"upload of {uri}", lambda: target.client().put_object(Bucket=target.bucket, Key=whole, Body=body))
+    return uri
+
+
+def _asking(what: str, action: Callable[[], object]) -> None:
     try:
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError

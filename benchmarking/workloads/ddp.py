@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 from outrider_report import checkpoint_dir, phase, report, step
 
 _LOOPBACK = "lo0" if sys.platform == "darwin" else "lo"
-_PORT = 29533
+_PORTS = range(20000, 32000)  # below those that systems hand out by themselves
 _TIMEOUT_S = 120.0
 _POLL_S = 0.05
 _TERM_S = 3.0
@@ -100,7 +101,9 @@ def rank_variables(group: Group, environ: Mapping[str, str], folder: Path) -> li
         shared |= {"OUTRIDER_DDP_STORE": str(folder / "store"), "GLOO_SOCKET_IFNAME": environ.get("GLOO_SOCKET_IFNAME", _LOOPBACK)}
     else:
         shared["MASTER_ADDR"] = environ.get("MASTER_ADDR", group.hosts[0])
-        shared["MASTER_PORT"] = environ.get("MASTER_PORT", str(_PORT))
+        # Hosts of several jobs may be one machine, as on an emulator; all ranks of a job find the same port, each job its own.
+        number = zlib.crc32(environ.get("OUTRIDER_JOB", "").encode()) % len(_PORTS)
+        shared["MASTER_PORT"] = environ.get("MASTER_PORT", str(_PORTS[number]))
     first = group.host * group.processes
     return [{**shared, "RANK": str(first + local), "LOCAL_RANK": str(local)} for local in range(group.processes)]
 

@@ -6,8 +6,10 @@ import pytest
 from experiments import definition
 
 from backends.base import InputChannel, Limits
-from benchmarking.jobs import JobBuilder, argument_list, instance_type_of, job_prefix
-from definitions.schema import Budget, LocalBlock, PerJob, Progressive
+from backends.naming import job_prefix
+from benchmarking.jobs import JobBuilder, argument_list, instance_problem, instance_type_of
+from definitions.errors import UserError
+from definitions.schema import Budget, LocalBlock, PerJob, Progressive, SageMakerBlock
 
 NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
 
@@ -84,7 +86,7 @@ def test_speed_and_cost_are_measured_alone(objectives, exclusive):
 )
 def test_names_are_valid_wherever_jobs_have_names(benchmark):
     names = {
-        JobBuilder(definition(), "local", job_prefix(benchmark, "0123456789ab")).name(trial, attempt)
+        JobBuilder(definition(), "local", job_prefix(benchmark, "t", "0123456789ab")).name(trial, attempt)
         for trial in (0, 9, 123456)
         for attempt in (1, 11)
     }
@@ -92,18 +94,47 @@ def test_names_are_valid_wherever_jobs_have_names(benchmark):
     assert all(NAME.fullmatch(name) and len(name) <= 63 for name in names)
 
 
-def test_a_prefix_is_readable_and_tells_experiments_apart():
-    assert job_prefix("image_ingestion", "0123456789ab") == "image-ingestion-01234567"
-    assert job_prefix("a" * 40, "0123456789ab") == "a" * 24 + "-01234567"
-    assert job_prefix("a" * 23 + "_b", "ffffffffffff") == "a" * 23 + "-ffffffff"
-    assert job_prefix("...", "0123456789ab") == "job-01234567"
-
-
 def test_instance_types():
     fixed = definition(arguments={"instance_type": "local.4cpu"})
     assert instance_type_of(fixed, "local", {"x": 1}) == "local.4cpu"
     assert instance_type_of(definition(), "local", {"x": 1, "instance_type": "local.2cpu"}) == "local.2cpu"
     assert instance_type_of(definition(), "local", {"x": 1}) == "local.1cpu"
+
+
+@pytest.mark.parametrize("backend", ["sagemaker", "warm_pool"])
+def test_on_sagemaker_somebody_has_to_say_what_jobs_run_on(backend):
+    with pytest.raises(UserError, match=rf"benchmark fake on {backend}: no instance_type"):
+        instance_type_of(definition(), backend, {"x": 1})
+    assert instance_type_of(definition(arguments={"instance_type": "ml.m5.large"}), backend, {"x": 1}) == "ml.m5.large"
+
+
+@pytest.mark.parametrize(
+    ("backend", "instance_type", "problem"),
+    [
+        ("sagemaker", "ml.m5.large", None),
+        ("sagemaker", "local.2cpu", "instance type local.2cpu is a share of this machine; sagemaker needs one that begins with ml."),
+        ("warm_pool", "m5.large", "instance type m5.large is no type of SageMaker's; warm_pool needs one that begins with ml."),
+        ("local", "local.2cpu", None),
+        ("simulated", "anything", None),
+    ],
+)
+def test_types_of_instances_that_a_back_end_has(backend, instance_type, problem):
+    assert instance_problem(backend, instance_type) == problem
+
+
+@pytest.mark.parametrize(
+    ("backend", "pool", "worst_s"),
+    [("sagemaker", {}, 120 + 120 + 600), ("warm_pool", {}, 120 + 120 + 600 + 600), ("warm_pool", {"keep_alive": 60}, 120 + 120 + 600 + 60)],
+)
+def test_the_worst_case_of_a_training_job_holds_what_is_billed_beside_its_run(backend, pool, worst_s):
+    made = JobBuilder(definition(budget=Budget(max_run=120.0), warm_pool=SageMakerBlock(**pool)), backend, "p")
+    assert made.worst_s == made.worst_case_s({"x": 1}) == worst_s
+    assert made.build(0, 0, {"x": 1, "instance_type": "ml.m5.large"}, 1, None).limits == Limits(120.0, 120.0)
+
+
+def test_a_job_without_a_script():
+    made = definition(script=None, sagemaker=SageMakerBlock(algorithm_name="xgb"))
+    assert JobBuilder(made, "sagemaker", "p").build(0, 0, {"x": 1, "instance_type": "ml.m5.large"}, 1, None).script == ""
 
 
 def test_prices_per_hour_and_instance():

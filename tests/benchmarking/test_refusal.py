@@ -57,3 +57,29 @@ def test_a_listed_trial_that_cannot_run_is_an_error_that_names_it():
 def test_lists_and_spaces_that_can_run_pass():
     for benchmark in (definition(space={}, trials=({"x": 1},), valid=("x < 2",)), definition(valid=("x < 2",))):
         check_listed(benchmark, refusal(benchmark, "local", room))
+
+
+def test_shares_of_this_machine_are_refused_on_sagemaker_one_by_one():
+    benchmark = definition(space={"instance_type": {"choice": ["ml.m5.large", "local.2cpu"]}})
+    refuse = refusal(benchmark, "sagemaker", lambda instance_type: 4)
+    assert refuse({"instance_type": "ml.m5.large"}) is None
+    assert refuse({"instance_type": "local.2cpu"}).startswith("instance type local.2cpu is a share of this machine")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"space": {"instance_type": {"choice": ["local.1cpu", "local.2cpu"]}}}, "none of its configurations can run there"),
+        ({}, "no instance_type"),
+        ({"space": {}, "trials": ({"x": 1},), "arguments": {"instance_type": "local.1cpu"}}, "none of its configurations can run there"),
+    ],
+)
+def test_a_benchmark_that_cannot_run_on_sagemaker_at_all_is_refused_at_once(changes, message):
+    with pytest.raises(UserError, match=message):
+        refusal(definition(**changes), "warm_pool", lambda instance_type: 4)
+
+
+def test_training_instances_are_refused_here():
+    benchmark = definition(arguments={"instance_type": "ml.m5.large"})
+    refuse = refusal(benchmark, "simulated", room)
+    assert refuse({"x": 1}) == "instance type ml.m5.large does not fit here"

@@ -84,6 +84,17 @@ def test_sagemakers_hosts_give_rank_and_master(tmp_path):
         ddp.group_of({"SM_HOSTS": '["algo-1"]', "SM_CURRENT_HOST": "algo-7"}, 1)
 
 
+def test_jobs_whose_hosts_are_one_machine_have_ports_of_their_own_which_all_their_hosts_agree_on(tmp_path):
+    def port(job, host, **given):
+        environ = {"SM_HOSTS": '["algo-1", "algo-2"]', "SM_CURRENT_HOST": host, "OUTRIDER_JOB": job, **given}
+        return ddp.rank_variables(ddp.group_of(environ, 1), environ, tmp_path)[0]["MASTER_PORT"]
+
+    assert port("ddp-t0-a1", "algo-1") == port("ddp-t0-a1", "algo-2")
+    assert len({port(f"ddp-t{trial}-a1", "algo-1") for trial in range(4)}) == 4
+    assert 20000 <= int(port("", "algo-1")) < 32000
+    assert port("ddp-t0-a1", "algo-1", MASTER_PORT="7") == "7"
+
+
 def test_one_host_needs_no_port_and_stays_on_the_loopback(tmp_path):
     (variables,) = ddp.rank_variables(ddp.group_of({}, 1), {}, tmp_path)
     assert "MASTER_PORT" not in variables
