@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
 from backends.base import Backend
 from definitions.errors import UserError, did_you_mean
+from definitions.plugins import installed
 
 logger = logging.getLogger(__name__)
 
@@ -16,6 +17,7 @@ BUILT_IN: Mapping[str, str] = {
     "local": "backends.local.backend:LocalBackend",
     "sagemaker": "backends.sagemaker.backend:SageMakerBackend",
     "simulated": "backends.simulated.backend:SimulatedBackend",
+    "warm_pool": "backends.sagemaker.warm_pool:WarmPoolBackend",
 }
 """Module and class of each built-in back-end, imported when it is asked for."""
 
@@ -27,7 +29,7 @@ def known_backends(plugins: Iterable[EntryPoint] | None = None) -> dict[str, Ent
         UserError: two back-ends of one name.
     """
     known: dict[str, EntryPoint | str] = dict(BUILT_IN)
-    for point in entry_points(group="outrider.backends") if plugins is None else plugins:
+    for point in installed("outrider.backends") if plugins is None else plugins:
         earlier = known.get(point.name)
         if earlier == point.value:
             continue

@@ -20,6 +20,7 @@ from benchmarking.canary.foresight import foresee
 from benchmarking.canary.record import write_forecasts
 from benchmarking.datasets import S3Target
 from benchmarking.ending import Ending
+from benchmarking.entries import StateSetup
 from benchmarking.environment import describe_environment
 from benchmarking.export.files import write_atomically
 from benchmarking.export.reports_csv import write_reports
@@ -33,13 +34,15 @@ from benchmarking.methods.registry import build_method
 from benchmarking.ports import Observer, Wallet, checkpoint_key
 from benchmarking.refusal import Refuse, check_listed, refusal
 from benchmarking.report.summary import Summary, summarise
-from benchmarking.state import ExperimentState, StateSetup
+from benchmarking.report.warm import warm_document
+from benchmarking.state import ExperimentState
 from benchmarking.tuner import Tuner
-from benchmarking.workers import worker_count
+from benchmarking.workers import instance_types, worker_count
 from definitions import strict_json
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
 from definitions.resolve import Resolved, definition_hash
+from definitions.sagemaker import CLOUD_BACKENDS
 from definitions.schema import BenchmarkDefinition, Progressive
 from definitions.show import render
 
@@ -123,7 +126,13 @@ class ExperimentResult:
     def summary(self) -> Summary:
         """Verdict, table and best value, as they are printed."""
         definition = self.spec.definition
-        return summarise(self.state, definition.objectives, self.price_label, definition.configuration_keys)
+        keys, keeps_warm = definition.configuration_keys, self.spec.backend == "warm_pool"
+        return summarise(self.state, definition.objectives, self.price_label, keys, keeps_warm=keeps_warm)
+
+    @property
+    def warm(self) -> dict[str, Any] | None:
+        """What warm instances did and cost; None where none were asked for."""
+        return warm_document(self.state) if self.spec.backend == "warm_pool" else None
 
     @property
     def verdict(self) -> str:
@@ -244,8 +253,17 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
     check_listed(definition, refusal(definition, spec.backend, backend.room))
     target = _data_target(definition, backend, surroundings.environ)
     with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed, target=target) as inputs:
-        jobs = JobBuilder(definition, spec.backend, prefix, inputs.channels, inputs.environment, spec.seed, longest_s=seen.longest_s)
-        check_money(definition, jobs)
+        jobs = JobBuilder(
+            definition,
+            spec.backend,
+            prefix,
+            inputs.channels,
+            inputs.environment,
+            spec.seed,
+            region=backend.region,
+            longest_s=seen.longest_s,
+        )
+        check_money(definition, spec.backend, jobs)
         n_workers = worker_count(definition, spec.backend, backend.room)
         tuner = make_tuner(spec, backend, journal, jobs, n_workers, refuse, surroundings)
         surroundings.started(tuner, n_workers)
@@ -310,16 +328,16 @@ def state_setup(definition: BenchmarkDefinition, seed: int, *, hears_levels: boo
     )
 
 
-def check_money(definition: BenchmarkDefinition, jobs: JobBuilder) -> None:
-    """Raise `UserError` where money is limited but some configuration's price is unknown."""
+def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder) -> None:
+    """Raise `UserError` where money is limited but some configuration's price, or that of what it falls back to, is unknown."""
     if definition.budget.max_cost is None:
         return
-    domain = definition.search_space.domains.get("instance_type")
-    types = domain.grid(0) if domain is not None else {c.get("instance_type") for c in definition.explicit_configurations}
-    unknown = [t for t in types or (None,) if jobs.price({} if t is None else {"instance_type": t})[0] is None]
+    fallbacks = getattr(definition, backend).fallback_instance_types or () if backend in CLOUD_BACKENDS else ()
+    types = dict.fromkeys([*instance_types(definition, backend), *fallbacks])
+    unknown = [name for name in types if jobs.price({"instance_type": name})[0] is None]
     if unknown:
         raise UserError(
-            f"max_cost = {definition.budget.max_cost:g}: the price of {', '.join(str(t) for t in unknown)} is unknown",
+            f"max_cost = {definition.budget.max_cost:g}: the price of {', '.join(unknown)} is unknown",
             "what cannot be priced cannot be capped",
             "`outrider prices --refresh` asks AWS for it; or drop max_cost",
         )

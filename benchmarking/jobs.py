@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.base import InputChannel, JobSpec, Limits
-from benchmarking.budget import DEFAULT_MAX_RUN_S
+from benchmarking.budget import DEFAULT_MAX_RUN_S, cost_usd
 from benchmarking.canary.ladder import split
 from benchmarking.ports import checkpoint_key
 from definitions import strict_json
@@ -101,6 +101,7 @@ class JobBuilder:
         self._beside_s = CLOUD_TRANSFER_S if cloud else 0.0
         if backend == "warm_pool":
             self._beside_s += definition.warm_pool.keep_alive or DEFAULT_KEEP_ALIVE_S
+        self._fallbacks = (getattr(definition, backend).fallback_instance_types or ()) if cloud else ()
         self._prices: dict[str, float | None] = {}
         self._script = "" if definition.script is None else str(Path(definition.source_dir) / definition.script)
         self.worst_s = self._max_run_s + self._grace_s + self._beside_s
@@ -152,13 +153,28 @@ class JobBuilder:
             exclusive=definition.is_exclusive,
         )
 
+    def instances(self, configuration: Mapping[str, Any]) -> tuple[str, int]:
+        """Return the instance type that a configuration's job asks for, and how many of it."""
+        return instance_type_of(self._definition, self._backend, configuration), self._count(configuration)
+
     def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
         """Return dollars per instance-hour (None where unknown) and the number of instances."""
         instance_type = instance_type_of(self._definition, self._backend, configuration)
+        return self._usd_per_hour(instance_type), self._count(configuration)
+
+    def worst_usd(self, configuration: Mapping[str, Any]) -> float | None:
+        """Return what a configuration's job costs at most, also on what it falls back to; None where one of these prices is unknown."""
+        own = instance_type_of(self._definition, self._backend, configuration)
+        prices = [self._usd_per_hour(name) for name in (own, *self._fallbacks)]
+        known = [price for price in prices if price is not None]
+        dearest = max(known) if len(known) == len(prices) else None
+        return cost_usd(self.worst_case_s(configuration), dearest, self._count(configuration))
+
+    def _usd_per_hour(self, instance_type: str) -> float | None:
         if instance_type not in self._prices:
             price = price_of(instance_type, self._region)
             self._prices[instance_type] = None if price is None else price.usd_per_hour
-        return self._prices[instance_type], self._count(configuration)
+        return self._prices[instance_type]
 
     def _count(self, configuration: Mapping[str, Any]) -> int:
         return int(configuration.get("instance_count") or self._definition.arguments.get("instance_count") or 1)

@@ -131,8 +131,10 @@ class SqliteJournal(Journal):
 
     def append(self, at: float, kind: str, body: Mapping[str, Any]) -> Record:
         self._last += 1
-        # A script may report half a character (a lone surrogate), which no file can hold; as an escape it comes back as it was.
-        text = strict_json.dumps(body).encode("utf-8", "backslashreplace").decode()
+        text = strict_json.dumps(body)
+        if not text.isascii():
+            # A script may report half a character (a lone surrogate), which no file can hold; as an escape it comes back as it was.
+            text = text.encode("utf-8", "backslashreplace").decode()
         self._pending.append((self._last, at, kind, text))
         return Record(self._last, at, kind, body)
 

@@ -29,8 +29,16 @@ class Jobs(Protocol):
         """Return a trial's job."""
         ...
 
+    def instances(self, configuration: Mapping[str, Any]) -> tuple[str, int]:
+        """Return the instance type that a configuration's job asks for, and how many of it."""
+        ...
+
     def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
         """Return dollars per instance-hour (None where unknown) and the number of instances."""
+        ...
+
+    def worst_usd(self, configuration: Mapping[str, Any]) -> float | None:
+        """Return what a configuration's job costs at most, whatever it falls back to; None where a price is unknown."""
         ...
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from backends.base import Closed, Rejected
 from backends.failures import Cause, Outcome
 from benchmarking.budget import cost_usd
+from benchmarking.entries import JobState, TrialState
 from benchmarking.policy import TrialStatus, objective_problem, settle
-from benchmarking.state import JobState, TrialState
 
 
 def settlement(

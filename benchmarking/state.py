@@ -5,109 +5,38 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter, deque
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
-from backends.base import AdoptedJob, Closed, Ended, Event, JobSpec, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
+from backends.base import (
+    AdoptedJob,
+    AdoptedPool,
+    Closed,
+    Ended,
+    Event,
+    JobSpec,
+    Noted,
+    Rejected,
+    Reported,
+    Restarted,
+    Retained,
+    Scope,
+    Started,
+)
 from backends.failures import Cause
 from benchmarking.canary.ladder import is_canary
 from benchmarking.canary.measured import PREFIX, measurements
+from benchmarking.entries import EvaluationState, JobState, StateSetup, TrialState
 from benchmarking.journal import Record
+from benchmarking.look_ahead import take_out
 from benchmarking.methods.base import Decision
 from benchmarking.methods.folding import ResultFolder, Tell
 from benchmarking.methods.ordering import ordered
 from benchmarking.policy import TrialStatus, as_number
 from benchmarking.records import record_event
-from definitions.schema import DERIVED_OBJECTIVES, Mode, Order
-
-
-@dataclass(frozen=True)
-class StateSetup:
-    """What the fold depends on besides the records.
-
-    Args:
-        objectives: name -> mode, the primary one first.
-        repeats: measurements per evaluation; `order`: of them; `seed`: of a random order.
-        level_name: metric that holds the level, where the method hears levels; else None.
-        full_level: highest level of a progressive fidelity; None where there is none.
-    """
-
-    objectives: Mapping[str, Mode]
-    repeats: int = 1
-    order: Order = "default"
-    seed: int = 0
-    level_name: str | None = None
-    full_level: float | None = None
-
-
-@dataclass(slots=True)
-class TrialState:
-    """One trial so far; `cost_usd` is None where a price is unknown."""
-
-    trial: int
-    evaluation: int
-    repeat: int
-    configuration: Mapping[str, Any]
-    status: TrialStatus = TrialStatus.RUNNING
-    cause: Cause | None = None
-    message: str = ""
-    jobs: int = 0
-    attempts: int = 0
-    reports: int = 0
-    started_at: float | None = None
-    ended_at: float | None = None
-    duration_s: float = 0.0
-    billable_s: float = 0.0
-    cost_usd: float | None = 0.0
-    last: dict[str, Any] = field(default_factory=dict)
-    best: dict[str, float] = field(default_factory=dict)
-    causes: Counter[Cause] = field(default_factory=Counter)
-    log_tail: Sequence[str] = ()
-    usage: Mapping[str, Any] = field(default_factory=dict)
-
-    def value_of(self, objective: str) -> float | None:
-        """Return the last value of an objective, derived ones included; None where it has none."""
-        if objective == "cost_usd":
-            return self.cost_usd
-        if objective in DERIVED_OBJECTIVES:
-            return self.duration_s if objective == "duration_s" else self.billable_s
-        return as_number(self.last.get(objective))
-
-
-@dataclass(slots=True)
-class JobState:
-    """One open job."""
-
-    name: str
-    trial: int
-    attempt: int
-    submitted_at: float
-    restore_from: str | None
-    worst_usd: float | None
-    accepted_at: float | None = None
-    started: bool = False
-    ended: bool = False
-    incarnation: int = 0
-    reports: int = 0
-    last_event_at: float | None = None
-    stop_requested_at: float | None = None
-    stop_reason: Cause | None = None
-    stage: str = ""
-
-
-@dataclass(slots=True)
-class EvaluationState:
-    """A suggestion: its configuration, the trials that measure it, and whether the method has ended it.
-
-    `untold` are trials that came to an end of their own while it was ended or paused, of which the method has not heard.
-    """
-
-    configuration: Mapping[str, Any]
-    checkpoint_from: int | None
-    trials: list[int] = field(default_factory=list)
-    untold: list[int] = field(default_factory=list)
-    removed: bool = False
+from benchmarking.warm import KeptPool, WarmStarts
+from definitions.schema import DERIVED_OBJECTIVES
 
 
 class ExperimentState:
@@ -119,6 +48,7 @@ class ExperimentState:
         self.evaluations: dict[int, EvaluationState] = {}
         self.jobs: dict[str, JobState] = {}
         self.queue: deque[tuple[int, int]] = deque()
+        self.overtaken: Counter[tuple[int, int]] = Counter()
         self.block: list[int] = []
         self.block_of: int | None = None
         self.skipped = 0
@@ -137,7 +67,8 @@ class ExperimentState:
         self.succeeded = 0
         self.spent_usd = 0.0
         self.reserved_usd = 0.0
-        self.pools: dict[str, float | None] = {}
+        self.pools: dict[str, KeptPool] = {}
+        self.warm = WarmStarts()
         self.retained_usd: float | None = 0.0
         self.retained_s = 0.0
         self.reports = 0
@@ -145,43 +76,44 @@ class ExperimentState:
         self.last_at = 0.0
         self.sequence = 0
         self.ended: Mapping[str, Any] | None = None
+        self._steps: Mapping[str, Callable[[float, Mapping[str, Any]], None]] = {
+            "suggest": self._suggest,
+            "start": self._start,
+            "tell": self._tell,
+            "stop": self._stop,
+            "settle": self._settle,
+            "end": self._end,
+        }
         self._folder = ResultFolder(tuple(setup.objectives), setup.repeats, setup.level_name)
-        self._derived = [name for name in setup.objectives if name in DERIVED_OBJECTIVES]
         self._best_of = [(name, mode) for name, mode in setup.objectives.items() if name not in DERIVED_OBJECTIVES]
-
-    @property
-    def reported_objectives(self) -> tuple[str, ...]:
+        self.reported_objectives = tuple(name for name, _ in self._best_of)
         """Objectives that the script reports itself."""
-        return tuple(name for name, _ in self._best_of)
 
-    def apply(self, record: Record) -> None:
-        """Take a record in; the next decision is then a function of this state alone."""
-        self.sequence, self.last_at = record.sequence, record.at
+    def apply(self, record: Record, event: Event | None = None) -> None:
+        """Take a record in; the next decision is then a function of this state alone.
+
+        Args:
+            record: the next one.
+            event: the back-end's event that it was made of, where that is at hand; else it is made again of the record.
+        """
+        self.sequence, self.last_at, kind, body = record
         if self.first_at is None:
-            self.first_at = record.at
+            self.first_at = self.last_at
         self.ended = None
-        event = record_event(record)
+        step = self._steps.get(kind)
+        if step is not None:
+            step(self.last_at, body)
+            return
+        event = event or record_event(record)
         if isinstance(event, Retained):
-            self._retained(event, record.body["worst_usd"], record.body["cost_usd"])
-            return
-        if event is not None:
+            self._retained(event, body["worst_usd"], body["cost_usd"])
+        elif event is not None:
             self._event(event)
-            return
-        match record.kind:
-            case "suggest":
-                self._suggest(record.body)
-            case "start":
-                self._start(record.at, record.body)
-            case "tell":
-                self._tell(record.body)
-            case "stop":
-                self._stop(record.at, record.body)
-            case "settle":
-                self._settle(record.at, record.body)
-            case "end":
-                self.ended = record.body
 
-    def _suggest(self, body: Mapping[str, Any]) -> None:
+    def _end(self, at: float, body: Mapping[str, Any]) -> None:
+        self.ended = body
+
+    def _suggest(self, at: float, body: Mapping[str, Any]) -> None:
         self.skipped += body.get("skipped", 0)
         self.last_reason = body.get("reason") or self.last_reason
         if not self.block:
@@ -213,7 +145,8 @@ class ExperimentState:
         trial_id = body["trial"]
         trial = self.trials.get(trial_id)
         if trial is None:
-            evaluation, repeat = self.queue.popleft()
+            evaluation, repeat = self.queue[0] if "evaluation" not in body else (body["evaluation"], body["repeat"])
+            take_out(self.queue, (evaluation, repeat), self.setup.order, self.overtaken)
             trial = TrialState(trial_id, evaluation, repeat, self.evaluations[evaluation].configuration)
             self.trials[trial_id] = trial
             self.evaluations[evaluation].trials.append(trial_id)
@@ -279,6 +212,8 @@ class ExperimentState:
         if not job.ended:
             self.busy -= 1
         self.due_settlements.append((job, event))
+        if isinstance(event, Closed) and "warm" in event.usage:
+            self.warm.closed(job.name, job.submitted_at, event.usage)
         if isinstance(event, Rejected) and event.retry_at is not None and event.scope is not Scope.JOB:
             instance = self.trials[job.trial].configuration.get("instance_type", "")
             key = "" if event.scope is Scope.BACKEND else str(instance)
@@ -299,17 +234,31 @@ class ExperimentState:
         return state.cause is Cause.QUOTA and state.configuration.get("instance_type", "") == instance_type
 
     def _retained(self, event: Retained, worst_usd: float | None, cost_usd: float | None) -> None:
-        """Count warm instances that wait as money in flight, and as spent once they are gone."""
+        """Count warm instances that wait as money in flight, and as spent once they are gone; once for each job."""
+        job = self.jobs.get(event.job)
         if event.billable_s is None:
-            self.pools[event.job] = worst_usd
+            if event.job in self.pools or (job is not None and job.pool_booked):
+                return
+            self.pools[event.job] = KeptPool(event.instance_type, event.instance_count, event.at, worst_usd)
+            self.warm.kept_at(event.at)
             self.reserved_usd += worst_usd or 0.0
+            if job is not None and job.worst_usd is not None:
+                # Its own worst case held what its instances may cost after it.
+                moved_usd = min(job.worst_usd, worst_usd or 0.0)
+                job.worst_usd -= moved_usd
+                self.reserved_usd -= moved_usd
         elif event.job in self.pools:
-            self.reserved_usd = self.reserved_usd - (self.pools.pop(event.job) or 0.0) if self.jobs or self.pools else 0.0
+            worst_usd = self.pools.pop(event.job).worst_usd
+            self.reserved_usd = self.reserved_usd - (worst_usd or 0.0) if self.jobs or self.pools else 0.0
+            if job is not None:
+                job.pool_booked = True
+            if event.reused_by:
+                self.warm.reused_by(event.reused_by)
             self.retained_s += event.billable_s
             self.retained_usd = None if self.retained_usd is None or cost_usd is None else self.retained_usd + cost_usd
             self.spent_usd += cost_usd or 0.0
 
-    def _tell(self, body: Mapping[str, Any]) -> None:
+    def _tell(self, at: float, body: Mapping[str, Any]) -> None:
         tell = self.due_tells.popleft()
         decision = Decision(body["decision"])
         at_full_level = tell.level is not None and self.setup.full_level is not None and tell.level >= self.setup.full_level
@@ -384,6 +333,10 @@ class ExperimentState:
     def _wait(self, trial: int, due_at: float) -> None:
         self.trials[trial].status = TrialStatus.WAITING
         heapq.heappush(self.waiting, (due_at, trial))
+
+    def adopted_pools(self) -> list[AdoptedPool]:
+        """Return the warm instances that wait as a back-end takes them over."""
+        return [AdoptedPool(job, pool.instance_type, pool.instance_count, pool.since) for job, pool in self.pools.items()]
 
     def adopted(
         self, spec_of: Mapping[str, JobSpec], received: Mapping[str, Collection[tuple[int, int]]] | None = None

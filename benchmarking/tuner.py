@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,6 +13,7 @@ from backends.failures import Cause
 from benchmarking.budget import Limit, affordable, cost_usd, may_add, reached
 from benchmarking.ending import Ending, Reason, ending, limit_reason
 from benchmarking.journal import Journal, Session
+from benchmarking.look_ahead import next_entries, wanted_ahead
 from benchmarking.methods.adapter import MethodAdapter
 from benchmarking.policy import common_cause
 from benchmarking.ports import Jobs, Observer, Wallet, checkpoint_key
@@ -152,6 +154,7 @@ class Tuner:
             jobs = self.state.jobs.values()
             specs = {job.name: replace(self._spec(job.trial, job.attempt, job.restore_from), name=job.name) for job in jobs}
             self._backend.adopt(self.state.adopted(specs, received), self.state.last_at)
+            self._backend.adopt_pools(self.state.adopted_pools())
         now = self._backend.now()
         sessions = self._journal.sessions()
         if self.state.sequence:
@@ -161,9 +164,9 @@ class Tuner:
         pauses = {session.after: max(0.0, session.started_at - session.last_at) for session in sessions}
         self._downtime_s = sum(pauses.values())
 
-    def _record(self, kind: str, body: Mapping[str, Any], at: float | None = None) -> None:
-        record = self._journal.append(self._backend.now() if at is None else at, kind, body)
-        self.state.apply(record)
+    def _record(self, kind: str, body: Mapping[str, Any], event: Event | None = None) -> None:
+        record = self._journal.append(self._backend.now() if event is None else event.at, kind, body)
+        self.state.apply(record, event)
         self._uncommitted += 1
         for observer in self._observers:
             observer(record, self.state)
@@ -182,7 +185,8 @@ class Tuner:
             alike = common_cause(state.failures, state.finished, self._n_workers)
             if alike is not None:
                 return Reason.ALIKE, alike
-        limit = reached(self._budget, failures=state.counted_failures, elapsed_s=self.elapsed_s)
+        elapsed_s = 0.0 if self._budget.max_wallclock_time is None else self.elapsed_s
+        limit = reached(self._budget, failures=state.counted_failures, elapsed_s=elapsed_s)
         if limit is None:
             return None
         return limit_reason(limit), state.failures[-1][1] if limit is Limit.FAILURES else ""
@@ -283,10 +287,25 @@ class Tuner:
             if state.jobs or state.queue or state.exhausted or not self._adapter.finite:
                 return False
         elif state.queue and not state.block:
-            return self._start(None)
+            return self._start_next()
         elif state.exhausted:
             return False
         return self._ask()
+
+    def _start_next(self) -> bool:
+        """Start the trial whose turn it is, or one soon after it for which instances wait warm; return whether a step was taken."""
+        state, budget = self.state, self._budget
+        order, repeats = state.setup.order, state.setup.repeats
+        if not (self._backend.capabilities.warm_pools and self._adapter.independent) or order == "random":
+            return self._start(None)
+        left = sys.maxsize if budget.max_num_trials is None else budget.max_num_trials - len(state.trials)
+        if not state.exhausted and self._block_size() == 1 and wanted_ahead(state.queue, repeats=repeats, left=left) and self._ask():
+            return True
+        overtaken = state.overtaken[state.queue[0]]
+        for evaluation, repeat in next_entries(state.queue, order=order, repeats=repeats, left=left, overtaken=overtaken):
+            if self._backend.idle(*self._jobs.instances(state.evaluations[evaluation].configuration)):
+                return self._start(None, (evaluation, repeat)) or self._start(None)
+        return self._start(None)
 
     def _workers_now(self) -> int:
         # The first trial of an unknown script on a paid back-end runs alone: if it fails, it fails once.
@@ -334,10 +353,10 @@ class Tuner:
             return max(1, -(-left // setup.repeats))
         return 1
 
-    def _start(self, trial_id: int | None) -> bool:
+    def _start(self, trial_id: int | None, entry: tuple[int, int] | None = None) -> bool:
         state = self.state
         if trial_id is None:
-            evaluation, repeat = state.queue[0]
+            evaluation, repeat = entry or state.queue[0]
             trial_id, attempt, configuration = len(state.trials), 1, state.evaluations[evaluation].configuration
             source = state.evaluations[evaluation].checkpoint_from
             restore_from = None if source is None else self._checkpoint_of(state.evaluations[source].trials[0])
@@ -347,8 +366,7 @@ class Tuner:
             restore_from = self._checkpoint_of(trial_id)
         if self._is_closed_to(str(configuration.get("instance_type", ""))):
             return False
-        usd_per_hour, count = self._jobs.price(configuration)
-        worst_usd = cost_usd(self._jobs.worst_case_s(configuration), usd_per_hour, count)
+        worst_usd = self._jobs.worst_usd(configuration)
         if not affordable(self._budget, spent_usd=self.spent_usd, reserved_usd=state.reserved_usd, worst_usd=worst_usd):
             return False
         body = {
@@ -362,6 +380,7 @@ class Tuner:
         }
         self._record("start", body)
         self._commit()
+        self._release_until = None
         self._backend.submit(self._spec(trial_id, attempt, restore_from))
         return True
 
@@ -392,11 +411,13 @@ class Tuner:
             price = self._jobs.price({"instance_type": event.instance_type, "instance_count": event.instance_count})
             body["worst_usd"] = cost_usd(event.worst_s, *price)
             body["cost_usd"] = None if event.billable_s is None else cost_usd(event.billable_s, *price)
-        self._record(kind, body, event.at)
+        self._record(kind, body, event)
 
     def _timeout_s(self, stopping: tuple[Reason, str] | None) -> float | None:
         state, now = self.state, self._backend.now()
-        due = [until for until in state.blocked_until.values() if until > now + _TICK_S]
+        due: list[float] = []
+        if state.blocked_until:
+            due += [until for until in state.blocked_until.values() if until > now + _TICK_S]
         if state.waiting and stopping is None and state.waiting[0][0] > now + _TICK_S:
             due.append(state.waiting[0][0])
         if self._budget.max_wallclock_time is not None and state.first_at is not None and stopping is None:

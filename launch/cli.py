@@ -76,7 +76,13 @@ def make_parser() -> argparse.ArgumentParser:
     other = parser.add_argument_group("other")
     other.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the result on stdout (default table)")
     other.add_argument("--verbose", action=argparse.BooleanOptionalAction, default=False, help="log more, and every change of every trial")
-    other.add_argument("--warm_pool", type=int, choices=(0, 1), default=0, help="1: the same as --backend warm_pool, where there is one")
+    other.add_argument(
+        "--warm_pool",
+        type=int,
+        choices=(0, 1),
+        default=0,
+        help="1: jobs on SageMaker whose instances are kept for the next: --backend warm_pool",
+    )
     other.add_argument("--emulate", action="store_true", help="run an emulator of SageMaker's training jobs and S3 for this command")
     other.add_argument("--yes", action="store_true", help="do not ask before spending real money")
     other.add_argument("--save_tuner", nargs="?", const="1", help=argparse.SUPPRESS)
@@ -110,7 +116,7 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
     request = RunRequest(
         benchmark=tuple(given.benchmark),
         method=tuple(given.method),
-        backend=given.backend or ("warm_pool" if given.warm_pool else "local"),
+        backend=_backend(given.backend, warm=bool(given.warm_pool)),
         num_seeds=given.num_seeds,
         start_seed=given.start_seed,
         random_seed=given.random_seed,
@@ -124,6 +130,17 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
         verbose=given.verbose,
     )
     return given, request
+
+
+def _backend(name: str | None, *, warm: bool) -> str:
+    """Return the back-end; `--warm_pool 1` makes of SageMaker, or of none named, the one that keeps instances warm."""
+    if not warm or name == "warm_pool":
+        return name or "local"
+    if name not in (None, "sagemaker"):
+        from definitions.errors import UserError
+
+        raise UserError(f"--warm_pool 1 with --backend {name}", "only SageMaker keeps instances warm", "leave one of them out")
+    return "warm_pool"
 
 
 def _boolean_forms(words: Sequence[str]) -> list[str]:

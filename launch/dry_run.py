@@ -92,7 +92,7 @@ def _total(worst: Sequence[Worst], specs: Sequence[ExperimentSpec], label: str) 
 def _row(spec: ExperimentSpec, backend: Backend, seen: Foresight) -> tuple[list[object], Worst]:
     definition = spec.definition
     check_listed(definition, refusal(definition, spec.backend, backend.room))
-    jobs = JobBuilder(definition, spec.backend, "dry-run", longest_s=seen.longest_s)
+    jobs = JobBuilder(definition, spec.backend, "dry-run", region=backend.region, longest_s=seen.longest_s)
     types = instance_types(definition, spec.backend)
     workers = worker_count(definition, spec.backend, backend.room)
     prices = [jobs.price({"instance_type": name})[0] for name in types]

@@ -14,9 +14,12 @@ def emulated(environ: MutableMapping[str, str]) -> Iterator[None]:
     Args:
         environ: the process's environment.
     """
-    from backends.emulator import Emulator
+    from backends.emulator import Emulator, Settings
+    from backends.emulator.settings import WARM_POOL_QUOTA
 
-    with Emulator() as emulator:
+    # An account has no quota for warm pools until it asks for one; who emulates wants to see them.
+    quotas = {WARM_POOL_QUOTA.format("*"): 10, **{name: limit for name, limit in Settings().quotas.items() if "warm pool" not in name}}
+    with Emulator(settings=Settings(quotas=quotas)) as emulator:
         earlier = {name: environ.get(name) for name in emulator.environment}
         environ.update(emulator.environment)
         print(f"emulated AWS on {emulator.endpoint_url}", file=sys.stderr, flush=True)

@@ -38,12 +38,15 @@ def _block(result: ExperimentResult, *, with_title: bool) -> str:
     canaries = report(spec.definition, result.state)
     if canaries:
         lines += [f"{result.ending.message[:1].upper()}{result.ending.message[1:]}.", "", canaries]
+        lines += ["", summary.warm] if summary.warm else []
         return "\n".join([*lines, "", f"results: {spec.folder}/forecasts.csv, trials.csv, reports.csv, journal.sqlite, logs/"])
     lines.append(summary.verdict)
     if result.ending.exit_code != EXIT_DONE or summary.best is None:
         lines.append(f"Ended early: {result.ending.message}.")
     if summary.table:
         lines += ["", summary.table]
+    if summary.warm:
+        lines += ["", summary.warm]
     lines += ["", f"results: {spec.folder}/trials.csv, reports.csv, journal.sqlite, logs/"]
     return "\n".join(lines)
 
@@ -88,6 +91,7 @@ def as_json(results: Sequence[ExperimentResult]) -> str:
                 "best": summary.best,
                 "spent_usd": state.spent_usd,
                 "price_label": result.price_label,
+                **({} if result.warm is None else {"warm_pool": result.warm}),
                 "trials": result.trials,
             }
         )

@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
+from benchmarking.entries import TrialState
 from benchmarking.journal import Record
 from benchmarking.policy import TrialStatus
 from benchmarking.report.text import configuration_text, dollars, duration, shown
-from benchmarking.state import ExperimentState, TrialState
+from benchmarking.state import ExperimentState
 
 if TYPE_CHECKING:
     from benchmarking.experiment import ExperimentSpec

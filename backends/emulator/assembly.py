@@ -34,7 +34,6 @@ from backends.emulator.world import World
 from backends.local.guard import Guard
 from definitions.errors import UserError
 
-
 _SHORT = 45
 """Characters that the path of temporary files may have, so that there is room for what programs add to it."""
 

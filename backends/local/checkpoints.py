@@ -27,10 +27,10 @@ class LocalCheckpoints(CheckpointStore):
         Raises:
             ValueError: the key is no plain name or relative path.
         """
-        parts = Path(key).parts
-        if not parts or ".." in parts or Path(key).is_absolute():
+        path = Path(key)
+        if not path.parts or ".." in path.parts or path.is_absolute():
             raise ValueError(f"checkpoint key {key!r} is no plain name")
-        return self._folder / key
+        return self._folder / path
 
     def copy(self, source: str, target: str) -> None:
         """Copy a checkpoint in place of the target's; one that does not exist copies to nothing."""

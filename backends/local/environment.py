@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from backends.base import JobSpec
@@ -32,12 +33,12 @@ class Place:
     gpus: tuple[str, ...]
     mark: str
 
-    @property
+    @cached_property
     def model(self) -> Path:
         """Where the script may leave its model."""
         return self.folder / "model"
 
-    @property
+    @cached_property
     def output(self) -> Path:
         """Where the script may leave other output."""
         return self.folder / "output"

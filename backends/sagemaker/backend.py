@@ -6,6 +6,7 @@ import functools
 import logging
 import math
 import random
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from backends.sagemaker.creating import Creator
 from backends.sagemaker.ending import Ender
 from backends.sagemaker.fleet import Fleet
 from backends.sagemaker.following import Follower, Pace
-from backends.sagemaker.job import CloudJob, Phase
+from backends.sagemaker.job import CloudJob, Phase, seconds
 from backends.sagemaker.keeping import PoolKeeper
 from backends.sagemaker.limiter import Limiter
 from backends.sagemaker.logs import JobLog
@@ -32,6 +33,7 @@ from backends.sagemaker.room import CapacityBook
 from backends.sagemaker.s3 import S3Checkpoints
 from backends.sagemaker.staging import Staging
 from backends.sagemaker.sweep import Sweeper
+from backends.sagemaker.waiting import WaitingCheckpoints
 from definitions.errors import OutriderError
 from definitions.schema import BenchmarkDefinition
 
@@ -76,7 +78,7 @@ class SageMakerBackend(Backend):
         real_s: float = 1.0,
     ) -> None:
         self.capabilities = capabilities_of(clients.emulated)
-        self.options = options
+        self.options, self.region = options, options.region
         self._definition, self._clients = definition, clients
         self._clock = clock or SteadyClock()
         self._floor = -math.inf
@@ -84,7 +86,10 @@ class SageMakerBackend(Backend):
         rng = rng or random.Random()
         self._calls = Calls(self.now, Limiter(rng), rng, lambda text: self._fleet.tell(text), clients.renew, real_s=real_s)
         self._fleet = Fleet(options, clients, self._calls, self.now)
-        self.checkpoints: S3Checkpoints = S3Checkpoints(lambda: clients.get("s3"), options.bucket, options.prefix, options.experiment)
+        places = (lambda: clients.get("s3"), options.bucket, options.prefix, options.experiment)
+        self.checkpoints: S3Checkpoints = WaitingCheckpoints(
+            *places, renew=clients.renew, sleep=lambda pause_s: time.sleep(pause_s * real_s)
+        )
         own_bucket = getattr(definition, self.block).bucket is None
         self._staging = Staging(options, clients, Path(definition.source_dir), own_bucket=own_bucket)
         self._reader = LogReader(
@@ -92,9 +97,9 @@ class SageMakerBackend(Backend):
         )
         self._keeper = PoolKeeper(self._fleet)
         self._ender = Ender(self._fleet, self._reader, self._keeper, CapacityBook(options.fallback_instance_types), self._pace.settle_s)
-        self._creator = Creator(self._fleet, self._ender, self._staging, self.checkpoints)
+        self._creator = Creator(self._fleet, self._ender, self._staging, S3Checkpoints(*places))
         self._follower = Follower(self._fleet, self._creator, self._ender, self._keeper)
-        self._sweeper = Sweeper(prefix, clients, self._calls, self._follower.summary)
+        self._sweeper = Sweeper(prefix, clients, self._calls, self._follower.summary, self._ender.absent, self._pace.full_s)
         self._names: set[str] = set()
         self._rooms: dict[str, int] = {}
         self._is_closed = False
@@ -205,6 +210,7 @@ class SageMakerBackend(Backend):
             spec = adopted.spec
             self._names.add(spec.name)
             cloud = CloudJob(spec, JobLog(adopted.received, self.options.metrics), spec.instance_type, born_at=adopted.submitted_at)
+            cloud.accepted_at = adopted.accepted_at
             cloud.accepted, cloud.started, cloud.ended = adopted.accepted_at is not None, adopted.started, adopted.ended
             cloud.incarnation, cloud.sought = adopted.incarnation, True
             if adopted.stop_requested_at is not None:
@@ -238,12 +244,16 @@ class SageMakerBackend(Backend):
             self.stop(name, Cause.INTERRUPTED)
         self.release()
         end = self.now() + (_CLOSE_PATIENCE_S if grace_s is None else max(grace_s, _HURRY_S))
-        try:
-            while self.now() < end and (self._unanswered() or (grace_s is None and (self._still_there() or self._keeper.releasing))):
-                self._plan()
-                self._calls.turn(min(end, self._next_at()))
-        except OutriderError as error:
-            logger.error("%s", error)
+        blind = grace_s is not None
+        while self.now() < end and (self._unanswered() or (not blind and (self._still_there() or self._keeper.releasing))):
+            try:
+                if not blind:
+                    self._plan()
+                self._calls.turn(end if blind else min(end, self._next_at()))
+            except OutriderError as error:
+                # What ended the experiment may be that it cannot look; orders to stop are given all the same.
+                logger.error("%s", error)
+                blind = True
         survivors = [cloud.spec.name for cloud in self._unanswered()]
         self._calls.close()
         self._fleet.events.clear()
@@ -285,6 +295,10 @@ class SageMakerBackend(Backend):
         """Go on with an earlier controller's job."""
         cloud.sought = False
         cloud.phase, cloud.instance_type = Phase.LIVE, outcome.instance_type(answer) or cloud.instance_type
+        cloud.live_at = self.now()
+        created_at = seconds(answer.get("CreationTime"))
+        if created_at is not None and cloud.accepted_at is not None:
+            self._fleet.skew.learn(created_at, cloud.born_at, cloud.accepted_at)
         self._fleet.accept(cloud)
         status = str(answer.get("TrainingJobStatus", ""))
         if status in outcome.FINAL:

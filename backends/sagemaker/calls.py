@@ -20,6 +20,7 @@ from backends.sagemaker.limiter import Limiter
 _CREDENTIALS_PAUSE_S = 15.0
 _LONGEST_PAUSE_S = 60.0
 _TOLD_AFTER = 3
+_TOLD_AGAIN_S = 60.0
 
 
 @dataclass(eq=False)
@@ -32,6 +33,11 @@ class Call:
         done: takes its answer, in the thread of `Calls.turn`.
         failed: takes a trouble that does not pass by itself.
         wanted: says whether it is still to be made; asked right before.
+        troubles: how often it met a trouble that passes.
+        not_before: when it may be made again.
+        sent_at, answered_at: the last time it was made, and when that was answered.
+        flying: whether it is on its way.
+        doubtful: whether an earlier try may have had its effect, as its answer never came.
     """
 
     operation: str
@@ -43,8 +49,13 @@ class Call:
     not_before: float = -math.inf
     sent_at: float = field(default=0.0)
     answered_at: float = field(default=0.0)
-    unsure: bool = False
-    """Whether it may have had its effect without an answer that says so."""
+    flying: bool = False
+    doubtful: bool = False
+
+    @property
+    def unsure(self) -> bool:
+        """Whether it may have had its effect without an answer that says so."""
+        return self.flying or self.doubtful
 
 
 class Calls:
@@ -54,7 +65,7 @@ class Calls:
         now: seconds of the back-end's clock.
         limiter: paces them.
         rng: of the jitter.
-        tell: takes what a person should know, and empty when it is over.
+        tell: takes what a person should know.
         renew: has credentials looked up anew.
         threads: calls at once.
         real_s: real seconds per second of the clock.
@@ -78,7 +89,7 @@ class Calls:
         self._flying = 0
         self._answers: SimpleQueue[tuple[Call, Any, Exception | None] | None] = SimpleQueue()
         self._paused_until = -math.inf
-        self._told = ""
+        self._told: dict[str, float] = {}
 
     @property
     def busy(self) -> bool:
@@ -149,7 +160,7 @@ class Calls:
                     self._send(call, now)
 
     def _send(self, call: Call, now: float) -> None:
-        call.sent_at, call.unsure = now, True
+        call.sent_at, call.flying = now, True
         self._flying += 1
         answers = self._answers
 
@@ -163,21 +174,20 @@ class Calls:
 
     def _handle(self, call: Call, answer: Any, error: Exception | None) -> None:
         self._flying -= 1
+        call.flying = False
         now = call.answered_at = self._now()
         if error is None:
             self._limiter.succeeded(call.operation, now)
-            self._say("")
             call.done(answer)
             return
         trouble = trouble_of(error)
         if trouble is None:
             raise error
         if trouble.kind not in PASSING:
-            self._say("")
             call.failed(trouble)
             return
         call.troubles += 1
-        call.unsure = call.unsure and trouble.kind is Kind.SERVICE
+        call.doubtful = call.doubtful or trouble.kind is Kind.SERVICE
         if trouble.kind is Kind.THROTTLED:
             self._limiter.throttled(call.operation, now)
             self._say(f"waiting for the API: {call.operation} is throttled")
@@ -195,6 +205,8 @@ class Calls:
                 self._say(f"the service does not answer {call.operation}: {trouble.message}")
 
     def _say(self, text: str) -> None:
-        if text != self._told:
-            self._told = text
+        # Where every third call is throttled, the same sentence a hundred times would tell nobody more.
+        now = self._now()
+        if now - self._told.get(text, -math.inf) >= _TOLD_AGAIN_S:
+            self._told[text] = now
             self._tell(text)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from backends.base import Scope
 from backends.failures import Cause, Outcome
 from backends.sagemaker.calls import Call
@@ -42,6 +45,7 @@ class Creator:
         if closed is not None:
             fleet.reject(cloud, Cause.QUOTA, closed[1], Scope.INSTANCE_TYPE, closed[0])
             return
+        self._ceilings.trying(name, fleet.in_flight(name), fleet.now())
         fleet.jobs[cloud.spec.name] = cloud
         self.create(cloud)
 
@@ -74,7 +78,7 @@ class Creator:
         """Take in that a job exists."""
         if cloud.phase is not Phase.NEW:
             return
-        cloud.phase = Phase.LIVE
+        cloud.phase, cloud.live_at = Phase.LIVE, self._fleet.now()
         self._fleet.accept(cloud)
         self._ceilings.accepted(cloud.instance_type, self._fleet.in_flight(cloud.instance_type))
         if cloud.stop_reason is not None:
@@ -88,9 +92,24 @@ class Creator:
 
     def _refused(self, cloud: CloudJob, trouble: Trouble) -> None:
         fleet, name = self._fleet, cloud.instance_type
+        if cloud.phase is not Phase.NEW:
+            return
         if trouble.kind is Kind.EXISTS:
             # Its name is this experiment's own: an earlier call that was not answered did create it.
             self.created(cloud)
+        elif cloud.create is not None and cloud.create.doubtful:
+            # The refusal is the last try's alone: an earlier one may have created the job, and even be what fills the quota.
+            cloud.create.doubtful, cloud.sought = False, True
+
+            def known(found: Mapping[str, Any]) -> None:
+                cloud.sought = False
+                self.created(cloud)
+
+            def unknown() -> None:
+                cloud.sought = False
+                self._refused(cloud, trouble)
+
+            fleet.describe(cloud.spec.name, known, unknown)
         elif cloud.stop_reason is not None:
             fleet.close_as(cloud, Outcome.STOPPED, cloud.stop_reason, "stopped before it was created")
         elif trouble.kind is Kind.QUOTA and trouble.limit != 0:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from backends.base import Closed
@@ -12,13 +13,14 @@ from backends.sagemaker import outcome
 from backends.sagemaker.calls import Call
 from backends.sagemaker.errors import Kind, Trouble
 from backends.sagemaker.fleet import Fleet
-from backends.sagemaker.job import CloudJob, Phase, ever_trained
+from backends.sagemaker.job import CloudJob, Phase, ever_trained, lives
 from backends.sagemaker.keeping import PoolKeeper
 from backends.sagemaker.pools import MatchKey
 from backends.sagemaker.reading import LogReader
 from backends.sagemaker.room import CapacityBook
 
 _LOOKS_S = (0.0, 1.0, 2.0, 4.0, 8.0, 15.0)
+_LATER = 1.5
 
 
 class Ender:
@@ -56,6 +58,19 @@ class Ender:
 
         self._fleet.calls.put(Call("StopTrainingJob", make, taken, refused, lambda: cloud.phase is Phase.LIVE))
 
+    def stop_stray(self, name: str) -> None:
+        """Have the service stop a job that exists although its creation was refused; nobody waits for it."""
+
+        def refused(trouble: Trouble) -> None:
+            if trouble.kind not in (Kind.OVER, Kind.MISSING):
+                self._fleet.tell(f"{name} cannot be stopped: {trouble.message}")
+
+        def make() -> Any:
+            return self._fleet.clients.get("sagemaker").stop_training_job(TrainingJobName=name)
+
+        self._fleet.tell(f"{name} runs although its creation was refused; it is stopped")
+        self._fleet.calls.put(Call("StopTrainingJob", make, lambda _: None, refused))
+
     def over(self, cloud: CloudJob) -> None:
         """Take in that a job has reached its end, and ask how."""
         cloud.phase = Phase.OVER
@@ -63,6 +78,10 @@ class Ender:
 
     def described(self, cloud: CloudJob, answer: Mapping[str, Any]) -> None:
         """Take in the description of a job that has ended; its slot is free, and its log is read once more."""
+        if answer.get("TrainingJobStatus") not in outcome.FINAL:
+            # A listing is ahead of the description; the next one leads here again.
+            cloud.phase = Phase.LIVE
+            return
         cloud.phase, cloud.described = Phase.OVER, answer
         ran = cloud.started or ever_trained(answer)
         if ran:
@@ -76,6 +95,16 @@ class Ender:
         else:
             self._finish(cloud)
 
+    def absent(self, names: Collection[str], before: float) -> None:
+        """Take in a listing of all jobs: what was there before it and is not in it, the service is asked for by name."""
+        for cloud in self._fleet.live():
+            if cloud.spec.name not in names and cloud.live_at < before:
+                self._fleet.describe(cloud.spec.name, functools.partial(self._present, cloud), functools.partial(self.vanished, cloud))
+
+    def _present(self, cloud: CloudJob, answer: Mapping[str, Any]) -> None:
+        if cloud.phase is Phase.LIVE and answer.get("TrainingJobStatus") in outcome.FINAL:
+            self.described(cloud, answer)
+
     def vanished(self, cloud: CloudJob) -> None:
         """Take in that the service knows nothing of a job."""
         self._fleet.close_as(cloud, Outcome.FAILED, Cause.LOST, "the service has no trace of the training job")
@@ -85,7 +114,7 @@ class Ender:
         for cloud in [*self._fleet.jobs.values()]:
             if cloud.look_at <= now:
                 cloud.look_at = math.inf
-                self._reader.drain(cloud.spec.name, cloud.log.streams, lambda cloud=cloud: self._looked(cloud))  # type: ignore[misc]
+                self._reader.drain(cloud.spec.name, functools.partial(self._looked, cloud))
 
     def next_at(self) -> float:
         """Return when `plan` has something to do; infinity where nothing is foreseen."""
@@ -94,16 +123,22 @@ class Ender:
     def _looked(self, cloud: CloudJob) -> None:
         now, settled_at = self._fleet.now(), cloud.over_at + self._settle_s
         cloud.looks += 1
-        if cloud.log.is_whole or now >= settled_at:
+        end = cloud.log.end(lives(cloud.described or {}))
+        again_at = now + _LOOKS_S[min(cloud.looks, len(_LOOKS_S) - 1)]
+        if end is not None and not cloud.log.has_gaps:
+            # Lines overtake each other; what was printed before the last one is there by when lines have been late by so far.
+            complete_at = end.printed_at - self._fleet.skew.ahead_s + _LATER * self._reader.lag_s
+            again_at = now if now >= complete_at else complete_at
+        if again_at <= now or now >= settled_at:
             self._finish(cloud)
         else:
-            cloud.look_at = min(now + _LOOKS_S[min(cloud.looks, len(_LOOKS_S) - 1)], settled_at)
+            cloud.look_at = min(again_at, settled_at)
 
     def _finish(self, cloud: CloudJob) -> None:
         """Close a job, or first get the last lines of its log where they say what went wrong."""
         event = self._judged(cloud)
-        streams = cloud.log.streams
-        if event.outcome is not Outcome.FAILED or cloud.tail is not None or not streams or self.closing:
+        ran = cloud.started or ever_trained(cloud.described or {})
+        if event.outcome is not Outcome.FAILED or cloud.tail is not None or not ran or self.closing:
             self._fleet.close(cloud, event)
             return
 
@@ -111,10 +146,10 @@ class Ender:
             cloud.tail = tuple(lines)
             self._fleet.close(cloud, self._judged(cloud))
 
-        self._reader.tail(max(streams, key=lambda name: ("/algo-1-" in name, name)), tail)
+        self._reader.tail(cloud.spec.name, cloud.log.streams, tail)
 
     def _judged(self, cloud: CloudJob) -> Closed:
-        usage = cloud.log.usage()
+        usage, end = cloud.log.usage(), cloud.log.end(lives(cloud.described or {}))
         if self._fleet.options.keep_alive_s:
             usage["warm"] = self._keeper.was_warm(cloud.spec.name)
         told = outcome.Told(
@@ -123,7 +158,7 @@ class Ender:
             offset_s=self._fleet.skew.ahead_s,
             stop_reason=cloud.stop_reason,
             reports=cloud.log.delivered,
-            exit_code=cloud.log.exit_code,
+            exit_code=None if end is None else end.exit_code,
             tail=cloud.tail if cloud.tail is not None else cloud.log.tail,
             usage=usage,
             asked_for=cloud.spec.instance_type,

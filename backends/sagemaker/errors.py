@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from backends.sagemaker import refusals
-from backends.sagemaker.refusals import Refusal, masked, refusal_of
+from backends.sagemaker.refusals import CloudError, Refusal, masked, refusal_of
 
 
 class Kind(enum.StrEnum):
@@ -59,7 +59,7 @@ _KINDS = {
 
 def trouble_of(error: Exception) -> Trouble | None:
     """Return what an error that a boto3 call raised means; None where it is no trouble of AWS's but a fault of ours."""
-    refusal = refusal_of(error)
+    refusal = error.refusal if isinstance(error, CloudError) else refusal_of(error)
     if refusal is None:
         return None
     message = one_line(str(refusal))

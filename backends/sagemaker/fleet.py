@@ -27,6 +27,7 @@ class Fleet:
         now: by this machine's clock; `skew`: between it and the service's.
         jobs: those that are not closed, by name.
         events: what the next `wait` returns.
+        given_up: names of jobs that are believed never to have been created.
     """
 
     options: Options
@@ -36,6 +37,7 @@ class Fleet:
     skew: Skew = field(default_factory=Skew)
     jobs: dict[str, CloudJob] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
+    given_up: set[str] = field(default_factory=set)
 
     def in_flight(self, instance_type: str) -> int:
         """Return how many jobs of a type hold instances, or are about to."""
@@ -90,6 +92,7 @@ class Fleet:
             return
         cloud.phase = Phase.CLOSED
         self.jobs.pop(cloud.spec.name, None)
+        self.given_up.add(cloud.spec.name)
         self.events.append(Rejected(cloud.spec.name, self.now(), cause, message, scope, retry_at))
 
     def describe(self, name: str, done: Callable[[Mapping[str, Any]], None], missing: Callable[[], None]) -> None:

@@ -25,11 +25,13 @@ class Pace:
     Args:
         least_s, most_s: between two sweeps; in between, a twentieth of the age of the youngest job.
         settle_s: how long the last lines of a log are awaited whose end is not marked.
+        full_s: between two listings of all jobs, changed or not.
     """
 
     least_s: float = 3.0
     most_s: float = 15.0
     settle_s: float = 60.0
+    full_s: float = 300.0
 
     def every_s(self, youngest_s: float) -> float:
         """Return the seconds between two sweeps while the youngest job is so old."""
@@ -53,6 +55,9 @@ class Follower:
         """Take in what a listing says of a job."""
         name = str(summary["TrainingJobName"])
         self._keeper.seen(name, summary.get("WarmPoolStatus") or {})
+        if name in self._fleet.given_up and summary.get("TrainingJobStatus") == "InProgress":
+            self._fleet.given_up.discard(name)
+            self._ender.stop_stray(name)
         cloud = self._fleet.jobs.get(name)
         if cloud is None or cloud.phase in (Phase.OVER, Phase.CLOSED):
             return
@@ -61,7 +66,7 @@ class Follower:
             # The service may know of it before its answer came.
             self._creator.created(cloud)
             created_at = seconds(summary.get("CreationTime"))
-            if created_at is not None and create.answered_at and not create.troubles:
+            if created_at is not None and create.answered_at and not create.doubtful:
                 self._fleet.skew.learn(created_at, create.sent_at, create.answered_at)
         self.moved(cloud, str(summary.get("SecondaryStatus", "")), str(summary.get("TrainingJobStatus", "")))
 

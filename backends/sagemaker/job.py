@@ -44,7 +44,8 @@ class CloudJob:
         looks: how often that was done.
         tail: its last lines, once they were asked for.
         sought: whether it is being looked up, as an earlier controller may have created it.
-        born_at: when it was submitted.
+        born_at: when it was submitted; `live_at`: since when it is known to exist.
+        accepted_at: when an earlier controller heard of its creation.
     """
 
     spec: JobSpec
@@ -67,6 +68,8 @@ class CloudJob:
     tail: tuple[str, ...] | None = None
     sought: bool = False
     born_at: float = 0.0
+    live_at: float = 0.0
+    accepted_at: float | None = None
 
     @property
     def runs_script(self) -> bool:
@@ -77,6 +80,12 @@ class CloudJob:
 def ever_trained(described: Mapping[str, Any]) -> bool:
     """Return whether a job's script ran at all, by the service's description."""
     return any(step.get("Status") == "Training" for step in described.get("SecondaryStatusTransitions", ()))
+
+
+def lives(described: Mapping[str, Any]) -> int:
+    """Return how many lives a job's script had, by the service's description; 1 at least."""
+    trained = [step for step in described.get("SecondaryStatusTransitions", ()) if step.get("Status") == "Training"]
+    return max(1, len(trained))
 
 
 def seconds(value: Any) -> float | None:

@@ -6,9 +6,13 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from backends.base import AdoptedPool
 from backends.sagemaker.calls import Call
 from backends.sagemaker.fleet import Fleet
-from backends.sagemaker.pools import MatchKey, Pools
+from backends.sagemaker.job import Phase
+from backends.sagemaker.pools import MatchKey, Pool, Pools
+
+_WAITING = ("", "Starting", "Pending")
 
 
 class PoolKeeper:
@@ -29,17 +33,22 @@ class PoolKeeper:
         return self.released and bool(self._pools.open)
 
     def idle(self, key: MatchKey) -> int:
-        """Return how many pools wait for a job with this key."""
+        """Return how many pools wait for a further job with this key."""
         return self._pools.idle(key)
 
     def was_warm(self, job: str) -> bool:
         """Return whether a job is known to have got the instances of a pool."""
         return self._pools.was_warm(job)
 
-    def take_over(self, job: str, key: MatchKey, since: float) -> None:
+    def take_over(self, pool: AdoptedPool) -> None:
         """Follow a pool that an earlier controller knew of."""
-        self._pools.known(job, key, since)
-        self._look(job)
+        self._pools.known(pool.job, MatchKey(pool.instance_type, pool.instance_count), pool.since)
+        self._look(pool.job)
+
+    def submitted(self, job: str, key: MatchKey) -> None:
+        """Take note of a job that is being created; as long as there are any, pools are worth keeping."""
+        self.released = False
+        self._pools.submitted(job, key)
 
     def job_began(self, key: MatchKey) -> None:
         """Look whether a job that just got its instances got them from a pool."""
@@ -54,7 +63,12 @@ class PoolKeeper:
 
     def seen(self, job: str, status: Mapping[str, Any]) -> None:
         """Take in a pool's status."""
-        self._fleet.events += self._pools.seen(job, status, self._fleet.now())
+        self._fleet.events += self._pools.seen(job, status, self._fleet.now(), self._has_begun)
+
+    def make_room(self, key: MatchKey) -> None:
+        """Give up idle pools that take up the quota of a job which cannot have them."""
+        for pool in self._pools.in_the_way(key):
+            self._give_up(pool)
 
     def release(self) -> None:
         """Give up all pools, those there are and those that jobs still leave."""
@@ -64,18 +78,22 @@ class PoolKeeper:
     def plan(self) -> None:
         """Give up what is not worth its price any more, and look at pools whose time is over."""
         now = self._fleet.now()
+        self._pools.doubt(self._is_over, now)
         for pool in self._pools.to_release(now, wanted=not self.released):
-            pool.asked = True
-            update = functools.partial(self._update, TrainingJobName=pool.job, ResourceConfig={"KeepAlivePeriodInSeconds": 0})
-            # Taken or refused: the next look tells what has become of it.
-            answered = functools.partial(self._asked, pool.job)
-            self._fleet.calls.put(Call("UpdateTrainingJob", update, answered, answered))
+            self._give_up(pool)
         for pool in self._pools.to_look_at(now):
             self._look(pool.job)
 
     def next_at(self) -> float:
         """Return when `plan` has something to do; infinity where nothing is foreseen."""
         return self._pools.next_at(self._fleet.now())
+
+    def _give_up(self, pool: Pool) -> None:
+        pool.asked = True
+        update = functools.partial(self._update, TrainingJobName=pool.job, ResourceConfig={"KeepAlivePeriodInSeconds": 0})
+        # Taken or refused: the next look tells what has become of it.
+        answered = functools.partial(self._asked, pool.job)
+        self._fleet.calls.put(Call("UpdateTrainingJob", update, answered, answered))
 
     def _update(self, **request: Any) -> Any:
         return self._fleet.clients.get("sagemaker").update_training_job(**request)
@@ -88,3 +106,10 @@ class PoolKeeper:
             self._fleet.events += self._pools.gone(job, self._fleet.now())
 
         self._fleet.describe(job, lambda answer: self.seen(job, answer.get("WarmPoolStatus") or {}), gone)
+
+    def _is_over(self, job: str) -> bool:
+        return job not in self._fleet.jobs
+
+    def _has_begun(self, job: str) -> bool:
+        cloud = self._fleet.jobs.get(job)
+        return cloud is None or cloud.phase is Phase.OVER or cloud.stage not in _WAITING

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,14 @@ def stream_name(text: str) -> StreamName | None:
     """Return the parts of a stream's name; None for one that is no training job's."""
     match = _STREAM.match(text)
     return None if match is None else StreamName(match["job"], int(match["number"]), int(match["since"] or 0))
+
+
+@dataclass(frozen=True)
+class ScriptEnd:
+    """How one life of a script ended, and when its last line was printed, by the service's clock."""
+
+    exit_code: int
+    printed_at: float
 
 
 class LogWindow:
@@ -94,8 +103,7 @@ class JobLog:
         self._by_pattern = 0
         self.streams: set[str] = set()
         self.first_ms: int | None = None
-        self.exit_code: int | None = None
-        self.ended_life = -1
+        self._ends: dict[int, ScriptEnd] = {}
         self.delivered = len(self._received)
 
     @property
@@ -103,10 +111,20 @@ class JobLog:
         """Which life of the script the newest stream belongs to."""
         return max(0, len(self._lives) - 1)
 
+    def end(self, lives: int = 1) -> ScriptEnd | None:
+        """Return the end of the script's last life, of so many; None while the log does not tell."""
+        return self._ends.get(self._lives[-1]) if self._lives and len(self._lives) >= lives else None
+
     @property
-    def is_whole(self) -> bool:
-        """Whether the last line of the newest life is there."""
-        return self.ended_life >= self.life and self.exit_code is not None
+    def has_gaps(self) -> bool:
+        """Whether reports are known to be missing by their numbers, and no garbled line says where they went."""
+        if self._parser.counts.alien:
+            return False
+        counts = Counter(incarnation for incarnation, _ in self._received)
+        most: dict[int, int] = {}
+        for incarnation, sequence in self._received:
+            most[incarnation] = max(sequence, most.get(incarnation, 0))
+        return any(most[incarnation] + 1 > count for incarnation, count in counts.items())
 
     @property
     def tail(self) -> tuple[str, ...]:
@@ -138,7 +156,7 @@ class JobLog:
         life = self._lives.index(name.since)
         message = str(event.get("message", ""))
         if END_MARK in message:
-            self._end(message, life)
+            self._end(message, name.since, at_ms)
             return
         self._parser.incarnation = life
         for report in [*self._parser.feed(message.encode() + b"\n"), *self._matched(message, life)]:
@@ -148,10 +166,10 @@ class JobLog:
                 self.delivered += 1
                 yield report
 
-    def _end(self, message: str, life: int) -> None:
+    def _end(self, message: str, since: int, at_ms: int) -> None:
         try:
             said = json.loads(message.split(END_MARK, 1)[1])
-            self.exit_code, self.ended_life = int(said["exit_code"]), life
+            self._ends[since] = ScriptEnd(int(said["exit_code"]), at_ms / 1000)
         except (ValueError, KeyError, TypeError):
             return
 
@@ -178,9 +196,14 @@ def sweep_request(prefix: str, start_ms: int, token: str, pattern: str | None) -
     return _request({"logStreamNamePrefix": prefix} if prefix else {}, start_ms, token, pattern)
 
 
-def stream_request(streams: Collection[str], token: str, pattern: str | None) -> dict[str, Any]:
-    """Return the request for all lines of some streams, by their exact names."""
-    return _request({"logStreamNames": sorted(streams)[:100]}, 0, token, pattern)
+def job_request(job: str, token: str, pattern: str | None) -> dict[str, Any]:
+    """Return the request for all lines of one job's first host, over all its lives: of no other job, as no name holds a slash."""
+    return _request({"logStreamNamePrefix": f"{job}/algo-1"}, 0, token, pattern)
+
+
+def is_marked(line: str) -> bool:
+    """Return whether a line is one of ours, for this program and not for people."""
+    return any(mark in line for mark in (REPORT_MARK, SUMMARY_MARK, END_MARK))
 
 
 def _request(streams: dict[str, Any], start_ms: int, token: str, pattern: str | None) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def _judged(described: Mapping[str, Any], told: Told) -> tuple[Outcome, Cause | 
 def failure(reason: str, told: Told) -> tuple[Cause, str]:
     """Return the cause that a FailureReason means, and one line that says it."""
     low = reason.lower()
-    if any(mark in low for mark in _CAPACITY):
+    if not low.startswith("algorithmerror") and any(mark in low for mark in _CAPACITY):
         return Cause.CAPACITY, reason
     if low.startswith("internalservererror"):
         return Cause.SERVICE_ERROR, reason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from backends.sagemaker.outcome import stage_seconds
 _GRACE_S = 5.0
 _AGAIN_S = 5.0
 _LEAST_WORTH_S = 1.0
+_GONE = ("Reused", "Terminated")
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Pool:
         since: when the job ended; `until`: when they are given up at the latest; both by our clock.
         asked: whether its release was asked for.
         look_at: when it is looked at next.
+        due_to: the job that was submitted for it, and of which it is not known yet whether it got it; empty where none was.
+        doubted: whether that job is over.
     """
 
     job: str
@@ -41,9 +44,16 @@ class Pool:
     until: float
     asked: bool = False
     look_at: float = 0.0
+    due_to: str = ""
+    doubted: bool = False
 
     def __post_init__(self) -> None:
         self.look_at = self.until + _GRACE_S
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it waits for nobody in particular, and may go on waiting."""
+        return not self.asked and not self.due_to
 
 
 class Pools:
@@ -56,7 +66,7 @@ class Pools:
     def __init__(self, keep_alive_s: float) -> None:
         self._keep_alive_s = keep_alive_s
         self._pools: dict[str, Pool] = {}
-        self._cold_s: list[float] = []
+        self._starting_s: dict[str, float] = {}
         self._warm: set[str] = set()
 
     @property
@@ -65,44 +75,79 @@ class Pools:
         return sorted(self._pools.values(), key=lambda pool: (pool.since, pool.job))
 
     def idle(self, key: MatchKey) -> int:
-        """Return how many pools a job with this key could get."""
-        return sum(pool.key == key and not pool.asked for pool in self._pools.values())
+        """Return how many pools a further job with this key could get."""
+        return sum(pool.key == key and pool.is_free for pool in self._pools.values())
 
     def was_warm(self, job: str) -> bool:
         """Return whether a job is known to have got the instances of a pool."""
         return job in self._warm
 
+    def submitted(self, job: str, key: MatchKey) -> None:
+        """Take note of a job that is being created: the pool that it should get is no longer idle, nor given up."""
+        for pool in self.open:
+            if pool.key == key and pool.is_free:
+                pool.due_to = job
+                return
+
+    def doubt(self, is_over: Callable[[str], bool], now: float) -> None:
+        """Have pools looked at that are due to a job which is over, or was never created; `is_over` takes a job's name."""
+        for pool in self._pools.values():
+            if pool.due_to and not pool.doubted and is_over(pool.due_to):
+                pool.doubted, pool.look_at = True, now
+
     def ended(self, described: Mapping[str, Any], key: MatchKey, now: float) -> Iterator[Retained]:
         """Take in a job that has ended, by its description; yield what is kept of it."""
         name = str(described.get("TrainingJobName", ""))
         starting_s = stage_seconds(described).get("Starting")
-        if starting_s is not None and not self.was_warm(name):
-            self._cold_s.append(starting_s)
-        state = described.get("WarmPoolStatus", {}).get("Status", "")
-        if not state or name in self._pools:
+        if starting_s is not None:
+            self._starting_s[name] = starting_s
+        status = described.get("WarmPoolStatus") or {}
+        state, billed_s = status.get("Status", ""), status.get("ResourceRetainedBillableTimeInSeconds")
+        if not state or name in self._pools or (state == "Terminated" and not billed_s):
             return
         self._pools[name] = Pool(name, key, now, now + self._keep_alive_s)
         yield Retained(name, now, key.instance_type, key.instance_count, worst_s=self._keep_alive_s)
-        yield from self.seen(name, described.get("WarmPoolStatus", {}), now)
+        yield from self.seen(name, status, now)
 
     def known(self, job: str, key: MatchKey, since: float) -> None:
         """Take over a pool that an earlier controller knew of."""
         self._pools[job] = Pool(job, key, since, since + self._keep_alive_s)
 
-    def seen(self, job: str, status: Mapping[str, Any], now: float) -> Iterator[Retained]:
-        """Take in a pool's status as a listing or a description has it; yield its end, once."""
+    def seen(
+        self, job: str, status: Mapping[str, Any], now: float, has_begun: Callable[[str], bool] = lambda job: True
+    ) -> Iterator[Retained]:
+        """Take in a pool's status as a listing or a description has it; yield its end, once.
+
+        Args:
+            job: whose instances they were.
+            status: its `WarmPoolStatus`.
+            now: by our clock.
+            has_begun: whether a job has got its instances, wherever from.
+        """
         pool = self._pools.get(job)
         state = status.get("Status", "")
-        billed_s = status.get("ResourceRetainedBillableTimeInSeconds")
-        if pool is None or state not in ("Reused", "Terminated"):
+        if pool is None:
+            return
+        if state not in _GONE:
+            if state == "Available" and pool.due_to and has_begun(pool.due_to):
+                # It got others.
+                pool.due_to, pool.doubted, pool.look_at = "", False, pool.until + _GRACE_S
             return
         by = str(status.get("ReusedByJob", ""))
         if by:
             self._warm.add(by)
+            self._hand_on(pool, by)
         del self._pools[job]
         # Without a figure what passed by our clock is the best there is, and never too little.
+        billed_s = status.get("ResourceRetainedBillableTimeInSeconds")
         seconds = float(billed_s) if billed_s is not None else max(0.0, min(now, pool.until) - pool.since)
         yield Retained(job, now, pool.key.instance_type, pool.key.instance_count, billable_s=seconds, reused_by=by)
+
+    def _hand_on(self, pool: Pool, by: str) -> None:
+        """Where another job got a pool than was thought, that one's own goes to the job that went away empty."""
+        for other in self._pools.values():
+            if other is not pool and other.due_to == by:
+                other.due_to, other.doubted = pool.due_to, False
 
     def gone(self, job: str, now: float) -> Iterator[Retained]:
         """Take in that the service knows nothing of a pool's job any more."""
@@ -123,18 +168,21 @@ class Pools:
 
     def next_at(self, now: float) -> float:
         """Return when a pool is to be looked at, or held no longer; infinity without pools."""
-        held = [pool.since + self._worth_s() for pool in self._pools.values() if not pool.asked]
+        held = [pool.since + self._worth_s() for pool in self._pools.values() if pool.is_free]
         return min([pool.look_at for pool in self._pools.values()] + [max(now, at) for at in held], default=math.inf)
 
     def _worth_s(self) -> float:
         """Return how long a pool is held at most while nothing comes; infinity where no job has started cold yet."""
-        return max(statistics.median(self._cold_s), _LEAST_WORTH_S) if self._cold_s else math.inf
+        unsure = {pool.due_to for pool in self._pools.values()}
+        cold_s = [seconds for job, seconds in self._starting_s.items() if job not in self._warm and job not in unsure]
+        return max(statistics.median(cold_s), _LEAST_WORTH_S) if cold_s else math.inf
 
     def to_release(self, now: float, wanted: bool) -> list[Pool]:
         """Return the pools to give up.
 
         While jobs may still come, one that has waited for as long as a cold start takes: to hold it for ever longer would cost more than
-        it can save (the rule for renting or buying without knowing the future, which never pays more than twice the best).
+        it can save (the rule for renting or buying without knowing the future, which never pays more than twice the best). One that is
+        due to a job waits for it.
 
         Args:
             now: by our clock.
@@ -142,4 +190,12 @@ class Pools:
         """
         if not wanted:
             return [pool for pool in self.open if not pool.asked]
-        return [pool for pool in self.open if not pool.asked and now - pool.since >= self._worth_s()]
+        free = [pool for pool in self.open if pool.is_free]
+        if not free:
+            return []
+        worth_s = self._worth_s()
+        return [pool for pool in free if now - pool.since >= worth_s]
+
+    def in_the_way(self, key: MatchKey) -> list[Pool]:
+        """Return the idle pools whose instances count against the quota of jobs with this key, which cannot get them."""
+        return [pool for pool in self.open if pool.is_free and pool.key != key and pool.key.instance_type == key.instance_type]

@@ -6,13 +6,15 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from backends.sagemaker import refusals
 from backends.sagemaker.calls import Call, Calls
 from backends.sagemaker.clients import Clients
 from backends.sagemaker.errors import Kind, Trouble
-from backends.sagemaker.logs import GROUP, PATTERN, LogWindow, stream_name, stream_request, sweep_request
+from backends.sagemaker.logs import GROUP, PATTERN, LogWindow, is_marked, job_request, stream_name, sweep_request
 from backends.sagemaker.refusals import CloudError
 
 _TAIL_LINES = 40
+_FORGET_LAG = 0.98
 
 
 class LogReader:
@@ -24,6 +26,8 @@ class LogReader:
         calls: makes the calls.
         take: takes a job's name and one event of its log; events come more than once.
         pattern: whether only lines with our marks are asked for.
+
+    Its `lag_s` is how many seconds late lines were lately.
     """
 
     def __init__(
@@ -33,6 +37,7 @@ class LogReader:
         self._pattern = PATTERN if pattern else None
         self._window = LogWindow()
         self._lags_s: list[float] = []
+        self.lag_s = 0.0
         self._begun_at = -math.inf
         self.next_at = -math.inf
 
@@ -49,7 +54,7 @@ class LogReader:
         def ask(token: str) -> None:
             def done(page: Mapping[str, Any]) -> None:
                 for event in self._window.fresh(page["events"]):
-                    self._lags_s.append(max(0.0, (event.get("ingestionTime", 0) - event.get("timestamp", 0)) / 1000))
+                    self._lags_s.append(_lag_s(event))
                     self._pass_on(event)
                 if page.get("nextToken"):
                     ask(str(page["nextToken"]))
@@ -60,50 +65,56 @@ class LogReader:
 
         def over() -> None:
             self._window.turned(self._lags_s)
+            self.lag_s = max([self.lag_s * _FORGET_LAG, *self._lags_s])
             self._lags_s = []
             self.next_at = self._begun_at
 
         ask("")
 
-    def drain(self, job: str, streams: Collection[str], done: Callable[[], None]) -> None:
-        """Read all lines of a job's own streams, then call `done`; streams that are not known yet are looked for first."""
-        own = [name for name in streams if (parts := stream_name(name)) is not None and parts.number == 1]
+    def drain(self, job: str, done: Callable[[], None]) -> None:
+        """Read all lines of a job's first host from their beginning, then call `done`."""
 
-        def ask(names: Collection[str], token: str) -> None:
+        def ask(token: str) -> None:
             def page_done(page: Mapping[str, Any]) -> None:
                 for event in sorted(page["events"], key=lambda event: int(event.get("timestamp", 0))):
+                    self.lag_s = max(self.lag_s, _lag_s(event))
                     self._pass_on(event)
                 if page.get("nextToken"):
-                    ask(names, str(page["nextToken"]))
+                    ask(str(page["nextToken"]))
                 else:
                     done()
 
-            self._put(stream_request(names, token, self._pattern), page_done, done)
+            self._put(job_request(job, token, self._pattern), page_done, done)
 
-        def found(page: Mapping[str, Any]) -> None:
-            names = [str(one["logStreamName"]) for one in page.get("logStreams", ())]
-            mine = [name for name in names if (parts := stream_name(name)) is not None and parts.job == job and parts.number == 1]
-            if mine:
-                ask(mine, "")
-            else:
-                done()
+        ask("")
 
-        if own:
-            ask(own, "")
-            return
-        request = {"logGroupName": GROUP, "logStreamNamePrefix": f"{job}/"}
-        make = lambda: self._clients.get("logs").describe_log_streams(**request)  # noqa: E731
-        self._calls.put(Call("DescribeLogStreams", make, found, self._unless_missing(done)))
+    def tail(self, job: str, streams: Collection[str], done: Callable[[Sequence[str]], None]) -> None:
+        """Get the last lines that a job printed, without our own; of the first host's last life, as far as there is one."""
 
-    def tail(self, stream: str, done: Callable[[Sequence[str]], None]) -> None:
-        """Get the last lines of a stream, whatever they are."""
-        request = {"logGroupName": GROUP, "logStreamName": stream, "limit": _TAIL_LINES, "startFromHead": False}
+        def read(names: Collection[str]) -> None:
+            mine = [
+                (parts.number == 1, parts.since, name) for name in names if (parts := stream_name(name)) is not None and parts.job == job
+            ]
+            if not mine:
+                done(())
+                return
+            request = {"logGroupName": GROUP, "logStreamName": max(mine)[2], "limit": _TAIL_LINES, "startFromHead": False}
+            make = lambda: self._clients.get("logs").get_log_events(**request)  # noqa: E731
+            self._calls.put(Call("GetLogEvents", make, take, self._unless_missing(lambda: done(()))))
 
         def take(page: Mapping[str, Any]) -> None:
-            done([str(event.get("message", "")).rstrip() for event in page.get("events", ())])
+            lines = [str(event.get("message", "")).rstrip() for event in page.get("events", ())]
+            done([line for line in lines if not is_marked(line)])
 
-        make = lambda: self._clients.get("logs").get_log_events(**request)  # noqa: E731
-        self._calls.put(Call("GetLogEvents", make, take, self._unless_missing(lambda: done(()))))
+        def found(page: Mapping[str, Any]) -> None:
+            read([str(one["logStreamName"]) for one in page.get("logStreams", ())])
+
+        if streams:
+            read(streams)
+            return
+        # It printed none of our lines, not even the last one, so that no stream of its is known.
+        make = lambda: self._clients.get("logs").describe_log_streams(logGroupName=GROUP, logStreamNamePrefix=f"{job}/")  # noqa: E731
+        self._calls.put(Call("DescribeLogStreams", make, found, self._unless_missing(lambda: done(()))))
 
     def _pass_on(self, event: Mapping[str, Any]) -> None:
         name = stream_name(str(event.get("logStreamName", "")))
@@ -112,15 +123,24 @@ class LogReader:
 
     def _put(self, request: Mapping[str, Any], done: Callable[[Mapping[str, Any]], None], missing: Callable[[], None]) -> None:
         make = lambda: self._clients.get("logs").filter_log_events(**request)  # noqa: E731
-        self._calls.put(Call("FilterLogEvents", make, done, self._unless_missing(missing)))
+        self._calls.put(Call("FilterLogEvents", make, done, self._unless_missing(missing, "nextToken" in request)))
 
-    def _unless_missing(self, missing: Callable[[], None]) -> Callable[[Trouble], None]:
+    def _unless_missing(self, missing: Callable[[], None], is_later_page: bool = False) -> Callable[[Trouble], None]:
         def failed(trouble: Trouble) -> None:
-            # An account's first job makes the log group, and a job's first line its stream.
-            if trouble.kind is Kind.MISSING:
+            # An account's first job makes the log group, and a job's first line its stream. A token that has grown too old in a long
+            # pause is no answer either: the next reading begins anew.
+            if trouble.kind is Kind.MISSING or (is_later_page and trouble.kind is Kind.REFUSED and not _is_denied(trouble)):
                 missing()
                 return
             assert trouble.refusal is not None
             raise CloudError("the logs of the training jobs cannot be read", trouble.refusal)
 
         return failed
+
+
+def _lag_s(event: Mapping[str, Any]) -> float:
+    return max(0.0, (int(event.get("ingestionTime", 0)) - int(event.get("timestamp", 0))) / 1000)
+
+
+def _is_denied(trouble: Trouble) -> bool:
+    return trouble.refusal is not None and trouble.refusal.kind is refusals.Kind.DENIED

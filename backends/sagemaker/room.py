@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backends.sagemaker.checks import Quota
 
@@ -14,12 +15,13 @@ _CAPACITY_REST_S = 1800.0
 
 @dataclass(frozen=True)
 class _Ceiling:
-    """What a refusal taught: jobs in flight at that time, until when that is believed, and how often in a row."""
+    """What a refusal taught: jobs in flight at that time, until when that is believed, how often in a row, and when it was tried."""
 
     jobs: int
     until: float
     strikes: int
     message: str
+    tried_at: float = -math.inf
 
 
 class Ceilings:
@@ -31,8 +33,9 @@ class Ceilings:
     def refused(self, instance_type: str, in_flight: int, now: float, message: str) -> float:
         """Take in a quota error with so many other jobs of the type in flight; return when to try again."""
         earlier = self._ceilings.get(instance_type)
-        strikes = 1 if earlier is None else earlier.strikes + 1
-        until = now + min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0 ** (strikes - 1))
+        # Several jobs that were asked for together are refused together; only a try after the wait is a further sign.
+        strikes = 1 if earlier is None else earlier.strikes + (now >= earlier.until)
+        until = now + min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0 ** min(strikes - 1, 10))
         self._ceilings[instance_type] = _Ceiling(in_flight, until, strikes, message)
         return until
 
@@ -42,12 +45,19 @@ class Ceilings:
         if ceiling is not None and in_flight > ceiling.jobs:
             del self._ceilings[instance_type]
 
+    def trying(self, instance_type: str, in_flight: int, now: float) -> None:
+        """Take in that a further job is asked for: where it would pass the ceiling it goes alone, to see whether there is room again."""
+        ceiling = self._ceilings.get(instance_type)
+        if ceiling is not None and in_flight >= ceiling.jobs and now >= ceiling.until:
+            self._ceilings[instance_type] = replace(ceiling, tried_at=now)
+
     def closed_until(self, instance_type: str, in_flight: int, now: float) -> tuple[float, str] | None:
         """Return until when a further job need not be tried, and why; None where it may be."""
         ceiling = self._ceilings.get(instance_type)
-        if ceiling is None or in_flight < ceiling.jobs or now >= ceiling.until:
+        if ceiling is None or in_flight < ceiling.jobs:
             return None
-        return ceiling.until, ceiling.message
+        until = max(ceiling.until, ceiling.tried_at + _FIRST_WAIT_S)
+        return (until, ceiling.message) if now < until else None
 
 
 class CapacityBook:

@@ -25,6 +25,10 @@ _OWN = ".outrider-"
 _HOME = "us-east-1"
 
 
+class NoBucketError(UserError):
+    """There is no such bucket."""
+
+
 def split_uri(uri: str) -> tuple[str, str]:
     """Return bucket and key of `s3://bucket/key`; raises `UserError` for another form."""
     bucket, _, key = uri.removeprefix("s3://").partition("/")
@@ -260,7 +264,10 @@ class S3Checkpoints(CheckpointStore):
         # Each key is a listing of its own; for many of them one listing of the whole experiment is cheaper.
         places = folders if len(folders) < _SWEEP_FROM else [self._root]
         doomed = set(folders)
-        found = [key for place in places for key, _ in objects(self._client(), self._bucket, place, self._patience)]
+        try:
+            found = [key for place in places for key, _ in objects(self._client(), self._bucket, place, self._patience)]
+        except NoBucketError:
+            return  # nothing was ever kept, or it is gone with its bucket
         if places is not folders:
             found = [key for key in found if any(folder in doomed for folder in _folders_of(key, self._root))]
         delete_keys(self._client(), self._bucket, found, self._patience)
@@ -292,7 +299,9 @@ def _saying(asked: str, bucket: str) -> Iterator[None]:
             raise
         except Exception as error:
             refusal = refusal_of(error)
-            if refusal is not None and refusal.code in ("NoSuchBucket", "InvalidBucketName", "PermanentRedirect", "InvalidArgument"):
+            if refusal is not None and refusal.code == "NoSuchBucket":
+                raise NoBucketError(asked, str(refusal), _advice(refusal, bucket)) from error
+            if refusal is not None and refusal.code in ("InvalidBucketName", "PermanentRedirect", "InvalidArgument"):
                 raise UserError(asked, str(refusal), _advice(refusal, bucket)) from error
             raise
 

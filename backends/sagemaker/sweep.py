@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from backends.sagemaker.calls import Call, Calls
 from backends.sagemaker.clients import Clients
-from backends.sagemaker.errors import Trouble
+from backends.sagemaker.errors import Kind, Trouble
 from backends.sagemaker.refusals import CloudError
 
 _PAGE = 100
 _OVERLAP_S = 30.0
-_FULL_EVERY_S = 300.0
 
 
 class Sweeper:
@@ -25,10 +24,21 @@ class Sweeper:
         clients: of AWS.
         calls: makes the calls.
         take: takes each summary.
+        absent: takes the names in a listing of all jobs, and when it was begun: what is not among them is no more.
+        full_every_s: seconds between two listings of all jobs.
     """
 
-    def __init__(self, prefix: str, clients: Clients, calls: Calls, take: Callable[[Mapping[str, Any]], None]) -> None:
+    def __init__(
+        self,
+        prefix: str,
+        clients: Clients,
+        calls: Calls,
+        take: Callable[[Mapping[str, Any]], None],
+        absent: Callable[[Collection[str], float], None] = lambda names, before: None,
+        full_every_s: float = 300.0,
+    ) -> None:
         self._prefix, self._clients, self._calls, self._take = prefix, clients, calls, take
+        self._absent, self._full_every_s = absent, full_every_s
         self._newest: datetime.datetime | None = None
         self._begun_at = self._full_at = -math.inf
         self.next_at = -math.inf
@@ -46,13 +56,16 @@ class Sweeper:
         request: dict[str, Any] = {"MaxResults": _PAGE, "SortBy": "CreationTime", "SortOrder": "Descending"}
         if self._prefix:
             request["NameContains"] = self._prefix
-        if now < self._full_at + _FULL_EVERY_S and self._newest is not None:
+        if now < self._full_at + self._full_every_s and self._newest is not None:
             request["LastModifiedTimeAfter"] = self._newest - datetime.timedelta(seconds=_OVERLAP_S)
+            self._ask(request, None)
         else:
             self._full_at = now
-        self._ask(request)
+            self._ask(request, set())
 
-    def _ask(self, request: dict[str, Any]) -> None:
+    def _ask(self, request: dict[str, Any], names: set[str] | None) -> None:
+        """Ask for one page; `names` are those in a listing of all jobs so far."""
+
         def done(page: Mapping[str, Any]) -> None:
             for summary in page["TrainingJobSummaries"]:
                 if not str(summary["TrainingJobName"]).startswith(self._prefix):
@@ -60,14 +73,23 @@ class Sweeper:
                 changed = summary.get("LastModifiedTime") or summary.get("CreationTime")
                 if changed is not None and (self._newest is None or changed > self._newest):
                     self._newest = changed
+                if names is not None:
+                    names.add(str(summary["TrainingJobName"]))
                 self._take(summary)
             if page.get("NextToken"):
-                self._ask({**request, "NextToken": page["NextToken"]})
-            else:
-                self.next_at = self._begun_at
+                self._ask({**request, "NextToken": page["NextToken"]}, names)
+                return
+            self.next_at = self._begun_at
+            if names is not None:
+                self._absent(names, self._begun_at)
 
         def failed(trouble: Trouble) -> None:
+            if "NextToken" in request and trouble.kind is Kind.REFUSED:
+                # A token is good for a while only, which a long pause may have outlasted.
+                self._full_at, self.next_at = -math.inf, self._begun_at
+                return
             assert trouble.refusal is not None
+            self.next_at = self._begun_at
             raise CloudError("the training jobs cannot be listed", trouble.refusal)
 
         self._calls.put(Call("ListTrainingJobs", lambda: self._clients.get("sagemaker").list_training_jobs(**request), done, failed))

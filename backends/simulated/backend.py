@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import json
 import math
 import random
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from backends.base import (
     Accepted,
@@ -76,14 +78,36 @@ class SimulatedCheckpoints(CheckpointStore):
 
 
 class _Job:
-    """One job: its whole future is known, and handed out event by event."""
+    """One job: its whole future is known, and its events are made one by one, as a stop may spare most of them.
 
-    __slots__ = ("ended", "events", "made", "number", "spec", "started_at", "stopping")
+    Args:
+        number: in the order in which jobs were launched.
+        course: its events; `Closed` or `Rejected` is the last.
+        started_at: when it starts; `ends_at`: when it ends by itself, infinite where it cannot.
+        made: reports of its run that are behind it.
+    """
 
-    def __init__(self, number: int, spec: JobSpec, events: deque[Event], started_at: float | None, made: int) -> None:
-        self.number, self.spec, self.events, self.started_at, self.made = number, spec, events, started_at, made
+    __slots__ = ("_course", "ended", "ends_at", "made", "next", "number", "spec", "started_at", "stopping")
+
+    def __init__(
+        self, number: int, spec: JobSpec, course: Iterable[Event], started_at: float | None, ends_at: float = math.inf, made: int = 0
+    ) -> None:
+        self.number, self.spec, self.started_at, self.ends_at, self.made = number, spec, started_at, ends_at, made
         self.stopping = False
         self.ended = False
+        self._course = iter(course)
+        self.next: Event | None = next(self._course, None)
+
+    def go_on(self) -> None:
+        """Let `next` be the event after it; None where that was the last."""
+        self.next = next(self._course, None)
+
+    def cut_off(self, at: float, ends: Iterable[Event]) -> None:
+        """Let these be the events after `at`."""
+        coming = itertools.chain(() if self.next is None else (self.next,), self._course)
+        kept = itertools.takewhile(lambda event: event.at <= at and isinstance(event, (Accepted, Started, Reported)), coming)
+        self._course = itertools.chain(kept, ends)
+        self.go_on()
 
 
 class SimulatedBackend(Backend):
@@ -124,7 +148,7 @@ class SimulatedBackend(Backend):
         self._jobs: dict[str, _Job] = {}
         self._known: set[str] = set()
         # What follows a stop comes last among the events of a moment, as all others of it came before the stop.
-        self._agenda: list[tuple[float, bool, int, str]] = []
+        self._agenda: list[tuple[float, bool, int, _Job]] = []
         self._queued: deque[JobSpec] = deque()
         self._running = 0
         self._numbers = 0
@@ -160,50 +184,60 @@ class SimulatedBackend(Backend):
         if self._slots is not None and self._running >= self._slots:
             self._queued.append(job)
             return
-        self._launch(job, self._now)
+        self._schedule(self._launch(job, self._now))
 
     def _launch(self, spec: JobSpec, at: float) -> _Job:
         self._numbers += 1
         run = self._table.run(spec.configuration, spec.level, spec.repeat)
         if run is None:
             message = f"the table has no run of {dict(spec.configuration)!r}"
-            job = _Job(self._numbers, spec, deque([Rejected(spec.name, at, Cause.BAD_REQUEST, message)]), None, 0)
+            job = _Job(self._numbers, spec, [Rejected(spec.name, at, Cause.BAD_REQUEST, message)], None)
         else:
             self._running += 1
             job = self._planned(spec, run, at)
         self._jobs[spec.name] = job
-        self._schedule(job)
         return job
 
     def _planned(self, spec: JobSpec, run: Run, at: float) -> _Job:
-        source = random.Random(f"{self._seed}-{spec.trial}-{spec.attempt}")
+        chances = self._chances(spec)
         skip = self.checkpoints.restored(spec.name, spec.restore_from)
         before_s = run.reports[skip - 1][0] if skip else 0.0
-        delay_s = -math.log1p(-source.random()) * self._start_delay_s if self._start_delay_s else 0.0
+        delay_s = -math.log1p(-next(chances)) * self._start_delay_s if self._start_delay_s else 0.0
         started_at = at + delay_s
         duration_s, outcome, cause = run.duration_s - before_s, Outcome.COMPLETED, run.cause
         message = "" if cause is None else f"the measured run ended with {cause}"
-        if self._failure_rate and source.random() < self._failure_rate:
-            duration_s, cause, message = duration_s * source.random(), Cause.SERVICE_ERROR, "simulated service error"
+        if self._failure_rate and next(chances) < self._failure_rate:
+            duration_s, cause, message = duration_s * next(chances), Cause.SERVICE_ERROR, "simulated service error"
         if duration_s > spec.limits.max_run_s:
             duration_s, cause, message = spec.limits.max_run_s, Cause.TIME_OUT, f"ran longer than max_run = {spec.limits.max_run_s:g} s"
         if cause is not None:
             outcome = Outcome.FAILED
-        events: deque[Event] = deque((Accepted(spec.name, at), Started(spec.name, started_at)))
-        for sequence, (elapsed_s, metrics) in enumerate(run.reports[skip:]):
-            if elapsed_s - before_s > duration_s:
-                break
-            events.append(Reported(spec.name, started_at + (elapsed_s - before_s), sequence, metrics, elapsed_s - before_s))
-        events.extend(_ends(spec.name, started_at + duration_s, started_at, outcome, cause, message))
-        return _Job(self._numbers, spec, events, started_at, skip)
+        ends_at = started_at + duration_s
+        course = itertools.chain(
+            (Accepted(spec.name, at), Started(spec.name, started_at)),
+            _reports(spec.name, started_at, itertools.islice(run.reports, skip, None), before_s, duration_s),
+            _ends(spec.name, ends_at, started_at, outcome, cause, message),
+        )
+        return _Job(self._numbers, spec, course, started_at, ends_at, skip)
+
+    def _chances(self, spec: JobSpec) -> Iterator[float]:
+        """Yield the attempt's own random numbers; the generator is not seeded before one is drawn, as that takes longer than the rest."""
+        source = random.Random(f"{self._seed}-{spec.trial}-{spec.attempt}")
+        while True:
+            yield source.random()
 
     def _schedule(self, job: _Job) -> None:
-        heapq.heappush(self._agenda, (job.events[0].at, job.stopping, job.number, job.spec.name))
+        """Put the job's next event on the agenda; what is there from before its stop counts no more."""
+        if job.next is not None:
+            heapq.heappush(self._agenda, (job.next.at, job.stopping, job.number, job))
 
     def stop(self, job: str, reason: Cause) -> None:
-        self._stop(job, reason, self._now)
+        stopped = self._stop(job, reason, self._now)
+        if stopped is not None:
+            self._schedule(stopped)
 
-    def _stop(self, name: str, reason: Cause, at: float) -> None:
+    def _stop(self, name: str, reason: Cause, at: float) -> _Job | None:
+        """Plan the end of a job anew and return it, to be scheduled; None where its end is as it was."""
         job = self._jobs.get(name)
         if job is None:
             for queued in self._queued:
@@ -211,20 +245,18 @@ class SimulatedBackend(Backend):
                     self._queued.remove(queued)
                     self._numbers += 1
                     self._running += 1
-                    self._jobs[name] = stopped = _Job(self._numbers, queued, _ends(name, at, None, Outcome.STOPPED, reason, ""), None, 0)
-                    self._schedule(stopped)
-                    break
-            return
+                    self._jobs[name] = stopped = _Job(self._numbers, queued, _ends(name, at, None, Outcome.STOPPED, reason, ""), None, at)
+                    return stopped
+            return None
         if job.stopping or job.ended:
-            return
+            return None
         end_at = at + self._stop_delay_s
-        if any(isinstance(event, Ended) and event.at <= end_at for event in job.events):
-            return
+        if job.ends_at <= end_at:
+            return None
         job.stopping = True
         started_at = job.started_at if job.started_at is not None and job.started_at <= end_at else None
-        kept: deque[Event] = deque(event for event in job.events if event.at <= end_at and isinstance(event, (Accepted, Started, Reported)))
-        job.events = kept + _ends(name, end_at, started_at, Outcome.STOPPED, reason, "")
-        self._schedule(job)
+        job.cut_off(end_at, _ends(name, end_at, started_at, Outcome.STOPPED, reason, ""))
+        return job
 
     def wait(self, timeout_s: float | None) -> list[Event]:
         deadline = math.inf if timeout_s is None else self._now + max(0.0, timeout_s)
@@ -233,15 +265,15 @@ class SimulatedBackend(Backend):
             return []
         events: list[Event] = []
         while self._agenda:
-            at, stopping, number, name = self._agenda[0]
-            job = self._jobs.get(name)
-            if job is None or not job.events or (job.events[0].at, job.stopping, job.number) != (at, stopping, number):
+            at, stopping, _, job = self._agenda[0]
+            if job.stopping != stopping:
                 heapq.heappop(self._agenda)
                 continue
             if at > (self._now if events else deadline):
                 break
             heapq.heappop(self._agenda)
-            self._now = max(self._now, at)
+            if at > self._now:
+                self._now = at
             self._hand_out(job, events)
         if not events and deadline < math.inf:
             self._now = deadline
@@ -249,24 +281,23 @@ class SimulatedBackend(Backend):
 
     def _hand_out(self, job: _Job, events: list[Event]) -> None:
         """Append the job's events of this moment, and go on to its next."""
-        name = job.spec.name
-        while job.events and job.events[0].at <= self._now:
-            event = job.events.popleft()
+        while (event := job.next) is not None and event.at <= self._now:
+            job.go_on()
             events.append(event)
             if isinstance(event, Reported):
                 self._made(job)
             elif isinstance(event, Ended):
                 job.ended = True
                 self._running -= 1
-                closed = job.events[0]
+                closed = job.next
                 if isinstance(closed, Closed) and closed.outcome is not Outcome.COMPLETED and job.made and job.spec.checkpoint:
                     self.checkpoints.write(job.spec.checkpoint, job.made)
                 if self._queued:
-                    self._launch(self._queued.popleft(), self._now)
-        if job.events:
-            self._schedule(job)
+                    self._schedule(self._launch(self._queued.popleft(), self._now))
+        if job.next is None:
+            del self._jobs[job.spec.name]
         else:
-            del self._jobs[name]
+            self._schedule(job)
 
     def _made(self, job: _Job) -> None:
         job.made += 1
@@ -290,8 +321,7 @@ class SimulatedBackend(Backend):
     def _skip_known(self, job: _Job, adopted: AdoptedJob) -> None:
         """Drop the events that the earlier controller has recorded."""
         known = adopted.reports
-        while job.events:
-            event = job.events[0]
+        while (event := job.next) is not None:
             if isinstance(event, Reported):
                 if known == 0:
                     break
@@ -304,7 +334,7 @@ class SimulatedBackend(Backend):
                 isinstance(event, Started) and adopted.started
             ):
                 break
-            job.events.popleft()
+            job.go_on()
         self._schedule(job)
 
     def wake(self) -> None:
@@ -317,8 +347,19 @@ class SimulatedBackend(Backend):
         return []
 
 
-def _ends(name: str, at: float, started_at: float | None, outcome: Outcome, cause: Cause | None, message: str) -> deque[Event]:
-    closed = Closed(
+def _reports(
+    name: str, started_at: float, reports: Iterable[tuple[float, Mapping[str, Any]]], before_s: float, duration_s: float
+) -> Iterator[Event]:
+    for sequence, (at_s, metrics) in enumerate(reports):
+        elapsed_s = at_s - before_s
+        if elapsed_s > duration_s:
+            return
+        yield Reported(name, started_at + elapsed_s, sequence, metrics, elapsed_s)
+
+
+def _ends(name: str, at: float, started_at: float | None, outcome: Outcome, cause: Cause | None, message: str) -> Iterator[Event]:
+    yield Ended(name, at)
+    yield Closed(
         name,
         at,
         outcome=outcome,
@@ -328,4 +369,3 @@ def _ends(name: str, at: float, started_at: float | None, outcome: Outcome, caus
         ended_at=None if started_at is None else at,
         billable_s=0.0 if started_at is None else at - started_at,
     )
-    return deque((Ended(name, at), closed))

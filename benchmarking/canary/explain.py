@@ -52,8 +52,8 @@ def drivers(item: Fitted, question: Question) -> dict[str, float]:
     for name, part in item.time.parts.items():
         if part.growth is None:
             continue
-        quiet = part.growth.sample(1.0, question.draws, rng, noise=False)
-        noisy = part.growth.noise_sd() * centre[name] / total
+        quiet = part.sample(1.0, question.draws, rng, noise=False)
+        noisy = part.noise_sd() * centre[name] / total
         found[f"growth of {name}"] = float(np.var(np.log(np.maximum(total - centre[name] + quiet, 1e-300))))
         found["noise of the runs"] = found.get("noise of the runs", 0.0) + noisy**2
     whole = math.fsum(found.values())

@@ -5,11 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from benchmarking.canary.growth import Growth, Noise, noise_prior, share_exponents
-from benchmarking.canary.laws import Laws, Part, cpu_laws, pooled_noise, time_laws
+from benchmarking.canary.laws import Laws, Part, cpu_laws, pooled_noise, time_laws, under_load
 from benchmarking.canary.memory import gpu_growth, rss_growth
 from benchmarking.canary.table import COMPLETED, OUT_OF_MEMORY, Canary
+
+_TEACHERS = 20
+"""Most other configurations that noise is learnt from: more would teach nothing more."""
+
+_LOADED = 0.08
+"""Scatter of wall over processor time from which on a machine counts as shared with others."""
 
 _QUIETER = 0.6
 """One clock's exponent informs another's where its noise is below this share of the other's: then they do not share their noise."""
@@ -84,11 +91,11 @@ def _noises(groups: Mapping[str, Sequence[Canary]], columns: Mapping[str, str]) 
 
 
 def _for(noises: Mapping[str, Mapping[str, tuple[float, int]]], name: str) -> Callable[[str], Noise]:
-    """Return the prior of the noise of each part for one configuration, learnt from the repeats of at most 20 others."""
+    """Return the prior of the noise of each part for one configuration, learnt from the repeats of some others."""
 
     def prior(part: str) -> Noise:
-        others = [one for other, one in noises.get(part, {}).items() if other != name]
-        return noise_prior(others=others[:20])
+        others = (one for other, one in noises.get(part, {}).items() if other != name)
+        return noise_prior(others=list(islice(others, _TEACHERS)))
 
     return prior
 
@@ -122,7 +129,7 @@ def _laws(one: Fitted, kind: str) -> Laws:
 
 def _with_growth(one: Fitted, kind: str, growth: Growth) -> Fitted:
     laws = _laws(one, kind)
-    changed = dataclasses.replace(laws, parts={**laws.parts, laws.main: Part(growth)})
+    changed = laws.with_main(Part(growth))
     return dataclasses.replace(one, time=changed) if kind == "time" else dataclasses.replace(one, cpu=changed)
 
 
@@ -133,6 +140,9 @@ def _across_clocks(one: Fitted) -> Fitted:
         return one
     if one.time.timed and (not one.cpu.timed or wall.noise_sd() < _QUIETER * cpu.noise_sd()):
         return _with_growth(one, "cpu", _informed(cpu, wall))
+    loaded = under_load(one.used, one.time, one.cpu, _LOADED)
+    if loaded.loaded:
+        return dataclasses.replace(one, time=loaded)
     if cpu.noise_sd() < _QUIETER * wall.noise_sd():
         return _with_growth(one, "time", _informed(wall, cpu))
     return one

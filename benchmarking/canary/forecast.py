@@ -25,6 +25,10 @@ Array: TypeAlias = Any
 
 DRAWS = 3000
 
+_SHORT = 0.1
+"""Drift of the exponent from which on a forecast says that it is wide by the shortness of the runs."""
+
+_UTILISATIONS = ("cpu_util", "gpu_util")
 _TIMES = ("total_s", "train_s", "billable_s", "cost_usd", "cpu_s")
 
 _HIDDEN, _HIDDEN_SQUARE, _HIDDEN_DECADES = 0.4, 0.7, 2.0
@@ -59,7 +63,11 @@ def forecast(table: CanaryTable, question: Question | None = None) -> list[Forec
     """
     question = question or Question()
     fitted = fit_all(by_configuration(table.canaries), question.at)
-    return [one for name, item in fitted.items() for one in forecast_one(item, question, table.notes.get(name, ()))]
+    found: list[Forecast] = []
+    for name in list(fitted):
+        # Posteriors are let go as they are used: those of a thousand configurations take hundreds of MiB.
+        found += forecast_one(fitted.pop(name), question, table.notes.get(name, ()))
+    return found
 
 
 def draw(item: Fitted, question: Question) -> dict[str, Array]:
@@ -70,6 +78,10 @@ def draw(item: Fitted, question: Question) -> dict[str, Array]:
     rng, size, at = np.random.default_rng(int.from_bytes(digest[:8])), question.draws, 1.0
     values: dict[str, Array] = {}
     parts = {} if item.time is None else {name: part.sample(at, size, rng) for name, part in item.time.parts.items()}
+    if item.time is not None and item.time.loaded:
+        # What slows the fit phase of a run slows its other phases as well.
+        ranks = np.argsort(np.argsort(parts[item.time.main]))
+        parts = {name: values if name == item.time.main else np.sort(values)[ranks] for name, values in parts.items()}
     if item.time is not None and _hides_growth(item, item.time, "total_s"):
         parts[item.time.main] = _uncovered(item.time, item, "train_s", parts[item.time.main], rng)
     if parts:
@@ -94,7 +106,7 @@ def draw(item: Fitted, question: Question) -> dict[str, Array]:
         if price is not None:
             values["cost_usd"] = cost_draws(billable, price, item.instance_count)
     steady = 1.0 - parts["startup"] / values["total_s"] if "startup" in parts else 1.0
-    for name in ("cpu_util", "gpu_util"):
+    for name in _UTILISATIONS:
         found = utilisation_draws(item.used, name, steady, size, rng)
         if found is not None:
             values[name] = found
@@ -114,7 +126,9 @@ def forecast_one(item: Fitted, question: Question, notes: Sequence[str] = ()) ->
     wanted = [name for name in METRICS if name in drawn or _was_measured(item, name)]
     if not item.used and not wanted:
         wanted = ["total_s"]
-    return [_answer(item, metric, drawn.get(metric), question, memory, notes) for metric in wanted]
+    asked = {metric: {"cost_usd": "total_s", "billable_s": "total_s"}.get(metric, metric) for metric in wanted}
+    findings = {metric: _findings(item, metric) for metric in dict.fromkeys(asked.values()) if metric not in _UTILISATIONS}
+    return [_answer(item, metric, drawn.get(metric), question, memory, findings.get(asked[metric], []), notes) for metric in wanted]
 
 
 def _was_measured(item: Fitted, metric: str) -> bool:
@@ -126,7 +140,13 @@ def _was_measured(item: Fitted, metric: str) -> bool:
 
 
 def _answer(
-    item: Fitted, metric: str, values: Array | None, question: Question, memory: tuple[Status, str] | None, notes: Sequence[str]
+    item: Fitted,
+    metric: str,
+    values: Array | None,
+    question: Question,
+    memory: tuple[Status, str] | None,
+    findings: Sequence[checks.Finding],
+    notes: Sequence[str],
 ) -> Forecast:
     grounds = _grounds(item, metric)
     if values is None:
@@ -136,9 +156,8 @@ def _answer(
         return Forecast(item.name, metric, None, None, None, None, None, status, "; ".join([why, *notes]))
     stretch, calibrated = question.calibration.stretch("total_s" if metric == "billable_s" else metric)
     median, lo80, hi80, lo90, hi90 = quantiles(values, stretch)
-    utilisation = metric in ("cpu_util", "gpu_util")
+    utilisation = metric in _UTILISATIONS
     scale = scale_of([getattr(c, metric) for c in item.used if getattr(c, metric) is not None]) if utilisation else None
-    findings = _findings(item, metric)
     status = checks.worst(findings, status_of_width(lo80, hi80, scale))
     reasons = [text for _, text in findings]
     if status is not Status.OK and not reasons:
@@ -157,13 +176,12 @@ def _findings(item: Fitted, metric: str) -> list[checks.Finding]:
     known = bool(item.used and item.used[0].family != UNKNOWN)
     if metric in _TIMES:
         laws = item.cpu if metric == "cpu_s" else item.time
-        column = {"cost_usd": "total_s", "billable_s": "total_s"}.get(metric, metric)
-        measured = [getattr(canary, column) for canary in item.used if getattr(canary, column) is not None]
+        measured = [getattr(canary, metric) for canary in item.used if getattr(canary, metric) is not None]
         values = np.maximum(np.array(measured, dtype=float), 1e-9) if measured else None
         known = known or (laws is not None and laws.steady)
         main = {True: "train_cpu_s" if metric == "cpu_s" else "train_s", False: "cpu_s" if metric == "cpu_s" else "total_s"}
         growing = None if laws is None else column_of(item.used, main[laws.timed])
-        found = checks.time_findings(laws, values, growing, known, column)
+        found = checks.time_findings(laws, values, growing, known, metric)
         return found + (_hides_growth(item, laws, metric) if laws is not None else [])
     growth = {"rss_bytes": item.rss, "gpu_bytes": item.gpu}.get(metric)
     found = checks.level_findings(growth, metric, known=metric == "gpu_bytes")
@@ -240,6 +258,10 @@ def _about(item: Fitted, metric: str) -> list[str]:
         if laws.growth is not None:
             mean, sd = laws.growth.exponent()
             said.append(f"grows as n^{mean:.2f} (+-{sd:.2f})")
+            if laws.timed and laws.growth.drift > _SHORT:
+                said.append("its fit phase is so short at the largest canary that this may change beyond it")
+        if laws.loaded and metric != "train_s":
+            said.append("wall time scatters with the machine's load, processor time does not")
         if not laws.timed:
             said.append("from totals: no phase timers, which would narrow it")
         return said

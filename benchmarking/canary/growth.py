@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 Array: TypeAlias = Any
@@ -28,6 +28,9 @@ COUPLING = 0.03
 
 DRIFT = 0.015
 """Standard deviation of the exponent beyond what was measured against the exponent within: no code follows one power for ever."""
+
+SHORT_DRIFT, SHORT_S = 0.2, 0.25
+"""What a fit phase of no length adds to it, and the seconds at which half of that is left: such a run sees the caches, not the memory."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,15 @@ def grid() -> tuple[Array, Array]:
 
     shares = 1 / (1 + np.exp(-np.linspace(-4.0, 6.5, 27)))
     return np.linspace(0.0, 3.0, 121), np.concatenate(([0.0], shares))
+
+
+@lru_cache(maxsize=1)
+def _cells() -> tuple[Array, Array, Array]:
+    """Return number, exponent and constant share of each cell, (3388,)."""
+    import numpy as np
+
+    points, shares = grid()
+    return np.arange(points.size * shares.size), np.repeat(points, shares.size), np.tile(shares, points.size)
 
 
 @lru_cache(maxsize=64)
@@ -123,16 +135,25 @@ def noise_prior(noise_sd: float = NOISE_SD, others: Sequence[tuple[float, int]] 
     return Noise(NOISE_A0 + counted / 2, (NOISE_A0 + 1) * noise_sd**2 + learnt)
 
 
+def drift_of(longest_s: float) -> float:
+    """Return the drift of a time law whose largest canary took so many seconds.
+
+    Code that works within the caches for some milliseconds is up to a few times slower per row once it does not, and page faults, lazy
+    initialisation and blocking by size come and go likewise; after seconds they have come.
+    """
+    return DRIFT + SHORT_DRIFT * SHORT_S / (SHORT_S + longest_s)
+
+
 def within_levels(x: Array, y: Array) -> tuple[float, int]:
     """Return the sum of squared deviations of log y within equal sizes, and its degrees of freedom."""
-    import numpy as np
-
-    logs, squares, freedom = np.log(y), 0.0, 0
-    for level in np.unique(x):
-        group = logs[x == level]
-        squares += float(((group - group.mean()) ** 2).sum())
-        freedom += len(group) - 1
-    return squares, freedom
+    groups: dict[float, list[float]] = {}
+    for size, value in zip(x, y, strict=True):
+        groups.setdefault(float(size), []).append(math.log(value))
+    squares = 0.0
+    for group in groups.values():
+        mean = math.fsum(group) / len(group)
+        squares += math.fsum((value - mean) ** 2 for value in group)
+    return squares, len(x) - len(groups)
 
 
 @dataclass(frozen=True)
@@ -144,7 +165,7 @@ class Growth:
         x0: their geometric mean.
         log_like: (121, 28) log evidence of the cells, the share's prior included, the exponent's not.
         log_exponent: (121,) log prior of the exponent, shared or its own.
-        log_k: (121, 28) posterior mean of log K.
+        centre: mean of log y; `log_basis`: (3388,) mean of the law's log without K, by cell: K's posterior mean is their difference.
         a, b: shape, and (121, 28) scales of the noise variance.
         drift: see `GrowthPrior`.
     """
@@ -153,26 +174,34 @@ class Growth:
     x0: float
     log_like: Array
     log_exponent: Array
-    log_k: Array
+    centre: float
+    log_basis: Array
     a: float
     b: Array
     drift: float = DRIFT
 
-    @property
+    @cached_property
     def weights(self) -> Array:
         """Posterior weights (121, 28) of the cells."""
         import numpy as np
 
         total = self.log_like + self.log_exponent[:, None]
-        weights = np.exp(total - total.max())
-        return weights / weights.sum()
+        total -= total.max()
+        np.exp(total, out=total)
+        total /= total.sum()
+        return total
 
-    @property
+    @cached_property
+    def top(self) -> float:
+        """The largest measured size."""
+        return float(self.x.max())
+
+    @cached_property
     def exponent_log_like(self) -> Array:
         """Log evidence (121,) of each exponent, whatever the share."""
-        top = self.log_like.max()
         import numpy as np
 
+        top = self.log_like.max()
         return top + np.log(np.exp(self.log_like - top).sum(1) + 1e-300)
 
     def exponent(self) -> tuple[float, float]:
@@ -187,30 +216,49 @@ class Growth:
         import numpy as np
 
         points, shares = grid()
-        grown = (1 - shares)[None, :] * np.exp(points * math.log(float(self.x.max()) / self.x0))[:, None]
+        grown = (1 - shares)[None, :] * np.exp(points * math.log(self.top / self.x0))[:, None]
         return float((self.weights * shares[None, :] / (shares[None, :] + grown)).sum())
 
     def noise_sd(self) -> float:
         """Return the posterior mean of the noise's standard deviation, on the log scale."""
-        return math.sqrt(float((self.weights * self.b).sum()) / (self.a - 1)) if self.a > 1 else math.inf
+        return math.sqrt(float(self.weights.ravel() @ self.b.ravel()) / (self.a - 1)) if self.a > 1 else math.inf
 
     def sample(self, x: float, size: int, rng: Any, *, noise: bool = True) -> Array:
         """Return draws (size,) of a new measurement at size x; `noise` says whether its own noise is in them."""
         import numpy as np
 
-        points, shares = grid()
-        flat = self.weights.ravel()
+        cells, points, shares = _cells()
         # Systematic resampling: as few draws as possible are spent on what weights already say.
-        cells = np.searchsorted(np.cumsum(flat), (rng.random() + np.arange(size)) / size * flat.sum() * (1 - 1e-12))
-        cells = np.minimum(cells, flat.size - 1)
+        ends = np.cumsum(self.weights.ravel())
+        up_to = np.floor(ends * (size / (ends[-1] * (1 - 1e-12))) - rng.random()) + 1
+        cells = np.repeat(cells, np.diff(np.minimum(up_to, size), prepend=0.0).astype(int))
         rng.shuffle(cells)
-        c, s = points[cells // len(shares)], shares[cells % len(shares)]
-        beyond = math.log(max(x / float(self.x.max()), 1.0))
-        c_beyond = c + self.drift * rng.standard_normal(size)
-        top = float(self.x.max()) if beyond else x
-        grown = s + (1 - s) * np.exp(c * math.log(top / self.x0) + c_beyond * beyond)
-        spread = self.b.ravel()[cells] / self.a * ((1.0 if noise else 0.0) + 1 / len(self.x))
-        return np.exp(self.log_k.ravel()[cells] + np.log(grown) + rng.standard_t(2 * self.a, size) * np.sqrt(spread))
+        beyond = math.log(max(x / self.top, 1.0))
+        growth = points[cells] * (math.log((self.top if beyond else x) / self.x0) + beyond)
+        grown = np.exp(growth + (self.drift * beyond) * rng.standard_normal(size))
+        constant = shares[cells]
+        grown = constant + (1 - constant) * grown
+        spread = self.b.ravel()[cells] * (((1.0 if noise else 0.0) + 1 / len(self.x)) / self.a)
+        return np.exp(self.centre - self.log_basis[cells] + rng.standard_t(2 * self.a, size) * np.sqrt(spread)) * grown
+
+
+@lru_cache(maxsize=32)
+def _basis(levels: tuple[float, ...], counts: tuple[int, ...]) -> tuple[Array, Array, Array]:
+    """Return the log of the law without K, by cell: its mean over the runs (3388,), what sizes differ from it (3388, m), their squares.
+
+    Args:
+        levels: the m sizes over the geometric mean of all runs'.
+        counts: runs at each of them.
+    """
+    import numpy as np
+
+    points, shares = grid()
+    power = np.exp(points[:, None] * np.log(np.array(levels))[None, :])
+    basis = np.log(shares[None, :, None] + (1 - shares)[None, :, None] * power[:, None, :]).reshape(-1, len(levels))
+    runs = np.array(counts, dtype=float)
+    mean = basis @ (runs / runs.sum())
+    basis -= mean[:, None]
+    return mean, basis * runs, basis**2 @ runs
 
 
 def fit(x: Array, y: Array, prior: GrowthPrior, noise: Noise | None = None) -> Growth:
@@ -225,17 +273,21 @@ def fit(x: Array, y: Array, prior: GrowthPrior, noise: Noise | None = None) -> G
     import numpy as np
 
     noise = noise or noise_prior(prior.noise_sd)
-    points, shares = grid()
+    shape = tuple(map(len, grid()))
+    logs = np.log(y)
     x0 = math.exp(float(np.log(x).mean()))
-    power = np.exp(points[:, None] * np.log(x / x0)[None, :])
-    basis = np.log(shares[None, :, None] + (1 - shares)[None, :, None] * power[:, None, :])
-    residual = np.log(y)[None, None, :] - basis
-    log_k = residual.mean(2)
+    # Runs at one size have one residual but for their scatter around their mean, so that sums over sizes do.
+    levels, at = np.unique(x, return_inverse=True)
+    counts = np.bincount(at)
+    centre = float(logs.mean())
+    offset = np.bincount(at, logs - centre) / counts
+    scatter = float(((logs - centre) ** 2).sum())
+    mean, basis, squares = _basis(tuple((levels / x0).tolist()), tuple(counts.tolist()))
     a = noise.a + (len(x) - 1) / 2
-    b = noise.b + 0.5 * ((residual - log_k[:, :, None]) ** 2).sum(2)
-    typical = round(float(np.log(y).mean()), 1) if prior.offset == "seconds" else 0.0
+    b = noise.b + 0.5 * np.maximum(scatter + squares - 2 * (basis @ offset), 0.0).reshape(shape)
+    typical = round(centre, 1) if prior.offset == "seconds" else 0.0
     log_like = share_log_prior(prior.free, prior.offset, typical)[None, :] - a * np.log(b / noise.b)
-    return Growth(x, x0, log_like, exponent_log_prior(prior.exponents), log_k, a, b, prior.drift)
+    return Growth(x, x0, log_like, exponent_log_prior(prior.exponents), centre, mean, a, b, prior.drift)
 
 
 @lru_cache(maxsize=4)
@@ -317,11 +369,8 @@ def share_exponents(members: Sequence[Growth], coupling: float = COUPLING) -> li
     own = members[0].log_exponent
     kernel = _coupling(coupling)
     together, blurred, is_shared = _common(members, kernel)
-    found = []
-    for number, member in enumerate(members):
-        others = together - blurred[number]
-        common = np.exp(others - others.max())
-        learnt = kernel @ (common / common.sum())
-        mixed = is_shared * learnt / learnt.sum() + (1 - is_shared) * np.exp(own)
-        found.append(dataclasses.replace(member, log_exponent=np.log(mixed + 1e-12)))
-    return found
+    others = together - blurred
+    common = np.exp(others - others.max(1, keepdims=True))
+    learnt = common @ kernel.T
+    mixed = np.log(is_shared * learnt / learnt.sum(1, keepdims=True) + (1 - is_shared) * np.exp(own) + 1e-12)
+    return [dataclasses.replace(member, log_exponent=log_exponent) for member, log_exponent in zip(members, mixed, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeAlias
 
 Array: TypeAlias = Any
@@ -28,3 +29,38 @@ def overtaken(draws: Array, seen: float, top: float, rng: Any, *, chance: float,
     part = seen * 10 ** rng.uniform(-decades, 0, size)
     power = np.where(rng.random(size) < squares, 2.0, 1.0)
     return np.where(rng.random(size) < chance, np.maximum(draws, part * top**-power), draws)
+
+
+def squared(draws: Array, x: Array, y: Array, noise_sd: float, rng: Any, *, chance: float, decades: float) -> Array:
+    """Return draws (n,) of which a share has a part that grows with the square of the data, as far as the measurements leave room for one.
+
+    The law is y = a + b x + p (x / top)^2 with b and p not negative. How large p is, is evenly spread on the log scale below y before it is
+    measured; its likelihood, with a and b at their best, and whether there is such a part at all are weighed by Bayes' rule.
+
+    Args:
+        draws: of the full job without it.
+        x: (m,) sizes as shares of the full job, at least two of them.
+        y: (m,) what was measured there, the mean of repeats.
+        noise_sd: of y, in its unit.
+        rng: generator.
+        chance: probability beforehand that there is such a part.
+        decades: below the largest measurement, within which it lies at the largest size.
+    """
+    import numpy as np
+
+    top, size = float(x.max()), len(draws)
+    square = (x / top) ** 2
+    line = np.column_stack((np.ones_like(x), x))
+    solve = np.linalg.pinv(line)
+    (_, slope), (_, taken) = solve @ y, solve @ square
+    bent, left = square - line @ (solve @ square), y - line @ (solve @ y)
+    slope_sd = noise_sd * math.sqrt(float((solve[1] ** 2).sum()))
+    part = float(y[x.argmax()]) * 10 ** -(decades * (rng.random(size) + np.arange(size)) / size)
+    # Against no such part; what it takes from the slope must not leave a falling line.
+    log_like = (part * float(bent @ left) - 0.5 * part**2 * float(bent @ bent)) / noise_sd**2
+    log_like -= 0.5 * np.minimum((slope - part * taken) / slope_sd, 0.0) ** 2 - 0.5 * min(slope / slope_sd, 0.0) ** 2
+    best = float(log_like.max())
+    weights = np.exp(log_like - best)
+    odds = chance / (1 - chance) * float(weights.mean()) * math.exp(min(best, 500.0))
+    chosen = rng.choice(part, size, p=weights / weights.sum())
+    return np.where(rng.random(size) < odds / (1 + odds), draws + chosen * (top**-2 - 1 / top), draws)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from benchmarking.canary.families import FAMILIES, UNKNOWN, exponents_of
-from benchmarking.canary.growth import Growth, GrowthPrior, Noise, fit, noise_prior, within_levels
+from benchmarking.canary.growth import DRIFT, Growth, GrowthPrior, Noise, drift_of, fit, noise_prior, within_levels
 from benchmarking.canary.table import Canary
 
 Array: TypeAlias = Any
@@ -25,22 +26,46 @@ CHECKPOINT = GrowthPrior(((0.6, 0.0, 0.01), (0.4, 1.0, 0.05)), free=0.5, offset=
 REST = GrowthPrior(((0.5, 0.0, 0.02), (0.5, 1.0, 0.05)), free=0.3, offset="any")
 """Time between the phases: some is constant, some goes with the data."""
 
+LOAD_FACTOR = GrowthPrior(((1.0, 0.0, 0.01),), free=0.5, offset="any", drift=0.0)
+"""Load comes and goes, whatever the size of the work."""
+
+_WAITS_MORE = 3.0
+"""Standard errors by which wall over processor time differs between the smallest and the largest size where that is no matter of load."""
+
+_ONE_THREAD, _MOSTLY_WAITS = 0.95, 2.0
+"""Wall over processor time of one thread that works: at least the first, and at the median at most the second."""
+
 _NEGLIGIBLE = 0.01
 """Share of the total below which time outside the phases is not worth a law of its own."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a quantity: its growth, or a constant where there is nothing to fit."""
+    """One part of a quantity: its growth, or a constant where there is nothing to fit.
+
+    Args:
+        growth: None for a constant.
+        constant: what it is without growth.
+        load: of wall time that is known best as processor time, which `growth` is then of, how many times longer it takes.
+    """
 
     growth: Growth | None
     constant: float = 0.0
+    load: Growth | None = None
 
-    def sample(self, x: float, size: int, rng: Any) -> Array:
-        """Return draws (size,) at size x."""
+    def sample(self, x: float, size: int, rng: Any, *, noise: bool = True) -> Array:
+        """Return draws (size,) at size x; `noise` says whether a new measurement's own noise is in them."""
         import numpy as np
 
-        return np.full(size, self.constant) if self.growth is None else self.growth.sample(x, size, rng)
+        if self.growth is None:
+            return np.full(size, self.constant)
+        drawn = self.growth.sample(x, size, rng, noise=noise)
+        return drawn if self.load is None else drawn * self.load.sample(x, size, rng, noise=noise)
+
+    def noise_sd(self) -> float:
+        """Return the standard deviation of a run's noise, on the log scale."""
+        parts = [one.noise_sd() for one in (self.growth, self.load) if one is not None]
+        return math.hypot(*parts)
 
 
 @dataclass(frozen=True)
@@ -63,6 +88,15 @@ class Laws:
     def growth(self) -> Growth | None:
         """The growth whose exponent is shared."""
         return self.parts[self.main].growth
+
+    @property
+    def loaded(self) -> bool:
+        """Whether others share the machine, so that a run is slowed as a whole."""
+        return self.parts[self.main].load is not None
+
+    def with_main(self, part: Part) -> Laws:
+        """Return the same with another law of the main part."""
+        return dataclasses.replace(self, parts={**self.parts, self.main: part})
 
 
 def sizes(canaries: Sequence[Canary], at: float) -> tuple[Array, str]:
@@ -133,7 +167,8 @@ def _laws(canaries: Sequence[Canary], at: float, columns: Mapping[str, str], tot
     x, _ = sizes(used, at)
     x_bytes = sizes_in_bytes(used, at)
     family = used[0].family
-    steady = total == "total_s" and _steps_follow(used, x)
+    by_steps = _steps_follow(used, x)
+    steady = by_steps and total == "total_s"
     exponents = FAMILIES["epochs"] if steady and family == UNKNOWN else exponents_of(family)
     timed = "train" in measured
     main = "train" if timed else "total"
@@ -142,20 +177,73 @@ def _laws(canaries: Sequence[Canary], at: float, columns: Mapping[str, str], tot
         rest = whole - sum(measured.values())
         if not timed:
             offset: str | float = "seconds" if "startup" in measured else (_startup_share(used, x) if total == "cpu_s" else "any")
-            prior = GrowthPrior(exponents, free=0.3 if "startup" in measured else 0.05, offset=offset)
-            parts["total"] = _part(x, np.maximum(rest, 1e-3 * whole), prior, noise("total"))
+            rest = np.maximum(rest, 1e-3 * whole)
+            prior = GrowthPrior(exponents, free=0.3 if "startup" in measured else 0.05, offset=offset, drift=_drift(x, rest, by_steps))
+            parts["total"] = _part(x, rest, prior, noise("total"))
         elif float(np.median(rest / whole)) > _NEGLIGIBLE:
             parts["rest"] = _part(x, np.maximum(rest, 1e-3 * whole), REST, noise("rest"))
     for name, values in measured.items():
-        law = {"startup": STARTUP, "load": LOAD, "checkpoint": CHECKPOINT}.get(name, GrowthPrior(exponents, free=0.6))
+        law = {"startup": STARTUP, "load": LOAD, "checkpoint": CHECKPOINT}.get(
+            name, GrowthPrior(exponents, free=0.6, drift=_drift(x, values, by_steps))
+        )
         parts[name] = _part(x_bytes if name == "load" else x, values, law, noise(name))
     return Laws(parts, main, timed, steady)
+
+
+def under_load(canaries: Sequence[Canary], wall: Laws, cpu: Laws, least: float) -> Laws:
+    """Return the laws of wall time, as processor time and load where the machine is shared with others.
+
+    There, wall time scatters from run to run where processor time does not, and one slow run looks like growth. One thread's work takes
+    at least its processor time; what several threads, or waiting for data, make of it changes with the size of the work, and is left to
+    the law of wall time.
+
+    Args:
+        canaries: completed runs of one configuration.
+        wall: laws of its wall time.
+        cpu: laws of its processor time.
+        least: scatter of the load, on the log scale, up to which the laws stay as they are.
+    """
+    main = _load_of(canaries, wall, cpu, wall.main) if wall.main == cpu.main and not wall.steady else None
+    if main is None or main.noise_sd() <= least:
+        return wall
+    parts = dict(wall.parts)
+    for name, part in cpu.parts.items():
+        load = main if name == wall.main else _load_of(canaries, wall, cpu, name)
+        if load is not None:
+            parts[name] = Part(part.growth, load=load)
+    return dataclasses.replace(wall, parts=parts)
+
+
+def _load_of(canaries: Sequence[Canary], wall: Laws, cpu: Laws, name: str) -> Growth | None:
+    """Return how many times its processor time a part takes in wall time; None where that is not a matter of load."""
+    import numpy as np
+
+    both = [laws.parts[name].growth for laws in (wall, cpu) if name in laws.parts]
+    columns = ("total_s", "cpu_s") if name == "total" else (f"{name}_s", f"{name}_cpu_s")
+    seconds, processor = (column_of(canaries, column) for column in columns)
+    if len(both) < 2 or both[0] is None or both[1] is None or seconds is None or processor is None or len(seconds) != len(both[0].x):
+        return None
+    x, ratio = both[0].x, seconds / np.maximum(processor, 1e-9)
+    if len(ratio) < 3 or float(ratio.min()) < _ONE_THREAD or float(np.median(ratio)) > _MOSTLY_WAITS:
+        return None
+    low, high = np.log(ratio[x <= 1.1 * x.min()]), np.log(ratio[x >= 0.9 * x.max()])
+    if min(len(low), len(high)) > 1:
+        squares, freedom = within_levels(x, ratio)
+        error = max(math.sqrt(squares / max(freedom, 1)), 0.02) * math.sqrt(1 / len(low) + 1 / len(high))
+        if abs(float(high.mean() - low.mean())) > _WAITS_MORE * error:
+            return None
+    return fit(x, ratio, LOAD_FACTOR)
 
 
 def _part(x: Array, values: Array, prior: GrowthPrior, noise: Noise) -> Part:
     if float(values.min()) <= 1e-4:
         return Part(None, float(values.mean()))
     return Part(fit(x, values, prior, noise))
+
+
+def _drift(x: Array, values: Array, by_steps: bool) -> float:
+    # A step works on its batch, whatever the size of the data.
+    return DRIFT if by_steps else drift_of(float(values[x >= 0.9 * x.max()].mean()))
 
 
 def _value(canary: Canary, column: str) -> float | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from benchmarking.canary.families import UNKNOWN
 from benchmarking.canary.growth import Growth, GrowthPrior, fit
-from benchmarking.canary.hidden import overtaken
+from benchmarking.canary.hidden import overtaken, squared
 from benchmarking.canary.laws import sizes_in_bytes
 from benchmarking.canary.table import Canary
 
@@ -25,9 +26,16 @@ _RSS_BY_FAMILY: Mapping[str, tuple[tuple[float, float, float], ...]] = {
     "constant": ((1.0, 0.0, 0.02),),
 }
 _HARDLY, _NOISE_FLOOR, _FASTER = 0.03, 0.004, 1.25
-_HIDDEN, _HIDDEN_SQUARE, _HIDDEN_DECADES = 0.2, 0.3, 4.0
+_HIDDEN, _HIDDEN_DECADES = 0.15, 4.0
+"""A flat peak hides, with probability `_HIDDEN`, a part within so many decades below it that grows with the data."""
+
+_LET_GO = 0.15
+"""Share of the peak of the imports that is free again afterwards, and under which a part that grows with the square may lie."""
+
 _LAST_PIECE_SD = 0.1
-"""A flat peak hides, with probability `_HIDDEN`, a part within so many decades below it that grows with n or (`_HIDDEN_SQUARE`) n^2."""
+
+_SQUARE = {UNKNOWN: 0.15, "kernel": 0.6, "neighbours": 0.4, "gaussian_process": 0.9}
+"""Probability, by family, of a part that grows with the square of the data, such as a matrix of distances; none where not named."""
 
 _GPU = ((0.9, 0.0, 0.01), (0.1, 1.0, 0.05))
 
@@ -64,15 +72,20 @@ def rss_draws(growth: Growth, canaries: Sequence[Canary], size: int, rng: Any) -
     import numpy as np
 
     draws = growth.sample(1.0, size, rng)
-    y = np.array([canary.rss_bytes for canary in canaries if canary.rss_bytes], dtype=float)
+    used = [canary for canary in canaries if canary.rss_bytes]
+    y = np.array([canary.rss_bytes for canary in used], dtype=float)
     x, levels = growth.x, np.unique(np.round(growth.x, 6))
     top = float(x.max())
     if top >= 0.999 or len(levels) < 2:
         return draws
     means = np.array([float(y[np.abs(x - level) < 0.1 * level].mean()) for level in levels])
     steps = np.diff(means) / np.diff(levels)
-    if means[-1] < means[0] * (1 + _HARDLY):
-        return overtaken(draws, float(means[-1]), top, rng, chance=_HIDDEN, squares=_HIDDEN_SQUARE, decades=_HIDDEN_DECADES)
+    chance, peak = _SQUARE.get(used[0].family, 0.0), float(means[-1])
+    if peak < means[0] * (1 + _HARDLY):
+        draws = overtaken(draws, peak, top, rng, chance=_HIDDEN, squares=0.0, decades=_HIDDEN_DECADES)
+        return overtaken(draws, _LET_GO * peak, top, rng, chance=chance, squares=1.0, decades=_HIDDEN_DECADES) if chance else draws
+    if chance:
+        draws = squared(draws, levels, means, _NOISE_FLOOR * peak, rng, chance=chance, decades=_HIDDEN_DECADES)
     before = (means[-2] - means[0]) / (levels[-2] - levels[0]) if len(levels) > 2 else steps[-1]
     if steps[-1] > 0 and steps[-1] > _FASTER * max(float(before), 0.0) and means[-1] > means[-2] * (1 + _NOISE_FLOOR):
         onwards = means[-1] + steps[-1] * (1 - top)

@@ -15,9 +15,10 @@ from benchmarking.canary.ladder import is_canary, label, split, varying_keys
 from benchmarking.canary.measured import canary_from, measurements
 from benchmarking.canary.sampling import sample_name
 from benchmarking.canary.table import COMPLETED, OUT_OF_MEMORY, Canary, CanaryTable, checked
+from benchmarking.entries import TrialState
 from benchmarking.export.files import write_csv
 from benchmarking.policy import TrialStatus
-from benchmarking.state import ExperimentState, TrialState
+from benchmarking.state import ExperimentState
 from definitions.configuration import configuration_id
 from definitions.schema import BenchmarkDefinition, PerJob
 

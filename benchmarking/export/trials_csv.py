@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarking.canary.ladder import split
+from benchmarking.entries import TrialState
 from benchmarking.export.files import utc, write_csv
-from benchmarking.state import ExperimentState, TrialState
+from benchmarking.state import ExperimentState
 from definitions.configuration import configuration_id
 from definitions.schema import DERIVED_OBJECTIVES, BenchmarkDefinition, PerJob, Progressive
 

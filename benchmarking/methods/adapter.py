@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from backends.base import Capabilities
 from benchmarking.methods.base import Decision, Evaluation, Method, Suggestion
 from benchmarking.methods.folding import Tell
 from definitions.configuration import configuration_id
 from definitions.errors import EXIT_FAULT, OutriderError, UserError
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -110,9 +112,8 @@ class MethodAdapter:
         Raises:
             MethodError: the method failed.
         """
-        with self._guarded("suggest"):
-            if not self._method.ready():
-                return None
+        if not self._called("suggest", self._method.ready):
+            return None
         answer = self._next()
         if answer.suggestion is not None and answer.suggestion.resume is None:
             self._add(evaluation, answer.suggestion.configuration)
@@ -120,8 +121,7 @@ class MethodAdapter:
 
     def ask_resume(self) -> Suggestion | None:
         """Return a paused evaluation to go on with where no new one may start, or None; raises `MethodError`."""
-        with self._guarded("resume_only"):
-            return self._method.resume_only()
+        return self._called("resume_only", self._method.resume_only)
 
     def replay(
         self,
@@ -148,8 +148,7 @@ class MethodAdapter:
         """
         recorded = None if evaluation is None else Suggestion(configuration or {}, resume=evaluation if resumed else None)
         if self._method.tells_suffice:
-            with self._guarded("on_suggestion"):
-                self._method.on_suggestion(recorded, skipped)
+            self._called("on_suggestion", self._method.on_suggestion, recorded, skipped)
         else:
             asked = self.ask_resume() if limited else self._next().suggestion
             if _identity(asked) != _identity(recorded):
@@ -159,8 +158,7 @@ class MethodAdapter:
                     _words(recorded),
                 )
                 if resumed:
-                    with self._guarded("on_suggestion"):
-                        self._method.on_suggestion(recorded, 0)
+                    self._called("on_suggestion", self._method.on_suggestion, recorded, 0)
             elif asked is not None:
                 recorded = asked
         if recorded is not None and recorded.resume is None:
@@ -169,24 +167,25 @@ class MethodAdapter:
     def tell(self, tell: Tell) -> Decision:
         """Make a due call and return the decision (CONTINUE for all but results); raises `MethodError`."""
         trial = self._evaluations[tell.evaluation]
-        with self._guarded(f"on_trial_{tell.call}"):
-            if tell.call == "result":
-                decision = Decision(self._method.on_trial_result(trial, tell.result))
-                if decision is not Decision.CONTINUE:
-                    self._method.on_trial_remove(trial)
-                return decision
-            if tell.call == "complete":
-                self._method.on_trial_complete(trial, tell.result)
-            else:
-                self._method.on_trial_error(trial)
+        if tell.call == "result":
+            return self._called("on_trial_result", self._decide, trial, tell.result)
+        if tell.call == "complete":
+            self._called("on_trial_complete", self._method.on_trial_complete, trial, tell.result)
+        else:
+            self._called("on_trial_error", self._method.on_trial_error, trial)
         return Decision.CONTINUE
+
+    def _decide(self, trial: Evaluation, result: Mapping[str, Any]) -> Decision:
+        decision = Decision(self._method.on_trial_result(trial, result))
+        if decision is not Decision.CONTINUE:
+            self._method.on_trial_remove(trial)
+        return decision
 
     def _next(self) -> Answer:
         skipped, reason = 0, ""
         self._last_reason = ""
         while self._method.finite or skipped < MAX_SKIPPED:
-            with self._guarded("suggest"):
-                suggestion = self._method.suggest()
+            suggestion = self._called("suggest", self._method.suggest)
             if suggestion is None:
                 return Answer(None, skipped, reason or self._last_reason)
             refusal = None if suggestion.resume is not None else self._refuse(suggestion.configuration)
@@ -204,28 +203,26 @@ class MethodAdapter:
     def _add(self, evaluation: int, configuration: Mapping[str, Any]) -> None:
         trial = Evaluation(evaluation, configuration)
         self._evaluations[evaluation] = trial
-        with self._guarded("on_trial_add"):
-            self._method.on_trial_add(trial)
+        self._called("on_trial_add", self._method.on_trial_add, trial)
 
     @property
     def _title(self) -> str:
         return self._method.name or type(self._method).__name__
 
-    @contextmanager
-    def _guarded(self, call: str) -> Iterator[None]:
-        """Turn whatever a method raises into an error that names it."""
+    def _called(self, name: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call the method, and turn whatever it raises into an error that names it."""
         try:
-            yield
+            return call(*args, **kwargs)
         except OutriderError:
             raise
         except Exception as error:
-            logger.debug("method %s failed in %s", self._title, call, exc_info=True)
+            logger.debug("method %s failed in %s", self._title, name, exc_info=True)
             place = error.__traceback__
             while place is not None and place.tb_next is not None:
                 place = place.tb_next
             where = "" if place is None else f" ({place.tb_frame.f_code.co_filename}:{place.tb_lineno})"
             raise MethodError(
-                f"method {self._title} failed in {call}: {type(error).__name__}: {error}",
+                f"method {self._title} failed in {name}: {type(error).__name__}: {error}",
                 f"what was measured is kept{where}",
                 "mend the method and resume, or use another one under another tag",
             ) from error

@@ -112,5 +112,7 @@ class ResultFolder:
 
 
 def _mean(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    if len(values) == 1:
+        return dict(values[0])
     common = [name for name in values[0] if all(name in value for value in values)]
     return {name: math.fsum(value[name] for value in values) / len(values) for name in common}

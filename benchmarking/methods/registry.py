@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, TypeAlias
 
 from benchmarking.methods import asha, search
@@ -18,6 +18,7 @@ from benchmarking.methods.pbt import PopulationBasedTraining
 from benchmarking.methods.race import Race
 from benchmarking.methods.random_search import RandomSearch
 from definitions.errors import UserError, did_you_mean
+from definitions.plugins import installed
 from definitions.schema import BenchmarkDefinition, MethodVariant
 
 logger = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ def known_methods(plugins: Iterable[EntryPoint] | None = None) -> dict[str, Meth
     """
     methods = dict(BUILT_IN)
     origin = dict.fromkeys(methods, "built-in")
-    for point in entry_points(group="outrider.methods") if plugins is None else plugins:
+    for point in installed("outrider.methods") if plugins is None else plugins:
         distribution = point.dist.name if point.dist else "unknown distribution"
         if point.name in methods:
             raise UserError(f"two methods are called {point.name!r}", f"{origin[point.name]} and {distribution}", "uninstall one of them")

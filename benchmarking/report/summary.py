@@ -10,9 +10,11 @@ from typing import Any
 
 from benchmarking.analysis.pareto import pareto_front
 from benchmarking.analysis.verdict import Comparison, Measured, Verdict, judge
+from benchmarking.entries import TrialState
 from benchmarking.policy import TrialStatus
 from benchmarking.report.text import configuration_text, shown, table
-from benchmarking.state import ExperimentState, TrialState
+from benchmarking.report.warm import warm_text
+from benchmarking.state import ExperimentState
 from definitions.schema import Mode
 
 _ROWS = 12
@@ -26,14 +28,23 @@ class Summary:
         verdict: one or a few sentences.
         table: configurations, best first, at most a dozen.
         best: value of the primary objective of the leading configuration; None where nothing was completed.
+        warm: what warm instances did and cost; empty where none were asked for.
     """
 
     verdict: str
     table: str
     best: float | None
+    warm: str = ""
 
 
-def summarise(state: ExperimentState, objectives: Mapping[str, Mode], price_label: str = "", keys_in_order: Sequence[str] = ()) -> Summary:
+def summarise(
+    state: ExperimentState,
+    objectives: Mapping[str, Mode],
+    price_label: str = "",
+    keys_in_order: Sequence[str] = (),
+    *,
+    keeps_warm: bool = False,
+) -> Summary:
     """Return the summary of an experiment's state.
 
     Args:
@@ -41,6 +52,7 @@ def summarise(state: ExperimentState, objectives: Mapping[str, Mode], price_labe
         objectives: name -> mode, the primary one first.
         price_label: what kind of dollars it counts, e.g. `nominal`.
         keys_in_order: configuration keys in the order of the definition.
+        keeps_warm: whether the back-end was to keep instances warm.
     """
     primary, mode = next(iter(objectives.items()))
     groups = _by_evaluation(state)
@@ -59,7 +71,8 @@ def summarise(state: ExperimentState, objectives: Mapping[str, Mode], price_labe
     header = ["config", *keys, *objectives, "n", "status", *(["front"] if front else [])]
     rows = [_row(e, groups[e], keys, objectives, e in front if front else None) for e in order[:_ROWS]]
     text = table(header, rows) + (f"\n... and {len(order) - _ROWS} more" if len(order) > _ROWS else "")
-    return Summary("\n".join(lines), text if rows else "", None if verdict is None else verdict.leader.mean)
+    warm = warm_text(state, price_label) if keeps_warm else ""
+    return Summary("\n".join(lines), text if rows else "", None if verdict is None else verdict.leader.mean, warm)
 
 
 def _row(

@@ -143,6 +143,26 @@ def test_slots_queue_in_order() -> None:
     assert [(event.job, round(event.at, 6)) for event in events if isinstance(event, Accepted)] == [("a", 0.0), ("b", 0.4), ("c", 0.8)]
 
 
+def test_stop_of_a_job_that_waits_for_a_slot_is_taken_once() -> None:
+    backend = SimulatedBackend(_Kinds(), slots=1, stop_delay_s=0.2)
+    for name in ("a", "b"):
+        backend.submit(job(name, configuration={"kind": "reports3"}))
+    backend.stop("b", Cause.SCHEDULER)
+    backend.stop("b", Cause.BUDGET)
+    events = collect(backend, all_closed("a", "b"))
+    assert [(type(event).__name__, event.at) for event in events if event.job == "b"] == [("Ended", 0.0), ("Closed", 0.0)]
+    assert closed(events, "b").cause is Cause.SCHEDULER
+
+
+def test_reports_of_the_moments_before_a_stop_takes_effect_still_come() -> None:
+    backend = SimulatedBackend(_Kinds(), stop_delay_s=0.15)
+    backend.submit(job("a", configuration={"kind": "reports3"}))
+    backend.stop("a", Cause.SCHEDULER)
+    events = collect(backend, all_closed("a"))
+    assert [type(event).__name__ for event in events] == ["Accepted", "Started", "Reported", "Ended", "Closed"]
+    assert (closed(events, "a").billable_s, closed(events, "a").outcome) == (0.15, Outcome.STOPPED)
+
+
 def test_restored_job_goes_on_behind_its_checkpoint(tmp_path: Path) -> None:
     backend = SimulatedBackend(_Kinds(), checkpoints=tmp_path)
     backend.submit(job("a", configuration={"kind": "reports3"}, checkpoint="trial-0"))

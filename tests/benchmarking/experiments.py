@@ -10,11 +10,13 @@ from backends.base import JobSpec, Limits
 from backends.failures import Cause
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
+from benchmarking.budget import cost_usd
+from benchmarking.entries import StateSetup
 from benchmarking.journal import Journal, Record, Session
 from benchmarking.methods.adapter import MethodAdapter
 from benchmarking.methods.registry import build_method
 from benchmarking.ports import checkpoint_key
-from benchmarking.state import ExperimentState, StateSetup
+from benchmarking.state import ExperimentState
 from benchmarking.tuner import Tuner
 from definitions import strict_json
 from definitions.schema import BenchmarkDefinition, Progressive
@@ -96,6 +98,9 @@ class FakeJobs:
 
     def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
         return self.usd_per_hour, 1
+
+    def worst_usd(self, configuration: Mapping[str, Any]) -> float | None:
+        return cost_usd(self.worst_s, *self.price(configuration))
 
 
 def definition(**changes: Any) -> BenchmarkDefinition:

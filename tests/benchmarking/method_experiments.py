@@ -9,10 +9,11 @@ from experiments import FakeJobs, Killed, MemoryJournal, definition
 
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
+from benchmarking.entries import StateSetup
 from benchmarking.methods.adapter import MethodAdapter
 from benchmarking.methods.base import MethodContext
 from benchmarking.methods.registry import build_method
-from benchmarking.state import ExperimentState, StateSetup
+from benchmarking.state import ExperimentState
 from benchmarking.tuner import Tuner
 from definitions.schema import Budget
 

@@ -14,6 +14,7 @@ FINAL_AT_ONCE = {
     Cause.DIVERGED: ("diverged", False),
     Cause.SCHEDULER: ("stopped", False),
     Cause.PAUSED: ("paused", False),
+    Cause.OUTSIDE: ("stopped", False),
     Cause.BUDGET: ("interrupted", False),
     Cause.INTERRUPTED: ("interrupted", False),
 }
@@ -22,7 +23,7 @@ RETRIED_UNDER_A_CAP = {Cause.CAPACITY: (5, 30.0), Cause.SPOT: (10, 5.0), Cause.S
 
 
 def outcome_of(cause):
-    return Outcome.STOPPED if cause in (Cause.SCHEDULER, Cause.PAUSED, Cause.BUDGET, Cause.INTERRUPTED) else Outcome.FAILED
+    return Outcome.STOPPED if cause in (Cause.SCHEDULER, Cause.PAUSED, Cause.OUTSIDE, Cause.BUDGET, Cause.INTERRUPTED) else Outcome.FAILED
 
 
 def test_every_cause_has_a_rule_and_is_tested_here():

@@ -4,8 +4,8 @@ import pytest
 
 from backends.base import Closed, Rejected
 from backends.failures import Cause, Outcome
+from benchmarking.entries import JobState, TrialState
 from benchmarking.settling import settlement
-from benchmarking.state import JobState, TrialState
 
 
 def settled(event, *, last=None, causes=None, stop_reason=None, usd_per_hour=3.6, instance_count=1, now=100.0):

@@ -4,10 +4,11 @@ import pytest
 
 from backends.base import Accepted, Closed, Ended, JobSpec, Rejected, Reported, Restarted, Scope, Started
 from backends.failures import Cause, Outcome
+from benchmarking.entries import StateSetup
 from benchmarking.journal import Record
 from benchmarking.policy import TrialStatus
 from benchmarking.records import event_record
-from benchmarking.state import ExperimentState, StateSetup
+from benchmarking.state import ExperimentState
 
 
 class Script:
@@ -259,3 +260,18 @@ def test_derived_objectives_come_from_the_account():
     script.close("j0-1", status="completed")
     assert script.state.reported_objectives == ("loss",)
     assert script.state.due_tells[0].result == {"cost_usd": 0.25, "duration_s": 2.0, "billable_s": 2.5, "loss": 0.5}
+
+
+def test_an_event_at_hand_spares_making_it_again_of_the_record():
+    at_hand, again = Script(level_name="epoch"), Script(level_name="epoch")
+    for script, live in ((at_hand, True), (again, False)):
+        script.suggest(0, x=4)
+        script.start(0)
+        for event in (Accepted("j0-1", 0.5), Started("j0-1", 1.0), Reported("j0-1", 2.0, 0, {"epoch": 1, "loss": 0.5}, 1.0)):
+            kind, body = event_record(event)
+            script.sequence += 1
+            script.state.apply(Record(script.sequence, event.at, kind, body), event if live else None)
+    assert at_hand.state.trials == again.state.trials
+    assert at_hand.state.jobs == again.state.jobs
+    assert list(at_hand.state.due_tells) == list(again.state.due_tells)
+    assert (at_hand.state.reports, at_hand.state.last_at, at_hand.state.due_tells[0].level) == (1, 2.0, 1.0)

@@ -1,9 +1,10 @@
 import math
 
 from backends.failures import Cause
+from benchmarking.entries import StateSetup, TrialState
 from benchmarking.policy import TrialStatus
 from benchmarking.report import summarise
-from benchmarking.state import ExperimentState, StateSetup, TrialState
+from benchmarking.state import ExperimentState
 
 
 def experiment(runs, objectives=None, **more):

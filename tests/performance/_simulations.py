@@ -9,12 +9,13 @@ from typing import Any
 from _tables import SPACE, Curves
 
 from backends.simulated.backend import SimulatedBackend
+from benchmarking.entries import StateSetup
 from benchmarking.jobs import JobBuilder
 from benchmarking.journal import SqliteJournal
 from benchmarking.methods.adapter import MethodAdapter
 from benchmarking.methods.base import Decision, Evaluation, Method, Suggestion
 from benchmarking.methods.registry import build_method
-from benchmarking.state import ExperimentState, StateSetup
+from benchmarking.state import ExperimentState
 from benchmarking.tuner import Tuner
 from definitions.schema import BenchmarkDefinition, Budget
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backends.simulated.table import Run
@@ -41,12 +41,18 @@ class Curves:
                     for k in range(1, full + 1)
                 ]
 
+        # Made once, as they are of a table read from a file.
+        self._runs = {key: _run(row) for key, row in self.rows.items()}
+
     def run(self, configuration: Mapping[str, Any], level: float | None, repeat: int) -> Run:
         """Return the run of a configuration."""
-        row = self.rows[configuration["rate"], configuration["width"]]
-        reports = [(at, {"epoch": k, "loss": loss, "size": size}) for k, (at, loss, size) in enumerate(row, 1)]
-        return Run(reports, row[-1][0])
+        return self._runs[configuration["rate"], configuration["width"]]
 
     def final(self, configuration: Mapping[str, Any]) -> float:
         """Return a configuration's loss at the full level."""
         return self.rows[configuration["rate"], configuration["width"]][-1][1]
+
+
+def _run(row: Sequence[tuple[float, float, float]]) -> Run:
+    reports = [(at, {"epoch": k, "loss": loss, "size": size}) for k, (at, loss, size) in enumerate(row, 1)]
+    return Run(reports, row[-1][0])

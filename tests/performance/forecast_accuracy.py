@@ -1,6 +1,7 @@
 """Scores forecasts against what the full job took: ours, a straight line, canary_training's method, Ernest's NNLS. Prints tables.
 
 python tests/performance/forecast_accuracy.py --simulate 400            # known truth, drawn widely
+python tests/performance/forecast_accuracy.py --memory 600              # peak memory with known truth, some with a hidden square
 python tests/performance/forecast_accuracy.py --race 100                # RACE on simulated configurations
 python tests/performance/forecast_accuracy.py --table jobs.csv          # canaries and full runs, e.g. by forecast_jobs.py
 python tests/performance/forecast_accuracy.py --c3o sort.tsv grep.tsv   # github.com/dos-group/c3o-experiments
@@ -143,6 +144,34 @@ def simulate(jobs, noise, seed=0):
             compare(by_metric["total, no phases"], number, bare, "total_s", "total_s", actual)
         for what, scores in by_metric.items():
             show(f"simulated, {noise:.0%} noise, {design}: {what} ({jobs} jobs)", scores)
+
+
+MEMORY = {"unknown": ("", 0.15), "unknown, none with a square": ("", 0.0), "kernel": ("kernel", 0.6), "linear": ("linear", 0.0)}
+"""Family, and the share of jobs whose memory has a part that grows with the square of the data."""
+
+
+def simulate_memory(jobs, seed=0):
+    """Peaks with known truth: 80-400 MiB of imports, half of them letting go of up to a tenth; 10 MiB to 20 GiB that grow with the data;
+    a square of 0.03-10 % of the imports at a tenth of the data in some; steps of 0.2 % by size, noise of 0.2 % by run."""
+    for title, (family, squares) in MEMORY.items():
+        for design in ("1,2,3 % x3", "1 % x2, 3 % x2, 10 %"):
+            rng, scores = np.random.default_rng(seed), {}
+            for number in range(jobs):
+                imports, data = 2**20 * 10 ** rng.uniform(math.log10(80), math.log10(400)), 2**20 * 10 ** rng.uniform(1, 4.3)
+                square = imports * 10 ** rng.uniform(-3.5, -1) * 100 if rng.random() < squares else 0.0
+                rest = imports * (rng.uniform(0.9, 1) if rng.random() < 0.5 else 1.0)
+
+                def peak(x, imports=imports, data=data, square=square, rest=rest):
+                    return max(imports, rest + data * x + square * x * x)
+
+                canaries = []
+                for fraction, repeats in DESIGNS[design].items():
+                    step = math.exp(rng.normal(0, 0.002))
+                    for repeat in range(repeats):
+                        rss = peak(fraction) * step * math.exp(rng.normal(0, 0.002))
+                        canaries.append(Canary(f"job{number}", fraction, repeat, rss_bytes=rss, family=family))
+                compare(scores, number, canaries, "rss_bytes", "rss_bytes", peak(1.0) * math.exp(rng.normal(0, 0.002)))
+            show(f"simulated peak memory, family {title}, {squares:.0%} with a square, {design} ({jobs} jobs)", scores)
 
 
 def measured(path, families):
@@ -295,6 +324,7 @@ def published(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simulate", type=int, metavar="JOBS")
+    parser.add_argument("--memory", type=int, metavar="JOBS")
     parser.add_argument("--race", type=int, metavar="RUNS")
     parser.add_argument("--noise", type=float, default=0.05)
     parser.add_argument("--table", type=Path)
@@ -303,6 +333,8 @@ def main():
     given = parser.parse_args()
     if given.simulate:
         simulate(given.simulate, given.noise)
+    if given.memory:
+        simulate_memory(given.memory)
     if given.race:
         race(given.race, given.noise)
     if given.table:

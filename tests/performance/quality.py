@@ -1,8 +1,10 @@
 """Quality: methods on simulated tables with 20 seeds at equal budget of virtual time; paired differences with 95 % intervals.
 
-Each experiment runs four workers for as long as ten full runs take. Its regret is the final loss of the configuration that looks best in
-what was measured (the lowest last loss at the highest level that any trial reached), less the lowest final loss of the table. For MOASHA:
-the area that the measured (loss, size) pairs leave undominated. Syne Tune's schedulers run in our loop, so that nothing else differs.
+Each experiment runs four workers for as long as ten full runs take, or forty for searchers that run everything in full: their first eight
+configurations are drawn at random, and of ten full runs none that a model proposed would finish. Its regret is the final loss of the
+configuration that looks best in what was measured (the lowest last loss at the highest level that any trial reached), less the lowest final
+loss of the table. For MOASHA: the area that the measured (loss, size) pairs leave undominated. Syne Tune's schedulers run in our loop, so
+that nothing else differs.
 Tables: `clean`; `crossing`, where fast starters lose in the end; `noisy`. A method's place of the optimum changes with the seed.
 """
 
@@ -25,6 +27,7 @@ OURS: dict[str, dict[str, Any]] = {
 SLOW = {"CQR": {}, "ASHA_BORE": {"feval_acq": 100}}
 REPLACED = {"ASHA": "ASHA", "ASHA promoting": "ASHA", "MSR": "MSR", "MOASHA": "MOASHA", "CQR": "CQR"}
 MULTI_FIDELITY = ("ASHA", "ASHA promoting", "MSR", "ASHA_TPE", "ASHA_BORE", "MOBSTER", "MOASHA")
+IN_FULL = ("BO", "CQR")
 FULL = 27
 LOSS = {"loss": "min"}
 BOTH = {"loss": "min", "size": "min"}
@@ -49,7 +52,7 @@ def undominated_area(tuner: Any, table: Any) -> float:
     return area
 
 
-def measure(side: str, name: str, kind: str, seeds: int) -> list[float]:
+def measure(side: str, name: str, kind: str, seeds: int, full_runs: int) -> list[float]:
     """Return the outcome of each seed."""
     from _simulations import Theirs, definition, ours, simulate
     from _tables import Curves
@@ -59,7 +62,7 @@ def measure(side: str, name: str, kind: str, seeds: int) -> list[float]:
     with temporary_folder() as folder:
         for seed in range(seeds):
             table = Curves(FULL, kind, seed)
-            budget_s = 10 * mean(row[-1][0] for row in table.rows.values()) / 4
+            budget_s = full_runs * mean(row[-1][0] for row in table.rows.values()) / 4
             made = definition(FULL, BOTH if two else LOSS, max_wallclock_time=budget_s)
             arguments = {**OURS, **SLOW}.get(name, {})
             method = ours(name.split()[0], made, seed, **arguments) if side.startswith("ours") else Theirs(name, made, seed)
@@ -91,20 +94,23 @@ def main() -> None:
     parser.add_argument("--side", help=argparse.SUPPRESS)
     parser.add_argument("--name", help=argparse.SUPPRESS)
     parser.add_argument("--kind", help=argparse.SUPPRESS)
+    parser.add_argument("--full_runs", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.side:
-        given.out.write_text(json.dumps(measure(given.side, given.name, given.kind, given.seeds)))
+        given.out.write_text(json.dumps(measure(given.side, given.name, given.kind, given.seeds, given.full_runs)))
         return
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("PYTHONPATH", str(ROOT))
 
-    known: dict[tuple[str, str, str], list[float]] = {}
+    known: dict[tuple[str, str, str, int], list[float]] = {}
 
-    def outcome(side: str, name: str, kind: str) -> list[float]:
-        if (side, name, kind) not in known:
-            known[side, name, kind] = run_side(__file__, "--side", side, "--name", name, "--kind", kind, "--seeds", str(given.seeds))
-        return known[side, name, kind]
+    def outcome(side: str, name: str, kind: str, full_runs: int) -> list[float]:
+        key = side, name, kind, full_runs
+        if key not in known:
+            words = ["--side", side, "--name", name, "--kind", kind, "--seeds", str(given.seeds), "--full_runs", str(full_runs)]
+            known[key] = run_side(__file__, *words)
+        return known[key]
 
     complaints = []
     for kind in given.tables:
@@ -112,12 +118,13 @@ def main() -> None:
         for name in given.methods:
             if name == "RS":
                 continue
-            mine = outcome("ours", name, kind)
-            random_search = outcome("ours two" if name == "MOASHA" else "ours", "RS", kind)
+            runs = 40 if name in IN_FULL else 10
+            mine = outcome("ours", name, kind, runs)
+            random_search = outcome("ours two" if name == "MOASHA" else "ours", "RS", kind, runs)
             against = difference(mine, random_search)
             row = [name, mean(mine), words(against), "-", "-"]
             if name in REPLACED:
-                theirs = outcome("theirs", REPLACED[name], kind)
+                theirs = outcome("theirs", REPLACED[name], kind, runs)
                 they = difference(theirs, random_search)
                 versus = difference(mine, theirs)
                 row[3:] = [words(they), words(versus)]

@@ -12,6 +12,7 @@ from backends.emulator import Emulator, Settings
 from backends.sagemaker.backend import Pace, SageMakerBackend
 from backends.sagemaker.clients import Clients
 from backends.sagemaker.options import options_of
+from backends.sagemaker.warm_pool import WarmPoolBackend
 from definitions.schema import BenchmarkDefinition
 
 SCRIPT = """
@@ -92,7 +93,8 @@ class CloudBench:
         """Return a further controller of the same experiment."""
         clients = self.connected()
         made = options_of(self.definition, self.name, "tag/bench", clients, self.emulator.environment)
-        backend = SageMakerBackend(self.definition, made, clients, prefix, rng=random.Random(1), pace=pace, **options)
+        kind = WarmPoolBackend if self.name == "warm_pool" else SageMakerBackend
+        backend = kind(self.definition, made, clients, prefix, rng=random.Random(1), pace=pace, **options)
         self.backends.append(backend)
         return backend
 

@@ -179,10 +179,57 @@ def test_a_fit_phase_that_hardly_worked_is_refused():
     total = metric(forecast(table(runs)), "train_s")
     assert total.status is Status.NOT_DECIDED
     assert "too short" in total.why
-    assert (
-        metric(forecast(table(canaries(full_s=0.5, startup_s=5.0, noise=0.02, family="epochs"))), "train_s").status
-        is not Status.NOT_DECIDED
-    )
+    named = forecast(table(canaries(full_s=0.5, startup_s=5.0, noise=0.02, family="epochs")))
+    assert metric(named, "total_s").status is Status.OK
+    assert "too short" not in metric(named, "train_s").why
+
+
+def test_milliseconds_of_fitting_say_less_of_growth_than_seconds_do():
+    # 50 ms at the largest canary stay within the caches; 50 s do not.
+    short, long = (metric(forecast(table(canaries(full_s=s, noise=0.02, family="linear"))), "train_s") for s in (0.5, 500.0))
+    assert math.log(short.hi90 / short.lo90) > 2 * math.log(long.hi90 / long.lo90)
+    assert "may change beyond it" in short.why
+    assert "may change beyond it" not in long.why
+
+
+def loaded(factors):
+    """Return canaries of a linear job of 100 s on a machine whose load makes the wall time longer by these factors."""
+    runs = canaries(full_s=100.0, startup_s=10.0, noise=0.01, family="linear")
+    return [
+        dataclasses.replace(
+            one,
+            startup_s=one.startup_s * factor,
+            train_s=one.train_s * factor,
+            total_s=one.total_s * factor,
+            cpu_s=one.total_s,
+            about={"startup_cpu_s": one.startup_s, "train_cpu_s": one.train_s},
+        )
+        for one, factor in zip(runs, factors, strict=True)
+    ]
+
+
+def test_one_run_slowed_by_others_is_not_taken_for_growth():
+    # The only run at 10 % was slowed by 1.7: by wall time alone that looks like the growth of the work.
+    total = metric(forecast(table(loaded([1.0, 1.05, 1.0, 1.1, 1.7]))), "total_s")
+    assert total.median == pytest.approx(110 * 1.15, rel=0.12)
+    assert total.lo90 < 110 < total.hi90
+    assert "load" in total.why
+    alone = [dataclasses.replace(one, cpu_s=None, about={}) for one in loaded([1.0, 1.05, 1.0, 1.1, 1.7])]
+    assert metric(forecast(table(alone)), "total_s").median > total.median
+
+
+def test_a_quiet_machine_needs_no_load():
+    total = metric(forecast(table(loaded([1.0, 1.01, 1.0, 1.01, 1.02]))), "total_s")
+    assert "load" not in total.why
+    assert total.median == pytest.approx(110, rel=0.06)
+
+
+def test_several_threads_are_not_taken_for_load():
+    runs = [
+        dataclasses.replace(one, cpu_s=4 * one.cpu_s, about={name: 4 * value for name, value in one.about.items()})
+        for one in loaded([1.0, 1.3, 1.0, 1.2, 1.4])
+    ]
+    assert "load" not in metric(forecast(table(runs)), "total_s").why
 
 
 def test_a_phase_that_does_not_grow_yet_is_refused():

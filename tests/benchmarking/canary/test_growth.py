@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarking.canary.families import exponents_of
-from benchmarking.canary.growth import GrowthPrior, fit, noise_prior, sample_together, share_exponents, within_levels
+from benchmarking.canary.growth import GrowthPrior, drift_of, fit, grid, noise_prior, sample_together, share_exponents, within_levels
 from definitions.errors import UserError
 
 X = np.array([0.01, 0.01, 0.03, 0.03, 0.1])
@@ -75,3 +75,21 @@ def test_draws_repeat_with_their_seed_and_follow_the_full_size():
     assert (first == again).all()
     assert np.median(growth.sample(0.1, 2000, np.random.default_rng(1))) == pytest.approx(10, rel=0.06)
     assert math.isfinite(growth.noise_sd())
+
+
+def test_equal_sizes_are_fitted_like_runs_one_by_one():
+    # By the definition: residuals of every run from the law of one cell, with K at its best.
+    y, prior = measured(1.1, 0.1), GrowthPrior(exponents_of(""))
+    growth = fit(X, y, prior)
+    points, shares = grid()
+    for c, s in ((44, 0), (40, 12), (80, 27)):
+        law = np.log(shares[s] + (1 - shares[s]) * (X / growth.x0) ** points[c])
+        residual = np.log(y) - law
+        assert growth.b[c, s] == pytest.approx(noise_prior().b + 0.5 * ((residual - residual.mean()) ** 2).sum(), rel=1e-9)
+        assert growth.centre - growth.log_basis[c * len(shares) + s] == pytest.approx(residual.mean(), rel=1e-9)
+
+
+def test_drift_is_that_of_short_runs_until_they_last_seconds():
+    assert drift_of(0.02) > 0.15
+    assert drift_of(0.25) == pytest.approx(0.115)
+    assert drift_of(100.0) < 0.016

@@ -210,9 +210,10 @@ def test_promotions_go_on_when_all_trials_are_started_or_the_space_is_exhausted(
 
 
 def test_a_paused_trial_whose_job_failed_while_it_was_stopped_is_told_as_failed_when_it_is_to_go_on():
+    from benchmarking.entries import EvaluationState, StateSetup, TrialState
     from benchmarking.methods.folding import Tell
     from benchmarking.policy import TrialStatus
-    from benchmarking.state import EvaluationState, ExperimentState, StateSetup, TrialState
+    from benchmarking.state import ExperimentState
 
     state = ExperimentState(StateSetup({"loss": "min"}, level_name="epoch", full_level=9))
     state.evaluations[0] = EvaluationState({}, None, trials=[0], untold=[0], removed=True)

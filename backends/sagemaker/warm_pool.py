@@ -1,0 +1,88 @@
+"""Training jobs whose instances are kept warm for the next one: SageMaker's managed warm pools. Used by the tuner as back-end warm_pool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from backends.base import AdoptedJob, Capabilities, Closed, Event, JobSpec, Rejected
+from backends.failures import Cause
+from backends.sagemaker.backend import SageMakerBackend
+from backends.sagemaker.checks import WARM_POOL
+from backends.sagemaker.clients import is_emulated
+from backends.sagemaker.patience import Patience
+from backends.sagemaker.pools import MatchKey
+from backends.sagemaker.probes import Probes
+from backends.sagemaker.refusals import Refusal
+from backends.sagemaker.staging import named_types
+
+_QUOTA_PATIENCE_S = 10.0
+
+
+class WarmPoolBackend(SageMakerBackend):
+    """The SageMaker back-end with keep-alive. Where the account's quota allows no pool, jobs start cold and nothing else changes.
+
+    A `Closed` says in its usage whether the job got kept instances (`warm`), and which quota allows no pool for it where one does
+    (`warm_pool_quota_at_zero`).
+    """
+
+    capabilities = Capabilities(checkpoints=True, survives_controller=True, real_money=True, warm_pools=True)
+    block = "warm_pool"
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.capabilities = replace(self.capabilities, warm_pools=True)
+        self._quotas: dict[str, int | None] = {}
+        self._told: set[str] = set()
+        self._keys: dict[str, MatchKey] = {}
+
+    @classmethod
+    def foretell(cls, environ: Mapping[str, str]) -> Capabilities:
+        """Return the capabilities; on the emulator nothing real is spent."""
+        emulated = is_emulated(environ)
+        return replace(cls.capabilities, real_money=not emulated, price_label="emulated" if emulated else "")
+
+    def submit(self, job: JobSpec) -> None:
+        """Create the training job, and say so once where its instances cannot be kept; see `SageMakerBackend.submit`."""
+        super().submit(job)
+        self._keys[job.name] = MatchKey(job.instance_type, job.instance_count)
+        if self.pool_quota(job.instance_type) == 0 and job.instance_type not in self._told:
+            self._told.add(job.instance_type)
+            self._fleet.tell(f"no warm pools: the quota '{WARM_POOL.format(job.instance_type)}' is 0")
+
+    def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
+        """Take over an earlier controller's jobs; see `Backend.adopt`."""
+        self._keys |= {adopted.spec.name: MatchKey(adopted.spec.instance_type, adopted.spec.instance_count) for adopted in jobs}
+        super().adopt(jobs, last_seen_at)
+
+    def room(self, instance_type: str) -> int:
+        """Return how many jobs of this type the account's quota allows; looks the quota for pools up as well."""
+        self.pool_quota(instance_type)
+        return super().room(instance_type)
+
+    def wait(self, timeout_s: float | None) -> list[Event]:
+        """Return what happens next; see `Backend.wait`."""
+        return [self._seen(event) for event in super().wait(timeout_s)]
+
+    def pool_quota(self, instance_type: str) -> int | None:
+        """Return how many instances of a type the account may keep warm; None where the quota cannot be looked up."""
+        if instance_type not in self._quotas:
+            types = {instance_type, *named_types(self._definition)}
+            found = Probes(self._clients, Patience(_QUOTA_PATIENCE_S)).quotas(WARM_POOL.format(name) for name in types)
+            known = {} if isinstance(found, Refusal) else found
+            for name in types:
+                quota = known.get(WARM_POOL.format(name))
+                self._quotas[name] = None if quota is None else quota.limit
+        return self._quotas[instance_type]
+
+    def _seen(self, event: Event) -> Event:
+        key = self._keys.pop(event.job, None) if isinstance(event, (Closed, Rejected)) else None
+        if key is None:
+            return event
+        if isinstance(event, Rejected) and event.cause is Cause.QUOTA:
+            # Idle instances count against the same quota, and a job of another size cannot have them.
+            self._keeper.make_room(key)
+        if isinstance(event, Closed) and self.pool_quota(key.instance_type) == 0:
+            return replace(event, usage={**event.usage, "warm_pool_quota_at_zero": WARM_POOL.format(key.instance_type)})
+        return event

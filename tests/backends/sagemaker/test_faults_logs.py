@@ -1,0 +1,110 @@
+"""Logs that are late, doubled, mixed, or full of what is no number: each report once, as it was sent, for the right trial."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import pytest
+from cloud_lab import M5, CloudLab
+
+from backends.sagemaker.following import Pace
+from definitions import strict_json
+
+FASTER = 20.0
+
+SIXTY_LINES = """
+import time
+from outrider_report import report
+for n in range(60):
+    report(step=n + 1, loss=1 / (n + 1))
+time.sleep(99)
+"""
+
+
+class FastClock:
+    """A clock that runs faster than life, for both sides."""
+
+    def __init__(self, ahead_s=0.0):
+        self._began, self._start = time.monotonic(), 1_800_000_000.0 + ahead_s
+
+    def now(self):
+        return self._start + (time.monotonic() - self._began) * FASTER
+
+    def real_wait_s(self, moment):
+        return max(0.0, (moment - self.now()) / FASTER)
+
+    def subscribe(self, moved):
+        pass
+
+
+def reports(lab, name="tag"):
+    path = next((lab.folder / "results" / name / "lab").glob("*/reports.csv"))
+    return path.read_text().splitlines()[1:]
+
+
+def test_the_last_38_lines_of_60_arrive_30_seconds_after_the_stop(tmp_path, monkeypatch):
+    clock = FastClock()
+    faults = [{"kind": "late_logs", "seconds": 30, "after_line": 22, "after_end": True}]
+    with CloudLab(tmp_path, monkeypatch, faults=faults, clock=clock) as lab:
+        # The script prints sixty lines and then waits to be stopped.
+        (lab.source / "run.py").write_text(SIXTY_LINES)
+        definition = lab.definition([{"x": 0.1}], budget={"max_wallclock_time": 60, "max_run": 9000}, block={"log_settle_s": 60})
+        run = lab.run(definition, clock=clock.now, real_s=1 / FASTER, pace=Pace(3.0, 5.0, 60.0))
+        trial = run.result.state.trials[0]
+        assert (str(trial.status), str(trial.cause), trial.reports) == ("interrupted", "budget_spent", 60)
+        assert trial.best["loss"] == pytest.approx(1 / 60)
+        assert len(reports(lab)) == 60
+        (ended,) = (record.at for record in run.records if record.kind == "ended")
+        late = [record for record in run.records if record.kind == "reported" and record.at > ended]
+        assert len(late) == 38
+        # Its slot was free when it had stopped, not when its log had come.
+        (closed,) = (record.at for record in run.records if record.kind == "closed")
+        assert closed - ended >= 25
+
+
+@pytest.mark.slow
+def test_doubled_lines_reordered_pages_and_names_that_begin_alike(tmp_path, monkeypatch):
+    """Twelve trials (so x-1 and x-11), two nodes that print the same, each line twice and out of order."""
+    faults = [{"kind": "repeated_logs", "probability": 0.5}, {"kind": "reordered_logs", "seconds": 1.0}]
+    with CloudLab(tmp_path, monkeypatch, faults=faults) as lab:
+        arguments = {"instance_type": M5, "instance_count": 2, "steps": 5, "pause": 0.1}
+        run = lab.run(lab.definition([{"x": float(n)} for n in range(12)], arguments=arguments, n_workers=12))
+        assert run.statuses == ["completed"] * 12
+        assert [trial.reports for trial in run.result.state.trials.values()] == [5] * 12
+        for body in run.of("reported"):
+            trial = int(body["job"].rsplit("-t", 1)[1].split("-")[0])
+            assert body["metrics"]["loss"] == pytest.approx(trial + 1 / body["metrics"]["step"])
+        assert len(reports(lab)) == 60
+
+
+def test_what_is_no_number_is_kept_as_it_is_and_never_decides(tmp_path, monkeypatch):
+    script = """
+import json, sys
+x = float(dict(zip(sys.argv[1::2], sys.argv[2::2]))["--x"])
+for step, value in enumerate([1.0, float("nan"), float("inf"), "1e-05", 12.34, None, x], 1):
+    print("[tune-metric]: " + json.dumps({"step": step, "loss": value, "st_worker_iter": step - 1}), flush=True)
+"""
+    with CloudLab(tmp_path, monkeypatch, script=script) as lab:
+        definition = lab.definition(
+            space={"x": {"choice": [0.25, 0.5]}},
+            fidelity={"kind": "progressive", "argument": "steps", "reported_as": "step", "full": 7},
+            budget={"max_num_trials": 2, "max_run": 60},
+        )
+        run = lab.run(definition, method="ASHA")
+        assert set(run.statuses) <= {"completed", "stopped"}
+        by_job = {}
+        for body in run.of("reported"):
+            by_job.setdefault(body["job"], []).append(body["metrics"]["loss"])
+        for values in by_job.values():
+            assert values[0] == 1.0
+            assert math.isnan(values[1])
+            assert values[2:6] == [math.inf, "1e-05", 12.34, None]
+        assert [trial.best["loss"] for trial in run.result.state.trials.values()] == [1e-05, 1e-05]
+        for record in run.records:
+            strict_json.loads(strict_json.dumps(record.body))
+        for path in (lab.folder / "results").rglob("*.json"):
+            strict_json.loads(path.read_text())
+        told = [body["level"] for body in run.of("tell") if body["call"] == "result"]
+        assert told
+        assert not set(told) & {2, 3, 6}

@@ -1,0 +1,43 @@
+"""The warm-pool back-end keeps the contract, where the account may keep instances warm and where it may not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cloud_bench import CloudBench
+
+from backends.base import Backend, JobSpec
+from backends.emulator import Settings
+from backends.emulator.settings import TRAINING_QUOTA, WARM_POOL_QUOTA
+from tests.backends.contract import BackendContract
+
+
+class TestWarmPoolContract(BackendContract):
+    limit_s = 40.0
+    max_run_s = 1.0
+    pools = 20
+
+    @pytest.fixture(autouse=True)
+    def bench(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CloudBench]:
+        quotas = {WARM_POOL_QUOTA.format("*"): self.pools, TRAINING_QUOTA.format("*"): 50}
+        with CloudBench(tmp_path, Settings(quotas=quotas), backend="warm_pool") as bench:
+            for name, value in bench.emulator.environment.items():
+                monkeypatch.setenv(name, value)
+            self.bench_in_use = bench
+            yield bench
+
+    def make_backend(self, folder: Path) -> Backend:
+        return self.bench_in_use.backend()
+
+    def job(self, kind: str, name: str) -> JobSpec:
+        return self.bench_in_use.job(kind, name)
+
+    def write_checkpoint(self, backend: Backend, key: str, content: bytes) -> None:
+        folder = backend.checkpoints.folder(key)  # type: ignore[attr-defined]
+        self.bench_in_use.emulator.client("s3").put_object(Bucket="bench", Key=f"{folder}state", Body=content)
+
+
+class TestWithoutQuota(TestWarmPoolContract):
+    pools = 0

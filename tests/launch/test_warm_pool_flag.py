@@ -1,0 +1,52 @@
+"""`--warm_pool 1`, as on Syne Tune's command line, and what a run on warm pools prints."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from definitions.errors import UserError
+from launch.cli import parse_run
+
+
+@pytest.mark.parametrize(
+    ("words", "backend"),
+    [
+        ((), "local"),
+        (("--warm_pool", "0"), "local"),
+        (("--warm-pool", "1"), "warm_pool"),
+        (("--warm_pool", "1", "--backend", "sagemaker"), "warm_pool"),
+        (("--warm_pool", "1", "--backend", "warm_pool"), "warm_pool"),
+        (("--warm_pool", "0", "--backend", "sagemaker"), "sagemaker"),
+    ],
+)
+def test_which_back_end_is_meant(words, backend):
+    assert parse_run(["--benchmark", "demo", *words], {})[1].backend == backend
+
+
+def test_nothing_else_keeps_instances():
+    with pytest.raises(UserError, match="--warm_pool 1 with --backend local"):
+        parse_run(["--benchmark", "demo", "--warm_pool", "1", "--backend", "local"], {})
+
+
+CLOUD = """
+sagemaker: {image: "image:1"}
+arguments: {seconds: 0.0, fail_above: 9.0, instance_type: ml.m5.large}
+"""
+
+
+def test_a_run_says_what_warm_instances_did(toy, run):
+    text = (toy.folder / "toy.yaml").read_text().replace("arguments: {seconds: 0.0, fail_above: 9.0}\n", "")
+    (toy.folder / "cloud.yaml").write_text(text + CLOUD)
+    words = ("--benchmark", "cloud.yaml", "--warm_pool", "1", "--emulate", "--max_num_trials", "2")
+    code, out, err = run(*words, "--format", "json")
+    assert code == 0, err
+    (experiment,) = json.loads(out)["experiments"]
+    assert experiment["backend"] == "warm_pool"
+    found = experiment["warm_pool"]
+    assert (found["jobs"], found["warm_jobs"], found["hit_rate"], found["retained_usd"]) == (2, 0, None, 0.0)
+    assert found["quotas_at_zero"] == ["ml.m5.large for training warm pool usage"]
+    code, out, err = run(*words)
+    assert code == 0, err
+    assert "No warm pools: the quota 'ml.m5.large for training warm pool usage' is 0. Every job started cold." in out
