@@ -11,6 +11,7 @@ from benchmarking.experiment import ExperimentResult
 from benchmarking.export.files import cell
 from benchmarking.export.trials_csv import trials_header
 from benchmarking.report import table
+from benchmarking.report.text import dollars
 from definitions import strict_json
 from definitions.errors import EXIT_BUDGET, EXIT_CLOUD, EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, EXIT_USAGE
 
@@ -38,17 +39,31 @@ def _block(result: ExperimentResult, *, with_title: bool) -> str:
     canaries = report(spec.definition, result.state)
     if canaries:
         lines += [f"{result.ending.message[:1].upper()}{result.ending.message[1:]}.", "", canaries]
-        lines += ["", summary.warm] if summary.warm else []
-        return "\n".join([*lines, "", f"results: {spec.folder}/forecasts.csv, trials.csv, reports.csv, journal.sqlite, logs/"])
+        return "\n".join([*lines, *_spent(result), "", f"results: {spec.folder}/forecasts.csv, {_files(result)}"])
     lines.append(summary.verdict)
     if result.ending.exit_code != EXIT_DONE or summary.best is None:
         lines.append(f"Ended early: {result.ending.message}.")
     if summary.table:
         lines += ["", summary.table]
-    if summary.warm:
-        lines += ["", summary.warm]
-    lines += ["", f"results: {spec.folder}/trials.csv, reports.csv, journal.sqlite, logs/"]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_spent(result), "", f"results: {spec.folder}/{_files(result)}"])
+
+
+def _spent(result: ExperimentResult) -> list[str]:
+    """Return what warm instances did and what all was paid, where it is a bill."""
+    if result.summary.warm:
+        return ["", result.summary.warm]
+    if result.price_label == "nominal":
+        return []
+    unknown = any(trial.cost_usd is None for trial in result.state.trials.values())
+    label = f" ({result.price_label})" if result.price_label else ""
+    known = f"Spent{label}: {dollars(result.state.spent_usd)}."
+    return ["", f"{known} Beside it, trials whose price is not known." if unknown else known]
+
+
+def _files(result: ExperimentResult) -> str:
+    """Return which files there are; the logs of jobs elsewhere stay where they ran."""
+    local = result.price_label == "nominal"
+    return f"trials.csv, reports.csv, journal.sqlite, {'logs/' if local else 'logs in CloudWatch (/aws/sagemaker/TrainingJobs)'}"
 
 
 def _comparison(results: Sequence[ExperimentResult]) -> str:

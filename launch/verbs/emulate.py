@@ -67,7 +67,10 @@ def _settings(given: argparse.Namespace) -> Any:
     settings = Settings(install_requirements=given.install_requirements, keep_job_folders=given.keep_job_folders)
     asked = {"cold_start_s": given.cold_start, "warm_start_s": given.warm_start, "log_s": given.log_delay}
     delays = replace(settings.delays, **{name: value for name, value in asked.items() if value is not None})
-    return replace(settings, delays=delays, quotas={**_quotas(given.quota), **settings.quotas})
+    asked_quotas = _quotas(given.quota)
+    # The first that matches counts, so what is asked for comes first, and in place of a default of the same name.
+    usual = {name: limit for name, limit in settings.quotas.items() if name not in asked_quotas}
+    return replace(settings, delays=delays, quotas={**asked_quotas, **usual})
 
 
 def _quotas(given: Sequence[str]) -> dict[str, int]:

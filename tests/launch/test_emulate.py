@@ -1,0 +1,38 @@
+"""`outrider emulate`: what its flags make of the settings."""
+
+from __future__ import annotations
+
+import pytest
+
+from definitions.errors import UserError
+from launch.verbs import emulate
+
+
+def settings(*words):
+    return emulate._settings(emulate._parser().parse_args(words))
+
+
+def first_match(quotas, name):
+    import fnmatch
+
+    return next(limit for pattern, limit in quotas.items() if fnmatch.fnmatchcase(name, pattern))
+
+
+@pytest.mark.parametrize(
+    ("asked", "limit"),
+    [("* for training warm pool usage=10", 10), ("ml.m5.large for training warm pool usage=2", 2), ("*=7", 7)],
+)
+def test_a_quota_that_is_asked_for_counts_before_the_usual_ones(asked, limit):
+    assert first_match(settings("--quota", asked).quotas, "ml.m5.large for training warm pool usage") == limit
+
+
+def test_quotas_that_are_not_asked_for_stay():
+    quotas = settings("--quota", "ml.g5.xlarge for training warm pool usage=1").quotas
+    assert first_match(quotas, "ml.m5.large for training warm pool usage") == 0
+    assert first_match(quotas, "ml.g5.xlarge for training warm pool usage") == 1
+    assert first_match(quotas, "ml.g5.xlarge for training job usage") == 200
+
+
+def test_a_quota_without_a_number_is_refused():
+    with pytest.raises(UserError, match="NAME=N"):
+        settings("--quota", "ml.m5.large")
