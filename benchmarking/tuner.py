@@ -12,12 +12,14 @@ from backends.base import Backend, Closed, Event, JobSpec, Retained
 from backends.failures import Cause
 from benchmarking.budget import Limit, affordable, cost_usd, may_add, reached
 from benchmarking.ending import Ending, Reason, ending, limit_reason
-from benchmarking.journal import Journal, Session
+from benchmarking.journal import Journal
 from benchmarking.look_ahead import next_entries, wanted_ahead
 from benchmarking.methods.adapter import MethodAdapter
+from benchmarking.methods.ordering import block_size
 from benchmarking.policy import common_cause
 from benchmarking.ports import Jobs, Observer, Wallet, checkpoint_key
 from benchmarking.records import event_record
+from benchmarking.replaying import downtime_s, replay
 from benchmarking.settling import settlement
 from benchmarking.state import ExperimentState
 from definitions.errors import EXIT_BUDGET
@@ -131,38 +133,13 @@ class Tuner:
         return bool(self.state.pools) and self._backend.now() < (self._release_until or 0.0)
 
     def _replay(self) -> None:
-        received: dict[str, set[tuple[int, int]]] = {}
-        for record in self._journal.records():
-            body = record.body
-            if record.kind == "reported":
-                received.setdefault(body["job"], set()).add((body.get("incarnation", 0), body["sequence"]))
-            elif record.kind == "closed":
-                received.pop(body["job"], None)
-            elif record.kind == "suggest":
-                self._adapter.replay(
-                    body["evaluation"],
-                    body.get("configuration"),
-                    len(self.state.evaluations),
-                    resumed=body.get("resume", False),
-                    limited=body.get("limited", False),
-                    skipped=body.get("skipped", 0),
-                )
-            elif record.kind == "tell":
-                self._adapter.tell(self.state.due_tells[0])
-            self.state.apply(record)
+        received = replay(self._journal, self._adapter, self.state)
         if self.state.sequence:
             jobs = self.state.jobs.values()
             specs = {job.name: replace(self._spec(job.trial, job.attempt, job.restore_from), name=job.name) for job in jobs}
             self._backend.adopt(self.state.adopted(specs, received), self.state.last_at)
             self._backend.adopt_pools(self.state.adopted_pools())
-        now = self._backend.now()
-        sessions = self._journal.sessions()
-        if self.state.sequence:
-            sessions.append(Session(self.state.sequence, self.state.last_at, now))
-            self._journal.begin_session(sessions[-1])
-        # Of controllers that recorded nothing, only the last one's start counts: it ends the same pause as theirs.
-        pauses = {session.after: max(0.0, session.started_at - session.last_at) for session in sessions}
-        self._downtime_s = sum(pauses.values())
+        self._downtime_s = downtime_s(self._journal, self.state, self._backend.now())
 
     def _record(self, kind: str, body: Mapping[str, Any], event: Event | None = None) -> None:
         record = self._journal.append(self._backend.now() if event is None else event.at, kind, body)
@@ -342,16 +319,9 @@ class Tuner:
         return True
 
     def _block_size(self) -> int | None:
-        """Return how many evaluations are ordered together; None for all that are left."""
-        setup = self.state.setup
-        if setup.order == "default" or (setup.repeats == 1 and setup.order == "interleave"):
-            return 1
-        if self._adapter.finite:
-            return None
-        if self._adapter.independent and self._budget.max_num_trials is not None:
-            left = self._budget.max_num_trials - len(self.state.trials)
-            return max(1, -(-left // setup.repeats))
-        return 1
+        setup, most = self.state.setup, self._budget.max_num_trials
+        left = most - len(self.state.trials) if self._adapter.independent and most is not None else None
+        return block_size(setup.repeats, setup.order, finite=self._adapter.finite, left=left)
 
     def _start(self, trial_id: int | None, entry: tuple[int, int] | None = None) -> bool:
         state = self.state

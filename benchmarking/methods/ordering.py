@@ -23,3 +23,19 @@ def ordered(evaluations: Sequence[int], repeats: int, order: Order, seed: int) -
     if order == "random":
         random.Random(f"order-{seed}-{evaluations[0] if evaluations else 0}").shuffle(pairs)
     return pairs
+
+
+def block_size(repeats: int, order: Order, *, finite: bool, left: int | None) -> int | None:
+    """Return how many evaluations are ordered together; None for all that are left.
+
+    Args:
+        repeats: measurements of each.
+        order: of them.
+        finite: whether the suggestions come to an end by themselves.
+        left: trials that may still be started, where suggestions do not depend on results and there is a limit; else None.
+    """
+    if order == "default" or (repeats == 1 and order == "interleave"):
+        return 1
+    if finite:
+        return None
+    return 1 if left is None else max(1, -(-left // repeats))

@@ -45,8 +45,9 @@ def test_a_run_says_what_warm_instances_did(toy, run):
     (experiment,) = json.loads(out)["experiments"]
     assert experiment["backend"] == "warm_pool"
     found = experiment["warm_pool"]
-    assert (found["jobs"], found["warm_jobs"], found["hit_rate"], found["retained_usd"]) == (2, 0, None, 0.0)
-    assert found["quotas_at_zero"] == ["ml.m5.large for training warm pool usage"]
+    # Both start at once, so that none could be warm; what they left was kept, given up and paid for.
+    assert (found["jobs"], found["warm_jobs"], found["hit_rate"], found["quotas_at_zero"]) == (2, 0, None, [])
+    assert found["retained_usd"] >= 0.0
     code, out, err = run(*words)
     assert code == 0, err
-    assert "No warm pools: the quota 'ml.m5.large for training warm pool usage' is 0. Every job started cold." in out
+    assert "Warm pools: instances were kept, but no job came that could have had them. Spent (emulated): $" in out
