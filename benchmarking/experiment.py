@@ -188,9 +188,11 @@ def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
         write_atomically(spec.folder / "definition.yaml", render(spec.resolved))
         environment = describe_environment(Path(spec.definition.source_dir), environ)
         write_atomically(spec.folder / "environment.json", strict_json.dumps({"schema_version": SCHEMA_VERSION, **environment}) + "\n")
-        identity = {"schema_version": SCHEMA_VERSION, **_identity(spec), "nonce": secrets.token_hex(4)}
+        bills = {"real_money": backend_class(spec.backend).foretell(environ).real_money}
+        identity = {"schema_version": SCHEMA_VERSION, **_identity(spec), "nonce": secrets.token_hex(4), **bills}
         write_atomically(path, strict_json.dumps(identity) + "\n")
         return
+    check_bills(spec, environ)
     known = strict_json.loads(text)
     if known.get("hash") != spec.hash and not has_records(spec.folder / "journal.sqlite"):
         path.unlink()
@@ -200,6 +202,23 @@ def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
             f"tag {spec.tag!r}: {spec.title} is there already, with another definition (hash {known.get('hash')}, now {spec.hash})",
             f"its results are in {spec.folder}",
             "use another --experiment_tag; or --resume with the definition it was started with",
+        )
+
+
+def check_bills(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
+    """Raise `UserError` where an experiment that ran on an emulator would go on on a real account, or the other way round."""
+    path = spec.folder / "experiment.json"
+    real = strict_json.loads(path.read_text(encoding="utf-8")).get("real_money") if path.is_file() else None
+    if (
+        real is not None
+        and real != backend_class(spec.backend).foretell(environ).real_money
+        and has_records(spec.folder / "journal.sqlite")
+    ):
+        ran, now = ("an account", "an emulator") if real else ("an emulator", "a real account")
+        raise UserError(
+            f"tag {spec.tag!r}: {spec.title} ran on {ran}, and would go on on {now}",
+            "their jobs, times and bills do not go together",
+            "use another --experiment_tag" if real else "give --emulate, or the AWS_ENDPOINT_URL of the emulator; or use another tag",
         )
 
 

@@ -301,6 +301,8 @@ class ExperimentState:
         trial.ended_at = event.ended_at if event.ended_at is not None else event.at
         if event.started_at is not None and event.ended_at is not None:
             trial.duration_s += event.ended_at - event.started_at
+            # That it runs is often seen later than it was so.
+            trial.started_at = event.started_at if trial.started_at is None else min(trial.started_at, event.started_at)
         trial.billable_s += event.billable_s
         trial.log_tail, trial.usage = event.log_tail, event.usage
         trial.cost_usd = None if trial.cost_usd is None or cost_usd is None else trial.cost_usd + cost_usd

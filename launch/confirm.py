@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from backends.registry import backend_class
-from benchmarking.experiment import ExperimentSpec
+from benchmarking.experiment import ExperimentSpec, check_bills
 from benchmarking.journal import has_records
 from benchmarking.workers import instance_types
 from definitions.errors import UserError
@@ -24,6 +24,8 @@ def confirm(specs: Sequence[ExperimentSpec], *, yes: bool, ask: Callable[[str], 
     Raises:
         UserError: no `max_cost`, something is missing for a first start, nobody to ask, or the answer was no.
     """
+    for spec in specs:
+        check_bills(spec, os.environ)
     paid = [spec for spec in specs if backend_class(spec.backend).foretell(os.environ).real_money]
     if not paid:
         return

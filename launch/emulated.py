@@ -6,6 +6,9 @@ import contextlib
 import sys
 from collections.abc import Iterator, MutableMapping
 
+MARK = "OUTRIDER_EMULATED"
+"""Variable that is set while a command has an emulator of its own."""
+
 
 @contextlib.contextmanager
 def emulated(environ: MutableMapping[str, str]) -> Iterator[None]:
@@ -20,8 +23,9 @@ def emulated(environ: MutableMapping[str, str]) -> Iterator[None]:
     # An account has no quota for warm pools until it asks for one; who emulates wants to see them.
     quotas = {WARM_POOL_QUOTA.format("*"): 10, **{name: limit for name, limit in Settings().quotas.items() if "warm pool" not in name}}
     with Emulator(settings=Settings(quotas=quotas)) as emulator:
-        earlier = {name: environ.get(name) for name in emulator.environment}
-        environ.update(emulator.environment)
+        given = {**emulator.environment, MARK: "1"}
+        earlier = {name: environ.get(name) for name in given}
+        environ.update(given)
         print(f"emulated AWS on {emulator.endpoint_url}", file=sys.stderr, flush=True)
         try:
             yield

@@ -29,6 +29,7 @@ from backends.sagemaker.logs import JobLog
 from backends.sagemaker.options import Options, options_of
 from backends.sagemaker.pools import MatchKey
 from backends.sagemaker.reading import LogReader
+from backends.sagemaker.refusals import as_cloud_errors
 from backends.sagemaker.room import CapacityBook
 from backends.sagemaker.s3 import S3Checkpoints
 from backends.sagemaker.staging import Staging
@@ -109,7 +110,8 @@ class SageMakerBackend(Backend):
         """Make one for an experiment; asks AWS for no more than the account's number."""
         clients = Clients(getattr(context.definition, cls.block).region, context.environ)
         experiment = f"{context.tag}/{context.prefix}"
-        options = options_of(context.definition, cls.block, experiment, clients, context.environ, create_bucket=False)
+        with as_cloud_errors(f"back-end {cls.block}: AWS is asked whose account this is"):
+            options = options_of(context.definition, cls.block, experiment, clients, context.environ, create_bucket=False)
         return cls(context.definition, options, clients, context.prefix, pace=EMULATED_PACE if clients.emulated else AWS_PACE)
 
     @classmethod

@@ -141,7 +141,7 @@ class TagJobs:
         monotonic = self._patience.monotonic
         end = monotonic() + longest_s
         self._sweep(None)
-        trouble = ""
+        trouble = told = ""
         while True:
             for entry in list(self._entries.values()):
                 self._act(entry)
@@ -151,7 +151,10 @@ class TagJobs:
             if monotonic() + poll_s > end:
                 trouble = f"not all were gone after {longest_s:.0f} s"
                 break
-            say(f"waiting for {len(waited)} of {sum(entry.ours is True for entry in self._entries.values())} jobs")
+            line = f"waiting for {len(waited)} of {sum(entry.ours is True for entry in self._entries.values())} jobs"
+            if line != told:
+                told = line
+                say(line)
             self._patience.sleep(poll_s)
             known = set(self._entries)
             try:

@@ -82,7 +82,8 @@ def _judged(described: Mapping[str, Any], told: Told) -> tuple[Outcome, Cause | 
     reason = one_line(str(described.get("FailureReason", "")), 1024)
     if status == "Completed":
         if told.reports == 0:
-            return Outcome.FAILED, Cause.NO_METRICS, _last(told.tail) or "it ended well, but reported nothing"
+            last = _last(told.tail)
+            return Outcome.FAILED, Cause.NO_METRICS, "it ended well, but reported nothing" + (f"; its last line: {last}" if last else "")
         return Outcome.COMPLETED, None, ""
     if status == "Stopped":
         if secondary == "MaxRuntimeExceeded":

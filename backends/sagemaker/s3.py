@@ -275,7 +275,11 @@ class S3Checkpoints(CheckpointStore):
     def exists(self, key: str) -> bool:
         """Return whether the key has a checkpoint that is not empty."""
         folder = self.folder(key)
-        return any(_is_content(name.removeprefix(folder)) for name, _ in objects(self._client(), self._bucket, folder, self._patience))
+        try:
+            names = [name for name, _ in objects(self._client(), self._bucket, folder, self._patience)]
+        except NoBucketError:
+            return False
+        return any(_is_content(name.removeprefix(folder)) for name in names)
 
 
 def _is_content(name: str) -> bool:

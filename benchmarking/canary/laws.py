@@ -203,7 +203,8 @@ def under_load(canaries: Sequence[Canary], wall: Laws, cpu: Laws, least: float) 
         cpu: laws of its processor time.
         least: scatter of the load, on the log scale, up to which the laws stay as they are.
     """
-    main = _load_of(canaries, wall, cpu, wall.main) if wall.main == cpu.main and not wall.steady else None
+    # In a total the share of start-up, which waits more than the work does, falls as the data grows.
+    main = _load_of(canaries, wall, cpu, wall.main) if wall.timed and cpu.timed and not wall.steady else None
     if main is None or main.noise_sd() <= least:
         return wall
     parts = dict(wall.parts)
@@ -219,8 +220,7 @@ def _load_of(canaries: Sequence[Canary], wall: Laws, cpu: Laws, name: str) -> Gr
     import numpy as np
 
     both = [laws.parts[name].growth for laws in (wall, cpu) if name in laws.parts]
-    columns = ("total_s", "cpu_s") if name == "total" else (f"{name}_s", f"{name}_cpu_s")
-    seconds, processor = (column_of(canaries, column) for column in columns)
+    seconds, processor = (column_of(canaries, column) for column in (f"{name}_s", f"{name}_cpu_s"))
     if len(both) < 2 or both[0] is None or both[1] is None or seconds is None or processor is None or len(seconds) != len(both[0].x):
         return None
     x, ratio = both[0].x, seconds / np.maximum(processor, 1e-9)

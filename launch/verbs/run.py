@@ -40,6 +40,7 @@ def main(arguments: Sequence[str]) -> int:
         print(describe(specs, os.environ))
         return 0
     from launch.confirm import confirm
+    from launch.emulated import MARK
     from launch.outcome import as_csv, as_json, as_text, exit_code
     from launch.progress import Progress
 
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     results = execute(specs, request, progress)
     _print({"json": as_json, "csv": as_csv, "table": as_text}[given.format](results))
     code = exit_code(results)
-    resume = f"python hpo_main.py --resume {specs[0].tag}{_results_flag(request)}"
+    resume = f"python hpo_main.py --resume {specs[0].tag}{_results_flag(request)}" + (" --emulate" if os.environ.get(MARK) else "")
     hint = _hint(results, resume)
     if hint:
         _say(hint)

@@ -1,7 +1,7 @@
 """The SageMaker back-end under load: many training jobs at once on an emulator in a process of its own.
 
 calls      API calls per finished trial, by operation, the uploads included
-polls      calls of a poll (listing and logs) while few and while many jobs run
+polls      calls of a poll (listing and logs, without the last look at the log of a job that ended), few and many jobs at once
 processor  of the controller alone, in percent of one core, over the whole run and while all workers are busy
 memory     resident memory of the controller after each third of the trials
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
 import subprocess
 import sys
 import time
@@ -43,17 +42,11 @@ class Watch:
         self.memory_mb: list[float] = []
         self.full_from: tuple[float, float] | None = None
         self.full_until: tuple[float, float] | None = None
-        self.polls: list[tuple[int, int, int]] = []
-        self._last = (0, 0)
 
     def started(self, tuner: Any, _: int) -> None:
         self.tuner = tuner
 
     def __call__(self, record: Any, state: Any) -> None:
-        sweeps, calls = self.backend.sweeps, sum(self.backend.calls_made.get(name, 0) for name in POLLS)
-        if sweeps > self._last[0] + 4:
-            self.polls.append((state.busy, sweeps - self._last[0], calls - self._last[1]))
-            self._last = (sweeps, calls)
         if state.busy >= self.n_workers:
             now = time.perf_counter(), time.process_time()
             self.full_from, self.full_until = self.full_from or now, now
@@ -101,10 +94,9 @@ def run(folder: Path, endpoint: dict[str, str], n_workers: int, trials: int, sec
     calls = watch.backend.calls_made
     each = "  ".join(f"{name} {count}" for name, count in sorted(calls.items(), key=lambda item: -item[1]))
     print(f"  calls      {sum(calls.values()) / trials:.2f} per trial: {each}")
-    busy = [(sweeps, made) for running, sweeps, made in watch.polls if running >= 0.8 * n_workers]
-    if busy:
-        per_poll = statistics.median(made / sweeps for sweeps, made in busy)
-        print(f"  polls      {per_poll:.2f} calls (listing and logs) while {n_workers} run")
+    # The last look at the log of a job that has ended is no part of a poll.
+    polled = sum(calls.get(name, 0) for name in POLLS) - done
+    print(f"  polls      {polled / watch.backend.sweeps:.2f} calls (listing and logs, pages included)")
     print(f"  processor  {100 * cpu_s / wall_s:.1f} % of a core over the whole run ({1e3 * cpu_s / trials:.0f} ms a trial)")
     if watch.full_from and watch.full_until and watch.full_until[0] > watch.full_from[0]:
         share = (watch.full_until[1] - watch.full_from[1]) / (watch.full_until[0] - watch.full_from[0])

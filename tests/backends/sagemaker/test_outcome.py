@@ -111,7 +111,11 @@ def test_memory_is_named_where_the_script_says_so():
 
 def test_success_without_a_report_is_a_failure_with_the_last_line():
     found = closed(described(), told(reports=0, tail=("loading", "nothing to do")))
-    assert (found.outcome, found.cause, found.message) == (Outcome.FAILED, Cause.NO_METRICS, "nothing to do")
+    assert (found.outcome, found.cause, found.message) == (
+        Outcome.FAILED,
+        Cause.NO_METRICS,
+        "it ended well, but reported nothing; its last line: nothing to do",
+    )
 
 
 def test_times_are_brought_to_our_clock_and_never_leave_the_job_s_life():

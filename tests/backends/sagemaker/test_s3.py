@@ -128,12 +128,17 @@ def test_patience_ends(emulator, client, store):
     emulator.clear_faults()
 
 
-def test_a_missing_bucket_is_the_users_to_mend(client):
+def test_without_a_bucket_there_are_no_checkpoints(client):
     lost = s3.S3Checkpoints(lambda: client, "no-such-bucket", "outrider", "tag/x", Waits())
+    assert not lost.exists("t1")
+    lost.delete(["t1"])
+    assert client.calls == ["ListObjectsV2"] * 2
+
+
+def test_a_missing_bucket_is_the_users_to_mend(client):
     with pytest.raises(UserError, match="NoSuchBucket") as caught:
-        lost.exists("t1")
+        s3.put(client, "no-such-bucket", "key", b"content", Waits())
     assert "--set bucket=" in str(caught.value)
-    assert client.calls == ["ListObjectsV2"]
 
 
 def test_expired_credentials_can_be_told_apart(emulator, client, store):
