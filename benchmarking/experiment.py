@@ -40,7 +40,7 @@ from benchmarking.tuner import Tuner
 from benchmarking.workers import instance_types, worker_count
 from definitions import strict_json
 from definitions.configuration import configuration_id
-from definitions.errors import UserError
+from definitions.errors import OutriderError, UserError
 from definitions.resolve import Resolved, definition_hash
 from definitions.sagemaker import CLOUD_BACKENDS
 from definitions.schema import BenchmarkDefinition, Progressive
@@ -287,7 +287,11 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         tuner = make_tuner(spec, backend, journal, jobs, n_workers, refuse, surroundings)
         surroundings.started(tuner, n_workers)
         ending = tuner.run()
-        _tidy_checkpoints(tuner.state, backend, definition)
+        try:
+            _tidy_checkpoints(tuner.state, backend, definition)
+        except OutriderError as error:
+            # What was measured does not depend on what is left lying about.
+            logger.warning("checkpoints are kept: %s", error)
         return tuner, ending
 
 

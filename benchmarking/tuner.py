@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -99,8 +100,19 @@ class Tuner:
         """
         try:
             return self._run()
+        except (Exception, KeyboardInterrupt):
+            self._abandon()
+            raise
         finally:
             self._adapter.close()
+
+    def _abandon(self) -> None:
+        """Write down that what runs is stopped by us, as the back-end is closed now: else a resume took it for somebody else's doing."""
+        with contextlib.suppress(Exception):
+            for job in self.state.jobs.values():
+                if job.stop_requested_at is None:
+                    self._record("stop", {"job": job.name, "reason": str(Cause.INTERRUPTED)})
+            self._commit(always=True)
 
     def _run(self) -> Ending:
         self._replay()

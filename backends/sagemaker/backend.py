@@ -35,7 +35,6 @@ from backends.sagemaker.s3 import S3Checkpoints
 from backends.sagemaker.staging import Staging
 from backends.sagemaker.sweep import Sweeper
 from backends.sagemaker.waiting import WaitingCheckpoints
-from definitions.errors import OutriderError
 from definitions.schema import BenchmarkDefinition
 
 logger = logging.getLogger(__name__)
@@ -82,7 +81,7 @@ class SageMakerBackend(Backend):
         self.options, self.region = options, options.region
         self._definition, self._clients = definition, clients
         self._clock = clock or SteadyClock()
-        self._floor = -math.inf
+        self._ahead_s = 0.0
         self._pace = pace if options.log_settle_s is None else replace(pace, settle_s=options.log_settle_s)
         rng = rng or random.Random()
         self._calls = Calls(self.now, Limiter(rng), rng, lambda text: self._fleet.tell(text), clients.renew, real_s=real_s)
@@ -139,7 +138,7 @@ class SageMakerBackend(Backend):
 
     def now(self) -> float:
         """Return UTC seconds since the epoch by this machine; the service's stamps are brought to it."""
-        return max(self._clock(), self._floor)
+        return self._clock() + self._ahead_s
 
     def room(self, instance_type: str) -> int:
         """Return how many jobs of this type the account's quota allows; plenty where the quota cannot be looked up."""
@@ -170,7 +169,7 @@ class SageMakerBackend(Backend):
             raise ValueError(f"a job of the name {job.name!r} was submitted before")
         self._names.add(job.name)
         now = self.now()
-        instance_type = self._ender.capacity.choose(job.instance_type, now)
+        instance_type = self._ender.capacity.choose(job.instance_type, now, lambda name: self.room(name) > 0)
         cloud = CloudJob(job, JobLog(metrics=self.options.metrics), instance_type, born_at=now)
         self._creator.submit(cloud, self.room(job.instance_type))
         if job.name in self._fleet.jobs:
@@ -207,7 +206,8 @@ class SageMakerBackend(Backend):
 
     def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
         """Look each job up by its name: those that exist go on, those that never came to be are created now."""
-        self._floor = last_seen_at
+        # A clock that was set back meanwhile is carried on from where the journal ends.
+        self._ahead_s = max(0.0, last_seen_at - self._clock())
         for adopted in jobs:
             spec = adopted.spec
             self._names.add(spec.name)
@@ -247,12 +247,12 @@ class SageMakerBackend(Backend):
         self.release()
         end = self.now() + (_CLOSE_PATIENCE_S if grace_s is None else max(grace_s, _HURRY_S))
         blind = grace_s is not None
-        while self.now() < end and (self._unanswered() or (not blind and (self._still_there() or self._keeper.releasing))):
+        while self.now() < end and (self._awaited() or (not blind and (self._still_there() or self._keeper.releasing))):
             try:
                 if not blind:
                     self._plan()
                 self._calls.turn(end if blind else min(end, self._next_at()))
-            except OutriderError as error:
+            except Exception as error:  # noqa: BLE001 (whatever it is, what may still run has to be named)
                 # What ended the experiment may be that it cannot look; orders to stop are given all the same.
                 logger.error("%s", error)
                 blind = True
@@ -289,6 +289,10 @@ class SageMakerBackend(Backend):
             if (cloud.phase is Phase.LIVE and not cloud.stop_taken)
             or (cloud.phase is Phase.NEW and (cloud.create is not None or cloud.sought))
         ]
+
+    def _awaited(self) -> bool:
+        """Return whether an order to stop may still be taken."""
+        return any(not cloud.unstoppable for cloud in self._unanswered())
 
     def _still_there(self) -> bool:
         return any(not cloud.unstoppable for cloud in self._fleet.live())

@@ -112,6 +112,9 @@ class Creator:
             fleet.describe(cloud.spec.name, known, unknown)
         elif cloud.stop_reason is not None:
             fleet.close_as(cloud, Outcome.STOPPED, cloud.stop_reason, "stopped before it was created")
+        elif trouble.kind is Kind.QUOTA and trouble.limit == 0 and name != cloud.spec.instance_type:
+            self._ender.capacity.exclude(name)
+            fleet.reject(cloud, Cause.CAPACITY, trouble.message, Scope.JOB, fleet.now() + _CAPACITY_WAIT_S)
         elif trouble.kind is Kind.QUOTA and trouble.limit != 0:
             until = self._ceilings.refused(name, fleet.in_flight(name) - 1, fleet.now(), trouble.message)
             fleet.reject(cloud, Cause.QUOTA, trouble.message, Scope.INSTANCE_TYPE, until)

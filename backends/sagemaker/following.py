@@ -77,7 +77,7 @@ class Follower:
             if stage not in outcome.FINAL:
                 self._fleet.events.append(Noted(cloud.spec.name, self._fleet.now(), stage))
             if before in _WAITING and stage not in _WAITING and status not in outcome.FINAL:
-                self._keeper.job_began(MatchKey(cloud.instance_type, cloud.spec.instance_count))
+                self._keeper.job_began(cloud.spec.name, MatchKey(cloud.instance_type, cloud.spec.instance_count))
             if cloud.runs_script:
                 self._fleet.start(cloud)
         if status in outcome.FINAL and cloud.phase is Phase.LIVE:

@@ -50,15 +50,15 @@ class PoolKeeper:
         self.released = False
         self._pools.submitted(job, key)
 
-    def job_began(self, key: MatchKey) -> None:
+    def job_began(self, job: str, key: MatchKey) -> None:
         """Look whether a job that just got its instances got them from a pool."""
-        for pool in self._pools.to_look_at(self._fleet.now(), key):
+        for pool in self._pools.to_look_at(self._fleet.now(), key, job):
             self._look(pool.job)
 
     def job_ended(self, described: Mapping[str, Any], key: MatchKey) -> None:
         """Take in an ended job, whose instances may be kept, and which may have used up a pool without having been seen to start."""
         if self._fleet.options.keep_alive_s:
-            self.job_began(key)
+            self.job_began(str(described.get("TrainingJobName", "")), key)
             self._fleet.events += self._pools.ended(described, key, self._fleet.now())
 
     def seen(self, job: str, status: Mapping[str, Any]) -> None:

@@ -44,6 +44,7 @@ class Pool:
     until: float
     asked: bool = False
     look_at: float = 0.0
+    looked_at: float = -math.inf
     due_to: str = ""
     doubted: bool = False
 
@@ -153,10 +154,22 @@ class Pools:
         """Take in that the service knows nothing of a pool's job any more."""
         yield from self.seen(job, {"Status": "Terminated"}, now)
 
-    def to_look_at(self, now: float, started: MatchKey | None = None) -> list[Pool]:
-        """Return the pools to be looked at now: those whose time is over, and those that a job which just started may have got."""
-        due = [pool for pool in self.open if now >= pool.look_at or pool.key == started]
+    def to_look_at(self, now: float, started: MatchKey | None = None, job: str = "") -> list[Pool]:
+        """Return the pools to be looked at now: those whose time is over, and those that a job which just started may have got.
+
+        Args:
+            now: by our clock.
+            started: key of a job that just started; None for none.
+            job: its name; where a pool is due to it, no other one is looked at, and else each every few seconds at most.
+        """
+        pools = self.open
+        due = [pool for pool in pools if now >= pool.look_at]
+        if started is not None:
+            own = [pool for pool in pools if job and pool.due_to == job]
+            may_be = own or [pool for pool in pools if pool.key == started and now >= pool.looked_at + _AGAIN_S]
+            due += [pool for pool in may_be if pool not in due]
         for pool in due:
+            pool.looked_at = now
             if now >= pool.look_at:
                 pool.look_at = now + _AGAIN_S
         return due

@@ -99,7 +99,8 @@ class CloudError(OutriderError):
 
 def refusal_of(error: BaseException) -> Refusal | None:
     """Return what an exception of boto3 or botocore means; None for one that is not theirs."""
-    from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+    from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, IncompleteReadError
+    from botocore.exceptions import ConnectionError as NoConnectionError
     from botocore.parsers import ResponseParserError
 
     if isinstance(error, ClientError):
@@ -108,7 +109,7 @@ def refusal_of(error: BaseException) -> Refusal | None:
         status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode") or 0)
         return Refusal(_kind(code, message, status), str(error.operation_name), code, masked(message) or "no reason was given")
     name = type(error).__name__
-    if isinstance(error, (HTTPClientError, ResponseParserError)) or name == "EndpointConnectionError":
+    if isinstance(error, (HTTPClientError, ResponseParserError, NoConnectionError, IncompleteReadError)):
         return Refusal(Kind.UNREACHABLE, "", name, masked(_first_line(error)))
     if isinstance(error, BotoCoreError):
         kind = Kind.CREDENTIALS if any(one.__name__ in _CREDENTIAL_ERRORS for one in type(error).__mro__) else Kind.OTHER

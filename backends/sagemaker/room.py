@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from backends.sagemaker.checks import Quota
@@ -71,9 +71,21 @@ class CapacityBook:
         """Take note that there was none."""
         self._lacking[instance_type] = now
 
-    def choose(self, wanted: str, now: float) -> str:
-        """Return the first type, beginning with the one wanted, that did not lack capacity lately; else the one that did longest ago."""
-        candidates = [wanted, *(name for name in self._fallbacks if name != wanted)]
+    def exclude(self, instance_type: str) -> None:
+        """Fall back to this type no more, as the account may have none of it."""
+        self._fallbacks = tuple(name for name in self._fallbacks if name != instance_type)
+
+    def choose(self, wanted: str, now: float, usable: Callable[[str], bool] = lambda name: True) -> str:
+        """Return the first type, beginning with the one wanted, that did not lack capacity lately; else the one that did longest ago.
+
+        Args:
+            wanted: what the job asks for.
+            now: by the back-end's clock.
+            usable: says whether the account has quota for a type to fall back to; asked only where one is to be fallen back to.
+        """
+        if now - self._lacking.get(wanted, -_CAPACITY_REST_S) >= _CAPACITY_REST_S:
+            return wanted
+        candidates = [wanted, *(name for name in self._fallbacks if name != wanted and usable(name))]
         for name in candidates:
             if now - self._lacking.get(name, -_CAPACITY_REST_S) >= _CAPACITY_REST_S:
                 return name

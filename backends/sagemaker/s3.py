@@ -276,10 +276,9 @@ class S3Checkpoints(CheckpointStore):
         """Return whether the key has a checkpoint that is not empty."""
         folder = self.folder(key)
         try:
-            names = [name for name, _ in objects(self._client(), self._bucket, folder, self._patience)]
+            return any(_is_content(name.removeprefix(folder)) for name, _ in objects(self._client(), self._bucket, folder, self._patience))
         except NoBucketError:
             return False
-        return any(_is_content(name.removeprefix(folder)) for name in names)
 
 
 def _is_content(name: str) -> bool:

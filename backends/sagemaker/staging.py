@@ -59,10 +59,15 @@ class Staging:
             arguments_uri = f"s3://{options.bucket}/{s3.joined(options.prefix, 'jobs', options.experiment, job.name)}"
         request = training_job(job, options, self.code_uri, arguments_uri, instance_type)
 
+        copied = job.restore_from is None or job.restore_from == job.checkpoint
+
         def create() -> Any:
+            nonlocal copied
             client = self._clients.get("s3")
-            if job.restore_from is not None and job.restore_from != job.checkpoint:
+            if not copied and job.restore_from is not None:
+                # Once: where an earlier try did create the job without an answer, it is about to download this.
                 checkpoints.copy(job.restore_from, job.checkpoint)
+                copied = True
             if by_file:
                 upload_arguments(options.script, job.arguments, client, options.bucket, options.prefix, options.experiment, job.name)
             return self._clients.get("sagemaker").create_training_job(**request)

@@ -71,7 +71,8 @@ class Sweeper:
                 if not str(summary["TrainingJobName"]).startswith(self._prefix):
                     continue
                 changed = summary.get("LastModifiedTime") or summary.get("CreationTime")
-                if changed is not None and (self._newest is None or changed > self._newest):
+                # Of the first page alone: what changes while the others are fetched would be passed over.
+                if "NextToken" not in request and changed is not None and (self._newest is None or changed > self._newest):
                     self._newest = changed
                 if names is not None:
                     names.add(str(summary["TrainingJobName"]))

@@ -438,3 +438,26 @@ def test_first_trial_on_a_paid_back_end_runs_alone():
     run.run()
     assert max(busy for succeeded, busy in running if succeeded == 0) == 1
     assert max(busy for _, busy in running) == 3
+
+
+def test_what_ran_when_the_loop_broke_is_taken_up_again_on_resume():
+    class Breaking(SimulatedBackend):
+        waits = 0
+
+        def wait(self, timeout_s):
+            self.waits += 1
+            if self.waits == 6:
+                raise OSError("the network is gone")
+            return super().wait(timeout_s)
+
+    journal = MemoryJournal()
+    benchmark = definition(budget=Budget(max_num_trials=4))
+    broken = tuner(benchmark, journal, backend=Breaking(FakeTable(), seed=0), n_workers=2)
+    with pytest.raises(OSError, match="network"):
+        broken.run()
+    running = [job.name for job in broken.state.jobs.values()]
+    assert running
+    assert [job.stop_reason for job in broken.state.jobs.values()] == [Cause.INTERRUPTED] * len(running)
+    again = tuner(benchmark, MemoryJournal(journal.rows), n_workers=2)
+    again.run()
+    assert statuses(again) == {"completed": 4}

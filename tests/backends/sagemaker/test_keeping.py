@@ -54,7 +54,7 @@ def test_a_job_that_begins_has_the_pools_looked_at_that_it_may_have_got(fleet):
     end(keeper, "a")
     end(keeper, "two", A2)
     fleet.made.clear()
-    keeper.job_began(A)
+    keeper.job_began("next", A)
     (look,) = fleet.take("Describe")
     assert look.job == "a"
     look.done({"WarmPoolStatus": {"Status": "Reused", "ReusedByJob": "b", "ResourceRetainedBillableTimeInSeconds": 7}})
