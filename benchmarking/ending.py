@@ -5,8 +5,10 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from benchmarking.budget import Limit
+from benchmarking.budget import Limit, may_add
+from benchmarking.state import ExperimentState
 from definitions.errors import EXIT_BUDGET, EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, EXIT_USAGE
+from definitions.schema import Budget
 
 
 class Reason(enum.StrEnum):
@@ -19,6 +21,7 @@ class Reason(enum.StrEnum):
     COST = "max_cost"
     FAILURES = "max_failures"
     ALIKE = "all_fail_alike"
+    NONE_SUCCEEDED = "every_trial_failed"
     INTERRUPTED = "interrupted"
 
 
@@ -63,5 +66,28 @@ def ending(reason: Reason, *, finite: bool, unfinished: bool, trials: int, detai
             return Ending(reason, f"the failure budget is spent after {trials} trials{suffix}", EXIT_FAILURES)
         case Reason.ALIKE:
             return Ending(reason, f"the first {trials} trials all fail alike{suffix}", EXIT_FAILURES)
+        case Reason.NONE_SUCCEEDED:
+            return Ending(reason, f"every one of {trials} trials failed{suffix}", EXIT_FAILURES)
         case Reason.INTERRUPTED:
             return Ending(reason, f"interrupted after {trials} trials{suffix}", EXIT_INTERRUPTED)
+
+
+def nothing_left(state: ExperimentState, budget: Budget, now: float, *, thinking: bool) -> tuple[Reason, str] | None:
+    """Return why nothing more can start although nothing runs, and its detail; None where something will in time.
+
+    Args:
+        state: of the experiment, without open jobs.
+        budget: its limits.
+        now: in seconds of the back-end's clock; what is due by then could start.
+        thinking: whether the method is about to suggest something.
+    """
+    if state.waiting or state.blocked_until_at() > now:
+        affordable_later = not state.waiting or state.waiting[0][0] > now
+        return None if affordable_later else (Reason.COST, "")
+    if state.interrupted:
+        return Reason.COST, ""
+    if state.exhausted and not state.queue:
+        return (Reason.EXHAUSTED, "") if state.trials else (Reason.NOTHING_VALID, state.last_reason)
+    if may_add(budget, len(state.trials)) is not None:
+        return Reason.TRIALS, ""
+    return None if thinking else (Reason.COST, "")

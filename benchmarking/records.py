@@ -1,13 +1,36 @@
-"""Back-end events as journal records and back: the one place that knows both forms."""
+"""Back-end events and suggestions as journal records, and events back: the one place that knows both forms."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from backends.base import Accepted, Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
+from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
 from backends.failures import Cause, Outcome
 from benchmarking.journal import Record
+from benchmarking.methods.base import Suggestion
+
+
+def suggestion_body(suggestion: Suggestion | None, skipped: int, last_reason: str, evaluation: int, block_of: int | None) -> dict[str, Any]:
+    """Return the body of a `suggest` record.
+
+    Args:
+        suggestion: what the method suggested; None where it has no more.
+        skipped: suggestions before it that cannot run.
+        last_reason: why the last of them cannot.
+        evaluation: number that a new one gets.
+        block_of: how many are ordered together.
+    """
+    body: dict[str, Any] = {"evaluation": None, "block_of": block_of}
+    if skipped or (suggestion is None and last_reason):
+        body |= {"skipped": skipped, "reason": last_reason}
+    if suggestion is not None:
+        body |= {"evaluation": evaluation, "configuration": dict(suggestion.configuration)}
+        if suggestion.resume is not None:
+            body |= {"evaluation": suggestion.resume, "resume": True}
+        if suggestion.checkpoint_from is not None:
+            body["checkpoint_from"] = suggestion.checkpoint_from
+    return body
 
 
 def event_record(event: Event) -> tuple[str, dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from backends.base import Closed, Rejected
+from backends.events import Closed, Rejected
 from backends.failures import Cause, Outcome
 from benchmarking.budget import cost_usd
 from benchmarking.entries import JobState, TrialState

@@ -9,21 +9,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from backends.base import (
-    AdoptedJob,
-    AdoptedPool,
-    Closed,
-    Ended,
-    Event,
-    JobSpec,
-    Noted,
-    Rejected,
-    Reported,
-    Restarted,
-    Retained,
-    Scope,
-    Started,
-)
+from backends.base import AdoptedJob, AdoptedPool, JobSpec
+from backends.events import Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
 from backends.failures import Cause
 from benchmarking.canary.ladder import is_canary
 from benchmarking.canary.measured import PREFIX, measurements
@@ -218,6 +205,15 @@ class ExperimentState:
             instance = self.trials[job.trial].configuration.get("instance_type", "")
             key = "" if event.scope is Scope.BACKEND else str(instance)
             self.blocked_until[key] = max(event.retry_at, self.blocked_until.get(key, 0.0))
+
+    def blocked_until_at(self) -> float:
+        """Return until when the back-end takes no jobs of some kind; 0 where it takes all."""
+        return max(self.blocked_until.values(), default=0.0)
+
+    def closed_until_at(self, instance_type: str) -> float:
+        """Return until when it takes none at all, or none of an instance type (empty: none at all); 0 where it does."""
+        until = self.blocked_until
+        return max(until.get("", 0.0), until.get(instance_type, 0.0)) if until else 0.0
 
     def _unblock(self, instance_type: str) -> None:
         """Let what waits for a quota of the instance type try again, as one of its jobs has made room."""

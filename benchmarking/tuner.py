@@ -9,17 +9,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from backends.base import Backend, Closed, Event, JobSpec, Retained
+from backends.base import Backend, JobSpec
+from backends.events import Closed, Event, Retained
 from backends.failures import Cause
 from benchmarking.budget import Limit, affordable, cost_usd, may_add, reached
-from benchmarking.ending import Ending, Reason, ending, limit_reason
+from benchmarking.ending import Ending, Reason, ending, limit_reason, nothing_left
 from benchmarking.journal import Journal
 from benchmarking.look_ahead import next_entries, wanted_ahead
 from benchmarking.methods.adapter import MethodAdapter
 from benchmarking.methods.ordering import block_size
 from benchmarking.policy import common_cause
 from benchmarking.ports import Jobs, Observer, Wallet, checkpoint_key
-from benchmarking.records import event_record
+from benchmarking.records import event_record, suggestion_body
 from benchmarking.replaying import downtime_s, replay
 from benchmarking.settling import settlement
 from benchmarking.state import ExperimentState
@@ -121,7 +122,7 @@ class Tuner:
             if self._step(stopping):
                 continue
             if not self.state.jobs:
-                why = stopping or self._nothing_left()
+                why = stopping or nothing_left(self.state, self._budget, self._backend.now() + _TICK_S, thinking=self._adapter.thinking)
                 if why is not None and not self._is_releasing():
                     return self._end(*why)
             self._take_event(stopping)
@@ -180,30 +181,8 @@ class Tuner:
             return None
         return limit_reason(limit), state.failures[-1][1] if limit is Limit.FAILURES else ""
 
-    def _nothing_left(self) -> tuple[Reason, str] | None:
-        """Return why nothing more can start although nothing runs; None where something will in time."""
-        state = self.state
-        if state.waiting or self._is_blocked():
-            affordable_later = not state.waiting or state.waiting[0][0] > self._backend.now() + _TICK_S
-            return None if affordable_later else (Reason.COST, "")
-        if state.interrupted:
-            return Reason.COST, ""
-        if state.exhausted and not state.queue:
-            return (Reason.EXHAUSTED, "") if state.trials else (Reason.NOTHING_VALID, state.last_reason)
-        if may_add(self._budget, len(state.trials)) is not None:
-            return Reason.TRIALS, ""
-        if self._adapter.thinking:
-            return None
-        return Reason.COST, ""
-
-    def _is_blocked(self) -> bool:
-        until = self.state.blocked_until
-        return bool(until) and max(until.values()) > self._backend.now() + _TICK_S
-
     def _is_closed_to(self, instance_type: str) -> bool:
-        """Return whether the back-end takes no jobs now, be it none at all or none of an instance type (empty: none at all)."""
-        until = self.state.blocked_until
-        return bool(until) and max(until.get("", 0.0), until.get(instance_type, 0.0)) > self._backend.now() + _TICK_S
+        return self.state.closed_until_at(instance_type) > self._backend.now() + _TICK_S
 
     def _step(self, stopping: tuple[Reason, str] | None) -> bool:
         """Take the next step that the state calls for; return whether there was one."""
@@ -318,15 +297,7 @@ class Tuner:
         answer = self._adapter.ask(evaluation)
         if answer is None:
             return False
-        body: dict[str, Any] = {"evaluation": None, "block_of": block_of}
-        if answer.skipped or (answer.suggestion is None and answer.last_reason):
-            body |= {"skipped": answer.skipped, "reason": answer.last_reason}
-        if answer.suggestion is not None:
-            body |= {"evaluation": evaluation, "configuration": dict(answer.suggestion.configuration)}
-            if answer.suggestion.resume is not None:
-                body |= {"evaluation": answer.suggestion.resume, "resume": True}
-            if answer.suggestion.checkpoint_from is not None:
-                body["checkpoint_from"] = answer.suggestion.checkpoint_from
+        body = suggestion_body(answer.suggestion, answer.skipped, answer.last_reason, evaluation, block_of)
         self._record("suggest", body)
         return True
 
@@ -396,22 +367,21 @@ class Tuner:
         self._record(kind, body, event)
 
     def _timeout_s(self, stopping: tuple[Reason, str] | None) -> float | None:
-        state, now = self.state, self._backend.now()
-        due: list[float] = []
-        if state.blocked_until:
-            due += [until for until in state.blocked_until.values() if until > now + _TICK_S]
-        if state.waiting and stopping is None and state.waiting[0][0] > now + _TICK_S:
-            due.append(state.waiting[0][0])
-        if self._budget.max_wallclock_time is not None and state.first_at is not None and stopping is None:
-            due.append(state.first_at + self._downtime_s + self._budget.max_wallclock_time)
+        state, now, limit_s = self.state, self._backend.now(), self._budget.max_wallclock_time
+        due = [until for until in state.blocked_until.values() if until > now + _TICK_S] if state.blocked_until else []
+        if stopping is None:
+            due += [at for at, _ in state.waiting[:1] if at > now + _TICK_S]
+            due += [] if limit_s is None or state.first_at is None else [state.first_at + self._downtime_s + limit_s]
         if self._adapter.thinking:
             due.append(now + _THINKING_S)
         if self._release_until is not None and not state.jobs:
-            due.append(max(now, self._release_until))
+            due.append(self._release_until)
         return max(0.0, min(due) - now) if due else None
 
     def _end(self, reason: Reason, detail: str) -> Ending:
         state = self.state
+        if reason in (Reason.EXHAUSTED, Reason.TRIALS) and state.failures and len(state.failures) == state.finished == len(state.trials):
+            reason, detail = Reason.NONE_SUCCEEDED, state.failures[-1][1]
         unfinished = bool(state.queue or state.block or state.interrupted or state.waiting) or not state.exhausted
         trials = state.finished if reason is Reason.ALIKE else len(state.trials)
         conclusion = self._conclude() if reason is Reason.EXHAUSTED else None

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 
 from backends.registry import backend_class
-from benchmarking.experiment import ExperimentSpec, check_bills
 from benchmarking.journal import has_records
+from benchmarking.spec import ExperimentSpec, check_bills
 from benchmarking.workers import instance_types
 from definitions.errors import UserError
 

@@ -15,7 +15,7 @@ from backends.base import Backend, BackendContext
 from backends.registry import backend_class
 from benchmarking.budget import cost_usd
 from benchmarking.canary.foresight import Foresight, described, foresee
-from benchmarking.experiment import ExperimentSpec, repeats_for
+from benchmarking.experiment import repeats_for
 from benchmarking.jobs import JobBuilder
 from benchmarking.methods.base import Method, Suggestion
 from benchmarking.methods.canary import CanaryLadder
@@ -24,6 +24,7 @@ from benchmarking.methods.registry import build_method
 from benchmarking.refusal import Refuse, check_listed, refusal
 from benchmarking.report import table
 from benchmarking.report.text import dollars, duration
+from benchmarking.spec import ExperimentSpec
 from benchmarking.workers import instance_types, worker_count
 from definitions.configuration import configuration_id
 from definitions.errors import UserError

@@ -13,7 +13,7 @@ from benchmarking.report.text import configuration_text, dollars, duration, show
 from benchmarking.state import ExperimentState
 
 if TYPE_CHECKING:
-    from benchmarking.experiment import ExperimentSpec
+    from benchmarking.spec import ExperimentSpec
     from benchmarking.tuner import Tuner
 
 _MIN_INTERVAL_S = 0.2

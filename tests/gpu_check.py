@@ -195,7 +195,8 @@ def unsafe(folder: Path) -> None:
 
 def run(backend: Any, folder: Path, jobs: dict[str, str]) -> dict[str, Any]:
     """Run the script on each instance type and return what each job reported."""
-    from backends.base import Closed, JobSpec, Reported
+    from backends.base import JobSpec
+    from backends.events import Closed, Reported
 
     script = folder / "leased.py"
     script.write_text(LEASED)

@@ -12,18 +12,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from backends.base import (
-    AdoptedJob,
-    Backend,
-    BackendContext,
-    Capabilities,
-    Closed,
-    Ended,
-    Event,
-    JobSpec,
-    Rejected,
-    Scope,
-)
+from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, JobSpec
+from backends.events import Closed, Ended, Event, Rejected, Scope
 from backends.failures import Cause, Outcome
 from backends.local import memory
 from backends.local.checkpoints import LocalCheckpoints

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backends.base import Closed, JobSpec
+from backends.base import JobSpec
+from backends.events import Closed
 from backends.failures import Cause, Outcome, classify_exit
 from backends.local.leases import Lease
 from backends.local.output import Output

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from backends.base import Accepted, Ended, Event, Reported, Restarted, Started
+from backends.events import Accepted, Ended, Event, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
 from backends.local import memory
 from backends.local.checkpoints import LocalCheckpoints

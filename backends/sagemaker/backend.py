@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, Event, JobSpec, Storage
+from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, JobSpec, Storage
 from backends.checks import Check
+from backends.events import Event
 from backends.failures import Cause, Outcome
 from backends.local.clock import SteadyClock
 from backends.sagemaker import outcome

@@ -44,7 +44,7 @@ class Clients:
         if not found:
             raise UserError(
                 "no AWS region is known",
-                "neither the command, the definition nor the AWS configuration names one",
+                "neither the command, the definition nor the AWS configuration names a region",
                 "set AWS_DEFAULT_REGION, or give it: --set region=... for a run, --region for other commands",
             )
         return str(found)

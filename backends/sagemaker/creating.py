@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from backends.base import Scope
+from backends.events import Scope
 from backends.failures import Cause, Outcome
 from backends.sagemaker.calls import Call
 from backends.sagemaker.ending import Ender

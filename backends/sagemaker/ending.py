@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from backends.base import Closed
+from backends.events import Closed
 from backends.failures import Cause, Outcome
 from backends.sagemaker import outcome
 from backends.sagemaker.calls import Call

@@ -61,7 +61,7 @@ def run_checks(
         region = clients.region
         identity = probes.call("sts", "get_caller_identity")
     except UserError as error:
-        return [Check("AWS configuration", Verdict.FAILED, error.fact or error.asked, error.advice)]
+        return [Check("AWS configuration", Verdict.FAILED, f"{error.asked}: {error.fact}", error.advice)]
     except Exception as error:
         refusal = refusal_of(error)
         if refusal is None:

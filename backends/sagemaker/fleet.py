@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from backends.base import Accepted, Closed, Ended, Event, Noted, Rejected, Scope, Started
+from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Scope, Started
 from backends.failures import Cause, Outcome
 from backends.sagemaker.calls import Call, Calls
 from backends.sagemaker.clients import Clients

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backends.base import Noted, Reported, Restarted
+from backends.events import Noted, Reported, Restarted
 from backends.sagemaker import outcome
 from backends.sagemaker.creating import Creator
 from backends.sagemaker.ending import Ender

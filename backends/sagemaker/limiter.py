@@ -31,7 +31,7 @@ RATES: Mapping[str, Rate] = {
     "GetLogEvents": Rate(5.0, 5, 10.0),
     "DescribeLogStreams": Rate(5.0, 5, 10.0),
 }
-"""ListTrainingJobs has a quota of two a second for the whole account, which cannot be raised; those of the others are not published."""
+"""Of ListTrainingJobs users report a quota of two a second for the whole account that cannot be raised; the others' were not found."""
 
 _USUAL = Rate(5.0, 5, 25.0)
 _LEAST_PER_S = 0.1

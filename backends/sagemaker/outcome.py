@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from backends.base import Closed
+from backends.events import Closed
 from backends.failures import Cause, Outcome, classify_exit
 from backends.sagemaker.errors import one_line
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backends.base import Retained
+from backends.events import Retained
 from backends.sagemaker.outcome import stage_seconds
 
 _GRACE_S = 5.0

@@ -94,7 +94,7 @@ class CloudError(OutriderError):
 
     def __init__(self, asked: str, refusal: Refusal) -> None:
         self.refusal = refusal
-        super().__init__("\n  ".join(part for part in (asked, str(refusal), refusal.advice) if part))
+        super().__init__("\n  ".join(part for part in (masked(asked), str(refusal), refusal.advice) if part))
 
 
 def refusal_of(error: BaseException) -> Refusal | None:

@@ -303,9 +303,9 @@ def _saying(asked: str, bucket: str) -> Iterator[None]:
         except Exception as error:
             refusal = refusal_of(error)
             if refusal is not None and refusal.code == "NoSuchBucket":
-                raise NoBucketError(asked, str(refusal), _advice(refusal, bucket)) from error
+                raise NoBucketError(masked(asked), str(refusal), masked(_advice(refusal, bucket))) from error
             if refusal is not None and refusal.code in ("InvalidBucketName", "PermanentRedirect", "InvalidArgument"):
-                raise UserError(asked, str(refusal), _advice(refusal, bucket)) from error
+                raise UserError(masked(asked), str(refusal), masked(_advice(refusal, bucket))) from error
             raise
 
 
@@ -325,7 +325,7 @@ def _region_in(error: Exception) -> str:
 
 def _elsewhere(bucket: str, found: str, region: str) -> NoReturn:
     raise UserError(
-        f"bucket {bucket}: it is in region {found}",
+        masked(f"bucket {bucket}: it is in region {found}"),
         f"the jobs run in {region}, and their data, code and checkpoints have to be there too",
         f"give --set region={found}, or another --set bucket=...",
     )
@@ -333,7 +333,7 @@ def _elsewhere(bucket: str, found: str, region: str) -> NoReturn:
 
 def _not_ours(bucket: str) -> NoReturn:
     raise UserError(
-        f"bucket {bucket}: it belongs to somebody else, or these credentials may not use it",
+        masked(f"bucket {bucket}") + ": it belongs to somebody else, or these credentials may not use it",
         "names of buckets are unique in all of AWS",
         "give another --set bucket=..., or let its owner allow s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject",
     )

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from backends.base import AdoptedJob, Capabilities, Closed, Event, JobSpec, Rejected
+from backends.base import AdoptedJob, Capabilities, JobSpec
+from backends.events import Closed, Event, Rejected
 from backends.failures import Cause
 from backends.sagemaker.backend import SageMakerBackend
 from backends.sagemaker.checks import WARM_POOL

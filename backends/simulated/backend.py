@@ -12,21 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backends.base import (
-    Accepted,
-    AdoptedJob,
-    Backend,
-    BackendContext,
-    Capabilities,
-    CheckpointStore,
-    Closed,
-    Ended,
-    Event,
-    JobSpec,
-    Rejected,
-    Reported,
-    Started,
-)
+from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, CheckpointStore, JobSpec
+from backends.events import Accepted, Closed, Ended, Event, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.simulated.table import CsvTable, Run, RunTable
 from definitions.errors import UserError

@@ -56,8 +56,9 @@ class _Experiment:
 
 def _read(folder: Path) -> _Experiment | None:
     from benchmarking.canary.record import canaries_of, full_runs_of
-    from benchmarking.experiment import ExperimentSpec, read_state
+    from benchmarking.experiment import read_state
     from benchmarking.journal import SqliteJournal
+    from benchmarking.spec import ExperimentSpec
     from definitions import strict_json
     from definitions.resolve import resolve
     from definitions.yaml_source import read_yaml

@@ -29,7 +29,7 @@ def measurements(
     """Return a job's measurements under the names of a canary table's columns; what was not measured is absent.
 
     Args:
-        usage: of the closed job, see `backends.base.Closed`.
+        usage: of the closed job, see `backends.events.Closed`.
         last: the last value that the script reported under each name; `rows` and `bytes` say how much data it read.
         duration_s: seconds from start to end.
         billable_s: seconds that are paid for, per instance.

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backends.base import AdoptedJob, Closed, Ended, Event, Rejected
+from backends.base import AdoptedJob
+from backends.events import Closed, Ended, Event, Rejected
 from backends.failures import Cause
 from benchmarking.ports import checkpoint_key
 from benchmarking.syne_tune_adapter.record import Judging, Standing, TrialRecord

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backends.base import Closed, Ended, Event, Rejected, Reported, Restarted, Started
+from backends.events import Closed, Ended, Event, Rejected, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
 from benchmarking.budget import cost_usd
 from benchmarking.policy import TrialStatus, as_number, objective_problem, settle

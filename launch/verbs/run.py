@@ -11,7 +11,8 @@ from definitions.errors import UserError
 from launch.cli import parse_run
 
 if TYPE_CHECKING:
-    from benchmarking.experiment import ExperimentResult, ExperimentSpec
+    from benchmarking.experiment import ExperimentResult
+    from benchmarking.spec import ExperimentSpec
     from launch.progress import Progress
     from launch.request import RunRequest
 
@@ -59,8 +60,9 @@ def main(arguments: Sequence[str]) -> int:
 def execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Progress) -> list[ExperimentResult]:
     """Run the experiments in order, up to one that is interrupted; return a result for each that ran."""
     from benchmarking.ending import Reason
-    from benchmarking.experiment import Surroundings, prepare_folder, run_experiment
+    from benchmarking.experiment import Surroundings, run_experiment
     from benchmarking.ports import Wallet
+    from benchmarking.spec import prepare_folder
     from benchmarking.tuner import Tuner
     from launch.signals import winding_down
 
@@ -104,7 +106,7 @@ def _hint(results: Sequence[ExperimentResult], resume: str) -> str:
     code = exit_code(results)
     reason = next(result.ending.reason for result in results if result.ending.exit_code == code)
     match reason:
-        case Reason.ALIKE:
+        case Reason.ALIKE | Reason.NONE_SUCCEEDED:
             return "mend the script, then start anew with another tag"
         case Reason.FAILURES:
             return f"mend the script and start anew; or go on in spite of the failures with: {resume} --max_failures N"

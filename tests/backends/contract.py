@@ -10,22 +10,8 @@ from typing import Any
 
 import pytest
 
-from backends.base import (
-    Accepted,
-    AdoptedJob,
-    Backend,
-    Closed,
-    Ended,
-    Event,
-    JobSpec,
-    Limits,
-    Noted,
-    Rejected,
-    Reported,
-    Restarted,
-    Retained,
-    Started,
-)
+from backends.base import AdoptedJob, Backend, JobSpec, Limits
+from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Started
 from backends.failures import Cause, Outcome
 
 _ROUNDS = 20_000

@@ -7,7 +7,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from backends.base import Closed, Event, JobSpec, Limits, Reported
+from backends.base import JobSpec, Limits
+from backends.events import Closed, Event, Reported
 from backends.local import tree
 from backends.local.backend import LocalBackend
 from tests.backends.contract import all_closed, check_order, closed, collect, has, of_job

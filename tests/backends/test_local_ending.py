@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import AdoptedJob, Ended, Limits, Reported
+from backends.base import AdoptedJob, Limits
+from backends.events import Ended, Reported
 from backends.failures import Cause, Outcome
 from tests.backends.contract import all_closed, check_order, closed, collect, of_job
 from tests.backends.local_bench import LocalBench, alive, zombies
@@ -192,7 +193,8 @@ def test_arguments_arrive_unsplit(bench: LocalBench) -> None:
 CONTROLLER = """
 import sys
 from pathlib import Path
-from backends.base import JobSpec, Reported
+from backends.base import JobSpec
+from backends.events import Reported
 from backends.local.backend import LocalBackend
 folder = Path(sys.argv[1])
 backend = LocalBackend(folder / "experiment", leases_dir=folder / "leases")

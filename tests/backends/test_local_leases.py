@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import Accepted, Closed, Ended, Event, Rejected, Reported, Started
+from backends.events import Accepted, Closed, Ended, Event, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.local.leases import LeaseBook, default_folder
 from backends.local.process import allowed_cores, gpu_ids

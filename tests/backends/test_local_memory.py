@@ -28,9 +28,10 @@ def test_a_job_over_its_limit_is_out_of_memory_and_says_by_how_much(bench: Local
     end = bench.end_of(bench.job("one", code, instance_type="local.1cpu.100mib"))
     assert (end.outcome, end.cause) == (Outcome.FAILED, Cause.OUT_OF_MEMORY)
     used = int(end.message.split()[1])
-    assert 150 <= used < 200
+    # It may be caught while it still grows.
+    assert 100 < used < 200
     assert end.message == f"used {used} MiB, local.1cpu.100mib has 100 MiB"
-    assert 150 * MIB <= end.usage["peak_rss_bytes"] < 200 * MIB
+    assert 100 * MIB < end.usage["peak_rss_bytes"] < 200 * MIB
 
 
 def test_the_whole_tree_counts_and_goes(bench: LocalBench) -> None:

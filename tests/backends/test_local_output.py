@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import Closed, Reported
+from backends.events import Closed, Reported
 from backends.failures import Cause, Outcome
 from tests.backends.contract import all_closed, closed, collect, has, of_job
 from tests.backends.local_bench import LocalBench

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from backends.base import Backend, BackendContext, Closed, Ended, Reported, Started
+from backends.base import Backend, BackendContext
+from backends.events import Closed, Ended, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.local.backend import LocalBackend
 from backends.local.process import allowed_cores

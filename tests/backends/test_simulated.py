@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from contract import BackendContract, all_closed, closed, collect, of_job
 
-from backends.base import Accepted, Backend, JobSpec, Limits, Rejected, Reported, Started
+from backends.base import Backend, JobSpec, Limits
+from backends.events import Accepted, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.simulated import CsvTable, Run, SimulatedBackend
 from definitions.errors import UserError

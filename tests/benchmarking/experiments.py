@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from backends.base import JobSpec, Limits
+from backends.events import Rejected
 from backends.failures import Cause
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
@@ -149,3 +151,27 @@ def tuner(
         observers=observers,
         conclude=getattr(built, "conclude", lambda: None),
     )
+
+
+def statuses(run):
+    return Counter(str(trial.status) for trial in run.state.trials.values())
+
+
+class Rejecting(SimulatedBackend):
+    """Rejects the first submissions with given causes, to be tried again after ten seconds."""
+
+    def __init__(self, causes, scope, **options):
+        super().__init__(FakeTable(), **options)
+        self.causes, self.scope, self.submitted, self.rejected = list(causes), scope, [], []
+
+    def submit(self, job):
+        self.submitted.append((self.now(), job.name))
+        if self.causes:
+            self.rejected.append(Rejected(job.name, self.now(), self.causes.pop(0), "rate exceeded", self.scope, self.now() + 10.0))
+        else:
+            super().submit(job)
+
+    def wait(self, timeout_s):
+        if self.rejected:
+            return [self.rejected.pop(0)]
+        return super().wait(timeout_s)

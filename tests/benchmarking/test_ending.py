@@ -21,6 +21,8 @@ CODES = {
     ("max_failures", True, False): 3,
     ("all_fail_alike", False, True): 3,
     ("all_fail_alike", True, True): 3,
+    ("every_trial_failed", False, True): 3,
+    ("every_trial_failed", True, False): 3,
     ("interrupted", False, True): 130,
     ("interrupted", True, False): 130,
 }

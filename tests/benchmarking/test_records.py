@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from backends.base import Accepted, Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
+from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
 from backends.failures import Cause, Outcome
 from benchmarking.journal import Record
 from benchmarking.records import event_record, record_event

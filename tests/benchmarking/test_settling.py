@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from backends.base import Closed, Rejected
+from backends.events import Closed, Rejected
 from backends.failures import Cause, Outcome
 from benchmarking.entries import JobState, TrialState
 from benchmarking.settling import settlement

@@ -2,7 +2,8 @@ import math
 
 import pytest
 
-from backends.base import Accepted, Closed, Ended, JobSpec, Rejected, Reported, Restarted, Scope, Started
+from backends.base import JobSpec
+from backends.events import Accepted, Closed, Ended, Rejected, Reported, Restarted, Scope, Started
 from backends.failures import Cause, Outcome
 from benchmarking.entries import StateSetup
 from benchmarking.journal import Record

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from backends.base import Closed, Ended, Rejected, Reported, Restarted, Started
+from backends.events import Closed, Ended, Rejected, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
 from benchmarking.syne_tune_adapter.record import Judging, Standing, TrialRecord, by_time
 from definitions.schema import BenchmarkDefinition

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from backends.base import AdoptedPool, Closed, Ended, Retained
+from backends.base import AdoptedPool
+from backends.events import Closed, Ended, Retained
 from backends.failures import Outcome
 from benchmarking.entries import StateSetup
 from benchmarking.journal import Record

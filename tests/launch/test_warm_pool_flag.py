@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
 
+from benchmarking.journal import SqliteJournal
 from definitions.errors import UserError
 from launch.cli import parse_run
 
@@ -47,7 +49,11 @@ def test_a_run_says_what_warm_instances_did(toy, run):
     found = experiment["warm_pool"]
     # Both start at once, so that none could be warm; what they left was kept, given up and paid for.
     assert (found["jobs"], found["warm_jobs"], found["hit_rate"], found["quotas_at_zero"]) == (2, 0, None, [])
-    assert found["retained_usd"] >= 0.0
+    journal = next(toy.folder.glob("results/*/toy/*/journal.sqlite"))
+    with contextlib.closing(SqliteJournal(journal, read_only=True)) as records:
+        kept = [record.body for record in records.records() if record.kind == "retained"]
+    assert sum(body["billable_s"] is None for body in kept) == sum(body["billable_s"] is not None for body in kept) == 2
+    assert found["retained_usd"] == pytest.approx(sum(body["cost_usd"] or 0.0 for body in kept))
     code, out, err = run(*words)
     assert code == 0, err
     assert "Warm pools: instances were kept, but no job came that could have had them. Spent (emulated): $" in out

@@ -12,10 +12,11 @@ import _common
 from backends.base import Capabilities
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
-from benchmarking.experiment import ExperimentResult, ExperimentSpec, Surroundings, make_tuner, run_experiment
+from benchmarking.experiment import ExperimentResult, Surroundings, make_tuner, run_experiment
 from benchmarking.jobs import JobBuilder
 from benchmarking.journal import SqliteJournal
 from benchmarking.refusal import refusal
+from benchmarking.spec import ExperimentSpec
 from benchmarking.tuner import Tuner
 from launch.planning import plan
 from launch.request import RunRequest

@@ -57,7 +57,8 @@ class Watch:
 def run(folder: Path, endpoint: dict[str, str], n_workers: int, trials: int, seconds: float) -> None:
     """Run one experiment and print what it took."""
     from backends.registry import backend_class
-    from benchmarking.experiment import ExperimentSpec, Surroundings, prepare_folder, run_experiment
+    from benchmarking.experiment import Surroundings, run_experiment
+    from benchmarking.spec import ExperimentSpec, prepare_folder
     from definitions.resolve import resolve_python
     from definitions.schema import BenchmarkDefinition
 

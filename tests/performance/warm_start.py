@@ -27,7 +27,8 @@ def side(folder: Path, preload: tuple[str, ...], modules: str) -> tuple[Callable
     """
     import time
 
-    from backends.base import Closed, JobSpec, Reported
+    from backends.base import JobSpec
+    from backends.events import Closed, Reported
     from backends.local.backend import LocalBackend
 
     folder.mkdir()

@@ -18,8 +18,9 @@ from backends.sagemaker.backend import Pace, SageMakerBackend
 from backends.sagemaker.clients import Clients
 from backends.sagemaker.limiter import RATES, Rate
 from backends.sagemaker.options import options_of
-from benchmarking.experiment import ExperimentResult, ExperimentSpec, Surroundings, run_experiment
+from benchmarking.experiment import ExperimentResult, Surroundings, run_experiment
 from benchmarking.journal import Record
+from benchmarking.spec import ExperimentSpec
 from definitions.instances import price_of
 from definitions.resolve import Resolved
 from definitions.schema import BenchmarkDefinition

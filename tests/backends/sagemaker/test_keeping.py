@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from backends.base import AdoptedPool, Retained
+from backends.base import AdoptedPool
+from backends.events import Retained
 from backends.sagemaker.job import Phase
 from backends.sagemaker.keeping import PoolKeeper
 from backends.sagemaker.pools import MatchKey

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 
-from backends.base import Retained
+from backends.events import Retained
 from backends.sagemaker.pools import MatchKey, Pools
 
 A, B, A2 = MatchKey("ml.a", 1), MatchKey("ml.b", 1), MatchKey("ml.a", 2)

@@ -7,7 +7,7 @@ from botocore import exceptions
 
 from backends.sagemaker.errors import Kind as TroubleKind
 from backends.sagemaker.errors import trouble_of
-from backends.sagemaker.refusals import Kind, refusal_of
+from backends.sagemaker.refusals import CloudError, Kind, refusal_of
 
 URL = {"endpoint_url": "https://api.sagemaker.us-east-1.amazonaws.com"}
 UNANSWERED = [
@@ -30,3 +30,11 @@ def test_a_call_that_nobody_answered_is_made_again(error):
     trouble = trouble_of(error)
     assert trouble is not None
     assert trouble.kind is TroubleKind.SERVICE
+
+
+def test_an_account_id_in_what_was_asked_is_not_shown():
+    refusal = refusal_of(exceptions.NoCredentialsError())
+    assert refusal is not None
+    text = str(CloudError("bucket sagemaker-us-east-1-123456789012: it cannot be used", refusal))
+    assert "123456789012" not in text
+    assert "bucket sagemaker-us-east-1-************" in text

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from cloud_bench import CloudBench
 
-from backends.base import AdoptedPool, Noted, Rejected, Reported, Retained
+from backends.base import AdoptedPool
 from backends.emulator import Settings
 from backends.emulator.settings import TRAINING_QUOTA, WARM_POOL_QUOTA, Delays
+from backends.events import Noted, Rejected, Reported, Retained
 from backends.failures import Cause, Outcome
 from backends.registry import backend_class
 from backends.sagemaker.warm_pool import WarmPoolBackend

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarking import experiment as module
-from benchmarking.experiment import ExperimentSpec, check_bills, prepare_folder
+from benchmarking import spec as module
+from benchmarking.spec import ExperimentSpec, check_bills, prepare_folder
 from definitions.errors import UserError
 from definitions.resolve import resolve_python
 from definitions.schema import BenchmarkDefinition
