@@ -14,30 +14,30 @@ from typing import Any
 from backends.base import Backend, BackendContext
 from backends.failures import Cause
 from backends.registry import backend_class
-from benchmarking.canary.foresight import foresee
-from benchmarking.canary.record import write_forecasts
+from benchmarking.archive.folder import prepare_folder, read_nonce
+from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.archive.stored import repeats_for, state_setup
+from benchmarking.controller.ending import Ending
+from benchmarking.controller.interfaces import Observer, Wallet, checkpoint_key
+from benchmarking.controller.journal import Journal, SqliteJournal
+from benchmarking.controller.method_adapter import MethodAdapter
+from benchmarking.controller.state import ExperimentState
+from benchmarking.controller.tuner import Tuner
 from benchmarking.datasets import S3Target
-from benchmarking.ending import Ending
-from benchmarking.entries import StateSetup
 from benchmarking.export.reports_csv import write_reports
 from benchmarking.export.trials_csv import trials_header, trials_rows, write_trials
-from benchmarking.inputs import Inputs
-from benchmarking.jobs import JobBuilder
-from benchmarking.journal import Journal, SqliteJournal
-from benchmarking.methods.adapter import MethodAdapter
-from benchmarking.methods.base import Method
+from benchmarking.forecasting.lookup import foresee
+from benchmarking.forecasting.report import write_forecasts
 from benchmarking.methods.registry import build_method
-from benchmarking.ports import Observer, Wallet, checkpoint_key
-from benchmarking.refusal import Refuse, check_listed, refusal
+from benchmarking.planning.concurrency import instance_types, worker_count
+from benchmarking.planning.feasibility import Refuse, check_listed, refusal
+from benchmarking.planning.inputs import Inputs
+from benchmarking.planning.job_builder import JobBuilder
 from benchmarking.report.summary import Summary, summarise
 from benchmarking.report.warm import warm_document
-from benchmarking.spec import ExperimentSpec, prepare_folder, read_nonce
-from benchmarking.state import ExperimentState
-from benchmarking.tuner import Tuner
-from benchmarking.workers import instance_types, worker_count
 from definitions.errors import OutriderError, UserError
 from definitions.sagemaker import CLOUD_BACKENDS
-from definitions.schema import BenchmarkDefinition, Progressive
+from definitions.schema import BenchmarkDefinition
 
 logger = logging.getLogger(__name__)
 
@@ -199,24 +199,6 @@ def make_tuner(
     )
 
 
-def repeats_for(method: Method, definition: BenchmarkDefinition) -> int:
-    """Return how often each suggestion is measured: as the definition says, unless the method repeats its measurements itself."""
-    return 1 if getattr(method, "measures_repeats", False) else definition.repeats
-
-
-def state_setup(definition: BenchmarkDefinition, seed: int, *, hears_levels: bool, repeats: int | None = None) -> StateSetup:
-    """Return what the fold of an experiment's journal depends on besides the records; `repeats` are the definition's where None."""
-    fidelity = definition.fidelity if isinstance(definition.fidelity, Progressive) else None
-    return StateSetup(
-        objectives=definition.objectives,
-        repeats=definition.repeats if repeats is None else repeats,
-        order=definition.order if repeats in (None, definition.repeats) else "default",
-        seed=seed,
-        level_name=fidelity.reported_as if fidelity is not None and hears_levels else None,
-        full_level=None if fidelity is None else fidelity.full,
-    )
-
-
 def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder) -> None:
     """Raise `UserError` where money is limited but some configuration's price, or that of what it falls back to, is unknown."""
     if definition.budget.max_cost is None:
@@ -230,16 +212,6 @@ def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder)
             "what cannot be priced cannot be capped",
             "`outrider prices --refresh` asks AWS for it; or drop max_cost",
         )
-
-
-def read_state(spec: ExperimentSpec, journal: Journal) -> ExperimentState:
-    """Return the state that an experiment's journal amounts to, without running anything."""
-    method = build_method(spec.method, spec.definition, spec.seed, spec.method_arguments)
-    repeats = repeats_for(method, spec.definition)
-    state = ExperimentState(state_setup(spec.definition, spec.seed, hears_levels=method.hears_levels, repeats=repeats))
-    for record in journal.records():
-        state.apply(record)
-    return state
 
 
 def export(spec: ExperimentSpec, state: ExperimentState, journal: Journal) -> None:

@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Sequence
 
 from backends.registry import backend_class
-from benchmarking.journal import has_records
-from benchmarking.spec import ExperimentSpec, check_bills
-from benchmarking.workers import instance_types
+from benchmarking.archive.folder import check_bills
+from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.controller.journal import has_records
+from benchmarking.planning.concurrency import instance_types
 from definitions.errors import UserError
 
 

@@ -13,19 +13,19 @@ from typing import Any
 
 from backends.base import Backend, BackendContext
 from backends.registry import backend_class
-from benchmarking.budget import cost_usd
-from benchmarking.canary.foresight import Foresight, described, foresee
-from benchmarking.experiment import repeats_for
-from benchmarking.jobs import JobBuilder
-from benchmarking.methods.base import Method, Suggestion
+from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.archive.stored import repeats_for
+from benchmarking.controller.budget import cost_usd
+from benchmarking.controller.method import Method, Suggestion
+from benchmarking.forecasting.lookup import Foresight, described, foresee
 from benchmarking.methods.canary import CanaryLadder
 from benchmarking.methods.race import Race
 from benchmarking.methods.registry import build_method
-from benchmarking.refusal import Refuse, check_listed, refusal
+from benchmarking.planning.concurrency import instance_types, worker_count
+from benchmarking.planning.feasibility import Refuse, check_listed, refusal
+from benchmarking.planning.job_builder import JobBuilder
 from benchmarking.report import table
 from benchmarking.report.text import dollars, duration
-from benchmarking.spec import ExperimentSpec
-from benchmarking.workers import instance_types, worker_count
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
 

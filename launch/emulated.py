@@ -18,7 +18,7 @@ def emulated(environ: MutableMapping[str, str]) -> Iterator[None]:
         environ: the process's environment.
     """
     from backends.emulator import Emulator, Settings
-    from backends.emulator.settings import WARM_POOL_QUOTA
+    from backends.emulator.core.settings import WARM_POOL_QUOTA
 
     # An account has no quota for warm pools until it asks for one; who emulates wants to see them.
     quotas = {WARM_POOL_QUOTA.format("*"): 10, **{name: limit for name, limit in Settings().quotas.items() if "warm pool" not in name}}

@@ -6,10 +6,10 @@ import csv
 import io
 from collections.abc import Sequence
 
-from benchmarking.canary.record import report
 from benchmarking.experiment import ExperimentResult
 from benchmarking.export.files import cell
 from benchmarking.export.trials_csv import trials_header
+from benchmarking.forecasting.report import report
 from benchmarking.report import table
 from benchmarking.report.text import dollars
 from definitions import strict_json

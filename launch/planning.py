@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from backends.naming import TAG_FORM
+from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.methods.registry import build_method, default_method, known_methods
-from benchmarking.spec import ExperimentSpec
 from definitions import strict_json
 from definitions.errors import UserError, did_you_mean
 from definitions.registry import Registry

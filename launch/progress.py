@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from benchmarking.entries import TrialState
-from benchmarking.journal import Record
-from benchmarking.policy import TrialStatus
+from benchmarking.controller.journal import Record
+from benchmarking.controller.retry_policy import TrialStatus
+from benchmarking.controller.rows import TrialState
+from benchmarking.controller.state import ExperimentState
 from benchmarking.report.text import configuration_text, dollars, duration, shown
-from benchmarking.state import ExperimentState
 
 if TYPE_CHECKING:
-    from benchmarking.spec import ExperimentSpec
-    from benchmarking.tuner import Tuner
+    from benchmarking.archive.identity import ExperimentSpec
+    from benchmarking.controller.tuner import Tuner
 
 _MIN_INTERVAL_S = 0.2
 _QUIET_INTERVAL_S = 1.0

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from backends.emulator.faults import parse_faults
-from backends.emulator.jobs import Jobs
-from backends.emulator.messages import Request, Response
-from backends.emulator.problems import ServiceError
-from backends.emulator.world import World
+from backends.emulator.core.world import World
+from backends.emulator.faults.rules import parse_faults
+from backends.emulator.http.errors import ServiceError
+from backends.emulator.http.messages import Request, Response
+from backends.emulator.training.registry import Jobs
 from definitions.errors import UserError
 
 PREFIX = "/_emulator/"

@@ -9,28 +9,28 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from backends.emulator.account.pricing import PricingService
+from backends.emulator.account.quotas_api import QuotasService
 from backends.emulator.admin import Admin
-from backends.emulator.clock import Clock
-from backends.emulator.engine import Engine
-from backends.emulator.environment import provide_python
-from backends.emulator.fault_book import FaultBook
-from backends.emulator.faults import Fault
-from backends.emulator.jobs import Jobs
-from backends.emulator.logs import LogStore
-from backends.emulator.logs_service import LogsService
-from backends.emulator.moto_bridge import MotoBridge
-from backends.emulator.namespaces import MARK, Isolation, best_isolation
-from backends.emulator.pricing import PricingService
-from backends.emulator.quotas_service import QuotasService
+from backends.emulator.container.environment import provide_python
+from backends.emulator.container.namespaces import MARK, Isolation, best_isolation
+from backends.emulator.core.clock import Clock
+from backends.emulator.core.database import FolderLock, JobStore
+from backends.emulator.core.engine import Engine
+from backends.emulator.core.settings import Settings
+from backends.emulator.core.world import World
+from backends.emulator.faults.rules import Fault
+from backends.emulator.faults.rules_in_force import FaultBook
+from backends.emulator.http.moto_bridge import MotoBridge
+from backends.emulator.http.server import Server
+from backends.emulator.logs.service import LogsService
+from backends.emulator.logs.store import LogStore
 from backends.emulator.router import JsonService, Router
-from backends.emulator.s3_api import S3Api
-from backends.emulator.s3_store import S3Store
-from backends.emulator.server import Server
-from backends.emulator.settings import Settings
-from backends.emulator.store import FolderLock, JobStore
-from backends.emulator.training_jobs import TrainingJobs
-from backends.emulator.validation import Model
-from backends.emulator.world import World
+from backends.emulator.s3.api import S3Api
+from backends.emulator.s3.store import S3Store
+from backends.emulator.training.api import TrainingJobs
+from backends.emulator.training.registry import Jobs
+from backends.emulator.training.validation import Model
 from backends.local.guard import Guard
 from definitions.errors import UserError
 

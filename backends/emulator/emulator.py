@@ -11,10 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from backends.emulator.clock import Clock, SystemClock
-from backends.emulator.environment import client_environment
-from backends.emulator.faults import Fault, parse_faults, read_faults
-from backends.emulator.settings import Settings
+from backends.emulator.container.environment import client_environment
+from backends.emulator.core.clock import Clock, SystemClock
+from backends.emulator.core.settings import Settings
+from backends.emulator.faults.rules import Fault, parse_faults, read_faults
 from definitions.errors import UserError
 
 

@@ -10,14 +10,15 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 from urllib.parse import parse_qsl
 
-from backends.emulator import identity, s3_xml
+from backends.emulator.account import identity
 from backends.emulator.admin import PREFIX, Admin
-from backends.emulator.fault_book import FaultBook
-from backends.emulator.messages import Request, Response
-from backends.emulator.moto_bridge import MotoBridge
-from backends.emulator.problems import ServiceError
-from backends.emulator.s3_api import S3Api
-from backends.emulator.settings import Settings
+from backends.emulator.core.settings import Settings
+from backends.emulator.faults.rules_in_force import FaultBook
+from backends.emulator.http.errors import ServiceError
+from backends.emulator.http.messages import Request, Response
+from backends.emulator.http.moto_bridge import MotoBridge
+from backends.emulator.s3 import xml as s3_xml
+from backends.emulator.s3.api import S3Api
 
 _JSON = {"Content-Type": "application/x-amz-json-1.1"}
 _TARGETS = {"SageMaker": "sagemaker", "Logs_20140328": "logs", "AWSPriceListService": "pricing", "ServiceQuotasV20190624": "service-quotas"}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backends.emulator.logs import GROUP
+from backends.emulator.logs.store import GROUP
 
 _ENDED = ("Completed", "Failed", "Stopped")
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, JobSpec
+from backends.common.clock import SteadyClock
 from backends.events import Closed, Ended, Event, Rejected, Scope
 from backends.failures import Cause, Outcome
 from backends.local import memory
 from backends.local.checkpoints import LocalCheckpoints
-from backends.local.clock import SteadyClock
 from backends.local.job import LocalJob, Verdict
 from backends.local.leases import LeaseBook, default_folder
 from backends.local.process import allowed_cores, gpu_ids

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from backends.common.clock import elapsed_s
 from backends.local import tree
-from backends.local.clock import elapsed_s
 
 _NAME = "process.json"
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")

@@ -13,29 +13,29 @@ from pathlib import Path
 
 from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, JobSpec, Storage
 from backends.checks import Check
+from backends.common.clock import SteadyClock
 from backends.events import Event
 from backends.failures import Cause, Outcome
-from backends.local.clock import SteadyClock
-from backends.sagemaker import outcome
-from backends.sagemaker.calls import Calls
-from backends.sagemaker.clients import Clients, is_emulated
-from backends.sagemaker.creating import Creator
-from backends.sagemaker.ending import Ender
-from backends.sagemaker.fleet import Fleet
-from backends.sagemaker.following import Follower, Pace
-from backends.sagemaker.job import CloudJob, Phase, seconds
-from backends.sagemaker.keeping import PoolKeeper
-from backends.sagemaker.limiter import Limiter
-from backends.sagemaker.logs import JobLog
-from backends.sagemaker.options import Options, options_of
-from backends.sagemaker.pools import MatchKey
-from backends.sagemaker.reading import LogReader
-from backends.sagemaker.refusals import as_cloud_errors
-from backends.sagemaker.room import CapacityBook
-from backends.sagemaker.s3 import S3Checkpoints
-from backends.sagemaker.staging import Staging
-from backends.sagemaker.sweep import Sweeper
-from backends.sagemaker.waiting import WaitingCheckpoints
+from backends.sagemaker.aws.call_queue import Calls
+from backends.sagemaker.aws.clients import Clients, is_emulated
+from backends.sagemaker.aws.errors import as_cloud_errors
+from backends.sagemaker.aws.rate_limiter import Limiter
+from backends.sagemaker.aws.s3 import S3Checkpoints
+from backends.sagemaker.aws.waiting_checkpoints import WaitingCheckpoints
+from backends.sagemaker.jobs import outcome
+from backends.sagemaker.jobs.job import CloudJob, Phase, seconds
+from backends.sagemaker.jobs.job_table import Fleet
+from backends.sagemaker.jobs.options import Options, options_of
+from backends.sagemaker.jobs.staging import Staging
+from backends.sagemaker.jobs.status_poller import Sweeper
+from backends.sagemaker.jobs.status_tracker import Follower, Pace
+from backends.sagemaker.jobs.submission import Creator
+from backends.sagemaker.jobs.termination import Ender
+from backends.sagemaker.logs.parser import JobLog
+from backends.sagemaker.logs.poller import LogReader
+from backends.sagemaker.pools.capacity import CapacityBook
+from backends.sagemaker.pools.keeper import PoolKeeper
+from backends.sagemaker.pools.pools import MatchKey
 from definitions.schema import BenchmarkDefinition
 
 logger = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ class SageMakerBackend(Backend):
     @classmethod
     def problems(cls, definition: BenchmarkDefinition, instance_types: Sequence[str], environ: Mapping[str, str]) -> list[Check]:
         """Return what `outrider doctor` finds missing for a start on this back-end."""
-        from backends.sagemaker.first_start import first_start_problems
+        from backends.sagemaker.admin.doctor import first_start_problems
 
         clients = Clients(getattr(definition, cls.block).region, environ)
         return first_start_problems(definition, cls.block, instance_types, clients, environ)

@@ -9,14 +9,14 @@ from typing import Any
 from backends.base import AdoptedJob, Capabilities, JobSpec
 from backends.events import Closed, Event, Rejected
 from backends.failures import Cause
+from backends.sagemaker.admin.checks import WARM_POOL
+from backends.sagemaker.admin.probes import Probes
+from backends.sagemaker.aws.clients import is_emulated
+from backends.sagemaker.aws.errors import Refusal
+from backends.sagemaker.aws.retry import Patience
 from backends.sagemaker.backend import SageMakerBackend
-from backends.sagemaker.checks import WARM_POOL
-from backends.sagemaker.clients import is_emulated
-from backends.sagemaker.patience import Patience
-from backends.sagemaker.pools import MatchKey
-from backends.sagemaker.probes import Probes
-from backends.sagemaker.refusals import Refusal
-from backends.sagemaker.staging import named_types
+from backends.sagemaker.jobs.staging import named_types
+from backends.sagemaker.pools.pools import MatchKey
 
 _QUOTA_PATIENCE_S = 10.0
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarking.canary.ladder import split
+from benchmarking.controller.journal import Journal, Record
+from benchmarking.controller.state import ExperimentState
 from benchmarking.export.files import utc, write_csv
-from benchmarking.journal import Journal, Record
-from benchmarking.state import ExperimentState
+from definitions.fidelity import split
 from definitions.schema import RESERVED_KEYS, BenchmarkDefinition, PerJob
 
 _FIXED = ("trial", "repeat", "job", "attempt", "incarnation", "sequence", "at", "elapsed_s", "after_stop")

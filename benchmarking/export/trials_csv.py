@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarking.canary.ladder import split
-from benchmarking.entries import TrialState
+from benchmarking.controller.rows import TrialState
+from benchmarking.controller.state import ExperimentState
 from benchmarking.export.files import utc, write_csv
-from benchmarking.state import ExperimentState
 from definitions.configuration import configuration_id
+from definitions.fidelity import split
 from definitions.schema import DERIVED_OBJECTIVES, BenchmarkDefinition, PerJob, Progressive
 
 

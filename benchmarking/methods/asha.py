@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from benchmarking.methods.arguments import POINTS, Argument, Arguments, one_of
-from benchmarking.methods.base import Decision, Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method import Decision, Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method_arguments import POINTS, Argument, Arguments, one_of
 from benchmarking.methods.best_share import BestShare
 from benchmarking.methods.direction import Primary, need_levels
 from benchmarking.methods.points import need_choice, need_space

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from benchmarking.canary.candidates import candidates
-from benchmarking.canary.ladder import canary, per_job, repeats_of, rungs, split
-from benchmarking.canary.measured import told
-from benchmarking.canary.stretching import MOST_STRETCHES, Stretch, default_seconds
-from benchmarking.methods.arguments import Argument, levels, number, whole
-from benchmarking.methods.base import Evaluation, Method, MethodContext, Suggestion
+from benchmarking.analysis.measurements import told
+from benchmarking.controller.method import Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method_arguments import Argument, levels, number, whole
+from benchmarking.forecasting.ladder.levels import per_job, repeats_of, rungs
+from benchmarking.forecasting.ladder.stretch import MOST_STRETCHES, Stretch, default_seconds
+from benchmarking.methods.candidates import candidates
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
+from definitions.fidelity import canary, split
 
 
 def _read_repeats(value: Any) -> tuple[int, ...] | int:

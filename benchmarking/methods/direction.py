@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarking.methods.base import MethodContext
+from benchmarking.controller.method import MethodContext
 from definitions.errors import UserError
 from definitions.schema import DERIVED_OBJECTIVES, Mode, Progressive
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from benchmarking.methods.arguments import Arguments, whole
-from benchmarking.methods.base import Method, MethodContext, Suggestion
+from benchmarking.controller.method import Method, MethodContext, Suggestion
+from benchmarking.controller.method_arguments import Arguments, whole
 from benchmarking.methods.points import need_space
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from benchmarking.methods.arguments import Argument
-from benchmarking.methods.base import Method, MethodContext, Suggestion
+from benchmarking.controller.method import Method, MethodContext, Suggestion
+from benchmarking.controller.method_arguments import Argument
 from definitions.errors import UserError
 
 

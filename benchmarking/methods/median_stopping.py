@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from benchmarking.methods.arguments import POINTS, Arguments, flag, number, whole
-from benchmarking.methods.base import Decision, Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method import Decision, Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method_arguments import POINTS, Arguments, flag, number, whole
 from benchmarking.methods.best_share import BestShare
 from benchmarking.methods.direction import Primary, need_levels
 from benchmarking.methods.points import need_space

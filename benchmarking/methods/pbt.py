@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from benchmarking.methods.arguments import POINTS, Arguments, number, whole
-from benchmarking.methods.base import Decision, Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method import Decision, Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method_arguments import POINTS, Arguments, number, whole
 from benchmarking.methods.direction import Primary, need_levels
-from benchmarking.methods.encoding import Encoding
 from benchmarking.methods.points import need_choice
 from benchmarking.methods.proposals import Proposals
+from benchmarking.methods.searchers.encoding import Encoding
 from definitions.errors import UserError
 from definitions.space import Interval
 

@@ -6,12 +6,12 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from benchmarking.methods.base import MethodContext, allow
-from benchmarking.methods.encoding import allowed
+from benchmarking.controller.method import MethodContext, allow
 from benchmarking.methods.points import first_points
 from benchmarking.methods.random_search import draws
-from benchmarking.methods.searching import Observation, SearcherSpec
-from benchmarking.methods.thinking import Apart, Here, Thinker
+from benchmarking.methods.searchers.base import Observation, SearcherSpec
+from benchmarking.methods.searchers.encoding import allowed
+from benchmarking.methods.searchers.process import Apart, Here, Thinker
 from definitions.configuration import configuration_id
 from definitions.space import SearchSpace
 

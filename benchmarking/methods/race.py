@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from benchmarking.canary.candidates import candidates
-from benchmarking.canary.ladder import canary, label, per_job, rungs, split, varying_keys
-from benchmarking.canary.measured import canary_from, told
-from benchmarking.canary.racing import COST, TIME, Rules, Standing, Verdict, standing
-from benchmarking.canary.stretching import MOST_STRETCHES
-from benchmarking.canary.table import Canary
-from benchmarking.methods.arguments import Argument, flag, number, whole
-from benchmarking.methods.base import Evaluation, Method, MethodContext, Suggestion
+from benchmarking.analysis.measurements import told
+from benchmarking.controller.method import Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method_arguments import Argument, flag, number, whole
+from benchmarking.forecasting.data.measured import canary_from
+from benchmarking.forecasting.data.table import Canary
+from benchmarking.forecasting.ladder.levels import per_job, rungs
+from benchmarking.forecasting.ladder.race import COST, TIME, Rules, Standing, Verdict, standing
+from benchmarking.forecasting.ladder.stretch import MOST_STRETCHES
 from benchmarking.methods.canary import CONFIGURATIONS, LADDER, STRETCH, check_ladder, make_stretch
+from benchmarking.methods.candidates import candidates
+from benchmarking.report.labels import label, varying_keys
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
+from definitions.fidelity import canary, split
 
 _ENDS = (Verdict.DECIDED, Verdict.TIED, Verdict.NARROW)
 

@@ -7,8 +7,8 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from benchmarking.methods.arguments import POINTS, Arguments
-from benchmarking.methods.base import Method, MethodContext, Suggestion
+from benchmarking.controller.method import Method, MethodContext, Suggestion
+from benchmarking.controller.method_arguments import POINTS, Arguments
 from benchmarking.methods.points import first_points, need_space
 from definitions.configuration import configuration_id
 from definitions.space import Choice, Constant, FiniteRange, SearchSpace

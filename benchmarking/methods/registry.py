@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import EntryPoint
 from typing import Any, TypeAlias
 
+from benchmarking.controller.method import Method, MethodContext
+from benchmarking.controller.method_arguments import read_arguments
 from benchmarking.methods import asha, search
-from benchmarking.methods.arguments import read_arguments
-from benchmarking.methods.base import Method, MethodContext
 from benchmarking.methods.canary import CanaryLadder
 from benchmarking.methods.grid import Grid
 from benchmarking.methods.listed import Listed

@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarking.methods.arguments import Argument, levels, number, whole
+from benchmarking.controller.method_arguments import Argument, levels, number, whole
 from definitions.errors import UserError
 
 RUNG_ARGUMENTS: Mapping[str, Argument] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from benchmarking.methods.arguments import POINTS, Argument, Arguments, number, whole
-from benchmarking.methods.base import Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method import Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method_arguments import POINTS, Argument, Arguments, number, whole
 from benchmarking.methods.direction import Primary
 from benchmarking.methods.points import need_choice
 from benchmarking.methods.proposals import Proposals

@@ -10,11 +10,11 @@ from typing import Any
 
 from benchmarking.analysis.pareto import pareto_front
 from benchmarking.analysis.verdict import Comparison, Measured, Verdict, judge
-from benchmarking.entries import TrialState
-from benchmarking.policy import TrialStatus
+from benchmarking.controller.retry_policy import TrialStatus
+from benchmarking.controller.rows import TrialState
+from benchmarking.controller.state import ExperimentState
 from benchmarking.report.text import configuration_text, shown, table
 from benchmarking.report.warm import warm_text
-from benchmarking.state import ExperimentState
 from definitions.schema import Mode
 
 _ROWS = 12

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from benchmarking.controller.state import ExperimentState
 from benchmarking.report.text import dollars, duration
-from benchmarking.state import ExperimentState
 
 
 def warm_text(state: ExperimentState, price_label: str = "") -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from backends.base import AdoptedJob
 from backends.events import Closed, Ended, Event, Rejected
 from backends.failures import Cause
-from benchmarking.ports import checkpoint_key
+from benchmarking.controller.interfaces import checkpoint_key
 from benchmarking.syne_tune_adapter.record import Judging, Standing, TrialRecord
 from benchmarking.syne_tune_adapter.session import MakeBackend, Session
 from definitions.errors import UserError

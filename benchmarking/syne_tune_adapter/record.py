@@ -15,8 +15,8 @@ from typing import Any
 
 from backends.events import Closed, Ended, Event, Rejected, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
-from benchmarking.budget import cost_usd
-from benchmarking.policy import TrialStatus, as_number, objective_problem, settle
+from benchmarking.controller.budget import cost_usd
+from benchmarking.controller.retry_policy import TrialStatus, as_number, objective_problem, settle
 from definitions.schema import DERIVED_OBJECTIVES, BenchmarkDefinition, Progressive
 
 ITERATION = "st_worker_iter"

@@ -12,9 +12,9 @@ from typing import Any
 from backends.base import AdoptedJob, Backend, BackendContext, JobSpec
 from backends.failures import Cause
 from backends.naming import job_prefix
-from benchmarking.inputs import Inputs
-from benchmarking.jobs import JobBuilder
-from benchmarking.refusal import refusal
+from benchmarking.planning.feasibility import refusal
+from benchmarking.planning.inputs import Inputs
+from benchmarking.planning.job_builder import JobBuilder
 from definitions.schema import BenchmarkDefinition, Progressive
 
 MakeBackend = Callable[[BackendContext], Backend]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from definitions.errors import EXIT_CLOUD, UserError
 
 if TYPE_CHECKING:
-    from backends.sagemaker.leftovers import Leftovers, Place
+    from backends.sagemaker.admin.s3_leftovers import Leftovers, Place
 
 _EPILOG = """\
 Deleted are the folders checkpoints/<tag>/, output/<tag>/ and jobs/<tag>/ below the prefix: a run of this tag cannot be resumed afterwards.
@@ -24,11 +24,11 @@ def main(arguments: Sequence[str]) -> int:
     from launch.cli import normalise
 
     given = _parser().parse_args(normalise(arguments))
-    from backends.sagemaker.cleanup import TagJobs, check_tag
-    from backends.sagemaker.clients import Clients
-    from backends.sagemaker.leftovers import Leftovers
-    from backends.sagemaker.options import default_bucket
-    from backends.sagemaker.refusals import as_cloud_errors, masked
+    from backends.sagemaker.admin.s3_leftovers import Leftovers
+    from backends.sagemaker.admin.stop_jobs import TagJobs, check_tag
+    from backends.sagemaker.aws.clients import Clients
+    from backends.sagemaker.aws.errors import as_cloud_errors, masked
+    from backends.sagemaker.jobs.options import default_bucket
 
     check_tag(given.tag)
     clients = Clients(given.region, os.environ)
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _measured(leftovers: Leftovers, bucket_may_lack: bool) -> list[Place]:
     """Return what there is; the default bucket is made by the first run, so that there may be none."""
-    from backends.sagemaker.refusals import Kind, refusal_of
+    from backends.sagemaker.aws.errors import Kind, refusal_of
 
     try:
         return leftovers.measure()

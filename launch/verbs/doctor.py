@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
         print(_policy(given))
         return 0
     if given.cloudformation:
-        from backends.sagemaker.cloudformation import template
+        from backends.sagemaker.admin.cloudformation import template
 
         resolved = _resolved(given) if given.benchmark else None
         print(template(_prefix(resolved, given), _data(resolved), _in_vpc(resolved, given)), end="")
@@ -70,8 +70,8 @@ def _show(checks: Sequence[Check], form: str) -> int:
 
 
 def _cloud(given: argparse.Namespace) -> list[Check]:
-    from backends.sagemaker.clients import Clients
-    from backends.sagemaker.first_start import run_checks
+    from backends.sagemaker.admin.doctor import run_checks
+    from backends.sagemaker.aws.clients import Clients
 
     resolved, broken = None, []
     if given.benchmark:
@@ -83,7 +83,7 @@ def _cloud(given: argparse.Namespace) -> list[Check]:
     clients = Clients(given.region or (block.region if block is not None else None), os.environ)
     types: list[str] = []
     if resolved is not None:
-        from benchmarking.workers import instance_types
+        from benchmarking.planning.concurrency import instance_types
 
         types = instance_types(resolved.definition, given.backend)
     definition = resolved.definition if resolved is not None else None
@@ -98,7 +98,7 @@ def _local(given: argparse.Namespace) -> list[Check]:
     from backends.base import BackendContext
     from backends.local.checks import machine_checks, share_checks
     from backends.registry import backend_class
-    from benchmarking.workers import instance_types
+    from benchmarking.planning.concurrency import instance_types
 
     folder = Path(given.results_dir or os.environ.get("OUTRIDER_RESULTS") or "results").expanduser().absolute()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
@@ -161,8 +161,8 @@ def _resolved(given: argparse.Namespace) -> Resolved:
 def _policy(given: argparse.Namespace) -> str:
     import json
 
-    from backends.sagemaker.options import ROLE_VARIABLE
-    from backends.sagemaker.policy import Scope, job_policy_document, partition_of, policy_document, trust_document
+    from backends.sagemaker.admin.iam_policy import Scope, job_policy_document, partition_of, policy_document, trust_document
+    from backends.sagemaker.jobs.options import ROLE_VARIABLE
 
     if given.policy == "trust":
         return json.dumps(trust_document(), indent=2)
@@ -188,7 +188,7 @@ def _policy(given: argparse.Namespace) -> str:
 
 
 def _prefix(resolved: Resolved | None, given: argparse.Namespace) -> str:
-    from backends.sagemaker.options import DEFAULT_PREFIX
+    from backends.sagemaker.jobs.options import DEFAULT_PREFIX
 
     block = getattr(resolved.definition, given.backend, None) if resolved is not None else None
     return str(getattr(block, "prefix", None) or DEFAULT_PREFIX)

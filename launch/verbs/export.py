@@ -14,8 +14,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("tag", metavar="TAG")
     parser.add_argument("--results_dir", "--results-dir", type=Path, default=Path(os.environ.get("OUTRIDER_RESULTS") or "results"))
     given = parser.parse_args(arguments)
-    from benchmarking.experiment import export, read_state
-    from benchmarking.journal import SqliteJournal
+    from benchmarking.archive.stored import read_state
+    from benchmarking.controller.journal import SqliteJournal
+    from benchmarking.experiment import export
     from launch.planning import plan
     from launch.request import RunRequest
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from benchmarking.canary.answer import Forecast
-    from benchmarking.canary.forecast import Question
-    from benchmarking.canary.table import CanaryTable
+    from benchmarking.forecasting.data.table import CanaryTable
+    from benchmarking.forecasting.forecast import Question
+    from benchmarking.forecasting.model.result import Forecast
 
 _EPILOG = """\
 Columns of a table: configuration, fraction, repeat, and any of rows, bytes, startup_s, load_s, train_s, checkpoint_s, total_s, steps,
@@ -25,7 +25,7 @@ as what it is. The forecast goes to stdout, remarks to stderr."""
 def main(arguments: Sequence[str]) -> int:
     """Forecast and return the exit code; raises `UserError` where a table cannot be used."""
     given = _parser().parse_args(arguments)
-    from benchmarking.canary.forecast import forecast
+    from benchmarking.forecasting.forecast import forecast
 
     table, question = _table(given), _question(given)
     found = forecast(table, question)
@@ -72,8 +72,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _question(given: argparse.Namespace) -> Question:
-    from benchmarking.canary.cost import Billing
-    from benchmarking.canary.forecast import Question
+    from benchmarking.forecasting.billing import Billing
+    from benchmarking.forecasting.forecast import Question
     from definitions.errors import UserError
 
     if not math.isfinite(given.at) or given.at <= 0:
@@ -81,7 +81,7 @@ def _question(given: argparse.Namespace) -> Question:
     if not math.isfinite(given.billed_startup) or given.billed_startup < 0:
         raise UserError(f"--billed_startup {given.billed_startup:g}", "it must be 0 or more seconds")
     billing = Billing(given.region, dict(_price(text) for text in given.price), given.spot, startup_s=given.billed_startup)
-    from benchmarking.canary.folder import calibration_of
+    from benchmarking.forecasting.past_jobs import calibration_of
 
     return Question(at=given.at, billing=billing, calibration=calibration_of(given.results_dir))
 
@@ -100,24 +100,24 @@ def _price(text: str) -> tuple[str, float]:
 
 
 def _table(given: argparse.Namespace) -> CanaryTable:
-    from benchmarking.canary.table import read_table
+    from benchmarking.forecasting.data.table import read_table
     from definitions.errors import UserError
 
     first = Path(given.source[0])
     if len(given.source) == 1 and first.is_dir():
-        from benchmarking.canary.folder import read_folder
+        from benchmarking.forecasting.data.results_folder import read_folder
 
         table = read_folder(first)
     elif len(given.source) == 1 and (first.exists() or first.suffix.lower() in (".csv", ".tsv")):
         table = read_table(first)
     elif all(not Path(name).exists() and "/" not in name for name in given.source):
-        from benchmarking.canary.training_jobs import read_training_jobs
+        from benchmarking.forecasting.data.sagemaker_jobs import read_training_jobs
 
         table = read_training_jobs(given.source, given.region, given.fraction_argument)
     else:
         raise UserError(f"{', '.join(given.source)}: no such table or folder", "one table or one folder is forecast at a time")
     if given.instances is not None:
-        from benchmarking.canary.instances import on_instances
+        from benchmarking.forecasting.model.instances import on_instances
 
         if given.instances < 1:
             raise UserError(f"--instances {given.instances}: nothing would run", "it is the number of instances", "give 1 or more")
@@ -126,14 +126,14 @@ def _table(given: argparse.Namespace) -> CanaryTable:
 
 
 def _show(found: Sequence[Forecast], form: str) -> None:
-    from benchmarking.canary.forms import as_csv, as_json, as_table
+    from benchmarking.forecasting.render import as_csv, as_json, as_table
 
     print({"json": as_json, "csv": as_csv, "table": as_table}[form](found))
 
 
 def _explain(table: CanaryTable, question: Question) -> None:
-    from benchmarking.canary.explain import explain
-    from benchmarking.canary.table import by_configuration
+    from benchmarking.forecasting.data.table import by_configuration
+    from benchmarking.forecasting.explain import explain
 
     groups = by_configuration(table.canaries)
     for name in list(groups)[:20]:

@@ -67,8 +67,8 @@ def _check_types(types: Sequence[str]) -> None:
 
 
 def _refresh(region: str, types: Sequence[str], environ: Mapping[str, str], now_s: float) -> None:
-    from backends.sagemaker.clients import Clients
-    from backends.sagemaker.prices import fetch_prices, store_prices
+    from backends.sagemaker.admin.prices import fetch_prices, store_prices
+    from backends.sagemaker.aws.clients import Clients
     from definitions.instances import own_prices_csv
 
     clients = Clients(region, environ)

@@ -11,8 +11,8 @@ from definitions.errors import UserError
 from launch.cli import parse_run
 
 if TYPE_CHECKING:
+    from benchmarking.archive.identity import ExperimentSpec
     from benchmarking.experiment import ExperimentResult
-    from benchmarking.spec import ExperimentSpec
     from launch.progress import Progress
     from launch.request import RunRequest
 
@@ -59,11 +59,11 @@ def main(arguments: Sequence[str]) -> int:
 
 def execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Progress) -> list[ExperimentResult]:
     """Run the experiments in order, up to one that is interrupted; return a result for each that ran."""
-    from benchmarking.ending import Reason
+    from benchmarking.archive.folder import prepare_folder
+    from benchmarking.controller.ending import Reason
+    from benchmarking.controller.interfaces import Wallet
+    from benchmarking.controller.tuner import Tuner
     from benchmarking.experiment import Surroundings, run_experiment
-    from benchmarking.ports import Wallet
-    from benchmarking.spec import prepare_folder
-    from benchmarking.tuner import Tuner
     from launch.signals import winding_down
 
     for spec in specs:
@@ -100,7 +100,7 @@ def execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Prog
 
 def _hint(results: Sequence[ExperimentResult], resume: str) -> str:
     """Return how to go on after the gravest early end; empty where there is nothing to go on with."""
-    from benchmarking.ending import Reason
+    from benchmarking.controller.ending import Reason
     from launch.outcome import exit_code
 
     code = exit_code(results)

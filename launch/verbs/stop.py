@@ -18,9 +18,9 @@ def main(arguments: Sequence[str]) -> int:
     from launch.cli import normalise
 
     given = _parser().parse_args(normalise(arguments))
-    from backends.sagemaker.cleanup import TagJobs, check_tag
-    from backends.sagemaker.clients import Clients
-    from backends.sagemaker.refusals import as_cloud_errors
+    from backends.sagemaker.admin.stop_jobs import TagJobs, check_tag
+    from backends.sagemaker.aws.clients import Clients
+    from backends.sagemaker.aws.errors import as_cloud_errors
     from benchmarking.report import table
     from definitions.errors import EXIT_CLOUD
 

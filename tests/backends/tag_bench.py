@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 from backends.emulator import Emulator, Settings
-from backends.emulator.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
+from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
 from backends.naming import TAG_KEY, tag_mark
-from backends.sagemaker.clients import Clients
-from backends.sagemaker.patience import Patience
+from backends.sagemaker.aws.clients import Clients
+from backends.sagemaker.aws.retry import Patience
 
 ROLE = "arn:aws:iam::123456789012:role/trainer"
 BUCKET = "sagemaker-us-east-1-123456789012"

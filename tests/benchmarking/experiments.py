@@ -12,14 +12,14 @@ from backends.events import Rejected
 from backends.failures import Cause
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
-from benchmarking.budget import cost_usd
-from benchmarking.entries import StateSetup
-from benchmarking.journal import Journal, Record, Session
-from benchmarking.methods.adapter import MethodAdapter
+from benchmarking.controller.budget import cost_usd
+from benchmarking.controller.interfaces import checkpoint_key
+from benchmarking.controller.journal import Journal, Record, Session
+from benchmarking.controller.method_adapter import MethodAdapter
+from benchmarking.controller.rows import StateSetup
+from benchmarking.controller.state import ExperimentState
+from benchmarking.controller.tuner import Tuner
 from benchmarking.methods.registry import build_method
-from benchmarking.ports import checkpoint_key
-from benchmarking.state import ExperimentState
-from benchmarking.tuner import Tuner
 from definitions import strict_json
 from definitions.schema import BenchmarkDefinition, Progressive
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tag_bench import TagBench, tag_bench, use
 
 from launch.__main__ import main
+from tests.backends.tag_bench import TagBench, tag_bench, use
 
 OURS = ["outrider/checkpoints/a/p/t1/x", "outrider/jobs/a/p/j/arguments.json", "outrider/output/a/p/model.tar.gz"]
 OTHERS = [
@@ -65,10 +65,10 @@ def test_nothing_is_deleted_while_jobs_run(bench, capsys):
 
 
 def test_more_than_a_batch_is_deleted_in_batches(bench, monkeypatch):
-    monkeypatch.setattr("backends.sagemaker.s3.BATCH", 10)
+    monkeypatch.setattr("backends.sagemaker.aws.s3.BATCH", 10)
     bench.put(*(f"outrider/checkpoints/a/{number}" for number in range(25)))
     counted = []
-    monkeypatch.setattr("backends.sagemaker.clients.Clients._count", lambda self, model, **rest: counted.append(model.name))
+    monkeypatch.setattr("backends.sagemaker.aws.clients.Clients._count", lambda self, model, **rest: counted.append(model.name))
     assert main(["clean", "--tag", "a", "--yes"]) == 0
     assert counted.count("DeleteObjects") == 3
     assert bench.keys() == []

@@ -10,7 +10,7 @@ import pytest
 from backends.base import Capabilities
 from backends.checks import Check, Verdict
 from backends.registry import backend_class
-from benchmarking.spec import ExperimentSpec
+from benchmarking.archive.identity import ExperimentSpec
 from definitions.errors import UserError
 from definitions.resolve import resolve_python
 from definitions.schema import BenchmarkDefinition

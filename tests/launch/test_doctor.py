@@ -6,9 +6,9 @@ import json
 
 import pytest
 import yaml
-from tag_bench import BUCKET, TagBench, tag_bench, use
 
 from launch.__main__ import main
+from tests.backends.tag_bench import BUCKET, TagBench, tag_bench, use
 
 CLOUD = """\
 sagemaker:

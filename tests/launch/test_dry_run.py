@@ -4,11 +4,11 @@ import dataclasses
 import re
 
 import pytest
-from canary_tables import canaries
 
-from benchmarking.canary.foresight import Foresight, _foresight
+from benchmarking.forecasting.lookup import Foresight, _foresight
 from definitions.configuration import configuration_id
 from launch import dry_run
+from tests.benchmarking.forecasting.canary_tables import canaries
 
 GIB = 1024**3
 

@@ -12,7 +12,8 @@ import sys
 import time
 
 import pytest
-from conftest import ROOT
+
+from tests.launch.conftest import ROOT
 
 WORDS = ("--benchmark", "toy.yaml", "--experiment_tag", "t", "--set", "arguments.seconds=0.3", "max_num_trials=5")
 

@@ -7,7 +7,7 @@ import pty
 import subprocess
 import sys
 
-from conftest import ROOT
+from tests.launch.conftest import ROOT
 
 
 def test_lines_elsewhere_are_plain_and_one_per_change(toy, run):

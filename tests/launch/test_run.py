@@ -12,10 +12,10 @@ import sys
 import time
 
 import pytest
-from conftest import ROOT
 
 import launch
 from definitions.errors import UserError
+from tests.launch.conftest import ROOT
 
 
 def rows(path):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tag_bench import TagBench, tag_bench, use
 
 from launch.__main__ import main
+from tests.backends.tag_bench import TagBench, tag_bench, use
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ import _common
 from backends.base import Capabilities
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
+from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.tuner import Tuner
 from benchmarking.experiment import ExperimentResult, Surroundings, make_tuner, run_experiment
-from benchmarking.jobs import JobBuilder
-from benchmarking.journal import SqliteJournal
-from benchmarking.refusal import refusal
-from benchmarking.spec import ExperimentSpec
-from benchmarking.tuner import Tuner
+from benchmarking.planning.feasibility import refusal
+from benchmarking.planning.job_builder import JobBuilder
 from launch.planning import plan
 from launch.request import RunRequest
 

@@ -9,14 +9,14 @@ from typing import Any
 from _tables import SPACE, Curves
 
 from backends.simulated.backend import SimulatedBackend
-from benchmarking.entries import StateSetup
-from benchmarking.jobs import JobBuilder
-from benchmarking.journal import SqliteJournal
-from benchmarking.methods.adapter import MethodAdapter
-from benchmarking.methods.base import Decision, Evaluation, Method, Suggestion
+from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.method import Decision, Evaluation, Method, Suggestion
+from benchmarking.controller.method_adapter import MethodAdapter
+from benchmarking.controller.rows import StateSetup
+from benchmarking.controller.state import ExperimentState
+from benchmarking.controller.tuner import Tuner
 from benchmarking.methods.registry import build_method
-from benchmarking.state import ExperimentState
-from benchmarking.tuner import Tuner
+from benchmarking.planning.job_builder import JobBuilder
 from definitions.schema import BenchmarkDefinition, Budget
 
 

@@ -57,8 +57,9 @@ class Watch:
 def run(folder: Path, endpoint: dict[str, str], n_workers: int, trials: int, seconds: float) -> None:
     """Run one experiment and print what it took."""
     from backends.registry import backend_class
+    from benchmarking.archive.folder import prepare_folder
+    from benchmarking.archive.identity import ExperimentSpec
     from benchmarking.experiment import Surroundings, run_experiment
-    from benchmarking.spec import ExperimentSpec, prepare_folder
     from definitions.resolve import resolve_python
     from definitions.schema import BenchmarkDefinition
 

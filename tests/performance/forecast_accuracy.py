@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import numpy as np
 from _forecasters import OTHERS, ols
 
-from benchmarking.canary import Canary, CanaryTable, Question, Status, forecast, read_table
+from benchmarking.forecasting import Canary, CanaryTable, Question, Status, forecast, read_table
 
 DESIGNS = {
     "1,2,3 % x3": {0.01: 3, 0.02: 3, 0.03: 3},
@@ -240,7 +240,7 @@ def c3o(paths):
 
 
 def scale_out(name, counts, out):
-    from benchmarking.canary.scaleout import scale_out_draws
+    from benchmarking.forecasting.model.scale_out import scale_out_draws
 
     for key, by_count in counts.items():
         levels = sorted(by_count)
@@ -261,7 +261,7 @@ def scale_out(name, counts, out):
 
 def race(runs, noise, seed=0):
     """RACE against 1, 2, 3 % x3 everywhere with a straight line: spend, and how often the choice is within 5 % of the best."""
-    from benchmarking.canary.racing import TIME, Rules, Verdict, standing
+    from benchmarking.forecasting.ladder.race import TIME, Rules, Verdict, standing
 
     for k in (8, 16):
         within, spend, verdicts, sure, lines = [], [], defaultdict(int), [], []

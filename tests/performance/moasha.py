@@ -18,7 +18,7 @@ FULL = 9
 
 
 def ours(trials: int) -> dict[str, Any]:
-    from benchmarking.methods.base import Decision, Evaluation
+    from benchmarking.controller.method import Decision, Evaluation
     from benchmarking.methods.registry import build_method
     from definitions.schema import BenchmarkDefinition
 

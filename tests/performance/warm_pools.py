@@ -34,7 +34,7 @@ TYPES = ("ml.m5.large", "ml.m5.xlarge")
 def emulated() -> Iterator[None]:
     """Have this process talk to an emulator with room for pools."""
     from backends.emulator import Emulator, Settings
-    from backends.emulator.settings import Delays
+    from backends.emulator.core.settings import Delays
 
     settings = Settings(delays=Delays(cold_start_s=COLD_S, warm_start_s=WARM_S), quotas={"*": 100})
     with Emulator(settings=settings) as emulator, patch.dict(os.environ, emulator.environment):

@@ -9,9 +9,9 @@ from typing import Any
 
 from backends.base import JobSpec, Limits
 from backends.emulator import Emulator, Settings
+from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.backend import Pace, SageMakerBackend
-from backends.sagemaker.clients import Clients
-from backends.sagemaker.options import options_of
+from backends.sagemaker.jobs.options import options_of
 from backends.sagemaker.warm_pool import WarmPoolBackend
 from definitions.schema import BenchmarkDefinition
 

@@ -13,14 +13,14 @@ import pytest
 
 from backends.base import BackendContext
 from backends.emulator import Emulator, Settings
-from backends.emulator.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
+from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
+from backends.sagemaker.aws.clients import Clients
+from backends.sagemaker.aws.rate_limiter import RATES, Rate
 from backends.sagemaker.backend import Pace, SageMakerBackend
-from backends.sagemaker.clients import Clients
-from backends.sagemaker.limiter import RATES, Rate
-from backends.sagemaker.options import options_of
+from backends.sagemaker.jobs.options import options_of
+from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.controller.journal import Record
 from benchmarking.experiment import ExperimentResult, Surroundings, run_experiment
-from benchmarking.journal import Record
-from benchmarking.spec import ExperimentSpec
 from definitions.instances import price_of
 from definitions.resolve import Resolved
 from definitions.schema import BenchmarkDefinition

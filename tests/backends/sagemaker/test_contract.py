@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cloud_bench import CloudBench
 
 from backends.base import Backend, JobSpec
 from tests.backends.contract import BackendContract
+from tests.backends.sagemaker.cloud_bench import CloudBench
 
 
 class TestSageMakerContract(BackendContract):

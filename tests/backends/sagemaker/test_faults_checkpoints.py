@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 
-from cloud_lab import M5, CloudLab
-
 from backends.emulator import Settings
-from backends.emulator.settings import Delays
-from backends.sagemaker.policy import CALLER
+from backends.emulator.core.settings import Delays
+from backends.sagemaker.admin.iam_policy import CALLER
+from tests.backends.sagemaker.cloud_lab import M5, CloudLab
 
 FAST = Settings(delays=Delays(checkpoint_sync_s=0.2))
 

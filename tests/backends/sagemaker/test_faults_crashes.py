@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 
 import pytest
-from cloud_lab import CloudLab
 
 from backends.failures import Cause
-from backends.sagemaker.clients import Clients
-from benchmarking.policy import RULES
+from backends.sagemaker.aws.clients import Clients
+from benchmarking.controller.retry_policy import RULES
+from tests.backends.sagemaker.cloud_lab import CloudLab
 
 ROOT = Path(__file__).resolve().parents[3]
 

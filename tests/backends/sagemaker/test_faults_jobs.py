@@ -9,13 +9,13 @@ import threading
 import time
 
 import pytest
-from cloud_lab import M5, SCRIPT, CloudLab
 
 from backends.emulator import Settings
 from backends.failures import Cause
-from backends.sagemaker.following import Pace
-from benchmarking.policy import RULES
+from backends.sagemaker.jobs.status_tracker import Pace
+from benchmarking.controller.retry_policy import RULES
 from definitions.errors import UserError
+from tests.backends.sagemaker.cloud_lab import M5, SCRIPT, CloudLab
 
 
 @pytest.fixture(autouse=True)

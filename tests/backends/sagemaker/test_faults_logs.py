@@ -6,10 +6,10 @@ import math
 import time
 
 import pytest
-from cloud_lab import M5, CloudLab
 
-from backends.sagemaker.following import Pace
+from backends.sagemaker.jobs.status_tracker import Pace
 from definitions import strict_json
+from tests.backends.sagemaker.cloud_lab import M5, CloudLab
 
 FASTER = 20.0
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from cloud_lab import M5, M5X, CloudLab, quotas
 
 from backends.emulator import Settings
-from backends.emulator.settings import Delays
+from backends.emulator.core.settings import Delays
 from backends.failures import Cause
-from benchmarking.policy import RULES
+from benchmarking.controller.retry_policy import RULES
 from definitions.instances import price_of
+from tests.backends.sagemaker.cloud_lab import M5, M5X, CloudLab, quotas
 
 NAME = "ml.m5.large for training job usage"
 
@@ -20,7 +20,7 @@ NAME = "ml.m5.large for training job usage"
 def soon(monkeypatch):
     """Capacity comes back sooner than it does in life."""
     monkeypatch.setitem(RULES, Cause.CAPACITY, dataclasses.replace(RULES[Cause.CAPACITY], backoff_s=0.2))
-    monkeypatch.setattr("backends.sagemaker.creating._CAPACITY_WAIT_S", 0.2)
+    monkeypatch.setattr("backends.sagemaker.jobs.submission._CAPACITY_WAIT_S", 0.2)
 
 
 def most_at_once(run):

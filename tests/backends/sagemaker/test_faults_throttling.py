@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
-from cloud_lab import CloudLab, per_trial
 
-from backends.sagemaker.clients import Clients
+from backends.sagemaker.aws.clients import Clients
+from tests.backends.sagemaker.cloud_lab import CloudLab, per_trial
 
 
 def quick(count, **trial):
@@ -134,8 +134,8 @@ def test_an_order_to_stop_whose_answer_is_lost_is_given_again(tmp_path, monkeypa
 
 def test_expired_credentials_pause_and_fail_nothing(tmp_path, monkeypatch):
     """From the fifth listing on all calls are refused, S3's included, until somebody renews."""
-    monkeypatch.setattr("backends.sagemaker.calls._CREDENTIALS_PAUSE_S", 1.0)
-    monkeypatch.setattr("backends.sagemaker.waiting._PAUSE_S", 1.0)
+    monkeypatch.setattr("backends.sagemaker.aws.call_queue._CREDENTIALS_PAUSE_S", 1.0)
+    monkeypatch.setattr("backends.sagemaker.aws.waiting_checkpoints._PAUSE_S", 1.0)
     with CloudLab(tmp_path, monkeypatch) as lab:
         state = {"expired_at": None}
 
@@ -155,7 +155,7 @@ def test_expired_credentials_pause_and_fail_nothing(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_token_that_expires_before_the_first_upload(tmp_path, monkeypatch):
-    monkeypatch.setattr("backends.sagemaker.calls._CREDENTIALS_PAUSE_S", 0.5)
+    monkeypatch.setattr("backends.sagemaker.aws.call_queue._CREDENTIALS_PAUSE_S", 0.5)
     faults = [{"kind": "expired_token", "operation": "PutObject", "times": 2}]
     with CloudLab(tmp_path, monkeypatch, faults=faults) as lab:
         run = lab.run(lab.definition(quick(2)))
@@ -164,12 +164,12 @@ def test_a_token_that_expires_before_the_first_upload(tmp_path, monkeypatch):
 
 
 def test_checkpoints_looked_up_with_expired_credentials_wait(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr("backends.sagemaker.waiting._PAUSE_S", 0.1)
+    monkeypatch.setattr("backends.sagemaker.aws.waiting_checkpoints._PAUSE_S", 0.1)
     faults = [
         {"kind": "capacity", "job": "*-t0-a1"},
         {"kind": "expired_token", "operation": "ListObjectsV2", "times": 2},
     ]
-    monkeypatch.setitem(__import__("benchmarking.policy", fromlist=["RULES"]).RULES, *_soon("CAPACITY"))
+    monkeypatch.setitem(__import__("benchmarking.controller.retry_policy", fromlist=["RULES"]).RULES, *_soon("CAPACITY"))
     with CloudLab(tmp_path, monkeypatch, faults=faults) as lab:
         run = lab.run(lab.definition(quick(1)))
         assert (run.statuses, run.result.state.trials[0].jobs) == (["completed"], 2)
@@ -181,6 +181,6 @@ def _soon(name):
     import dataclasses
 
     from backends.failures import Cause
-    from benchmarking.policy import RULES
+    from benchmarking.controller.retry_policy import RULES
 
     return Cause[name], dataclasses.replace(RULES[Cause[name]], backoff_s=0.2)

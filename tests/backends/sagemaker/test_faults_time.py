@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from cloud_lab import CloudLab
 
 from backends.emulator import Settings
-from backends.emulator.settings import Delays
+from backends.emulator.core.settings import Delays
+from tests.backends.sagemaker.cloud_lab import CloudLab
 
 
 def test_the_service_s_clock_is_four_minutes_ahead(tmp_path, monkeypatch):
@@ -90,7 +90,7 @@ def test_no_spot_capacity_within_max_wait_is_tried_again(tmp_path, monkeypatch):
     import dataclasses
 
     from backends.failures import Cause
-    from benchmarking.policy import RULES
+    from benchmarking.controller.retry_policy import RULES
 
     monkeypatch.setitem(RULES, Cause.SPOT, dataclasses.replace(RULES[Cause.SPOT], backoff_s=0.2))
     with CloudLab(tmp_path, monkeypatch, faults=[{"kind": "pending", "job": "*-t0-a1", "seconds": 600}]) as lab:

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cloud_bench import CloudBench
 
 from backends.base import AdoptedPool
 from backends.emulator import Settings
-from backends.emulator.settings import TRAINING_QUOTA, WARM_POOL_QUOTA, Delays
+from backends.emulator.core.settings import TRAINING_QUOTA, WARM_POOL_QUOTA, Delays
 from backends.events import Noted, Rejected, Reported, Retained
 from backends.failures import Cause, Outcome
 from backends.registry import backend_class
 from backends.sagemaker.warm_pool import WarmPoolBackend
 from tests.backends.contract import all_closed, closed, collect, has, of_job
+from tests.backends.sagemaker.cloud_bench import CloudBench
 
 M5 = ("ml.m5.large", 1)
 COLD_S, WARM_S = 3.0, 0.1

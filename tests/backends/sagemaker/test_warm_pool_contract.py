@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cloud_bench import CloudBench
 
 from backends.base import Backend, JobSpec
 from backends.emulator import Settings
-from backends.emulator.settings import TRAINING_QUOTA, WARM_POOL_QUOTA
+from backends.emulator.core.settings import TRAINING_QUOTA, WARM_POOL_QUOTA
 from tests.backends.contract import BackendContract
+from tests.backends.sagemaker.cloud_bench import CloudBench
 
 
 class TestWarmPoolContract(BackendContract):

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cloud_bench import CloudBench
-from experiments import Killed, MemoryJournal, tuner
 
 from backends.emulator import Settings
-from backends.emulator.settings import TRAINING_QUOTA, WARM_POOL_QUOTA, Delays
-from benchmarking.jobs import JobBuilder
+from backends.emulator.core.settings import TRAINING_QUOTA, WARM_POOL_QUOTA, Delays
+from benchmarking.planning.job_builder import JobBuilder
 from benchmarking.report.warm import warm_text
 from definitions.schema import BenchmarkDefinition
+from tests.backends.sagemaker.cloud_bench import CloudBench
+from tests.benchmarking.experiments import Killed, MemoryJournal, tuner
 
 TYPES = ("ml.m5.large", "ml.m5.xlarge")
 PREFIX = "bench"

@@ -7,17 +7,17 @@ import random
 from collections import Counter
 
 import pytest
-from experiments import MemoryJournal
-from method_experiments import Curves, benchmark, context, experiment, loss_of
 
+from benchmarking.controller.method import Decision, Evaluation
 from benchmarking.methods.asha import MultiObjectiveHalving, SuccessiveHalving
-from benchmarking.methods.base import Decision, Evaluation
 from benchmarking.methods.best_share import BestShare
 from benchmarking.methods.pareto_share import ParetoShare
 from benchmarking.methods.registry import build_method
 from benchmarking.methods.rungs import bracket_rungs, choose_bracket
 from definitions.errors import UserError
 from definitions.schema import Budget
+from tests.benchmarking.experiments import MemoryJournal
+from tests.benchmarking.methods.method_experiments import Curves, benchmark, context, experiment, loss_of
 
 PLAIN = {"rungs": None, "grace_period": None, "reduction_factor": 3.0, "brackets": 1}
 
@@ -210,10 +210,10 @@ def test_promotions_go_on_when_all_trials_are_started_or_the_space_is_exhausted(
 
 
 def test_a_paused_trial_whose_job_failed_while_it_was_stopped_is_told_as_failed_when_it_is_to_go_on():
-    from benchmarking.entries import EvaluationState, StateSetup, TrialState
-    from benchmarking.methods.folding import Tell
-    from benchmarking.policy import TrialStatus
-    from benchmarking.state import ExperimentState
+    from benchmarking.controller.aggregation import Tell
+    from benchmarking.controller.retry_policy import TrialStatus
+    from benchmarking.controller.rows import EvaluationState, StateSetup, TrialState
+    from benchmarking.controller.state import ExperimentState
 
     state = ExperimentState(StateSetup({"loss": "min"}, level_name="epoch", full_level=9))
     state.evaluations[0] = EvaluationState({}, None, trials=[0], untold=[0], removed=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import statistics
 
 import pytest
-from experiments import MemoryJournal
-from method_experiments import benchmark, experiment
 
-from benchmarking.methods.adapter import MethodError
-from benchmarking.methods.base import Decision, Evaluation, Method, Suggestion
+from benchmarking.controller.method import Decision, Evaluation, Method, Suggestion
+from benchmarking.controller.method_adapter import MethodError
 from benchmarking.methods.registry import BUILT_IN, build_method
 from definitions.errors import UserError
 from definitions.schema import Budget
+from tests.benchmarking.experiments import MemoryJournal
+from tests.benchmarking.methods.method_experiments import benchmark, experiment
 
 
 def test_median_stopping_stops_what_is_worse_than_the_median_of_running_averages():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from method_experiments import benchmark, experiment, kill_and_resume
+
+from tests.benchmarking.methods.method_experiments import benchmark, experiment, kill_and_resume
 
 TWO = {"loss": "min", "speed": "max"}
 CASES = {

@@ -1,0 +1,1 @@
+"""What a training job's program finds around it: folders, channels, environment, limits."""

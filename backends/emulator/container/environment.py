@@ -1,0 +1,159 @@
+"""The environment variables of a job: SageMaker's, script mode's, access to the emulator, and the user's own. Pure; used by the runner."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backends.emulator.container import filesystem as contract
+from backends.emulator.container.filesystem import Container
+from backends.emulator.container.namespaces import MARK
+from backends.emulator.container.program import RESERVED, Program, decoded
+from backends.emulator.core.job import Job
+from backends.emulator.core.settings import Settings
+
+_PIP = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
+_KEPT = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "HOME", "USER", "CUDA_VISIBLE_DEVICES", "TZ")
+
+
+def client_environment(endpoint_url: str, region: str) -> dict[str, str]:
+    """Return what a client has to have in its environment to talk to the emulator and to nothing else."""
+    return {
+        "AWS_ENDPOINT_URL": endpoint_url,
+        "AWS_ACCESS_KEY_ID": "emulated",
+        "AWS_SECRET_ACCESS_KEY": "emulated",
+        "AWS_DEFAULT_REGION": region,
+        "AWS_REGION": region,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+def provide_python(folder: Path, python: str) -> None:
+    """Make `python` and `python3` in a folder, which run an interpreter that may be called otherwise.
+
+    They are scripts, as a link would hide from the interpreter the virtual environment that it belongs to.
+    """
+    folder.mkdir(exist_ok=True)
+    for name in ("python", "python3"):
+        script = folder / name
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(python)} "$@"\n', encoding="utf-8")
+        script.chmod(0o755)
+
+
+def search_path(settings: Settings, folder: Path, inherited: Mapping[str, str]) -> str:
+    """Return the PATH of jobs, in which `python` is the interpreter of the settings.
+
+    Args:
+        settings: of the emulator.
+        folder: where `provide_python` made the names that the interpreter's own folder lacks.
+        inherited: the emulator's own environment.
+    """
+    own = Path(settings.python).parent
+    first = [own] if (own / "python").exists() and (own / "python3").exists() else [folder, own]
+    return os.pathsep.join([*map(str, first), inherited.get("PATH", "/usr/local/bin:/usr/bin:/bin")])
+
+
+def job_environment(
+    job: Job,
+    container: Container,
+    hosts: Sequence[tuple[str, str, str]],
+    program: Program,
+    settings: Settings,
+    endpoint_url: str,
+    path: str,
+    mark: str,
+    inherited: Mapping[str, str],
+) -> dict[str, str]:
+    """Return all variables of one host's program.
+
+    Args:
+        job: the job.
+        container: of the host.
+        program: what is to run.
+        settings: of the emulator.
+        endpoint_url: where jobs reach it.
+        hosts: (host, instance type, instance group) of all.
+        path: where programs are looked for.
+        mark: by which the job's processes are found.
+        inherited: the emulator's own environment, of which little is passed on.
+    """
+    found = {name: inherited[name] for name in _KEPT if name in inherited}
+    if settings.install_requirements:
+        found.update({name: value for name, value in inherited.items() if name in _PIP or name.startswith("PIP_")})
+    found["NO_PROXY"] = found["no_proxy"] = "127.0.0.1,localhost"
+    found["PATH"] = path
+    found["PYTHONUNBUFFERED"] = "1"
+    found["TMPDIR"] = str(container.temporary)
+    found[MARK] = mark
+    found.update(client_environment(endpoint_url, settings.region))
+    found["TRAINING_JOB_NAME"] = job.name
+    found["TRAINING_JOB_ARN"] = settings.arn(job.name)
+    found["SAGEMAKER_REGION"] = settings.region
+    found["SAGEMAKER_JOB_NAME"] = job.name
+    if job.keep_alive_s:
+        found["SAGEMAKER_MANAGED_WARMPOOL_CACHE_DIRECTORY"] = container.seen("sagemaker/warmpoolcache")
+    found.update(_script_variables(job, container, hosts, program))
+    paths = [container.seen("code")] if program.script else []
+    if settings.install_requirements and program.script:
+        paths.append(str(container.folder / "packages"))
+    if paths:
+        found["PYTHONPATH"] = os.pathsep.join(paths)
+    user = job.request.get("Environment", {})
+    found.update({name: container.relocated(value) for name, value in user.items()})
+    return found
+
+
+def _script_variables(job: Job, container: Container, hosts: Sequence[tuple[str, str, str]], program: Program) -> dict[str, str]:
+    resources = contract.resource_config(hosts, container.host)
+    parameters = decoded(job.request.get("HyperParameters", {}))
+    own = {key: value for key, value in parameters.items() if not key.startswith(RESERVED)}
+    channels = sorted(contract.input_config(job.request))
+    places: dict[str, Any] = {
+        "SM_MODEL_DIR": container.seen("model"),
+        "SM_INPUT_DIR": container.seen("input"),
+        "SM_INPUT_CONFIG_DIR": container.seen("input/config"),
+        "SM_OUTPUT_DIR": container.seen("output"),
+        "SM_OUTPUT_DATA_DIR": container.seen("output/data"),
+        "SM_OUTPUT_INTERMEDIATE_DIR": container.seen("output/intermediate"),
+        "SM_CHECKPOINT_DIR": container.relocated(job.request.get("CheckpointConfig", {}).get("LocalPath", f"{contract.ML}/checkpoints")),
+    }
+    found = {
+        **places,
+        "SM_CURRENT_HOST": container.host,
+        "SM_CURRENT_INSTANCE_TYPE": resources["current_instance_type"],
+        "SM_CURRENT_INSTANCE_GROUP": resources["current_group_name"],
+        "SM_CURRENT_INSTANCE_GROUP_HOSTS": next(
+            group["hosts"] for group in resources["instance_groups"] if group["instance_group_name"] == resources["current_group_name"]
+        ),
+        "SM_INSTANCE_GROUPS": [group["instance_group_name"] for group in resources["instance_groups"]],
+        "SM_IS_HETERO": len(resources["instance_groups"]) > 1,
+        "SM_HOSTS": resources["hosts"],
+        "SM_MASTER_ADDR": resources["hosts"][0],
+        "SM_HOST_COUNT": len(hosts),
+        "SM_NETWORK_INTERFACE_NAME": resources["network_interface_name"],
+        "SM_RESOURCE_CONFIG": resources,
+        "SM_INPUT_DATA_CONFIG": contract.input_config(job.request),
+        "SM_CHANNELS": channels,
+        "SM_HPS": own,
+        "SM_NUM_CPUS": os.cpu_count() or 1,
+        "SM_NUM_GPUS": _gpus(),
+        "SM_NUM_NEURONS": 0,
+        "SM_LOG_LEVEL": 20,
+    }
+    found.update({f"SM_CHANNEL_{name.upper()}": container.seen(f"input/data/{name}") for name in channels})
+    found.update({f"SM_HP_{key.upper()}": value for key, value in own.items()})
+    if program.script:
+        found["SM_USER_ENTRY_POINT"] = program.script
+        found["SM_MODULE_NAME"] = program.script.removesuffix(".py")
+        found["SM_MODULE_DIR"] = program.source or container.relocated(program.folder)
+        found["SM_USER_ARGS"] = list(program.arguments)
+        found["SM_FRAMEWORK_MODULE"] = ""
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
+
+
+def _gpus() -> int:
+    return sum(1 for path in Path("/dev").glob("nvidia[0-9]*") if path.name[6:].isdigit())

@@ -1,0 +1,50 @@
+"""What all parts of one emulator share; made once by `Emulator` and handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from backends.emulator.container.namespaces import Isolation
+from backends.emulator.core.engine import Engine
+from backends.emulator.core.settings import Settings
+from backends.emulator.faults.rules_in_force import FaultBook
+from backends.emulator.logs.store import LogStore
+from backends.emulator.s3.store import S3Store
+
+
+@dataclass
+class World:
+    """The emulator's parts.
+
+    Args:
+        folder: of everything that jobs leave behind while they run.
+        scratch: of their temporary files; a short path, as sockets lie there whose paths must not exceed 108 bytes.
+        isolation: how much of a container jobs get.
+        endpoint_url: under which jobs reach the emulator, once it listens.
+        inherited: the emulator's own environment.
+        token: what the marks of its jobs begin with.
+    """
+
+    settings: Settings
+    engine: Engine
+    s3: S3Store
+    logs: LogStore
+    book: FaultBook
+    folder: Path
+    scratch: Path
+    isolation: Isolation
+    inherited: Mapping[str, str]
+    token: str
+    endpoint_url: str = ""
+    started: Callable[[int], None] = field(default=lambda pid: None)
+    gone: Callable[[int], None] = field(default=lambda pid: None)
+
+    def now(self) -> float:
+        """Return the time by the emulator's clock, without the fault of a clock that is ahead."""
+        return self.engine.clock.now()
+
+    def service_now(self) -> float:
+        """Return the time that the service shows."""
+        return self.engine.clock.now() + self.book.clock_ahead_s()

@@ -1,0 +1,1 @@
+"""Faults on demand: rules, and those in force."""

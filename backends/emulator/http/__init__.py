@@ -1,0 +1,1 @@
+"""The emulator's door: the HTTP server, messages, errors."""

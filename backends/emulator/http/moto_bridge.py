@@ -1,0 +1,76 @@
+"""Passes what the emulator does not imitate itself to moto, in this process; moto is an extra. Used by the router."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from backends.emulator.http.errors import ServiceError
+from backends.emulator.http.messages import Request, Response
+
+
+class MotoBridge:
+    """moto's server application, loaded when it is first needed: it takes a second."""
+
+    def __init__(self) -> None:
+        self._application: Any = None
+        self._lock = threading.Lock()
+        self._used: set[str] = set()
+
+    def used(self, service: str) -> bool:
+        """Return whether a service has been handed to moto, which then has a state that ours does not know of."""
+        return service in self._used
+
+    def answer(self, request: Request, service: str, operation: str) -> Response:
+        """Return moto's answer; raises ServiceError where moto is not installed."""
+        application = self._load(service, operation)
+        self._used.add(service)
+        path, _, query = request.path.partition("?")
+        body = request.body()
+        environ: dict[str, Any] = {
+            "REQUEST_METHOD": request.method,
+            "SCRIPT_NAME": "",
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "SERVER_NAME": "127.0.0.1",
+            "SERVER_PORT": "80",
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "wsgi.version": (1, 0),
+            "wsgi.url_scheme": "http",
+            "wsgi.input": io.BytesIO(body),
+            "wsgi.errors": io.StringIO(),
+            "wsgi.multithread": True,
+            "wsgi.multiprocess": False,
+            "wsgi.run_once": False,
+            "CONTENT_LENGTH": str(len(body)),
+            "CONTENT_TYPE": request.headers.get("content-type", ""),
+        }
+        environ.update({f"HTTP_{name.upper().replace('-', '_')}": value for name, value in request.headers.items()})
+        environ.pop("HTTP_TRANSFER_ENCODING", None)
+        started: list[tuple[str, list[tuple[str, str]]]] = []
+
+        def start(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
+            started.append((status, headers))
+
+        parts: Iterable[bytes] = application(environ, start)
+        content = b"".join(parts)
+        status, headers = started[-1]
+        return Response(int(status.split(" ", 1)[0]), content, dict(headers))
+
+    def _load(self, service: str, operation: str) -> Any:
+        with self._lock:
+            if self._application is None:
+                if importlib.util.find_spec("moto") is None or importlib.util.find_spec("flask") is None:
+                    raise ServiceError(
+                        "NotImplemented",
+                        f"The emulator does not imitate {service} {operation} itself, and moto, which might, is not installed "
+                        '(pip install "outrider[emulator]").',
+                        501,
+                    )
+                from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+
+                self._application = DomainDispatcherApplication(create_backend_app)
+            return self._application

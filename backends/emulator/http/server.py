@@ -1,0 +1,174 @@
+"""The HTTP server on 127.0.0.1: reads requests, hands them to the router, writes responses. Used by `Emulator`."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from backends.emulator.http.messages import Request, Response
+
+_BLOCK_BYTES = 1 << 18
+
+
+class Server:
+    """Serves until closed; a thread per open connection, which are the clients', not the jobs'.
+
+    Args:
+        port: 0 for a free one.
+        answer: makes a response of a request.
+
+    Raises:
+        OSError: the port is taken.
+    """
+
+    def __init__(self, port: int, answer: Callable[[Request], Response]) -> None:
+        handler = type("Handler", (_Handler,), {"answer": staticmethod(answer)})
+        self._server = _Server(("127.0.0.1", port), handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="emulator-http", daemon=True)
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return int(self._server.server_address[1])
+
+    def start(self) -> None:
+        """Begin to serve."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop serving and close all connections."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+        self._server.close_connections()
+
+
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 512
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, *arguments: Any) -> None:
+        self._open: set[socket.socket] = set()
+        super().__init__(*arguments)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def close_connections(self) -> None:
+        for connection in list(self._open):
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        # A client that goes away is no fault.
+        if not isinstance(sys.exc_info()[1], (ConnectionError, ValueError)):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_version = "OutriderEmulator"
+    disable_nagle_algorithm = True
+    wbufsize = 65536
+    answer: Callable[[Request], Response]
+
+    def log_message(self, format: str, *args: Any) -> None:
+        del format, args
+
+    def do_GET(self) -> None:
+        self._serve()
+
+    do_PUT = do_POST = do_DELETE = do_HEAD = do_PATCH = do_GET  # noqa: N815
+
+    def handle_expect_100(self) -> bool:
+        # Sent at once: the body is read wherever the answer does not depend on it.
+        self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        self.wfile.flush()
+        return True
+
+    def _serve(self) -> None:
+        body = _Body(self.rfile, {name.lower(): value for name, value in self.headers.items()})
+        request = Request(self.command, self.path, {name.lower(): value for name, value in self.headers.items()}, body.read)
+        response = type(self).answer(request)
+        # What the answer did not need has to be read all the same, or it would be taken for the next request.
+        while body.read(_BLOCK_BYTES):
+            pass
+        self._send(response)
+
+    def _send(self, response: Response) -> None:
+        length = response.length if response.file is not None else len(response.body)
+        file = None
+        if response.file is not None and self.command != "HEAD":
+            try:
+                file = response.file.open("rb")
+            except OSError:
+                response, length = Response(404), 0
+        try:
+            self.send_response(response.status)
+            for name, value in response.headers.items():
+                if name.lower() not in ("content-length", "transfer-encoding", "connection", "date", "server"):
+                    self.send_header(name, value)
+            self.send_header("x-amzn-RequestId", "emulated")
+            if response.status != 204:
+                self.send_header("Content-Length", str(length))
+            self.end_headers()
+            if self.command == "HEAD":
+                return
+            if file is None:
+                self.wfile.write(response.body)
+                return
+            file.seek(response.start)
+            while length > 0 and (block := file.read(min(length, _BLOCK_BYTES))):
+                self.wfile.write(block)
+                length -= len(block)
+            if length > 0:
+                self.close_connection = True
+        finally:
+            if file is not None:
+                file.close()
+            self.wfile.flush()
+
+
+class _Body:
+    """A request's body, by its length or in HTTP's chunks."""
+
+    def __init__(self, stream: Any, headers: dict[str, str]) -> None:
+        self._stream = stream
+        self._chunked = "chunked" in headers.get("transfer-encoding", "").lower()
+        self._left = 0 if self._chunked else int(headers.get("content-length") or 0)
+        self._done = False
+
+    def read(self, most: int) -> bytes:
+        if self._chunked and self._left == 0 and not self._done:
+            self._next_chunk()
+        if self._left == 0:
+            return b""
+        block: bytes = self._stream.read(min(most, self._left))
+        if not block:
+            raise ConnectionError("the client went away")
+        self._left -= len(block)
+        if self._chunked and self._left == 0:
+            self._stream.readline()
+        return block
+
+    def _next_chunk(self) -> None:
+        line = self._stream.readline()
+        if not line:
+            raise ConnectionError("the client went away")
+        self._left = int(line.split(b";", 1)[0].strip(), 16)
+        if self._left == 0:
+            self._done = True
+            while self._stream.readline().strip():
+                pass

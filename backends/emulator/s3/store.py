@@ -1,0 +1,240 @@
+"""Buckets and objects: contents as plain files, names in SQLite, so that they outlive the emulator and jobs can link to them lazily.
+
+Used by the S3 service and by everything that moves a job's data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from backends.emulator.core.database import Database
+from backends.emulator.http.errors import ServiceError
+
+BLOCK_BYTES = 1 << 20
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS buckets (name TEXT PRIMARY KEY, created REAL);
+CREATE TABLE IF NOT EXISTS objects (bucket TEXT, key TEXT, size INTEGER, etag TEXT, modified REAL, file TEXT, headers TEXT,
+    PRIMARY KEY (bucket, key)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS uploads (id TEXT PRIMARY KEY, bucket TEXT, key TEXT, headers TEXT);
+CREATE TABLE IF NOT EXISTS parts (upload TEXT, number INTEGER, size INTEGER, etag TEXT, file TEXT, PRIMARY KEY (upload, number));
+"""
+_COLUMNS = "key, size, etag, modified, file, headers"
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    """One object.
+
+    Args:
+        etag: without quotes; `modified`: seconds since the epoch; `path`: its content, never written again once it is there.
+        headers: content type and user metadata, by header.
+    """
+
+    key: str
+    size: int
+    etag: str
+    modified: float
+    path: Path
+    headers: Mapping[str, str]
+
+
+class S3Store:
+    """The buckets of one emulator.
+
+    Args:
+        folder: where it keeps them.
+        now: the emulator's clock.
+    """
+
+    def __init__(self, folder: Path, now: Callable[[], float] = time.time) -> None:
+        self._contents = folder / "contents"
+        self._contents.mkdir(parents=True, exist_ok=True)
+        self._now = now
+        self._database = Database(folder / "s3.sqlite", _SCHEMA)
+        self._remove_orphans()
+
+    def close(self) -> None:
+        """Close the files."""
+        self._database.close()
+
+    def buckets(self) -> list[tuple[str, float]]:
+        """Return names and creation times."""
+        return [(name, created) for name, created in self._database.run("SELECT name, created FROM buckets ORDER BY name")]
+
+    def create_bucket(self, name: str) -> None:
+        """Create a bucket; one that exists stays as it is."""
+        self._database.run("INSERT OR IGNORE INTO buckets VALUES (?, ?)", (name, self._now()))
+
+    def delete_bucket(self, name: str) -> None:
+        """Delete an empty bucket."""
+        self.require_bucket(name)
+        if self._database.run("SELECT 1 FROM objects WHERE bucket = ? LIMIT 1", (name,)):
+            raise ServiceError("BucketNotEmpty", "The bucket you tried to delete is not empty", 409)
+        self._database.run("DELETE FROM buckets WHERE name = ?", (name,))
+
+    def require_bucket(self, name: str) -> None:
+        """Raise `NoSuchBucket` unless the bucket exists."""
+        if not self._database.run("SELECT 1 FROM buckets WHERE name = ?", (name,)):
+            raise ServiceError("NoSuchBucket", f"The specified bucket does not exist: {name}", 404)
+
+    def get(self, bucket: str, key: str) -> StoredObject:
+        """Return an object; raises `NoSuchKey` or `NoSuchBucket`."""
+        rows = self._database.run(f"SELECT {_COLUMNS} FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
+        if not rows:
+            self.require_bucket(bucket)
+            raise ServiceError("NoSuchKey", "The specified key does not exist.", 404)
+        return self._object(*rows[0])
+
+    def select(self, bucket: str, prefix: str = "", after: str = "", limit: int = -1) -> list[StoredObject]:
+        """Return objects by key: those that begin with `prefix` and come after `after`, at most `limit` (-1: all)."""
+        self.require_bucket(bucket)
+        rows = self._database.run(
+            f"SELECT {_COLUMNS} FROM objects WHERE bucket = ? AND key >= ? AND key > ? AND key < ? ORDER BY key LIMIT ?",
+            (bucket, prefix, after, prefix + "\U0010ffff", limit),
+        )
+        return [self._object(*row) for row in rows]
+
+    def put(self, bucket: str, key: str, content: Iterable[bytes] | Path, headers: Mapping[str, str] | None = None) -> StoredObject:
+        """Store an object and return it; it is seen whole or not at all."""
+        self.require_bucket(bucket)
+        file, size, etag = self._store(content)
+        return self._register(bucket, key, size, etag, file, headers or {})
+
+    def delete(self, bucket: str, key: str) -> None:
+        """Delete an object; one that does not exist is ignored."""
+        with self._database.lock:
+            rows = self._database.run("SELECT file FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
+            self._database.run("DELETE FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
+        for row in rows:
+            (self._contents / row[0]).unlink(missing_ok=True)
+
+    def start_upload(self, bucket: str, key: str, headers: Mapping[str, str]) -> str:
+        """Begin an upload in parts and return its id."""
+        self.require_bucket(bucket)
+        upload = uuid.uuid4().hex
+        self._database.run("INSERT INTO uploads VALUES (?, ?, ?, ?)", (upload, bucket, key, json.dumps(dict(headers))))
+        return upload
+
+    def put_part(self, upload: str, number: int, content: Iterable[bytes]) -> str:
+        """Store a part and return its ETag."""
+        self._upload(upload)
+        file, size, etag = self._store(content)
+        with self._database.lock:
+            earlier = self._database.run("SELECT file FROM parts WHERE upload = ? AND number = ?", (upload, number))
+            self._database.run("INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?, ?)", (upload, number, size, etag, file))
+        for row in earlier:
+            (self._contents / row[0]).unlink(missing_ok=True)
+        return etag
+
+    def complete_upload(self, upload: str, parts: list[tuple[int, str]]) -> StoredObject:
+        """Make an object of parts, given as (number, ETag) in their order."""
+        bucket, key, headers = self._upload(upload)
+        stored = {row[0]: row[1:] for row in self._database.run("SELECT number, etag, file FROM parts WHERE upload = ?", (upload,))}
+        if not parts or any(number not in stored or stored[number][0] != etag for number, etag in parts):
+            raise ServiceError("InvalidPart", "One or more of the specified parts could not be found.")
+        if [number for number, _ in parts] != sorted({number for number, _ in parts}):
+            raise ServiceError("InvalidPartOrder", "The list of parts was not in ascending order.")
+        file, size, _ = self._store(self._joined([stored[number][1] for number, _ in parts]))
+        digest = hashlib.md5(b"".join(bytes.fromhex(etag) for _, etag in parts), usedforsecurity=False).hexdigest()
+        found = self._register(bucket, key, size, f"{digest}-{len(parts)}", file, headers)
+        self.abort_upload(upload)
+        return found
+
+    def abort_upload(self, upload: str) -> None:
+        """Forget an upload and its parts."""
+        self._upload(upload)
+        for row in self._database.run("SELECT file FROM parts WHERE upload = ?", (upload,)):
+            (self._contents / row[0]).unlink(missing_ok=True)
+        self._database.run("DELETE FROM parts WHERE upload = ?", (upload,))
+        self._database.run("DELETE FROM uploads WHERE id = ?", (upload,))
+
+    def parts(self, upload: str) -> list[tuple[int, int, str]]:
+        """Return number, size and ETag of the parts that have arrived."""
+        self._upload(upload)
+        rows = self._database.run("SELECT number, size, etag FROM parts WHERE upload = ? ORDER BY number", (upload,))
+        return [(row[0], row[1], row[2]) for row in rows]
+
+    def _upload(self, upload: str) -> tuple[str, str, dict[str, str]]:
+        rows = self._database.run("SELECT bucket, key, headers FROM uploads WHERE id = ?", (upload,))
+        if not rows:
+            raise ServiceError("NoSuchUpload", "The specified multipart upload does not exist.", 404)
+        return rows[0][0], rows[0][1], json.loads(rows[0][2])
+
+    def _joined(self, files: Iterable[str]) -> Iterator[bytes]:
+        for file in files:
+            with (self._contents / file).open("rb") as stream:
+                yield from blocks(stream)
+
+    def _store(self, content: Iterable[bytes] | Path) -> tuple[str, int, str]:
+        file, size = uuid.uuid4().hex, 0
+        file = f"{file[:2]}/{file}"
+        digest = hashlib.md5(usedforsecurity=False)
+        path = self._contents / file
+        path.parent.mkdir(exist_ok=True)
+        try:
+            with path.open("wb") as target:
+                for block in content if not isinstance(content, Path) else _file_blocks(content):
+                    target.write(block)
+                    digest.update(block)
+                    size += len(block)
+            # Jobs may have links to it.
+            path.chmod(0o444)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return file, size, digest.hexdigest()
+
+    def _register(self, bucket: str, key: str, size: int, etag: str, file: str, headers: Mapping[str, str]) -> StoredObject:
+        row = (key, size, etag, self._now(), file, json.dumps(dict(headers)))
+        with self._database.lock:
+            earlier = self._database.run("SELECT file FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
+            self._database.run("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?, ?)", (bucket, *row))
+        for old in earlier:
+            (self._contents / old[0]).unlink(missing_ok=True)
+        return self._object(*row)
+
+    def _object(self, key: str, size: int, etag: str, modified: float, file: str, headers: str) -> StoredObject:
+        return StoredObject(key, size, etag, modified, self._contents / file, json.loads(headers))
+
+    def _remove_orphans(self) -> None:
+        # Left by an emulator that was killed between writing a content and registering it.
+        known = {row[0] for table in ("objects", "parts") for row in self._database.run(f"SELECT file FROM {table}")}
+        for path in self._contents.glob("*/*"):
+            if f"{path.parent.name}/{path.name}" not in known:
+                path.unlink(missing_ok=True)
+
+
+def blocks(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield a stream's content piece by piece."""
+    while block := stream.read(BLOCK_BYTES):
+        yield block
+
+
+def _file_blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        yield from blocks(stream)
+
+
+def split_uri(uri: str) -> tuple[str, str]:
+    """Return bucket and key of an `s3://` URI (or the path-style https form); raises ServiceError for anything else."""
+    scheme, _, rest = uri.partition("://")
+    if scheme == "https":
+        rest = rest.partition("/")[2]
+    elif scheme != "s3":
+        raise ServiceError("ValidationException", f"not an S3 URI: {uri}")
+    bucket, _, key = rest.partition("/")
+    return bucket, key
+
+
+def copy_out(found: StoredObject, target: Path) -> None:
+    """Copy an object's content to a file, creating its folder."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(found.path, target)

@@ -1,0 +1,142 @@
+"""SageMaker's operations on training jobs: from a request to an answer. Used by the router."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from backends.emulator.core.job import Job, describe, summary
+from backends.emulator.core.world import World
+from backends.emulator.http.errors import ServiceError, invalid, not_found
+from backends.emulator.training import listing
+from backends.emulator.training.limits import check_create, check_profiler
+from backends.emulator.training.registry import Jobs
+from backends.emulator.training.search import search
+from backends.emulator.training.validation import Model
+
+Operation = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class TrainingJobs:
+    """The operations, by name.
+
+    Args:
+        model: botocore's of SageMaker.
+    """
+
+    def __init__(self, jobs: Jobs, world: World, model: Model) -> None:
+        self._jobs, self._world, self._model = jobs, world, model
+        self._operations: dict[str, Operation] = {
+            "CreateTrainingJob": self._create,
+            "DescribeTrainingJob": self._describe,
+            "ListTrainingJobs": self._list,
+            "StopTrainingJob": self._stop,
+            "UpdateTrainingJob": self._update,
+            "DeleteTrainingJob": self._delete,
+            "AddTags": self._add_tags,
+            "ListTags": self._list_tags,
+            "DeleteTags": self._delete_tags,
+            "Search": self._search,
+        }
+
+    def handles(self, operation: str, request: Mapping[str, Any]) -> bool:
+        """Return whether an operation is one of training jobs; tags and searches of other resources are not."""
+        if operation in ("AddTags", "ListTags", "DeleteTags"):
+            return ":training-job/" in str(request.get("ResourceArn", ""))
+        if operation == "Search":
+            return request.get("Resource") == "TrainingJob"
+        return operation in self._operations
+
+    def call(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+        """Answer a request; raises `ServiceError`."""
+        request = _without_nulls(request)
+        self._model.check(operation, request)
+        return self._operations[operation](request)
+
+    def _create(self, request: dict[str, Any]) -> dict[str, Any]:
+        if "ServerlessJobConfig" in request:
+            raise ServiceError("NotImplemented", "The emulator does not imitate serverless training jobs.", 501)
+        check_create(request, self._world.settings.keep_alive_max_s)
+        return {"TrainingJobArn": self._arn(self._jobs.create(request))}
+
+    def _describe(self, request: dict[str, Any]) -> dict[str, Any]:
+        with self._jobs.lock:
+            return self._shown(self._jobs.get(request["TrainingJobName"]))
+
+    def _list(self, request: dict[str, Any]) -> dict[str, Any]:
+        with self._jobs.lock:
+            ahead_s = self._world.book.clock_ahead_s()
+            jobs, token = listing.page(self._jobs.all(), request, ahead_s)
+            found: dict[str, Any] = {"TrainingJobSummaries": [summary(job, self._world.settings, ahead_s) for job in jobs]}
+        if token:
+            found["NextToken"] = token
+        return found
+
+    def _stop(self, request: dict[str, Any]) -> dict[str, Any]:
+        self._jobs.stop(request["TrainingJobName"])
+        return {}
+
+    def _update(self, request: dict[str, Any]) -> dict[str, Any]:
+        check_profiler(request.get("ProfilerConfig", {}))
+        return {"TrainingJobArn": self._arn(self._jobs.update(request["TrainingJobName"], request))}
+
+    def _delete(self, request: dict[str, Any]) -> dict[str, Any]:
+        self._jobs.delete(request["TrainingJobName"])
+        return {}
+
+    def _add_tags(self, request: dict[str, Any]) -> dict[str, Any]:
+        if any(tag["Key"].lower().startswith("aws:") for tag in request["Tags"]):
+            raise invalid("Tag keys that start with aws: are reserved")
+        job = self._by_arn(request["ResourceArn"])
+        self._jobs.tagged(job, {tag["Key"]: tag["Value"] for tag in request["Tags"]})
+        return {"Tags": _tags(job)}
+
+    def _list_tags(self, request: dict[str, Any]) -> dict[str, Any]:
+        return {"Tags": _tags(self._by_arn(request["ResourceArn"]))}
+
+    def _delete_tags(self, request: dict[str, Any]) -> dict[str, Any]:
+        self._jobs.tagged(self._by_arn(request["ResourceArn"]), {}, tuple(request["TagKeys"]))
+        return {}
+
+    def _search(self, request: dict[str, Any]) -> dict[str, Any]:
+        with self._jobs.lock:
+            described = [{**self._shown(job), "Tags": _tags(job)} for job in self._jobs.all()]
+        found = search(
+            described,
+            request.get("SearchExpression", {}),
+            request.get("SortBy", "LastModifiedTime"),
+            request.get("SortOrder", "Descending") == "Descending",
+        )
+        start = listing.decode_token(request["NextToken"]) if request.get("NextToken") else 0
+        end = start + request.get("MaxResults", 10)
+        answer: dict[str, Any] = {
+            "Results": [{"TrainingJob": dict(job)} for job in found[start:end]],
+            "TotalHits": {"Value": len(found), "Relation": "EqualTo"},
+        }
+        if end < len(found):
+            answer["NextToken"] = listing.encode_token(end)
+        return answer
+
+    def _shown(self, job: Job) -> dict[str, Any]:
+        return describe(job, self._world.settings, self._world.book.clock_ahead_s())
+
+    def _arn(self, job: Job) -> str:
+        return self._world.settings.arn(job.name)
+
+    def _by_arn(self, arn: str) -> Job:
+        name = arn.rsplit("/", 1)[-1]
+        with self._jobs.lock:
+            job = self._jobs.get(name)
+            if self._arn(job) != arn:
+                raise not_found(name)
+            return job
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    return value
+
+
+def _tags(job: Job) -> list[dict[str, str]]:
+    return [{"Key": key, "Value": value} for key, value in sorted(job.tags.items())]

@@ -1,0 +1,377 @@
+"""Takes one job through its life: instances, attempts, limits, faults, the end. Used by the registry of jobs; in the engine's thread."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from backends.emulator.container.attempt import Attempt
+from backends.emulator.container.channels import DataError
+from backends.emulator.container.filesystem import hosts_of
+from backends.emulator.container.job_profile import JobProfile
+from backends.emulator.container.program import ProgramError
+from backends.emulator.core import lifecycle
+from backends.emulator.core.engine import Timer
+from backends.emulator.core.job import Job
+from backends.emulator.core.world import World
+from backends.emulator.faults.rules import DEFAULT_STEP, Fault
+from backends.emulator.http.errors import ServiceError
+from backends.emulator.logs.delivery import metric_finder
+
+NO_CAPACITY = "Unable to provision requested ML compute capacity. Please retry using a different ML instance type."
+INTERNAL = "InternalServerError: We encountered an internal error.  Please try again."
+_NOTICE_S = 120.0
+
+
+@dataclass(frozen=True)
+class _StepFault:
+    number: int
+    fault: Fault
+    regex: re.Pattern[str]
+
+
+class JobRun:
+    """One job from its creation to its end.
+
+    Args:
+        changed: called after each change of the job; `ended`: called once, when it is over.
+        warm: whether it got instances of a warm pool; `cache`: the pool's cache folder, where it keeps or may leave one.
+    """
+
+    def __init__(
+        self, job: Job, world: World, changed: Callable[[Job], None], ended: Callable[[Job], None], warm: bool, cache: Path | None
+    ) -> None:
+        self._job, self._world, self._changed, self._ended = job, world, changed, ended
+        self._warm, self._cache = warm, cache
+        self._attempt: Attempt | None = None
+        self._intent = ""
+        self._timers: list[Timer] = []
+        self._wait_timer: Timer | None = None
+        self._step_faults: list[_StepFault] = []
+        self._tail: deque[str] = deque(maxlen=5)
+        self._find = metric_finder(job.request["AlgorithmSpecification"].get("MetricDefinitions", []))
+        self._profile: JobProfile | None = None
+        self._busy = False
+        self._over = False
+
+    def begin(self) -> None:
+        """Ask for instances."""
+        stopping = self._job.request.get("StoppingCondition", {})
+        wait_s = stopping.get("MaxWaitTimeInSeconds")
+        if wait_s is not None:
+            self._wait_timer = self._world.engine.at(self._job.life.created_at + wait_s, lambda: self.end_early("MaxWaitTimeExceeded"))
+        self._provision()
+
+    def stop(self) -> None:
+        """Do what StopTrainingJob asks for; the job is in progress."""
+        self._move("Stopping")
+        self._wind_down("Stopped")
+
+    def end_early(self, secondary: str) -> None:
+        """End the job as one that has exceeded a limit."""
+        if not self._over and not self._intent and self._job.life.secondary != "Uploading":
+            self._wind_down(secondary)
+
+    def interrupt(self, notice_s: float = _NOTICE_S) -> None:
+        """Take the spot instances away, after TERM and so many seconds."""
+        if self._attempt is not None and self._attempt.running and not self._intent:
+            self._intent = "Interrupted"
+            self._terminate(notice_s)
+
+    def break_down(self) -> None:
+        """Have an internal error now."""
+        if self._over or self._intent:
+            return
+        if self._attempt is not None and self._attempt.running:
+            self._intent = "internal"
+            self._attempt.kill()
+        elif not self._busy:
+            self._cancel_timers()
+            self._internal()
+
+    def close(self) -> None:
+        """End everything of the job without a word."""
+        self._over = True
+        self._cancel_timers()
+        if self._attempt is not None:
+            self._attempt.close()
+
+    # Instances
+
+    def _provision(self) -> None:
+        job, world = self._job, self._world
+        delays = world.settings.delays
+        delay_s = delays.warm_start_s if self._warm else delays.cold_start_s
+        pending = world.book.for_job("pending", job.name, job.instance_type, job.incarnation)
+        if pending is not None:
+            self._later(delay_s, lambda: self._move("Pending", lifecycle.MESSAGES["Pending"]))
+            delay_s += pending.get("seconds", 0.0)
+        self._later(delay_s, self._provisioned)
+
+    def _provisioned(self) -> None:
+        job, world = self._job, self._world
+        if not self._warm:
+            preferences = job.request.get("ResourceConfig", {}).get("InstancePreferences")
+            for option in preferences or [{"InstanceType": job.instance_type, "InstanceCount": job.instance_count}]:
+                fault = self._no_capacity(option["InstanceType"])
+                if fault is None:
+                    job.instance_type, job.instance_count = option["InstanceType"], option.get("InstanceCount", job.instance_count)
+                    break
+            else:
+                self._end("Failed", f"CapacityError: {fault.get('message', NO_CAPACITY) if fault else NO_CAPACITY}")
+                return
+        self._warm = False
+        if job.life.secondary == "Pending":
+            self._move("Starting")
+        for _, fault in world.book.planned("internal_error", job.name, job.instance_type, job.incarnation):
+            if "at_s" not in fault.fields and "at_step" not in fault.fields:
+                world.book.for_job("internal_error", job.name, job.instance_type, job.incarnation)
+                self._internal()
+                return
+        self._move("Downloading")
+        attempt = self._attempt = Attempt(job, world, job.incarnation, self._cache, self._line, self._exited)
+        self._busy = True
+        world.engine.work(attempt.prepare, lambda _, error: self._prepared(attempt, error))
+
+    def _no_capacity(self, instance_type: str) -> Fault | None:
+        for number, fault in self._world.book.planned("capacity", self._job.name, instance_type, self._job.incarnation):
+            if fault.get("on", "start") == "start":
+                self._world.book.struck(number, self._job.name)
+                return fault
+        return None
+
+    # The script
+
+    def _prepared(self, attempt: Attempt, error: BaseException | None) -> None:
+        self._busy = False
+        if self._over:
+            return
+        if self._intent:
+            self._finish_early()
+        elif isinstance(error, (ProgramError, DataError)):
+            self._end("Failed", f"ClientError: {error}")
+        elif error is not None:
+            self._end("Failed", f"{INTERNAL} ({error})" if isinstance(error, OSError) else INTERNAL)
+            if not isinstance(error, OSError):
+                raise error
+        else:
+            self._move("Training")
+            try:
+                attempt.launch()
+            except (OSError, DataError) as problem:
+                attempt.close()
+                self._end("Failed", f"AlgorithmError: the program could not be started: {problem}")
+                return
+            self._set_timers(attempt)
+
+    def _set_timers(self, attempt: Attempt) -> None:
+        job, world, request = self._job, self._world, self._job.request
+        delays = world.settings.delays
+        most_s = request.get("StoppingCondition", {}).get("MaxRuntimeInSeconds", 86400)
+        used_s = job.life.training_s(world.now()) or 0.0
+        self._later(max(0.0, most_s - used_s), lambda: self.end_early("MaxRuntimeExceeded"))
+        if "CheckpointConfig" in request:
+            self._every(delays.checkpoint_sync_s, lambda: self._background(attempt.sync_checkpoints))
+        profile = self._profile = JobProfile.of(job, world, [host for host, _, _ in hosts_of(job)])
+        if profile is not None:
+            self._every(profile.interval_s, profile.sample)
+            self._every(delays.profiler_file_s, lambda: self._background(profile.flush))
+        self._step_faults = []
+        for kind, strike in (("spot_interruption", self._interrupt_by), ("internal_error", self._break_by)):
+            for number, fault in world.book.planned(kind, job.name, job.instance_type, job.incarnation):
+                if kind == "spot_interruption" and not job.spot:
+                    continue
+                if "at_step" in fault.fields:
+                    self._step_faults.append(_StepFault(number, fault, re.compile(fault.get("step_regex", DEFAULT_STEP))))
+                elif kind == "spot_interruption" or "at_s" in fault.fields:
+                    self._later(fault.get("at_s", 0.0), lambda number=number, fault=fault, strike=strike: strike(number, fault))  # type: ignore[misc]
+
+    def _line(self, host: int, line: str) -> None:
+        for name, value in self._find(line).items():
+            self._job.metrics[name] = (value, self._world.now())
+        if host == 0:
+            self._tail.append(line)
+        for one in self._step_faults:
+            match = one.regex.search(line)
+            if match and match[1].isdigit() and int(match[1]) >= one.fault.get("at_step", 0):
+                self._step_faults = [other for other in self._step_faults if other is not one]
+                strike = self._interrupt_by if one.fault.kind == "spot_interruption" else self._break_by
+                strike(one.number, one.fault)
+                return
+
+    def _interrupt_by(self, number: int, fault: Fault) -> None:
+        self._world.book.struck(number, self._job.name)
+        self.interrupt(fault.get("notice_s", _NOTICE_S))
+
+    def _break_by(self, number: int, fault: Fault) -> None:
+        del fault
+        self._world.book.struck(number, self._job.name)
+        self.break_down()
+
+    def _terminate(self, grace_s: float) -> None:
+        attempt = self._attempt
+        if attempt is None:
+            return
+        attempt.terminate()
+        self._later(grace_s, attempt.kill)
+
+    def _wind_down(self, intent: str) -> None:
+        earlier, self._intent = self._intent, intent
+        if self._attempt is not None and self._attempt.running:
+            if not earlier:
+                self._terminate(self._world.settings.delays.grace_s)
+        elif not self._busy:
+            self._finish_early()
+
+    def _exited(self, code: int) -> None:
+        attempt = self._attempt
+        if attempt is None:
+            return
+        self._cancel_timers()
+        self._busy = True
+        profile = self._profile
+
+        def settle() -> None:
+            attempt.sync_checkpoints()
+            if profile is not None:
+                profile.flush()
+
+        self._world.engine.work(settle, lambda _, error: self._settled(attempt, code, error))
+
+    def _settled(self, attempt: Attempt, code: int, error: BaseException | None) -> None:
+        self._busy = False
+        if self._over:
+            return
+        if self._intent == "Interrupted":
+            self._again(attempt, "Interrupted", self._world.settings.delays.spot_return_s)
+        elif self._intent == "internal":
+            self._internal()
+        elif self._intent:
+            self._upload(attempt, True, self._finish_early)
+        elif error is not None:
+            self._end("Failed", f"ClientError: checkpoints could not be uploaded: {_text(error)}")
+        elif code:
+            reason = self._reason(attempt, code if code > 0 else 128 - code)
+            self._upload(attempt, False, lambda: self._end("Failed", reason))
+        else:
+            self._upload(attempt, True, lambda: self._end("Completed"))
+
+    def _reason(self, attempt: Attempt, code: int) -> str:
+        said = attempt.failure()
+        program = attempt.program
+        if not said and program is not None and program.script:
+            last = "\n".join(line[:300] for line in self._tail).strip()
+            said = f'ExecuteUserScriptError:\nExitCode {code}\nErrorMessage "{last}"\nCommand "{" ".join(program.command)}"'
+        return f"AlgorithmError: {said[:980]}, exit code: {code}"
+
+    # The end
+
+    def _upload(self, attempt: Attempt, model: bool, then: Callable[[], None]) -> None:
+        if model:
+            self._move("Uploading")
+        self._busy = True
+
+        def done(artifacts: str | None, error: BaseException | None) -> None:
+            self._busy = False
+            if self._over:
+                return
+            if error is not None and model:
+                self._end("Failed", f"ClientError: Artifact upload failed: {_text(error)}")
+                return
+            self._job.artifacts = artifacts or ""
+            if model and self._intent == "Stopped" and self._job.life.secondary == "Stopping":
+                self._finish_early()
+            else:
+                then()
+
+        self._world.engine.work(lambda: attempt.upload(model), done)
+
+    def _finish_early(self) -> None:
+        job = self._job
+        self._cancel_timers()
+        slow = self._world.book.for_job("slow_stop", job.name, job.instance_type, job.incarnation)
+        delay_s = self._world.settings.delays.stop_s + (slow.get("seconds", 0.0) if slow else 0.0)
+        intent = self._intent
+        if delay_s > 0:
+            self._busy = True
+            self._later(delay_s, lambda: self._end(intent))
+        else:
+            self._end(intent)
+
+    def _internal(self) -> None:
+        if self._job.attempts_left > 0:
+            self._job.attempts_left -= 1
+            self._again(self._attempt, "Restarting", 0.0)
+        else:
+            self._end("Failed", INTERNAL)
+
+    def _again(self, attempt: Attempt | None, secondary: str, delay_s: float) -> None:
+        world = self._world
+        self._intent = ""
+        if attempt is not None:
+            attempt.job_ended()
+            world.engine.work(attempt.discard, _ignore)
+        self._attempt = None
+        if self._job.life.secondary == "Starting":
+            # An internal error before there were instances.
+            self._job.incarnation += 1
+            self._provision()
+            return
+        self._move(secondary)
+        self._job.incarnation += 1
+
+        def restart() -> None:
+            self._move("Starting")
+            self._provision()
+
+        self._later(delay_s, restart)
+
+    def _end(self, secondary: str, reason: str = "") -> None:
+        if self._over:
+            return
+        self._over = True
+        self._cancel_timers()
+        if self._wait_timer is not None:
+            self._wait_timer.cancel()
+        self._move(secondary, reason=reason)
+        attempt, self._attempt = self._attempt, None
+        if attempt is not None:
+            attempt.job_ended()
+            self._world.engine.work(attempt.discard, _ignore)
+        self._ended(self._job)
+
+    def _move(self, secondary: str, message: str = "", reason: str = "") -> None:
+        self._job.life = lifecycle.move(self._job.life, secondary, self._world.now(), message, reason)
+        self._changed(self._job)
+
+    # Timers
+
+    def _later(self, seconds: float, call: Callable[[], None]) -> None:
+        self._timers.append(self._world.engine.after(seconds, call))
+
+    def _every(self, seconds: float, call: Callable[[], None]) -> None:
+        def again() -> None:
+            call()
+            self._timers[place] = self._world.engine.after(seconds, again)
+
+        place = len(self._timers)
+        self._timers.append(self._world.engine.after(seconds, again))
+
+    def _background(self, task: Callable[[], None]) -> None:
+        self._world.engine.work(task, _ignore)
+
+    def _cancel_timers(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+        self._timers = []
+
+
+def _ignore(result: object, error: BaseException | None) -> None:
+    del result, error
+
+
+def _text(error: BaseException) -> str:
+    return error.message if isinstance(error, ServiceError) else str(error)

@@ -1,0 +1,1 @@
+"""What an account needs before, and what is stopped and deleted after."""

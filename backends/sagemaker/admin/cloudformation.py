@@ -1,0 +1,102 @@
+"""A CloudFormation template for what an account needs once: bucket, role of the jobs, policy of the caller. Used by `outrider doctor`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from backends.sagemaker.admin.iam_policy import Scope, job_policy_document, policy_document, trust_document
+
+_HEAD = """\
+# Deploy with:
+#   aws cloudformation deploy --stack-name outrider --template-file outrider.yaml --capabilities CAPABILITY_IAM
+# then put the outputs Role and Bucket into the definition's sagemaker block (role, bucket), and attach the policy CallerPolicy
+# to whoever starts Outrider. The bucket stays when the stack is deleted.
+"""
+_DAYS_OF_UPLOADS = 7
+
+
+def template(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool = False) -> str:
+    """Return the template as YAML.
+
+    Args:
+        prefix: where in the bucket Outrider keeps everything.
+        data: `s3://` URIs of the user's own data sets, which jobs may read.
+        vpc: whether jobs run in a VPC.
+    """
+    import yaml
+
+    return _HEAD + str(yaml.safe_dump(template_data(prefix, data, vpc), sort_keys=False, width=120))
+
+
+def template_data(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool = False) -> dict[str, Any]:
+    """Return the template as plain data, intrinsic functions in their long form; arguments as of `template`."""
+    scope = Scope(
+        role="${Role}",
+        bucket="${Bucket}",
+        prefix=prefix,
+        data=tuple(data),
+        partition="${AWS::Partition}",
+        region="${AWS::Region}",
+        account="${AWS::AccountId}",
+    )
+    # The role's own policy must not name the role, which would be a circle; it has no need to.
+    return {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Description": "Bucket, execution role and caller policy for Outrider",
+        "Resources": {
+            "Bucket": {
+                "Type": "AWS::S3::Bucket",
+                "DeletionPolicy": "Retain",
+                "UpdateReplacePolicy": "Retain",
+                "Properties": {
+                    "PublicAccessBlockConfiguration": {
+                        "BlockPublicAcls": True,
+                        "BlockPublicPolicy": True,
+                        "IgnorePublicAcls": True,
+                        "RestrictPublicBuckets": True,
+                    },
+                    "BucketEncryption": {
+                        "ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}]
+                    },
+                    "LifecycleConfiguration": {
+                        "Rules": [
+                            {
+                                "Id": "UnfinishedUploads",
+                                "Status": "Enabled",
+                                "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": _DAYS_OF_UPLOADS},
+                            }
+                        ]
+                    },
+                },
+            },
+            "Role": {
+                "Type": "AWS::IAM::Role",
+                "Properties": {
+                    "AssumeRolePolicyDocument": trust_document(),
+                    "Policies": [{"PolicyName": "outrider-jobs", "PolicyDocument": _substituted(job_policy_document(scope, vpc))}],
+                },
+            },
+            "CallerPolicy": {
+                "Type": "AWS::IAM::ManagedPolicy",
+                "Properties": {
+                    "Description": "What starting and watching Outrider's training jobs takes",
+                    "PolicyDocument": _substituted(policy_document(scope)),
+                },
+            },
+        },
+        "Outputs": {
+            "Role": {"Description": "role of the sagemaker block", "Value": {"Fn::GetAtt": ["Role", "Arn"]}},
+            "Bucket": {"Description": "bucket of the sagemaker block", "Value": {"Ref": "Bucket"}},
+            "CallerPolicy": {"Description": "attach it to whoever starts Outrider", "Value": {"Ref": "CallerPolicy"}},
+        },
+    }
+
+
+def _substituted(value: Any) -> Any:
+    """Return data in which each text with a `${...}` is to be filled in by CloudFormation."""
+    if isinstance(value, dict):
+        return {key: _substituted(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_substituted(item) for item in value]
+    return {"Fn::Sub": value} if isinstance(value, str) and "${" in value else value

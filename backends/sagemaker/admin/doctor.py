@@ -1,0 +1,228 @@
+"""All checks of a first start on SageMaker. Used by `outrider doctor`, and before a first start on a real account."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from backends.checks import Check, Verdict, problems
+from backends.sagemaker.admin import checks
+from backends.sagemaker.admin.probes import Probes
+from backends.sagemaker.aws.clients import Clients
+from backends.sagemaker.aws.errors import Kind, Refusal, refusal_of
+from backends.sagemaker.aws.retry import Patience
+from backends.sagemaker.aws.s3 import joined, split_uri
+from backends.sagemaker.jobs.images import image_facts
+from backends.sagemaker.jobs.options import DEFAULT_PREFIX, EMULATED_ROLE, ROLE_VARIABLE, Options, options_of
+from definitions.errors import OutriderError, UserError
+from definitions.instances import load_tables, price_of
+from definitions.schema import BenchmarkDefinition, PathDataset, S3Dataset
+
+_PLACEHOLDER_ROLE = "arn:aws:iam::000000000000:role/not-given"
+_ANY = "outrider-doctor"
+
+
+@dataclass(frozen=True)
+class _Account:
+    region: str
+    id: str
+    role: str
+    bucket: str
+    prefix: str
+
+
+def run_checks(
+    definition: BenchmarkDefinition | None,
+    backend: str,
+    instance_types: Sequence[str],
+    clients: Clients,
+    environ: Mapping[str, str],
+    *,
+    role: str = "",
+    patience: Patience | None = None,
+    today: datetime.date | None = None,
+) -> list[Check]:
+    """Return all checks of a first start, in the order in which they are to be mended.
+
+    Args:
+        definition: resolved for the back-end; None to check the account alone.
+        backend: `sagemaker` or `warm_pool`.
+        instance_types: that the definition's configurations can ask for.
+        clients: of the region of the jobs.
+        environ: the controller's environment.
+        role: ARN in place of the definition's.
+        patience: makes the calls.
+        today: for the age of images; by the clock where None.
+    """
+    probes = Probes(clients, patience or Patience(patience_s=30.0))
+    try:
+        region = clients.region
+        identity = probes.call("sts", "get_caller_identity")
+    except UserError as error:
+        return [Check("AWS configuration", Verdict.FAILED, f"{error.asked}: {error.fact}", error.advice)]
+    except Exception as error:
+        refusal = refusal_of(error)
+        if refusal is None:
+            raise
+        identity, region = refusal, ""
+    found = [checks.check_credentials(identity)]
+    if isinstance(identity, Refusal) and identity.kind in (Kind.CREDENTIALS, Kind.UNREACHABLE):
+        return [*found, Check("all else", Verdict.UNKNOWN, "nothing more can be asked without credentials and a connection")]
+    account_id = "" if isinstance(identity, Refusal) else str(identity["Account"])
+    block = getattr(definition, backend) if definition is not None else None
+    account = _Account(
+        region=region,
+        id=account_id,
+        role=role or (block.role if block and block.role else environ.get(ROLE_VARIABLE) or (EMULATED_ROLE if clients.emulated else "")),
+        bucket=(block.bucket if block and block.bucket else f"sagemaker-{region}-{account_id}" if account_id else ""),
+        prefix=DEFAULT_PREFIX if block is None or block.prefix is None else block.prefix.strip("/"),
+    )
+    found.append(Check("region", Verdict.OK, region + (" (emulated)" if clients.emulated else "")))
+    found.append(_role_check(probes, account))
+    found += _bucket_checks(probes, account, bool(block and block.bucket))
+    if definition is not None:
+        found += _definition_checks(probes, definition, backend, instance_types, clients, environ, account, today)
+    return found
+
+
+def first_start_problems(
+    definition: BenchmarkDefinition, backend: str, instance_types: Sequence[str], clients: Clients, environ: Mapping[str, str]
+) -> list[Check]:
+    """Return the checks that failed, for a first start on a real account; arguments as of `run_checks`."""
+    return problems(run_checks(definition, backend, instance_types, clients, environ))
+
+
+def _role_check(probes: Probes, account: _Account) -> Check:
+    if not account.role:
+        text = f"none is given: neither the definition's role nor the variable {ROLE_VARIABLE} says"
+        return Check("role", Verdict.FAILED, text, "`outrider doctor --cloudformation` prints a template that makes one")
+    name = account.role.rpartition("/")[2]
+    return checks.check_role(account.role, account.id, probes.call("iam", "get_role", RoleName=name))
+
+
+def _bucket_checks(probes: Probes, account: _Account, named: bool) -> list[Check]:
+    if not account.bucket:
+        return [Check("bucket", Verdict.UNKNOWN, "none is given, and the account of the default one is not known", "give bucket")]
+    where = probes.bucket_region(account.bucket, account.region)
+    found = [checks.check_bucket(account.bucket, where, account.region, made_when_missing=not named)]
+    if where == account.region:
+        problem = probes.writing_problem(account.bucket, account.prefix)
+        found.append(checks.check_writable(f"s3://{account.bucket}/{joined(account.prefix, 'doctor')}", problem))
+    return found
+
+
+def _definition_checks(
+    probes: Probes,
+    definition: BenchmarkDefinition,
+    backend: str,
+    instance_types: Sequence[str],
+    clients: Clients,
+    environ: Mapping[str, str],
+    account: _Account,
+    today: datetime.date | None,
+) -> list[Check]:
+    found = []
+    options: Options | None = None
+    try:
+        given = {**environ, ROLE_VARIABLE: account.role or _PLACEHOLDER_ROLE}
+        options = options_of(definition, backend, _ANY, clients, given, create_bucket=False)
+        found.append(Check("definition", Verdict.OK, f"{definition.name} resolves for {backend}"))
+    except OutriderError as error:
+        found.append(_of_user_error("definition", error))
+    except Exception as error:
+        refusal = refusal_of(error)
+        if refusal is None:
+            raise
+        found.append(Check("definition", Verdict.UNKNOWN, str(refusal), refusal.advice))
+    found += _dataset_checks(probes, definition, account.region)
+    found += _instance_checks(probes, definition, options, backend, instance_types, environ, account.region)
+    if options is not None:
+        day = (today or datetime.datetime.now(datetime.UTC).date()).isoformat()
+        for uri in _images(options, instance_types):
+            found.append(_of_user_error("image", uri) if isinstance(uri, UserError) else _image_check(probes, uri, account.region, day))
+    return found
+
+
+def _image_check(probes: Probes, uri: str, region: str, today: str) -> Check:
+    facts = image_facts(uri)
+    # AWS's own registries answer nobody's questions.
+    return checks.check_image(uri, facts, None if facts is not None else probes.image_exists(uri), region, today)
+
+
+def _dataset_checks(probes: Probes, definition: BenchmarkDefinition, region: str) -> list[Check]:
+    found = []
+    for name, dataset in definition.datasets.items():
+        if isinstance(dataset, S3Dataset):
+            where = probes.bucket_region(split_uri(dataset.uri)[0], region)
+            first = probes.has_objects(dataset.uri) if where == region else None
+            found.append(checks.check_dataset(name, dataset.uri, where, first, region))
+        elif isinstance(dataset, PathDataset):
+            there = Path(dataset.path).is_dir()
+            verdict = Verdict.OK if there else Verdict.FAILED
+            text = f"{dataset.path} is {'there, and is uploaded' if there else 'no folder'}"
+            found.append(Check(f"data set {name}", verdict, text, "" if there else "check the path"))
+    return found
+
+
+def _instance_checks(
+    probes: Probes,
+    definition: BenchmarkDefinition,
+    options: Options | None,
+    backend: str,
+    instance_types: Sequence[str],
+    environ: Mapping[str, str],
+    region: str,
+) -> list[Check]:
+    cloud = [name for name in instance_types if name.startswith("ml.")]
+    others = [name for name in instance_types if not name.startswith("ml.")]
+    found = [
+        Check(f"instance type {name}", Verdict.FAILED, "SageMaker's begin with ml.", f"give {backend}: {{space: {{instance_type: ...}}}}")
+        for name in others
+    ]
+    spot = options is not None and options.spot
+    fallbacks = [name for name in (options.fallback_instance_types if options is not None else ()) if name not in cloud]
+    form = checks.SPOT if spot else checks.TRAINING
+    wanted = [(form.format(name), "") for name in cloud] + [(form.format(name), "no job falls back to it") for name in fallbacks]
+    if backend == "warm_pool":
+        wanted += [(checks.WARM_POOL.format(name), "nothing is kept warm, jobs start cold") for name in cloud]
+    if not wanted:
+        return found
+    quotas = probes.quotas(name for name, _ in wanted)
+    each = most_instances(definition)
+    for name, without in wanted:
+        quota = quotas if isinstance(quotas, Refusal) else quotas.get(name)
+        found.append(checks.check_quota(name, quota, each, definition.n_workers, region, without))
+    capped = definition.budget.max_cost is not None
+    tables = load_tables(environ=environ)
+    return found + [checks.check_price(name, price_of(name, region, tables=tables), region, capped) for name in (*cloud, *fallbacks)]
+
+
+def most_instances(definition: BenchmarkDefinition) -> int:
+    """Return how many instances the largest job of a definition takes."""
+    counts = [definition.arguments.get("instance_count")]
+    counts += [configuration.get("instance_count") for configuration in definition.explicit_configurations]
+    domain = None if definition.trials else definition.search_space.domains.get("instance_count")
+    if domain is not None:
+        counts += list(domain.grid(0))
+    return max((int(count) for count in counts if count), default=1)
+
+
+def _images(options: Options, instance_types: Sequence[str]) -> list[str | UserError]:
+    found: list[str | UserError] = []
+    for name in instance_types:
+        try:
+            image = options.image_for(name)
+        except UserError as error:
+            found.append(error)
+        else:
+            if image is not None and image not in found:
+                found.append(image)
+    return found
+
+
+def _of_user_error(title: str, error: OutriderError) -> Check:
+    if isinstance(error, UserError):
+        return Check(title, Verdict.FAILED, ": ".join(part for part in (error.asked, error.fact) if part), error.advice)
+    return Check(title, Verdict.FAILED, str(error), refused=True)

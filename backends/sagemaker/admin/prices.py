@@ -1,0 +1,199 @@
+"""On-demand prices of training instances from AWS's Price List, and the user's own table of them. Used by `outrider prices`."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from backends.sagemaker.aws.errors import as_cloud_errors
+from backends.sagemaker.aws.retry import Patience
+from definitions.errors import UserError
+from definitions.instances import PRICE_COLUMNS, read_prices
+
+_SERVICE = "AmazonSageMaker"
+_TYPE = re.compile(r"\bml\.[a-z0-9-]+\.(?:metal|\d*[a-z]+)")
+_HOURS = ("hrs", "hr", "hour", "hours")
+_PAGE = 100
+
+
+@dataclass(frozen=True)
+class PriceRow:
+    """One row of a table of prices; its fields are the table's columns."""
+
+    instance_type: str
+    region: str
+    usd_per_hour: float
+    date: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What the Price List said.
+
+    Args:
+        rows: one for each instance type, by name.
+        skipped: number of training products that could not be understood.
+    """
+
+    rows: tuple[PriceRow, ...]
+    skipped: int
+
+
+def fetch_prices(
+    client: Any, region: str, instance_types: Sequence[str] | None, now_s: float, patience: Patience | None = None, source: str = "AWS"
+) -> Fetched:
+    """Return the on-demand prices of training in a region.
+
+    What identifies a training instance differs between published readings of the Price List (`instanceName` or `instanceType`,
+    `component` or `usagetype`), so that all are tried, and what fits none is counted and left out. Where two products give one type
+    different prices the higher one counts, so that a cap on money holds.
+
+    Args:
+        client: boto3's for `pricing`.
+        region: code of the region, e.g. `eu-west-1`.
+        instance_types: those that are wanted; None for all.
+        now_s: UTC seconds since the epoch, whose day becomes the rows' date.
+        patience: makes the calls.
+        source: who answers.
+
+    Raises:
+        CloudError: AWS refuses.
+    """
+    calling = patience or Patience()
+    date = datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%d")
+    found: dict[str, PriceRow] = {}
+    skipped = 0
+    # The narrower question takes a few pages; where nothing goes by that name the wider one takes some dozens.
+    for narrower in ({"component": "Training"}, {}):
+        with as_cloud_errors(f"prices of training in {region} (pricing:GetProducts)"):
+            products = list(_products(client, {"regionCode": region, **narrower}, calling))
+        for text in products:
+            product = _parsed(text)
+            if not _is_training(product, region):
+                continue
+            name, price = _name(product), _usd_per_hour(product)
+            if not name or price is None:
+                skipped += 1
+            elif instance_types is None or name in instance_types:
+                said = f"{source}: Price List, {_SERVICE}, {product.get('product', {}).get('sku', 'no sku')}, asked on {date}"
+                row = PriceRow(name, region, price, date, said)
+                if name not in found or found[name].usd_per_hour < price:
+                    found[name] = row
+        if found:
+            break
+    return Fetched(tuple(found[name] for name in sorted(found)), skipped)
+
+
+def store_prices(path: Path, rows: Sequence[PriceRow]) -> None:
+    """Put rows into a table in place of those for the same types and regions; the file is replaced as a whole.
+
+    Raises:
+        UserError: the file there is no table of prices, or cannot be written.
+    """
+    kept: dict[tuple[str, str], PriceRow] = {}
+    if path.exists():
+        for (instance_type, region), price in read_prices(path):
+            kept[instance_type, region] = PriceRow(instance_type, region, price.usd_per_hour, price.date, price.source)
+    kept.update({(row.instance_type, row.region): row for row in rows})
+    new = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", newline="", encoding="utf-8", dir=path.parent, prefix=".prices-", delete=False) as file:
+            new = file.name
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(PRICE_COLUMNS)
+            writer.writerows(astuple(kept[key]) for key in sorted(kept))
+        Path(new).chmod(0o644)
+        os.replace(new, path)  # noqa: PTH105 (`new` is a text here)
+    except OSError as error:
+        if new:
+            Path(new).unlink(missing_ok=True)
+        raise UserError(f"{path}: prices cannot be written", str(error), "name another file by OUTRIDER_PRICES") from error
+
+
+def _products(client: Any, filters: Mapping[str, str], calling: Patience) -> Iterator[Any]:
+    request: dict[str, Any] = {
+        "ServiceCode": _SERVICE,
+        "Filters": [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in filters.items()],
+        "FormatVersion": "aws_v1",
+        "MaxResults": _PAGE,
+    }
+    while True:
+        page = calling(client.get_products, **request)
+        yield from page.get("PriceList", [])
+        if not page.get("NextToken"):
+            return
+        request["NextToken"] = page["NextToken"]
+
+
+def _parsed(text: Any) -> dict[str, Any]:
+    try:
+        product = json.loads(text) if isinstance(text, (str, bytes)) else text
+    except ValueError:
+        return {}
+    return product if isinstance(product, dict) else {}
+
+
+def _attributes(product: Mapping[str, Any]) -> dict[str, str]:
+    inner = product.get("product")
+    found = inner.get("attributes") if isinstance(inner, dict) else None
+    return {str(name).lower(): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
+
+
+def _is_training(product: Mapping[str, Any], region: str) -> bool:
+    attributes = _attributes(product)
+    if attributes.get("regioncode", region) != region:
+        return False
+    if "spot" in (attributes.get("component", "") + attributes.get("usagetype", "")).lower():
+        return False
+    component = attributes.get("component")
+    if component:
+        return component.lower() == "training"
+    return bool(
+        re.search(r"(?:^|-)train(?:ing)?:", attributes.get("usagetype", ""), re.IGNORECASE)
+        or attributes.get("instancetype", "").lower().endswith("-training")
+        or attributes.get("platoinstancetype", "").lower() == "training"
+    )
+
+
+def _name(product: Mapping[str, Any]) -> str:
+    attributes = _attributes(product)
+    for field in ("instancename", "instancetype", "usagetype"):
+        match = _TYPE.search(attributes.get(field, ""))
+        if match:
+            return match[0]
+    return ""
+
+
+def _usd_per_hour(product: Mapping[str, Any]) -> float | None:
+    """Return the price on demand; None where there is none that is above zero and in dollars per hour."""
+    found = []
+    for term in _values(_get(_get(product, "terms"), "OnDemand")):
+        for dimension in _values(_get(term, "priceDimensions")):
+            if str(_get(dimension, "unit") or "hrs").lower() not in _HOURS:
+                continue
+            try:
+                price = float(_get(_get(dimension, "pricePerUnit"), "USD"))
+            except (TypeError, ValueError):
+                continue
+            if math.isfinite(price) and price > 0:
+                found.append(price)
+    return max(found, default=None)
+
+
+def _get(mapping: Any, key: str) -> Any:
+    return mapping.get(key) if isinstance(mapping, dict) else None
+
+
+def _values(mapping: Any) -> list[Any]:
+    return list(mapping.values()) if isinstance(mapping, dict) else []

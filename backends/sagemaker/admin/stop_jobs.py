@@ -1,0 +1,260 @@
+"""Stops from anywhere the training jobs of a tag and releases their warm pools. Used by `outrider stop` and `outrider clean`."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from backends.naming import TAG_FORM, TAG_KEY, tag_mark
+from backends.sagemaker.aws.clients import Clients
+from backends.sagemaker.aws.errors import Kind, Refusal, refusal_of
+from backends.sagemaker.aws.retry import Patience
+from definitions.errors import UserError
+
+_OVER = ("Completed", "Failed", "Stopped", "Deleting")
+_PAGE = 100
+
+
+def check_tag(tag: str) -> None:
+    """Raise `UserError` for what cannot be the tag of a run."""
+    if not TAG_FORM.fullmatch(tag):
+        raise UserError(
+            f"--tag {tag!r}",
+            "a tag has letters and digits, hyphens between them, and at most 41 of all",
+            "see results/ for those there are",
+        )
+
+
+@dataclass(frozen=True)
+class JobOfTag:
+    """A training job as a listing shows it.
+
+    Args:
+        status: primary status; `pool`: status of its warm pool, empty where it has none.
+    """
+
+    name: str
+    arn: str
+    status: str
+    pool: str
+    created_at: datetime.datetime
+
+    @property
+    def runs(self) -> bool:
+        """Whether it holds instances as a job."""
+        return self.status not in _OVER
+
+    @property
+    def live(self) -> bool:
+        """Whether it costs money: it runs, or its instances are kept warm."""
+        return self.runs or self.pool == "Available"
+
+
+@dataclass(frozen=True)
+class Handled:
+    """What was done about one job.
+
+    Args:
+        before, now: its status when it was found and when it was last seen.
+        done: in words.
+        left: whether it may still cost money although it should not.
+    """
+
+    job: str
+    before: str
+    now: str
+    done: str
+    left: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of stopping a tag.
+
+    Args:
+        jobs: in the order in which they were found.
+        trouble: why the end could not be awaited; empty where it was.
+    """
+
+    jobs: tuple[Handled, ...]
+    trouble: str = ""
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Names of the jobs that may still cost money although they should not."""
+        return tuple(one.job for one in self.jobs if one.left)
+
+
+@dataclass
+class _Entry:
+    before: JobOfTag
+    now: JobOfTag
+    ours: bool | None = None
+    asked: bool = False
+    released: bool = False
+    problem: Refusal | None = None
+
+
+class TagJobs:
+    """The training jobs of one tag.
+
+    Names say which jobs may belong to it, and the tag `outrider:tag` says which do; a job whose tags cannot be read is left alone.
+
+    Args:
+        clients: of the region to look in.
+        tag: of the experiments.
+        patience: makes the calls.
+        page_gap_s: seconds between two list calls, of which an account has two a second in all.
+    """
+
+    def __init__(self, clients: Clients, tag: str, patience: Patience | None = None, page_gap_s: float = 1.0) -> None:
+        self._clients, self._tag = clients, tag
+        self._patience = patience or Patience()
+        self._page_gap_s = page_gap_s
+        self._entries: dict[str, _Entry] = {}
+
+    def running(self) -> list[str]:
+        """Return the names of the jobs that run; also of those that might be the tag's but whose tags cannot be read.
+
+        Raises:
+            ClientError, BotoCoreError: AWS refuses the listing.
+        """
+        self._sweep(None)
+        return [name for name, entry in self._entries.items() if entry.now.runs and entry.ours is not False]
+
+    def stop(
+        self, wait: bool = True, longest_s: float = 900.0, poll_s: float = 5.0, say: Callable[[str], None] = lambda line: None
+    ) -> Result:
+        """Stop them all and release their warm pools.
+
+        Args:
+            wait: until they are gone; jobs that start meanwhile are stopped too, and pools that form are released.
+            longest_s: most seconds to wait.
+            poll_s: seconds between two looks.
+            say: told what is waited for.
+
+        Raises:
+            ClientError, BotoCoreError: AWS refuses the first listing, so that nothing is known.
+        """
+        monotonic = self._patience.monotonic
+        end = monotonic() + longest_s
+        self._sweep(None)
+        trouble = told = ""
+        while True:
+            for entry in list(self._entries.values()):
+                self._act(entry)
+            waited = [entry for entry in self._entries.values() if entry.ours and entry.now.live and not _hopeless(entry)]
+            if not wait or not waited:
+                break
+            if monotonic() + poll_s > end:
+                trouble = f"not all were gone after {longest_s:.0f} s"
+                break
+            line = f"waiting for {len(waited)} of {sum(entry.ours is True for entry in self._entries.values())} jobs"
+            if line != told:
+                told = line
+                say(line)
+            self._patience.sleep(poll_s)
+            known = set(self._entries)
+            try:
+                self._sweep(min(entry.before.created_at for entry in waited))
+            except Exception as error:
+                refusal = refusal_of(error)
+                if refusal is None:
+                    raise
+                trouble = f"their end could not be awaited: {refusal}"
+                break
+            if any(entry.ours for name, entry in self._entries.items() if name not in known):
+                say("jobs of the tag still start: a controller of it runs somewhere; end that first")
+        return Result(tuple(_handled(entry, wait) for entry in self._entries.values() if entry.ours is not False), trouble)
+
+    def _sweep(self, since: datetime.datetime | None) -> None:
+        """Look at all jobs, or those created since; ended ones that hold nothing are not looked at further."""
+        for job in self._listed(since):
+            entry = self._entries.get(job.name)
+            if entry is None:
+                if not job.live:
+                    continue
+                entry = self._entries[job.name] = _Entry(job, job)
+            entry.now = job
+            if entry.ours is None:
+                self._recognise(entry)
+
+    def _listed(self, since: datetime.datetime | None) -> Iterator[JobOfTag]:
+        request: dict[str, Any] = {"NameContains": tag_mark(self._tag), "MaxResults": _PAGE, "SortBy": "CreationTime"}
+        if since is not None:
+            request["CreationTimeAfter"] = since - datetime.timedelta(seconds=1)
+        sagemaker = self._clients.get("sagemaker")
+        while True:
+            page = self._patience(sagemaker.list_training_jobs, **request)
+            for one in page["TrainingJobSummaries"]:
+                pool = one.get("WarmPoolStatus", {}).get("Status", "")
+                yield JobOfTag(one["TrainingJobName"], one["TrainingJobArn"], one["TrainingJobStatus"], pool, one["CreationTime"])
+            if not page.get("NextToken"):
+                return
+            request["NextToken"] = page["NextToken"]
+            self._patience.sleep(self._page_gap_s)
+
+    def _recognise(self, entry: _Entry) -> None:
+        request: dict[str, Any] = {"ResourceArn": entry.now.arn}
+        tags: dict[str, str] = {}
+        try:
+            while True:
+                page = self._patience(self._clients.get("sagemaker").list_tags, **request)
+                tags |= {one["Key"]: one["Value"] for one in page["Tags"]}
+                if not page.get("NextToken"):
+                    break
+                request["NextToken"] = page["NextToken"]
+        except Exception as error:
+            entry.problem = refusal_of(error)
+            if entry.problem is None:
+                raise
+            return
+        entry.ours, entry.problem = tags.get(TAG_KEY) == self._tag, None
+
+    def _act(self, entry: _Entry) -> None:
+        if not entry.ours or _hopeless(entry):
+            return
+        sagemaker = self._clients.get("sagemaker")
+        name = entry.now.name
+        if entry.now.runs and entry.now.status != "Stopping" and not entry.asked:
+            entry.asked = self._try(entry, sagemaker.stop_training_job, TrainingJobName=name)
+        elif not entry.now.runs and entry.now.pool == "Available" and not entry.released:
+            ended = {"KeepAlivePeriodInSeconds": 0}
+            entry.released = self._try(entry, sagemaker.update_training_job, TrainingJobName=name, ResourceConfig=ended)
+
+    def _try(self, entry: _Entry, call: Callable[..., Any], **arguments: Any) -> bool:
+        try:
+            self._patience(call, **arguments)
+        except Exception as error:
+            entry.problem = refusal_of(error)
+            if entry.problem is None:
+                raise
+            return False
+        entry.problem = None
+        return True
+
+
+def _hopeless(entry: _Entry) -> bool:
+    # All else may be that the job or its pool ended meanwhile, which the next look shows.
+    return entry.problem is not None and entry.problem.kind in (Kind.DENIED, Kind.CREDENTIALS)
+
+
+def _handled(entry: _Entry, waited: bool) -> Handled:
+    before, now = entry.before, entry.now
+    shown = [one.status + (f", warm pool {one.pool}" if one.pool == "Available" else "") for one in (before, now)]
+    if entry.ours is None:
+        return Handled(before.name, shown[0], shown[1], f"left alone, as its tags cannot be read: {entry.problem}", True)
+    if entry.problem is not None and now.live:
+        return Handled(before.name, shown[0], shown[1], f"could not be {'stopped' if now.runs else 'released'}: {entry.problem}", True)
+    done = []
+    if before.status == "Stopping":
+        done.append("was stopping already")
+    elif before.runs:
+        done.append("stopped" if now.status == "Stopped" else "asked to stop" if now.runs else f"ended by itself ({now.status})")
+    if entry.released:
+        done.append("warm pool released")
+    elif before.runs and now.runs and not waited and before.pool:
+        done.append("its warm pool stays until its keep-alive ends; run stop again to release it")
+    return Handled(before.name, shown[0], shown[1], "; ".join(done), waited and now.live)

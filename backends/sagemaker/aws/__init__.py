@@ -1,0 +1,1 @@
+"""How AWS is called: clients, queue of calls, rate limit, retries, errors."""

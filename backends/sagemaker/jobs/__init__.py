@@ -1,0 +1,1 @@
+"""Training jobs from request to outcome."""

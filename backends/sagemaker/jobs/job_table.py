@@ -1,0 +1,121 @@
+"""What the parts of the back-end share: the jobs, the events that are due, the way to AWS. Jobs change and events arise here alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Scope, Started
+from backends.failures import Cause, Outcome
+from backends.sagemaker.aws.call_queue import Call, Calls
+from backends.sagemaker.aws.clients import Clients
+from backends.sagemaker.aws.errors import CloudError
+from backends.sagemaker.aws.failure_kinds import Kind, Trouble
+from backends.sagemaker.jobs.job import CloudJob, Phase, Skew
+from backends.sagemaker.jobs.options import Options
+from definitions.errors import UserError
+
+
+@dataclass
+class Fleet:
+    """The jobs of one experiment.
+
+    Args:
+        options: of all jobs.
+        clients: of AWS; `calls`: makes the calls.
+        now: by this machine's clock; `skew`: between it and the service's.
+        jobs: those that are not closed, by name.
+        events: what the next `wait` returns.
+        given_up: names of jobs that are believed never to have been created.
+    """
+
+    options: Options
+    clients: Clients
+    calls: Calls
+    now: Callable[[], float]
+    skew: Skew = field(default_factory=Skew)
+    jobs: dict[str, CloudJob] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    given_up: set[str] = field(default_factory=set)
+
+    def in_flight(self, instance_type: str) -> int:
+        """Return how many jobs of a type hold instances, or are about to."""
+        return sum(cloud.instance_type == instance_type and not cloud.ended for cloud in self.jobs.values())
+
+    def live(self) -> list[CloudJob]:
+        """Return the jobs that exist and are not over."""
+        return [cloud for cloud in self.jobs.values() if cloud.phase is Phase.LIVE]
+
+    def tell(self, text: str) -> None:
+        """Say something that concerns no single job."""
+        if text:
+            self.events.append(Noted("", self.now(), text=text))
+
+    def accept(self, cloud: CloudJob) -> None:
+        """The service took the job; said once."""
+        if not cloud.accepted:
+            cloud.accepted = True
+            self.events.append(Accepted(cloud.spec.name, self.now()))
+
+    def start(self, cloud: CloudJob) -> None:
+        """The script runs; said once."""
+        self.accept(cloud)
+        if not cloud.started:
+            cloud.started = True
+            self.events.append(Started(cloud.spec.name, self.now()))
+
+    def end(self, cloud: CloudJob) -> None:
+        """The job's instances are free; said once."""
+        if not cloud.ended:
+            cloud.ended = True
+            if cloud.accepted:
+                self.events.append(Ended(cloud.spec.name, self.now()))
+
+    def close(self, cloud: CloudJob, event: Closed) -> None:
+        """Nothing more will come of the job."""
+        if cloud.phase is Phase.CLOSED:
+            return
+        cloud.phase = Phase.CLOSED
+        self.jobs.pop(cloud.spec.name, None)
+        self.end(cloud)
+        self.events.append(event)
+
+    def close_as(self, cloud: CloudJob, result: Outcome, cause: Cause, message: str) -> None:
+        """Close a job that never ran, or that nothing is known of."""
+        self.close(cloud, Closed(cloud.spec.name, self.now(), result, cause, message))
+
+    def reject(self, cloud: CloudJob, cause: Cause, message: str, scope: Scope = Scope.JOB, retry_at: float | None = None) -> None:
+        """The job is not taken, now or for ever."""
+        if cloud.accepted:
+            self.close_as(cloud, Outcome.FAILED, cause, message)
+            return
+        cloud.phase = Phase.CLOSED
+        self.jobs.pop(cloud.spec.name, None)
+        self.given_up.add(cloud.spec.name)
+        self.events.append(Rejected(cloud.spec.name, self.now(), cause, message, scope, retry_at))
+
+    def describe(self, name: str, done: Callable[[Mapping[str, Any]], None], missing: Callable[[], None]) -> None:
+        """Ask for the description of a job."""
+
+        def failed(trouble: Trouble) -> None:
+            if trouble.kind is not Kind.MISSING:
+                fail(f"training job {name} cannot be described", trouble)
+            missing()
+
+        def make() -> Any:
+            return self.clients.get("sagemaker").describe_training_job(TrainingJobName=name)
+
+        self.calls.put(Call("DescribeTrainingJob", make, done, failed))
+
+
+def fail(asked: str, trouble: Trouble) -> None:
+    """Raise what ends the experiment, as nothing goes without what was refused.
+
+    Raises:
+        CloudError: always, or
+        UserError: where it was no answer of AWS's.
+    """
+    if trouble.refusal is None:
+        raise UserError(asked, trouble.message)
+    raise CloudError(asked, trouble.refusal)

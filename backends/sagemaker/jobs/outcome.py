@@ -1,0 +1,149 @@
+"""From what DescribeTrainingJob and the log say of an ended job to its `Closed`. Pure; used by the back-end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from backends.events import Closed
+from backends.failures import Cause, Outcome, classify_exit
+from backends.sagemaker.aws.failure_kinds import one_line
+
+FINAL = ("Completed", "Failed", "Stopped")
+STAGES = ("Starting", "Pending", "Downloading", "Training", "Interrupted", "Restarting", "Uploading", "Stopping")
+
+_EXIT_CODE = re.compile(r"exit code:?\s*(-?\d+)", re.IGNORECASE)
+_KILLED = 137
+_CAPACITY = ("capacityerror", "not enough capacity", "insufficient capacity", "insufficient instance capacity", "unable to provision")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the back-end knows of a job beside the service's description.
+
+    Args:
+        job: its name; `at`: now.
+        offset_s: by how much the service's clock is ahead of ours.
+        stop_reason: why it was asked to stop; None where it was not.
+        reports: how many arrived, from this or an earlier controller.
+        exit_code: of the script, as the job's entry point said; None where it did not.
+        tail: last lines of the log; `usage`: totals.
+        asked_for: instance type.
+    """
+
+    job: str
+    at: float
+    offset_s: float
+    stop_reason: Cause | None
+    reports: int
+    exit_code: int | None
+    tail: Sequence[str]
+    usage: Mapping[str, Any]
+    asked_for: str
+
+
+def closed(described: Mapping[str, Any], told: Told) -> Closed:
+    """Return what became of a job.
+
+    Args:
+        described: DescribeTrainingJob's answer for a job that has ended.
+        told: what is known otherwise.
+    """
+    outcome, cause, message = _judged(described, told)
+    started_at, ended_at = (_seconds(described.get(key)) for key in ("TrainingStartTime", "TrainingEndTime"))
+    used = instance_type(described)
+    stages = stage_seconds(described)
+    at = told.at
+    if ended_at is not None:
+        ended_at = min(at, ended_at - told.offset_s)
+    if started_at is not None:
+        started_at = min(started_at - told.offset_s, at if ended_at is None else ended_at)
+    usage = {**told.usage, **({"stages_s": stages} if stages else {})}
+    return Closed(
+        told.job,
+        at,
+        outcome,
+        cause,
+        message,
+        started_at,
+        ended_at if started_at is not None else None,
+        float(described.get("BillableTimeInSeconds") or 0.0),
+        usage,
+        tuple(told.tail),
+        used if used and used != told.asked_for else None,
+    )
+
+
+def _judged(described: Mapping[str, Any], told: Told) -> tuple[Outcome, Cause | None, str]:
+    status, secondary = str(described.get("TrainingJobStatus", "")), str(described.get("SecondaryStatus", ""))
+    reason = one_line(str(described.get("FailureReason", "")), 1024)
+    if status == "Completed":
+        if told.reports == 0:
+            last = _last(told.tail)
+            return Outcome.FAILED, Cause.NO_METRICS, "it ended well, but reported nothing" + (f"; its last line: {last}" if last else "")
+        return Outcome.COMPLETED, None, ""
+    if status == "Stopped":
+        if secondary == "MaxRuntimeExceeded":
+            limit_s = described.get("StoppingCondition", {}).get("MaxRuntimeInSeconds")
+            return Outcome.FAILED, Cause.TIME_OUT, f"ran longer than max_run = {limit_s} s"
+        if secondary == "MaxWaitTimeExceeded":
+            limit_s = described.get("StoppingCondition", {}).get("MaxWaitTimeInSeconds")
+            return Outcome.FAILED, Cause.SPOT, f"no spot capacity within max_wait = {limit_s} s"
+        if told.stop_reason is not None:
+            return Outcome.STOPPED, told.stop_reason, ""
+        return Outcome.STOPPED, Cause.OUTSIDE, "somebody else stopped the training job"
+    if told.stop_reason is not None and told.exit_code in (None, 143, -15):
+        # Asked to stop, it failed on the way; what was wanted has happened.
+        return Outcome.STOPPED, told.stop_reason, reason
+    cause, message = failure(reason, told)
+    return Outcome.FAILED, cause, message
+
+
+def failure(reason: str, told: Told) -> tuple[Cause, str]:
+    """Return the cause that a FailureReason means, and one line that says it."""
+    low = reason.lower()
+    if not low.startswith("algorithmerror") and any(mark in low for mark in _CAPACITY):
+        return Cause.CAPACITY, reason
+    if low.startswith("internalservererror"):
+        return Cause.SERVICE_ERROR, reason
+    if "spot" in low and "interrupt" in low:
+        return Cause.SPOT, reason
+    if low.startswith("clienterror"):
+        return (Cause.OUT_OF_MEMORY if "memory" in low else Cause.BAD_REQUEST), reason
+    found = _EXIT_CODE.search(reason)
+    code = told.exit_code if told.exit_code is not None else int(found[1]) if found else None
+    if not low.startswith("algorithmerror") and code is None:
+        return Cause.SERVICE_ERROR, reason or "the training job failed, and the service gives no reason"
+    cause, message = classify_exit(code or 1, told.tail)
+    if code in (_KILLED, -9) and cause is Cause.SCRIPT_ERROR:
+        return Cause.OUT_OF_MEMORY, "killed (exit code 137), as a program is that takes more memory than the instance has"
+    return cause, message if told.tail else reason or message
+
+
+def instance_type(described: Mapping[str, Any]) -> str:
+    """Return what a job really ran on; empty where that is not said."""
+    resources = described.get("ResourceConfig", {})
+    return str(resources.get("SelectedInstanceType") or resources.get("InstanceType") or "")
+
+
+def stage_seconds(described: Mapping[str, Any]) -> dict[str, float]:
+    """Return the seconds that a job spent in each secondary status, over all its lives."""
+    found: dict[str, float] = {}
+    for step in described.get("SecondaryStatusTransitions", ()):
+        begun, over = _seconds(step.get("StartTime")), _seconds(step.get("EndTime"))
+        if begun is not None and over is not None and step.get("Status") not in FINAL:
+            found[str(step["Status"])] = round(found.get(str(step["Status"]), 0.0) + max(0.0, over - begun), 3)
+    return found
+
+
+def _seconds(value: Any) -> float | None:
+    if isinstance(value, datetime):
+        return value.timestamp()
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def _last(tail: Sequence[str]) -> str:
+    return next((line.strip() for line in reversed(tail) if line.strip()), "")

@@ -1,0 +1,94 @@
+"""What has to be in place before a training job is created: code in S3, arguments, a checkpoint, room. Used by the back-end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from backends.base import JobSpec
+from backends.sagemaker.admin.checks import SPOT, TRAINING
+from backends.sagemaker.admin.probes import Probes
+from backends.sagemaker.aws import s3
+from backends.sagemaker.aws.clients import Clients
+from backends.sagemaker.aws.errors import Refusal
+from backends.sagemaker.aws.retry import Patience
+from backends.sagemaker.code.packing import pack, upload_arguments, upload_code
+from backends.sagemaker.jobs.options import Options
+from backends.sagemaker.jobs.request import arguments_fit, training_job
+from backends.sagemaker.pools.capacity import room_of
+from definitions.schema import BenchmarkDefinition
+
+_QUOTA_PATIENCE_S = 10.0
+
+
+class Staging:
+    """Brings things to where jobs find them; its slow methods run on threads.
+
+    Args:
+        options: of the experiment's jobs.
+        clients: of AWS.
+        source_dir: folder that travels.
+        own_bucket: whether the bucket is the account's default one, which is made where it is missing.
+    """
+
+    def __init__(self, options: Options, clients: Clients, source_dir: Path, *, own_bucket: bool = True) -> None:
+        self._options, self._clients, self._source_dir, self._own_bucket = options, clients, source_dir, own_bucket
+        self.code_uri: str | None = None
+
+    def stage(self) -> str:
+        """Upload the code unless it is there; raises `UserError` or `CloudError` where that is not possible."""
+        self.ensure_bucket()
+        self.code_uri = upload_code(pack(self._source_dir), self._clients.get("s3"), self._options.bucket, self._options.prefix)
+        return self.code_uri
+
+    def ensure_bucket(self) -> None:
+        """Make the account's default bucket where it is missing; one that the user named has to be there."""
+        if self._own_bucket:
+            s3.ensure_bucket(self._clients.get("s3"), self._options.bucket, self._options.region)
+
+    def creation(self, job: JobSpec, instance_type: str, checkpoints: s3.S3Checkpoints) -> Callable[[], Any]:
+        """Return what creates a job, to be called on a thread, any number of times.
+
+        Raises:
+            UserError: the service would refuse it.
+        """
+        options, arguments_uri = self._options, None
+        by_file = options.has_script and not arguments_fit(job, options.script)
+        if by_file:
+            arguments_uri = f"s3://{options.bucket}/{s3.joined(options.prefix, 'jobs', options.experiment, job.name)}"
+        request = training_job(job, options, self.code_uri, arguments_uri, instance_type)
+
+        copied = job.restore_from is None or job.restore_from == job.checkpoint
+
+        def create() -> Any:
+            nonlocal copied
+            client = self._clients.get("s3")
+            if not copied and job.restore_from is not None:
+                # Once: where an earlier try did create the job without an answer, it is about to download this.
+                checkpoints.copy(job.restore_from, job.checkpoint)
+                copied = True
+            if by_file:
+                upload_arguments(options.script, job.arguments, client, options.bucket, options.prefix, options.experiment, job.name)
+            return self._clients.get("sagemaker").create_training_job(**request)
+
+        return create
+
+    def rooms(self, definition: BenchmarkDefinition, instance_type: str, unknown: int) -> dict[str, int]:
+        """Return how many jobs of each of the definition's instance types, and of one more, quotas allow; `unknown` where none tells."""
+        types = {instance_type, *named_types(definition)}
+        form = SPOT if self._options.spot else TRAINING
+        found = Probes(self._clients, Patience(_QUOTA_PATIENCE_S)).quotas(form.format(name) for name in types)
+        if isinstance(found, Refusal):
+            return dict.fromkeys(types, unknown)
+        return {name: room_of(found.get(form.format(name)), 1, unknown) for name in types}
+
+
+def named_types(definition: BenchmarkDefinition) -> set[str]:
+    """Return the instance types that a definition names."""
+    found = {definition.arguments.get("instance_type")}
+    found |= {configuration.get("instance_type") for configuration in definition.explicit_configurations}
+    domain = None if definition.trials else definition.search_space.domains.get("instance_type")
+    if domain is not None:
+        found |= set(domain.grid(0))
+    return {str(name) for name in found if name}

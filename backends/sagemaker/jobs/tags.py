@@ -1,0 +1,42 @@
+"""Tags of training jobs: Outrider's own, by which jobs are found and billed, and the user's. Pure; used by the request."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from backends.base import JobSpec
+from backends.naming import TAG_KEY
+from backends.sagemaker.jobs.options import Options
+from definitions.errors import UserError
+
+_MOST, _LONGEST_KEY, _LONGEST_VALUE = 50, 128, 256
+
+
+def job_tags(job: JobSpec, options: Options) -> list[dict[str, str]]:
+    """Return the tags of a job, with characters that AWS does not take replaced by `_`.
+
+    Raises:
+        UserError: too many, or a key that AWS keeps for itself.
+    """
+    tag, _, prefix = options.experiment.partition("/")
+    own = {
+        TAG_KEY: tag,
+        "outrider:experiment": prefix or tag,
+        "outrider:benchmark": options.benchmark,
+        "outrider:trial": str(job.trial),
+    }
+    given = {allowed(key)[:_LONGEST_KEY]: value for key, value in options.tags.items()}
+    for key in given:
+        if not key or key.lower().startswith("aws:"):
+            raise UserError(
+                f"tags: the key {key!r}", "AWS takes no empty keys, and keeps those that begin with aws:", "call it differently"
+            )
+    found = {**given, **own}
+    if len(found) > _MOST:
+        raise UserError(f"tags: {len(given)} are given", f"a job has at most {_MOST}, {len(own)} of them Outrider's", "leave some out")
+    return [{"Key": key, "Value": allowed(value)[:_LONGEST_VALUE]} for key, value in found.items()]
+
+
+def allowed(text: str) -> str:
+    """Return a text with each character replaced by `_` that cannot be in a tag: letters, digits, spaces and _.:/=+-@ can."""
+    return "".join(c if c in "_.:/=+-@" or unicodedata.category(c)[0] in "LZN" else "_" for c in text)

@@ -1,0 +1,146 @@
+"""Reads logs: new lines of all jobs by one call per poll, all lines of one job at its end, the last lines where one failed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from backends.sagemaker.aws import errors as refusals
+from backends.sagemaker.aws.call_queue import Call, Calls
+from backends.sagemaker.aws.clients import Clients
+from backends.sagemaker.aws.errors import CloudError
+from backends.sagemaker.aws.failure_kinds import Kind, Trouble
+from backends.sagemaker.logs.parser import GROUP, PATTERN, LogWindow, is_marked, job_request, stream_name, sweep_request
+
+_TAIL_LINES = 40
+_FORGET_LAG = 0.98
+
+
+class LogReader:
+    """Reads the logs of one experiment's jobs.
+
+    Args:
+        prefix: that their names begin with.
+        clients: of AWS.
+        calls: makes the calls.
+        take: takes a job's name and one event of its log; events come more than once.
+        pattern: whether only lines with our marks are asked for.
+
+    Its `lag_s` is how many seconds late lines were lately.
+    """
+
+    def __init__(
+        self, prefix: str, clients: Clients, calls: Calls, take: Callable[[str, Mapping[str, Any]], None], *, pattern: bool = True
+    ) -> None:
+        self._prefix, self._clients, self._calls, self._take = prefix, clients, calls, take
+        self._pattern = PATTERN if pattern else None
+        self._window = LogWindow()
+        self._lags_s: list[float] = []
+        self.lag_s = 0.0
+        self._begun_at = -math.inf
+        self.next_at = -math.inf
+
+    def plan(self, now: float, every_s: float) -> None:
+        """Begin to read new lines if the last time was `every_s` seconds ago or more, and is over."""
+        if math.isinf(self.next_at) and self.next_at > 0:
+            return
+        self.next_at = self._begun_at + every_s
+        if now < self.next_at:
+            return
+        self._begun_at, self.next_at = now, math.inf
+        start_ms = self._window.start_ms()
+
+        def ask(token: str) -> None:
+            def done(page: Mapping[str, Any]) -> None:
+                for event in self._window.fresh(page["events"]):
+                    self._lags_s.append(_lag_s(event))
+                    self._pass_on(event)
+                if page.get("nextToken"):
+                    ask(str(page["nextToken"]))
+                else:
+                    over()
+
+            self._put(sweep_request(self._prefix, start_ms, token, self._pattern), done, over)
+
+        def over() -> None:
+            self._window.turned(self._lags_s)
+            self.lag_s = max([self.lag_s * _FORGET_LAG, *self._lags_s])
+            self._lags_s = []
+            self.next_at = self._begun_at
+
+        ask("")
+
+    def drain(self, job: str, done: Callable[[], None]) -> None:
+        """Read all lines of a job's first host from their beginning, then call `done`."""
+
+        def ask(token: str) -> None:
+            def page_done(page: Mapping[str, Any]) -> None:
+                for event in sorted(page["events"], key=lambda event: int(event.get("timestamp", 0))):
+                    self.lag_s = max(self.lag_s, _lag_s(event))
+                    self._pass_on(event)
+                if page.get("nextToken"):
+                    ask(str(page["nextToken"]))
+                else:
+                    done()
+
+            self._put(job_request(job, token, self._pattern), page_done, done)
+
+        ask("")
+
+    def tail(self, job: str, streams: Collection[str], done: Callable[[Sequence[str]], None]) -> None:
+        """Get the last lines that a job printed, without our own; of the first host's last life, as far as there is one."""
+
+        def read(names: Collection[str]) -> None:
+            mine = [
+                (parts.number == 1, parts.since, name) for name in names if (parts := stream_name(name)) is not None and parts.job == job
+            ]
+            if not mine:
+                done(())
+                return
+            request = {"logGroupName": GROUP, "logStreamName": max(mine)[2], "limit": _TAIL_LINES, "startFromHead": False}
+            make = lambda: self._clients.get("logs").get_log_events(**request)  # noqa: E731
+            self._calls.put(Call("GetLogEvents", make, take, self._unless_missing(lambda: done(()))))
+
+        def take(page: Mapping[str, Any]) -> None:
+            lines = [str(event.get("message", "")).rstrip() for event in page.get("events", ())]
+            done([line for line in lines if not is_marked(line)])
+
+        def found(page: Mapping[str, Any]) -> None:
+            read([str(one["logStreamName"]) for one in page.get("logStreams", ())])
+
+        if streams:
+            read(streams)
+            return
+        # It printed none of our lines, not even the last one, so that no stream of its is known.
+        make = lambda: self._clients.get("logs").describe_log_streams(logGroupName=GROUP, logStreamNamePrefix=f"{job}/")  # noqa: E731
+        self._calls.put(Call("DescribeLogStreams", make, found, self._unless_missing(lambda: done(()))))
+
+    def _pass_on(self, event: Mapping[str, Any]) -> None:
+        name = stream_name(str(event.get("logStreamName", "")))
+        if name is not None:
+            self._take(name.job, event)
+
+    def _put(self, request: Mapping[str, Any], done: Callable[[Mapping[str, Any]], None], missing: Callable[[], None]) -> None:
+        make = lambda: self._clients.get("logs").filter_log_events(**request)  # noqa: E731
+        self._calls.put(Call("FilterLogEvents", make, done, self._unless_missing(missing, "nextToken" in request)))
+
+    def _unless_missing(self, missing: Callable[[], None], is_later_page: bool = False) -> Callable[[Trouble], None]:
+        def failed(trouble: Trouble) -> None:
+            # An account's first job makes the log group, and a job's first line its stream. A token that has grown too old in a long
+            # pause is no answer either: the next reading begins anew.
+            if trouble.kind is Kind.MISSING or (is_later_page and trouble.kind is Kind.REFUSED and not _is_denied(trouble)):
+                missing()
+                return
+            assert trouble.refusal is not None
+            raise CloudError("the logs of the training jobs cannot be read", trouble.refusal)
+
+        return failed
+
+
+def _lag_s(event: Mapping[str, Any]) -> float:
+    return max(0.0, (int(event.get("ingestionTime", 0)) - int(event.get("timestamp", 0))) / 1000)
+
+
+def _is_denied(trouble: Trouble) -> bool:
+    return trouble.refusal is not None and trouble.refusal.kind is refusals.Kind.DENIED

@@ -1,0 +1,1 @@
+"""Instances that are kept warm, and how many jobs fit."""

@@ -1,0 +1,1 @@
+"""What is left of an experiment: its identity, its folder, and reading it back."""

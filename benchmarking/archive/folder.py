@@ -1,0 +1,84 @@
+"""The folder of an experiment: written down before the first start, and checked at every later one."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from backends.registry import backend_class
+from benchmarking.archive.environment import describe_environment
+from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
+from benchmarking.controller.journal import has_records
+from benchmarking.export.files import write_atomically
+from definitions import strict_json
+from definitions.errors import UserError
+from definitions.show import render
+
+
+def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
+    """Write down what the experiment is, or make sure that the folder holds this very experiment.
+
+    Raises:
+        UserError: the folder holds another experiment, or cannot be written.
+    """
+    path = spec.folder / "experiment.json"
+    try:
+        exists = path.is_file()
+        text = path.read_text(encoding="utf-8") if exists else ""
+    except OSError as error:
+        raise UserError(f"cannot read {path}", str(error)) from error
+    if not exists:
+        write_atomically(spec.folder / "definition.yaml", render(spec.resolved))
+        environment = describe_environment(Path(spec.definition.source_dir), environ)
+        write_atomically(spec.folder / "environment.json", strict_json.dumps({"schema_version": SCHEMA_VERSION, **environment}) + "\n")
+        bills = {"real_money": backend_class(spec.backend).foretell(environ).real_money}
+        identity = {"schema_version": SCHEMA_VERSION, **_identity(spec), "nonce": secrets.token_hex(4), **bills}
+        write_atomically(path, strict_json.dumps(identity) + "\n")
+        return
+    check_bills(spec, environ)
+    known = strict_json.loads(text)
+    if known.get("hash") != spec.hash and not has_records(spec.folder / "journal.sqlite"):
+        path.unlink()
+        prepare_folder(spec, environ)
+    elif known.get("hash") != spec.hash:
+        raise UserError(
+            f"tag {spec.tag!r}: {spec.title} is there already, with another definition (hash {known.get('hash')}, now {spec.hash})",
+            f"its results are in {spec.folder}",
+            "use another --experiment_tag; or --resume with the definition it was started with",
+        )
+
+
+def check_bills(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
+    """Raise `UserError` where an experiment that ran on an emulator would go on on a real account, or the other way round."""
+    path = spec.folder / "experiment.json"
+    real = strict_json.loads(path.read_text(encoding="utf-8")).get("real_money") if path.is_file() else None
+    if (
+        real is not None
+        and real != backend_class(spec.backend).foretell(environ).real_money
+        and has_records(spec.folder / "journal.sqlite")
+    ):
+        ran, now = ("an account", "an emulator") if real else ("an emulator", "a real account")
+        raise UserError(
+            f"tag {spec.tag!r}: {spec.title} ran on {ran}, and would go on on {now}",
+            "their jobs, times and bills do not go together",
+            "use another --experiment_tag" if real else "give --emulate, or the AWS_ENDPOINT_URL of the emulator; or use another tag",
+        )
+
+
+def read_nonce(folder: Path) -> str:
+    """Return what makes the names of a prepared experiment's jobs its own."""
+    return str(strict_json.loads((folder / "experiment.json").read_text(encoding="utf-8")).get("nonce", ""))
+
+
+def _identity(spec: ExperimentSpec) -> dict[str, Any]:
+    return {
+        "hash": spec.hash,
+        "benchmark": spec.definition.name,
+        "method": spec.method,
+        "method_arguments": dict(spec.method_arguments),
+        "backend": spec.backend,
+        "seed": spec.seed,
+        "number": spec.number,
+    }

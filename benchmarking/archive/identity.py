@@ -1,0 +1,73 @@
+"""What identifies an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from backends.naming import job_prefix
+from definitions.configuration import configuration_id
+from definitions.resolve import Resolved, definition_hash
+from definitions.schema import BenchmarkDefinition
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ExperimentSpec:
+    """What identifies an experiment.
+
+    Args:
+        resolved: the definition, resolved for the back-end.
+        method: name of the method; `method_arguments`: its arguments from the command line.
+        seed: the seed that the method gets; `number`: which of the invocation's seeds it is.
+        tag: the tag that it shares with the other experiments of its invocation.
+        results_dir: folder of all results.
+    """
+
+    resolved: Resolved
+    method: str
+    seed: int
+    tag: str
+    results_dir: Path
+    method_arguments: Mapping[str, Any] = field(default_factory=dict)
+    number: int = 0
+
+    @property
+    def definition(self) -> BenchmarkDefinition:
+        """The resolved definition."""
+        return self.resolved.definition
+
+    @property
+    def backend(self) -> str:
+        """Name of the back-end."""
+        return self.resolved.backend
+
+    @property
+    def folder(self) -> Path:
+        """Where everything that the experiment leaves is kept."""
+        return self.results_dir / self.tag / self.definition.name / f"{self.method}-{self.backend}-{self.number}"
+
+    @property
+    def title(self) -> str:
+        """What the experiment is called in messages."""
+        return f"{self.definition.name} x {self.method} x seed {self.number} on {self.backend}"
+
+    @property
+    def hash(self) -> str:
+        """Hash of everything that determines its results."""
+        return configuration_id(
+            {
+                "definition": definition_hash(self.definition, self.method),
+                "method": self.method,
+                "arguments": dict(self.method_arguments),
+                "seed": self.seed,
+                "backend": self.backend,
+            }
+        )
+
+    def job_prefix(self, nonce: str) -> str:
+        """Return the beginning of its jobs' names; `nonce` tells it from the same experiment elsewhere, or under another tag."""
+        return job_prefix(self.definition.name, self.tag, configuration_id({"hash": self.hash, "tag": self.tag, "nonce": nonce}))

@@ -1,0 +1,93 @@
+"""When and why an experiment is over, and the exit code that says so. Pure."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from benchmarking.controller.budget import Limit, may_add
+from benchmarking.controller.state import ExperimentState
+from definitions.errors import EXIT_BUDGET, EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, EXIT_USAGE
+from definitions.schema import Budget
+
+
+class Reason(enum.StrEnum):
+    """Why an experiment ended."""
+
+    EXHAUSTED = "exhausted"
+    NOTHING_VALID = "nothing_valid"
+    TRIALS = "max_num_trials"
+    TIME = "max_wallclock_time"
+    COST = "max_cost"
+    FAILURES = "max_failures"
+    ALIKE = "all_fail_alike"
+    NONE_SUCCEEDED = "every_trial_failed"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How an experiment ended: the reason, one sentence for people, and the exit code."""
+
+    reason: Reason
+    message: str
+    exit_code: int
+
+
+def limit_reason(limit: Limit) -> Reason:
+    """Return the reason that goes with a reached limit."""
+    return Reason(str(limit))
+
+
+def ending(reason: Reason, *, finite: bool, unfinished: bool, trials: int, detail: str = "") -> Ending:
+    """Return the ending for a reason.
+
+    Args:
+        reason: why nothing more is started.
+        finite: whether the user asked for a whole list.
+        unfinished: whether any of it is left, or a started trial was cut short.
+        trials: trials started.
+        detail: what is special about this case, e.g. the common cause of failures.
+    """
+    cut_short = EXIT_BUDGET if (finite and unfinished) or trials == 0 else EXIT_DONE
+    suffix = f": {detail}" if detail else ""
+    match reason:
+        case Reason.EXHAUSTED:
+            return Ending(reason, f"all {trials} trials are done{suffix}", EXIT_DONE)
+        case Reason.NOTHING_VALID:
+            return Ending(reason, f"no configuration can run{suffix}", EXIT_USAGE)
+        case Reason.TRIALS:
+            return Ending(reason, f"max_num_trials is reached after {trials} trials{suffix}", cut_short)
+        case Reason.TIME:
+            return Ending(reason, f"max_wallclock_time is over after {trials} trials{suffix}", cut_short)
+        case Reason.COST:
+            return Ending(reason, f"max_cost allows no further trial after {trials}{suffix}", cut_short)
+        case Reason.FAILURES:
+            return Ending(reason, f"the failure budget is spent after {trials} trials{suffix}", EXIT_FAILURES)
+        case Reason.ALIKE:
+            return Ending(reason, f"the first {trials} trials all fail alike{suffix}", EXIT_FAILURES)
+        case Reason.NONE_SUCCEEDED:
+            return Ending(reason, f"every one of {trials} trials failed{suffix}", EXIT_FAILURES)
+        case Reason.INTERRUPTED:
+            return Ending(reason, f"interrupted after {trials} trials{suffix}", EXIT_INTERRUPTED)
+
+
+def nothing_left(state: ExperimentState, budget: Budget, now: float, *, thinking: bool) -> tuple[Reason, str] | None:
+    """Return why nothing more can start although nothing runs, and its detail; None where something will in time.
+
+    Args:
+        state: of the experiment, without open jobs.
+        budget: its limits.
+        now: in seconds of the back-end's clock; what is due by then could start.
+        thinking: whether the method is about to suggest something.
+    """
+    if state.waiting or state.blocked_until_at() > now:
+        affordable_later = not state.waiting or state.waiting[0][0] > now
+        return None if affordable_later else (Reason.COST, "")
+    if state.interrupted:
+        return Reason.COST, ""
+    if state.exhausted and not state.queue:
+        return (Reason.EXHAUSTED, "") if state.trials else (Reason.NOTHING_VALID, state.last_reason)
+    if may_add(budget, len(state.trials)) is not None:
+        return Reason.TRIALS, ""
+    return None if thinking else (Reason.COST, "")

@@ -1,0 +1,57 @@
+"""What the loop is handed: who makes jobs, who watches, whose money it is, and how checkpoints are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from backends.base import JobSpec
+from benchmarking.controller.journal import Record
+from benchmarking.controller.state import ExperimentState
+
+
+class Jobs(Protocol):
+    """Makes job specifications; implemented by `benchmarking.planning.job_builder.JobBuilder`."""
+
+    worst_s: float
+    """Seconds that a job can be billed for at most."""
+
+    def worst_case_s(self, configuration: Mapping[str, Any]) -> float:
+        """Return the seconds that a configuration's job can be billed for at most."""
+        ...
+
+    def name(self, trial: int, attempt: int) -> str:
+        """Return the name of a trial's job."""
+        ...
+
+    def build(self, trial: int, repeat: int, configuration: Mapping[str, Any], attempt: int, restore_from: str | None) -> JobSpec:
+        """Return a trial's job."""
+        ...
+
+    def instances(self, configuration: Mapping[str, Any]) -> tuple[str, int]:
+        """Return the instance type that a configuration's job asks for, and how many of it."""
+        ...
+
+    def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
+        """Return dollars per instance-hour (None where unknown) and the number of instances."""
+        ...
+
+    def worst_usd(self, configuration: Mapping[str, Any]) -> float | None:
+        """Return what a configuration's job costs at most, whatever it falls back to; None where a price is unknown."""
+        ...
+
+
+Observer = Callable[[Record, ExperimentState], None]
+
+
+@dataclass
+class Wallet:
+    """Money of one invocation, over all its experiments: what earlier ones have spent."""
+
+    spent_usd: float = 0.0
+
+
+def checkpoint_key(trial: int) -> str:
+    """Return the key under which a trial keeps its checkpoint."""
+    return f"trial-{trial}"

@@ -1,0 +1,152 @@
+"""The method interface (Syne Tune's `TrialScheduler`, without its import). Every method implements it; the adapter alone calls it."""
+
+from __future__ import annotations
+
+import abc
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from benchmarking.controller.method_arguments import Argument
+from definitions.schema import Fidelity, Mode
+from definitions.space import SearchSpace
+from definitions.valid import Rule
+
+
+class Decision(enum.StrEnum):
+    """What a method wants done with a trial that has just reported."""
+
+    CONTINUE = "CONTINUE"
+    STOP = "STOP"
+    PAUSE = "PAUSE"
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """What to evaluate next.
+
+    Args:
+        configuration: the point of the search space.
+        resume: id of a paused evaluation to go on with; None for a new one.
+        checkpoint_from: id of an evaluation whose checkpoint the new one starts from; None to start afresh.
+    """
+
+    configuration: Mapping[str, Any]
+    resume: int | None = None
+    checkpoint_from: int | None = None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a method calls a trial: a configuration with an id; repeated measurements of it are folded into one."""
+
+    trial_id: int
+    config: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class MethodContext:
+    """What a method is built from.
+
+    Args:
+        space: the search space; None where the definition lists its trials.
+        configurations: the listed configurations, empty where there is a space.
+        objectives: name -> `min` or `max`, the primary one first.
+        fidelity: the benchmark's fidelity; None where it has none.
+        seed: the experiment's seed; the same for every method of a study.
+        arguments: the method's own arguments, by name; where it declares any, all of them are there, checked.
+        repeats: measurements of each configuration that the definition asks for.
+        rules: the definition's `valid` expressions, so that a method need not suggest what they rule out.
+        fixed: the definition's fixed arguments, for methods that reason about what jobs cost and need.
+    """
+
+    space: SearchSpace | None
+    configurations: tuple[Mapping[str, Any], ...]
+    objectives: Mapping[str, Mode]
+    fidelity: Fidelity | None
+    seed: int
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
+    repeats: int = 1
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+
+def allow(configuration: Mapping[str, Any]) -> str | None:
+    """Return None: nothing speaks against a configuration as long as nobody says what does."""
+    return None
+
+
+class Method(abc.ABC):
+    """A scheduler: suggests evaluations, hears of their results, decides who goes on.
+
+    A method is deterministic given its context and the sequence of calls: it draws from generators seeded by the context alone.
+    It is called by one thread. A result holds the primary objective, every other one that was reported (finite numbers, as
+    reported) and, for a progressive fidelity, the level under its `reported_as` name.
+    """
+
+    arguments: ClassVar[Mapping[str, Argument] | None] = None
+    """The arguments it takes, by name; None where it does not say, so that they are handed over unchecked."""
+
+    name: str = ""
+    """What the user calls it; set when it is built."""
+
+    independent: bool = False
+    """Whether suggestions depend on no result, so that they may be asked for ahead of time."""
+
+    finite: bool = False
+    """Whether `suggest` comes to an end that the user asked to reach (a list, a grid), so that stopping earlier is no success."""
+
+    hears_levels: bool = True
+    """Whether it is told of results below the full fidelity, and decides about them."""
+
+    needs_checkpoints: bool = False
+    """Whether it pauses evaluations or starts them from others' checkpoints."""
+
+    tells_suffice: bool = False
+    """Whether on resume it may be told of recorded suggestions (`on_suggestion`) instead of being asked for them again."""
+
+    refuse: Callable[[Mapping[str, Any]], str | None] = staticmethod(allow)
+    """Says why a configuration cannot run, or None where it can; set before the first call."""
+
+    @abc.abstractmethod
+    def suggest(self) -> Suggestion | None:
+        """Return the next evaluation, or None when nothing is left to suggest."""
+
+    def ready(self) -> bool:
+        """Return whether `suggest` has an answer at once; where not, it is asked again when something has happened."""
+        return True
+
+    def resume_only(self) -> Suggestion | None:
+        """Return a paused evaluation to go on with, or None; asked instead of `suggest` where no new trial may start."""
+        return None
+
+    def on_suggestion(self, suggestion: Suggestion | None, skipped: int) -> None:  # noqa: B027
+        """Hear of a recorded suggestion, which counts as made; `skipped` ones before it were refused."""
+
+    def on_trial_add(self, trial: Evaluation) -> None:  # noqa: B027 - a method that learns nothing overrides nothing
+        """Hear that a suggestion became an evaluation."""
+
+    def on_trial_result(self, trial: Evaluation, result: Mapping[str, Any]) -> Decision:
+        """Hear of a result and decide about the evaluation."""
+        return Decision.CONTINUE
+
+    def on_trial_complete(self, trial: Evaluation, result: Mapping[str, Any]) -> None:  # noqa: B027
+        """Hear that an evaluation ran to its end."""
+
+    def on_trial_error(self, trial: Evaluation) -> None:  # noqa: B027
+        """Hear that an evaluation failed and will not be retried."""
+
+    def on_trial_remove(self, trial: Evaluation) -> None:  # noqa: B027
+        """Hear that an evaluation was stopped or paused by this method's decision."""
+
+    def think_apart(self, wake: Callable[[], None]) -> None:  # noqa: B027
+        """Do slow thinking in another process from now on, and call `wake` (from any thread) when `ready` turns true by it."""
+
+    @property
+    def thinking(self) -> bool:
+        """Whether another process is at work on the next suggestion."""
+        return False
+
+    def close(self) -> None:  # noqa: B027
+        """End what `think_apart` began."""

@@ -1,0 +1,240 @@
+"""The only place that calls a method: asks, tells, replays. Used by the loop and by resume."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
+
+from backends.base import Capabilities
+from benchmarking.controller.aggregation import Tell
+from benchmarking.controller.method import Decision, Evaluation, Method, Suggestion
+from definitions.configuration import configuration_id
+from definitions.errors import EXIT_FAULT, OutriderError, UserError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+MAX_SKIPPED = 10_000
+"""Suggestions in a row that may be ruled out before an open-ended method counts as exhausted."""
+
+
+class MethodError(UserError):
+    """A method failed: a fault of whoever wrote it, shown without a traceback as the user can but report it."""
+
+    exit_code = EXIT_FAULT
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What asking a method came to.
+
+    Args:
+        suggestion: a valid one; None where nothing is left.
+        skipped: suggestions before it that were ruled out.
+        last_reason: why the last of those was ruled out.
+    """
+
+    suggestion: Suggestion | None
+    skipped: int = 0
+    last_reason: str = ""
+
+
+class MethodAdapter:
+    """Calls one method for one experiment.
+
+    Args:
+        method: the method.
+        refuse: returns why a configuration cannot run (a `valid` rule, an ingestion mode, an instance that does not fit), or None.
+    """
+
+    def __init__(self, method: Method, refuse: Callable[[Mapping[str, Any]], str | None]) -> None:
+        self._method = method
+        self._refuse = refuse
+        self._last_reason = ""
+        self._evaluations: dict[int, Evaluation] = {}
+        method.refuse = self._refused
+
+    @property
+    def finite(self) -> bool:
+        """Whether the user asked for all suggestions to be evaluated."""
+        return self._method.finite
+
+    @property
+    def independent(self) -> bool:
+        """Whether suggestions may be asked for ahead of time."""
+        return self._method.independent
+
+    @property
+    def hears_levels(self) -> bool:
+        """Whether the method is told of results below the full fidelity."""
+        return self._method.hears_levels
+
+    @property
+    def thinking(self) -> bool:
+        """Whether a suggestion is being thought about elsewhere, so that there will be one although nothing runs."""
+        return self._method.thinking
+
+    def attach(self, capabilities: Capabilities, wake: Callable[[], None]) -> None:
+        """Prepare for the back-end that the experiment runs on.
+
+        On a virtual clock the method thinks in this process, as nothing is delayed by it; else apart, so that nothing is.
+
+        Args:
+            capabilities: the back-end's.
+            wake: makes the loop look again; called from any thread.
+
+        Raises:
+            UserError: the method pauses or copies evaluations, and the back-end keeps no checkpoints.
+        """
+        if self._method.needs_checkpoints and not capabilities.checkpoints:
+            raise UserError(
+                f"method {self._title} goes on from checkpoints",
+                "this back-end keeps none beyond the end of a job",
+                "use ASHA with type=stopping, or a back-end that keeps checkpoints",
+            )
+        if not capabilities.virtual_time:
+            self._method.think_apart(wake)
+
+    def close(self) -> None:
+        """Release what the method holds."""
+        self._method.close()
+
+    def ask(self, evaluation: int) -> Answer | None:
+        """Return the next valid suggestion, which becomes the evaluation of that id unless it resumes an earlier one.
+
+        Returns:
+            None where the method has none yet: it is to be asked again when something has happened.
+
+        Raises:
+            MethodError: the method failed.
+        """
+        if not self._called("suggest", self._method.ready):
+            return None
+        answer = self._next()
+        if answer.suggestion is not None and answer.suggestion.resume is None:
+            self._add(evaluation, answer.suggestion.configuration)
+        return answer
+
+    def ask_resume(self) -> Suggestion | None:
+        """Return a paused evaluation to go on with where no new one may start, or None; raises `MethodError`."""
+        return self._called("resume_only", self._method.resume_only)
+
+    def replay(
+        self,
+        evaluation: int | None,
+        configuration: Mapping[str, Any] | None,
+        next_evaluation: int,
+        *,
+        resumed: bool = False,
+        limited: bool = False,
+        skipped: int = 0,
+    ) -> None:
+        """Ask again on resume, or just tell where that is enough; where an answer differs from the record, the record wins.
+
+        Args:
+            evaluation: the recorded evaluation; None where nothing was left.
+            configuration: its configuration.
+            next_evaluation: id of the next new evaluation.
+            resumed: whether an earlier evaluation was gone on with.
+            limited: whether only such a one was asked for.
+            skipped: suggestions before it that were ruled out.
+
+        Raises:
+            MethodError: the method failed.
+        """
+        recorded = None if evaluation is None else Suggestion(configuration or {}, resume=evaluation if resumed else None)
+        if self._method.tells_suffice:
+            self._called("on_suggestion", self._method.on_suggestion, recorded, skipped)
+        else:
+            asked = self.ask_resume() if limited else self._next().suggestion
+            if _identity(asked) != _identity(recorded):
+                logger.warning(
+                    "the method suggests %s where the journal has %s; the journal wins (has the method or its space changed?)",
+                    _words(asked),
+                    _words(recorded),
+                )
+                if resumed:
+                    self._called("on_suggestion", self._method.on_suggestion, recorded, 0)
+            elif asked is not None:
+                recorded = asked
+        if recorded is not None and recorded.resume is None:
+            self._add(next_evaluation if evaluation is None else evaluation, recorded.configuration)
+
+    def tell(self, tell: Tell) -> Decision:
+        """Make a due call and return the decision (CONTINUE for all but results); raises `MethodError`."""
+        trial = self._evaluations[tell.evaluation]
+        if tell.call == "result":
+            return self._called("on_trial_result", self._decide, trial, tell.result)
+        if tell.call == "complete":
+            self._called("on_trial_complete", self._method.on_trial_complete, trial, tell.result)
+        else:
+            self._called("on_trial_error", self._method.on_trial_error, trial)
+        return Decision.CONTINUE
+
+    def _decide(self, trial: Evaluation, result: Mapping[str, Any]) -> Decision:
+        decision = Decision(self._method.on_trial_result(trial, result))
+        if decision is not Decision.CONTINUE:
+            self._method.on_trial_remove(trial)
+        return decision
+
+    def _next(self) -> Answer:
+        skipped, reason = 0, ""
+        self._last_reason = ""
+        while self._method.finite or skipped < MAX_SKIPPED:
+            suggestion = self._called("suggest", self._method.suggest)
+            if suggestion is None:
+                return Answer(None, skipped, reason or self._last_reason)
+            refusal = None if suggestion.resume is not None else self._refuse(suggestion.configuration)
+            if refusal is None:
+                return Answer(suggestion, skipped, reason)
+            skipped, reason = skipped + 1, refusal
+        return Answer(None, skipped, reason)
+
+    def _refused(self, configuration: Mapping[str, Any]) -> str | None:
+        """Tell the method why a configuration cannot run, and remember it in case that nothing else is left to say."""
+        found = self._refuse(configuration)
+        self._last_reason = found or self._last_reason
+        return found
+
+    def _add(self, evaluation: int, configuration: Mapping[str, Any]) -> None:
+        trial = Evaluation(evaluation, configuration)
+        self._evaluations[evaluation] = trial
+        self._called("on_trial_add", self._method.on_trial_add, trial)
+
+    @property
+    def _title(self) -> str:
+        return self._method.name or type(self._method).__name__
+
+    def _called(self, name: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call the method, and turn whatever it raises into an error that names it."""
+        try:
+            return call(*args, **kwargs)
+        except OutriderError:
+            raise
+        except Exception as error:
+            logger.debug("method %s failed in %s", self._title, name, exc_info=True)
+            place = error.__traceback__
+            while place is not None and place.tb_next is not None:
+                place = place.tb_next
+            where = "" if place is None else f" ({place.tb_frame.f_code.co_filename}:{place.tb_lineno})"
+            raise MethodError(
+                f"method {self._title} failed in {name}: {type(error).__name__}: {error}",
+                f"what was measured is kept{where}",
+                "mend the method and resume, or use another one under another tag",
+            ) from error
+
+
+def _identity(suggestion: Suggestion | None) -> tuple[str, int | None] | None:
+    if suggestion is None:
+        return None
+    return ("" if suggestion.resume is not None else configuration_id(suggestion.configuration), suggestion.resume)
+
+
+def _words(suggestion: Suggestion | None) -> str:
+    if suggestion is None:
+        return "nothing"
+    return f"to go on with {suggestion.resume}" if suggestion.resume is not None else str(dict(suggestion.configuration))

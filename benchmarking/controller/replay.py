@@ -1,0 +1,46 @@
+"""Brings a fresh state and its method to where a journal ends, and counts the time that nobody was at work. Used by the loop on resume."""
+
+from __future__ import annotations
+
+from benchmarking.controller.journal import Journal, Session
+from benchmarking.controller.method_adapter import MethodAdapter
+from benchmarking.controller.state import ExperimentState
+
+
+def replay(journal: Journal, adapter: MethodAdapter, state: ExperimentState) -> dict[str, set[tuple[int, int]]]:
+    """Fold all records into the state, telling the method what it was told.
+
+    Returns:
+        (incarnation, sequence) of the reports that are in the journal, for each job that is still open.
+    """
+    received: dict[str, set[tuple[int, int]]] = {}
+    for record in journal.records():
+        body = record.body
+        if record.kind == "reported":
+            received.setdefault(body["job"], set()).add((body.get("incarnation", 0), body["sequence"]))
+        elif record.kind == "closed":
+            received.pop(body["job"], None)
+        elif record.kind == "suggest":
+            adapter.replay(
+                body["evaluation"],
+                body.get("configuration"),
+                len(state.evaluations),
+                resumed=body.get("resume", False),
+                limited=body.get("limited", False),
+                skipped=body.get("skipped", 0),
+            )
+        elif record.kind == "tell":
+            adapter.tell(state.due_tells[0])
+        state.apply(record)
+    return received
+
+
+def downtime_s(journal: Journal, state: ExperimentState, now: float) -> float:
+    """Write down that a controller goes on now, if one had begun, and return the seconds in which none ran."""
+    sessions = journal.sessions()
+    if state.sequence:
+        sessions.append(Session(state.sequence, state.last_at, now))
+        journal.begin_session(sessions[-1])
+    # Of controllers that recorded nothing, only the last one's start counts: it ends the same pause as theirs.
+    pauses = {session.after: max(0.0, session.started_at - session.last_at) for session in sessions}
+    return sum(pauses.values())

@@ -1,0 +1,101 @@
+"""What an experiment's state is made of: its trials, open jobs and suggestions as far as they are known. Changed by the state alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backends.failures import Cause
+from benchmarking.controller.retry_policy import TrialStatus, as_number
+from definitions.schema import DERIVED_OBJECTIVES, Mode, Order
+
+
+@dataclass(frozen=True)
+class StateSetup:
+    """What the fold depends on besides the records.
+
+    Args:
+        objectives: name -> mode, the primary one first.
+        repeats: measurements per evaluation; `order`: of them; `seed`: of a random order.
+        level_name: metric that holds the level, where the method hears levels; else None.
+        full_level: highest level of a progressive fidelity; None where there is none.
+    """
+
+    objectives: Mapping[str, Mode]
+    repeats: int = 1
+    order: Order = "default"
+    seed: int = 0
+    level_name: str | None = None
+    full_level: float | None = None
+
+
+@dataclass(slots=True)
+class TrialState:
+    """One trial so far; `cost_usd` is None where a price is unknown."""
+
+    trial: int
+    evaluation: int
+    repeat: int
+    configuration: Mapping[str, Any]
+    status: TrialStatus = TrialStatus.RUNNING
+    cause: Cause | None = None
+    message: str = ""
+    jobs: int = 0
+    attempts: int = 0
+    reports: int = 0
+    started_at: float | None = None
+    ended_at: float | None = None
+    duration_s: float = 0.0
+    billable_s: float = 0.0
+    cost_usd: float | None = 0.0
+    last: dict[str, Any] = field(default_factory=dict)
+    best: dict[str, float] = field(default_factory=dict)
+    causes: Counter[Cause] = field(default_factory=Counter)
+    log_tail: Sequence[str] = ()
+    usage: Mapping[str, Any] = field(default_factory=dict)
+
+    def value_of(self, objective: str) -> float | None:
+        """Return the last value of an objective, derived ones included; None where it has none."""
+        if objective == "cost_usd":
+            return self.cost_usd
+        if objective in DERIVED_OBJECTIVES:
+            return self.duration_s if objective == "duration_s" else self.billable_s
+        return as_number(self.last.get(objective))
+
+
+@dataclass(slots=True)
+class JobState:
+    """One open job."""
+
+    name: str
+    trial: int
+    attempt: int
+    submitted_at: float
+    restore_from: str | None
+    worst_usd: float | None
+    accepted_at: float | None = None
+    started: bool = False
+    ended: bool = False
+    incarnation: int = 0
+    reports: int = 0
+    last_event_at: float | None = None
+    stop_requested_at: float | None = None
+    stop_reason: Cause | None = None
+    stage: str = ""
+    pool_booked: bool = False
+
+
+@dataclass(slots=True)
+class EvaluationState:
+    """A suggestion: its configuration, the trials that measure it, and whether the method has ended it.
+
+    `untold` are trials that came to an end of their own while it was ended or paused, of which the method has not heard.
+    """
+
+    configuration: Mapping[str, Any]
+    checkpoint_from: int | None
+    trials: list[int] = field(default_factory=list)
+    untold: list[int] = field(default_factory=list)
+    removed: bool = False

@@ -1,0 +1,63 @@
+"""What a closed job means for its trial, as the content of a `settle` record. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from backends.events import Closed, Rejected
+from backends.failures import Cause, Outcome
+from benchmarking.controller.budget import cost_usd
+from benchmarking.controller.retry_policy import TrialStatus, objective_problem, settle
+from benchmarking.controller.rows import JobState, TrialState
+
+
+def settlement(
+    trial: TrialState,
+    job: JobState,
+    event: Closed | Rejected,
+    *,
+    reported_objectives: Sequence[str],
+    usd_per_hour: float | None,
+    instance_count: int,
+    now: float,
+) -> dict[str, Any]:
+    """Return the body of the `settle` record.
+
+    Args:
+        trial: the trial before this settlement.
+        job: its job that was closed or rejected.
+        event: what the back-end said.
+        reported_objectives: objectives that a completed script must have reported.
+        usd_per_hour: price of the instance type; None where it is unknown.
+        instance_count: instances of the job.
+        now: seconds of the back-end's clock.
+    """
+    cause, message = event.cause, event.message
+    outcome = Outcome.FAILED if isinstance(event, Rejected) else event.outcome
+    if outcome is Outcome.COMPLETED:
+        problem = objective_problem(reported_objectives, trial.last)
+        if problem is not None:
+            outcome, (cause, message) = Outcome.FAILED, problem
+    elif cause is None:
+        cause = Cause.SCRIPT_ERROR
+    never = isinstance(event, Rejected) and event.retry_at is None
+    decided = settle(outcome, cause, trial.causes[cause] if cause is not None else 0, never=never)
+    if decided.status is TrialStatus.WAITING and job.stop_reason is not None:
+        # A job that was to be stopped and was lost instead is not started again.
+        cause, decided = job.stop_reason, settle(Outcome.STOPPED, job.stop_reason, 0)
+    retry_at = None
+    if decided.status is TrialStatus.WAITING:
+        retry_at = now + (decided.retry_in_s or 0.0)
+        if isinstance(event, Rejected) and event.retry_at is not None:
+            retry_at = max(now, event.retry_at)
+    return {
+        "job": job.name,
+        "trial": trial.trial,
+        "status": str(decided.status),
+        "cause": None if cause is None else str(cause),
+        "message": message[:2000],
+        "counts": decided.counts,
+        "retry_at": retry_at,
+        "cost_usd": cost_usd(event.billable_s, usd_per_hour, instance_count) if isinstance(event, Closed) else None,
+    }

@@ -1,0 +1,363 @@
+"""The state of an experiment, folded record by record from its journal: the same code runs live and on resume."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from backends.base import AdoptedJob, AdoptedPool, JobSpec
+from backends.events import Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
+from backends.failures import Cause
+from benchmarking.analysis.measurements import PREFIX, measurements
+from benchmarking.controller.aggregation import ResultFolder, Tell
+from benchmarking.controller.event_codec import record_event
+from benchmarking.controller.journal import Record
+from benchmarking.controller.lookahead import take_out
+from benchmarking.controller.method import Decision
+from benchmarking.controller.repeat_order import ordered
+from benchmarking.controller.retry_policy import TrialStatus, as_number
+from benchmarking.controller.rows import EvaluationState, JobState, StateSetup, TrialState
+from benchmarking.controller.warm_usage import KeptPool, WarmStarts
+from definitions.fidelity import is_canary
+from definitions.schema import DERIVED_OBJECTIVES
+
+
+class ExperimentState:
+    """Everything that the loop decides by; changed by `apply` alone."""
+
+    def __init__(self, setup: StateSetup) -> None:
+        self.setup = setup
+        self.trials: dict[int, TrialState] = {}
+        self.evaluations: dict[int, EvaluationState] = {}
+        self.jobs: dict[str, JobState] = {}
+        self.queue: deque[tuple[int, int]] = deque()
+        self.overtaken: Counter[tuple[int, int]] = Counter()
+        self.block: list[int] = []
+        self.block_of: int | None = None
+        self.skipped = 0
+        self.last_reason = ""
+        self.exhausted = False
+        self.due_tells: deque[Tell] = deque()
+        self.due_stops: deque[tuple[str, Cause]] = deque()
+        self.due_settlements: deque[tuple[JobState, Closed | Rejected]] = deque()
+        self.waiting: list[tuple[float, int]] = []
+        self.interrupted: deque[int] = deque()
+        self.blocked_until: dict[str, float] = {}
+        self.busy = 0
+        self.failures: list[tuple[Cause, str]] = []
+        self.counted_failures = 0
+        self.finished = 0
+        self.succeeded = 0
+        self.spent_usd = 0.0
+        self.reserved_usd = 0.0
+        self.pools: dict[str, KeptPool] = {}
+        self.warm = WarmStarts()
+        self.retained_usd: float | None = 0.0
+        self.retained_s = 0.0
+        self.reports = 0
+        self.first_at: float | None = None
+        self.last_at = 0.0
+        self.sequence = 0
+        self.ended: Mapping[str, Any] | None = None
+        self._steps: Mapping[str, Callable[[float, Mapping[str, Any]], None]] = {
+            "suggest": self._suggest,
+            "start": self._start,
+            "tell": self._tell,
+            "stop": self._stop,
+            "settle": self._settle,
+            "end": self._end,
+        }
+        self._folder = ResultFolder(tuple(setup.objectives), setup.repeats, setup.level_name)
+        self._best_of = [(name, mode) for name, mode in setup.objectives.items() if name not in DERIVED_OBJECTIVES]
+        self.reported_objectives = tuple(name for name, _ in self._best_of)
+        """Objectives that the script reports itself."""
+
+    def apply(self, record: Record, event: Event | None = None) -> None:
+        """Take a record in; the next decision is then a function of this state alone.
+
+        Args:
+            record: the next one.
+            event: the back-end's event that it was made of, where that is at hand; else it is made again of the record.
+        """
+        self.sequence, self.last_at, kind, body = record
+        if self.first_at is None:
+            self.first_at = self.last_at
+        self.ended = None
+        step = self._steps.get(kind)
+        if step is not None:
+            step(self.last_at, body)
+            return
+        event = event or record_event(record)
+        if isinstance(event, Retained):
+            self._retained(event, body["worst_usd"], body["cost_usd"])
+        elif event is not None:
+            self._event(event)
+
+    def _end(self, at: float, body: Mapping[str, Any]) -> None:
+        self.ended = body
+
+    def _suggest(self, at: float, body: Mapping[str, Any]) -> None:
+        self.skipped += body.get("skipped", 0)
+        self.last_reason = body.get("reason") or self.last_reason
+        if not self.block:
+            self.block_of = body.get("block_of")
+        evaluation = body["evaluation"]
+        if evaluation is None:
+            self.exhausted = True
+        elif body.get("resume"):
+            self._resume(self.evaluations[evaluation])
+            return
+        else:
+            self.evaluations[evaluation] = EvaluationState(body["configuration"], body.get("checkpoint_from"))
+            self.block.append(evaluation)
+        if self.exhausted or len(self.block) == self.block_of:
+            self.queue.extend(ordered(self.block, self.setup.repeats, self.setup.order, self.setup.seed))
+            self.block = []
+
+    def _resume(self, evaluation: EvaluationState) -> None:
+        """Let paused trials go on; one whose job has not ended yet goes on once it has, and what ended by itself is told now."""
+        evaluation.removed = False
+        for trial in evaluation.trials:
+            if self.trials[trial].status is TrialStatus.PAUSED:
+                self._wait(trial, self.last_at)
+        untold, evaluation.untold = evaluation.untold, []
+        for trial in untold:
+            self._tell_end(self.trials[trial])
+
+    def _start(self, at: float, body: Mapping[str, Any]) -> None:
+        trial_id = body["trial"]
+        trial = self.trials.get(trial_id)
+        if trial is None:
+            evaluation, repeat = self.queue[0] if "evaluation" not in body else (body["evaluation"], body["repeat"])
+            take_out(self.queue, (evaluation, repeat), self.setup.order, self.overtaken)
+            trial = TrialState(trial_id, evaluation, repeat, self.evaluations[evaluation].configuration)
+            self.trials[trial_id] = trial
+            self.evaluations[evaluation].trials.append(trial_id)
+        elif self.waiting and self.waiting[0][1] == trial_id:
+            heapq.heappop(self.waiting)
+        else:
+            self.interrupted.remove(trial_id)
+        trial.status, trial.cause, trial.message = TrialStatus.RUNNING, None, ""
+        trial.jobs += 1
+        self.jobs[body["job"]] = JobState(body["job"], trial_id, body["attempt"], at, body["restore_from"], body["worst_usd"])
+        self.reserved_usd += body["worst_usd"] or 0.0
+        self.busy += 1
+
+    def _event(self, event: Event) -> None:
+        job = self.jobs.get(event.job)
+        if job is None:
+            return
+        trial = self.trials[job.trial]
+        job.last_event_at = event.at
+        match event:
+            case Reported():
+                self._reported(event, job, trial)
+            case Started():
+                job.started = True
+                trial.attempts += 1
+                if trial.started_at is None:
+                    trial.started_at = event.at
+            case Restarted():
+                job.incarnation, job.reports = event.incarnation, 0
+            case Ended():
+                job.ended = True
+                self.busy -= 1
+                self._unblock(str(trial.configuration.get("instance_type", "")))
+            case Noted():
+                job.stage = event.stage or job.stage
+            case Closed() | Rejected():
+                self._closed(event, job)
+            case _:
+                job.accepted_at = event.at
+
+    def _reported(self, event: Reported, job: JobState, trial: TrialState) -> None:
+        job.reports += 1
+        trial.reports += 1
+        self.reports += 1
+        trial.last.update(event.metrics)
+        for name, mode in self._best_of:
+            value = as_number(event.metrics.get(name))
+            if value is None or not math.isfinite(value):
+                continue
+            best = trial.best.get(name)
+            if best is None or (value < best if mode == "min" else value > best):
+                trial.best[name] = value
+        if not self.evaluations[trial.evaluation].removed:
+            tell = self._folder.reported(trial.evaluation, trial.repeat, event.metrics)
+            if tell is not None:
+                self.due_tells.append(tell)
+
+    def _closed(self, event: Closed | Rejected, job: JobState) -> None:
+        del self.jobs[job.name]
+        if self.due_stops:
+            self.due_stops = deque(due for due in self.due_stops if due[0] != job.name)
+        self.reserved_usd = self.reserved_usd - (job.worst_usd or 0.0) if self.jobs or self.pools else 0.0
+        if not job.ended:
+            self.busy -= 1
+        self.due_settlements.append((job, event))
+        if isinstance(event, Closed) and "warm" in event.usage:
+            self.warm.closed(job.name, job.submitted_at, event.usage)
+        if isinstance(event, Rejected) and event.retry_at is not None and event.scope is not Scope.JOB:
+            instance = self.trials[job.trial].configuration.get("instance_type", "")
+            key = "" if event.scope is Scope.BACKEND else str(instance)
+            self.blocked_until[key] = max(event.retry_at, self.blocked_until.get(key, 0.0))
+
+    def blocked_until_at(self) -> float:
+        """Return until when the back-end takes no jobs of some kind; 0 where it takes all."""
+        return max(self.blocked_until.values(), default=0.0)
+
+    def closed_until_at(self, instance_type: str) -> float:
+        """Return until when it takes none at all, or none of an instance type (empty: none at all); 0 where it does."""
+        until = self.blocked_until
+        return max(until.get("", 0.0), until.get(instance_type, 0.0)) if until else 0.0
+
+    def _unblock(self, instance_type: str) -> None:
+        """Let what waits for a quota of the instance type try again, as one of its jobs has made room."""
+        if instance_type not in self.blocked_until:
+            return
+        freed = {trial for _, trial in self.waiting if self._waits_for_quota(trial, instance_type)}
+        if freed:
+            del self.blocked_until[instance_type]
+            self.waiting = [(self.last_at if trial in freed else due_at, trial) for due_at, trial in self.waiting]
+            heapq.heapify(self.waiting)
+
+    def _waits_for_quota(self, trial: int, instance_type: str) -> bool:
+        state = self.trials[trial]
+        return state.cause is Cause.QUOTA and state.configuration.get("instance_type", "") == instance_type
+
+    def _retained(self, event: Retained, worst_usd: float | None, cost_usd: float | None) -> None:
+        """Count warm instances that wait as money in flight, and as spent once they are gone; once for each job."""
+        job = self.jobs.get(event.job)
+        if event.billable_s is None:
+            if event.job in self.pools or (job is not None and job.pool_booked):
+                return
+            self.pools[event.job] = KeptPool(event.instance_type, event.instance_count, event.at, worst_usd)
+            self.warm.kept_at(event.at)
+            self.reserved_usd += worst_usd or 0.0
+            if job is not None and job.worst_usd is not None:
+                # Its own worst case held what its instances may cost after it.
+                moved_usd = min(job.worst_usd, worst_usd or 0.0)
+                job.worst_usd -= moved_usd
+                self.reserved_usd -= moved_usd
+        elif event.job in self.pools:
+            worst_usd = self.pools.pop(event.job).worst_usd
+            self.reserved_usd = self.reserved_usd - (worst_usd or 0.0) if self.jobs or self.pools else 0.0
+            if job is not None:
+                job.pool_booked = True
+            if event.reused_by:
+                self.warm.reused_by(event.reused_by)
+            self.retained_s += event.billable_s
+            self.retained_usd = None if self.retained_usd is None or cost_usd is None else self.retained_usd + cost_usd
+            self.spent_usd += cost_usd or 0.0
+
+    def _tell(self, at: float, body: Mapping[str, Any]) -> None:
+        tell = self.due_tells.popleft()
+        decision = Decision(body["decision"])
+        at_full_level = tell.level is not None and self.setup.full_level is not None and tell.level >= self.setup.full_level
+        if decision is Decision.CONTINUE or (decision is Decision.STOP and at_full_level):
+            return
+        evaluation = self.evaluations[tell.evaluation]
+        evaluation.removed = True
+        if decision is Decision.STOP:
+            self._folder.removed(tell.evaluation)
+        reason = Cause.SCHEDULER if decision is Decision.STOP else Cause.PAUSED
+        running = {job.trial: job.name for job in self.jobs.values() if job.stop_requested_at is None}
+        self.due_stops.extend((running[trial], reason) for trial in evaluation.trials if trial in running)
+
+    def _stop(self, at: float, body: Mapping[str, Any]) -> None:
+        if self.due_stops and self.due_stops[0][0] == body["job"]:
+            self.due_stops.popleft()
+        job = self.jobs[body["job"]]
+        job.stop_requested_at, job.stop_reason = at, Cause(body["reason"])
+
+    def _settle(self, at: float, body: Mapping[str, Any]) -> None:
+        job, event = self.due_settlements.popleft()
+        trial = self.trials[job.trial]
+        trial.status = TrialStatus(body["status"])
+        trial.cause = None if body["cause"] is None else Cause(body["cause"])
+        trial.message = body["message"]
+        if trial.cause is not None:
+            trial.causes[trial.cause] += 1
+        if isinstance(event, Closed):
+            self._account(trial, event, body["cost_usd"])
+        if trial.status is TrialStatus.WAITING:
+            self._wait(trial.trial, body["retry_at"])
+        elif trial.status is TrialStatus.INTERRUPTED:
+            self.interrupted.append(trial.trial)
+        elif trial.status is TrialStatus.PAUSED and not self.evaluations[trial.evaluation].removed:
+            self._wait(trial.trial, self.last_at)
+        elif trial.status.is_final:
+            self._final(trial, counts=body["counts"])
+
+    def _account(self, trial: TrialState, event: Closed, cost_usd: float | None) -> None:
+        trial.ended_at = event.ended_at if event.ended_at is not None else event.at
+        if event.started_at is not None and event.ended_at is not None:
+            trial.duration_s += event.ended_at - event.started_at
+            # That it runs is often seen later than it was so.
+            trial.started_at = event.started_at if trial.started_at is None else min(trial.started_at, event.started_at)
+        trial.billable_s += event.billable_s
+        trial.log_tail, trial.usage = event.log_tail, event.usage
+        trial.cost_usd = None if trial.cost_usd is None or cost_usd is None else trial.cost_usd + cost_usd
+        self.spent_usd += cost_usd or 0.0
+
+    def _final(self, trial: TrialState, *, counts: bool) -> None:
+        self.finished += 1
+        if counts:
+            self.counted_failures += 1
+            self.failures.append((trial.cause or Cause.SCRIPT_ERROR, trial.message))
+        if trial.status is TrialStatus.COMPLETED:
+            self.succeeded += 1
+        if self.evaluations[trial.evaluation].removed:
+            self.evaluations[trial.evaluation].untold.append(trial.trial)
+        elif trial.status is not TrialStatus.STOPPED:
+            self._tell_end(trial)
+
+    def _tell_end(self, trial: TrialState) -> None:
+        final: dict[str, Any] | None = None
+        if trial.status is TrialStatus.COMPLETED:
+            final = {name: trial.value_of(name) for name in self.setup.objectives}
+        tell = self._folder.finished(trial.evaluation, trial.repeat, final)
+        if tell is not None:
+            if tell.call == "complete" and is_canary(trial.configuration) and trial.attempts == 1:
+                # A canary that was interrupted and went on says nothing of the full job's time.
+                used = measurements(trial.usage, trial.last, trial.duration_s, trial.billable_s, trial.cost_usd)
+                tell = replace(tell, result={**tell.result, **{PREFIX + name: value for name, value in used.items()}})
+            self.due_tells.append(tell)
+
+    def _wait(self, trial: int, due_at: float) -> None:
+        self.trials[trial].status = TrialStatus.WAITING
+        heapq.heappush(self.waiting, (due_at, trial))
+
+    def adopted_pools(self) -> list[AdoptedPool]:
+        """Return the warm instances that wait as a back-end takes them over."""
+        return [AdoptedPool(job, pool.instance_type, pool.instance_count, pool.since) for job, pool in self.pools.items()]
+
+    def adopted(
+        self, spec_of: Mapping[str, JobSpec], received: Mapping[str, Collection[tuple[int, int]]] | None = None
+    ) -> list[AdoptedJob]:
+        """Return the open jobs as a back-end takes them over, in the order of their submission.
+
+        Args:
+            spec_of: what was submitted, by job.
+            received: (incarnation, sequence) of the reports that are in the journal, by job.
+        """
+        return [
+            AdoptedJob(
+                spec=spec_of[job.name],
+                submitted_at=job.submitted_at,
+                last_event_at=job.last_event_at,
+                accepted_at=job.accepted_at,
+                started=job.started,
+                ended=job.ended,
+                incarnation=job.incarnation,
+                reports=job.reports,
+                stop_requested_at=job.stop_requested_at,
+                stop_reason=job.stop_reason,
+                received=frozenset((received or {}).get(job.name, ())),
+            )
+            for job in self.jobs.values()
+        ]

@@ -1,0 +1,395 @@
+"""The loop of one experiment: takes one step after another, each derived from the state, and writes each down before its effect."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from backends.base import Backend, JobSpec
+from backends.events import Closed, Event, Retained
+from backends.failures import Cause
+from benchmarking.controller.budget import Limit, affordable, cost_usd, may_add, reached
+from benchmarking.controller.ending import Ending, Reason, ending, limit_reason, nothing_left
+from benchmarking.controller.event_codec import event_record, suggestion_body
+from benchmarking.controller.interfaces import Jobs, Observer, Wallet, checkpoint_key
+from benchmarking.controller.journal import Journal
+from benchmarking.controller.lookahead import next_entries, wanted_ahead
+from benchmarking.controller.method_adapter import MethodAdapter
+from benchmarking.controller.repeat_order import block_size
+from benchmarking.controller.replay import downtime_s, replay
+from benchmarking.controller.retry_policy import common_cause
+from benchmarking.controller.settlement import settlement
+from benchmarking.controller.state import ExperimentState
+from definitions.errors import EXIT_BUDGET
+from definitions.schema import Budget
+
+_VIRTUAL_BATCH = 512
+"""Records per commit on a virtual clock, where the same run can be had again for nothing."""
+
+_THINKING_S = 60.0
+"""Longest wait for a method that thinks while nothing runs; its answer ends it early."""
+
+_RELEASE_S = 60.0
+"""Longest wait at the end for what warm instances cost."""
+
+_TICK_S = 1e-6
+"""Times closer than this are equal: the resolution of a float that holds seconds since the epoch is 2.4e-7."""
+
+
+class Tuner:
+    """Runs one experiment from wherever its journal stands.
+
+    Args:
+        state: a fresh state; records of the journal are folded into it by `run`.
+        adapter: the method.
+        backend: where jobs run; the caller closes it.
+        journal: the record; the caller closes it.
+        jobs: makes job specifications.
+        budget: the limits.
+        n_workers: trials that may be in flight at once.
+        wallet: money spent by the invocation's earlier experiments.
+        observers: called after each record, for progress.
+        conclude: says when nothing is left to suggest whether the method decided what it was to decide, and in words what; None for most.
+    """
+
+    def __init__(
+        self,
+        *,
+        state: ExperimentState,
+        adapter: MethodAdapter,
+        backend: Backend,
+        journal: Journal,
+        jobs: Jobs,
+        budget: Budget,
+        n_workers: int,
+        wallet: Wallet | None = None,
+        observers: tuple[Observer, ...] = (),
+        conclude: Callable[[], tuple[bool, str] | None] = lambda: None,
+    ) -> None:
+        self.state = state
+        self._conclude = conclude
+        self._adapter = adapter
+        self._backend = backend
+        self._journal = journal
+        self._jobs = jobs
+        self._budget = budget
+        self._n_workers = n_workers
+        self._wallet = wallet or Wallet()
+        self._observers = observers
+        self._events: deque[Event] = deque()
+        self._interrupted = False
+        self._downtime_s = 0.0
+        self._uncommitted = 0
+        self._release_until: float | None = None
+        self.virtual = backend.capabilities.virtual_time
+        adapter.attach(backend.capabilities, backend.wake)
+
+    def interrupt(self) -> None:
+        """Wind down: stop what runs, record it, return. Safe in a signal handler."""
+        self._interrupted = True
+        self._backend.wake()
+
+    def run(self) -> Ending:
+        """Run to an end and return it.
+
+        Raises:
+            UserError: the journal cannot be written, or the method failed.
+        """
+        try:
+            return self._run()
+        except (Exception, KeyboardInterrupt):
+            self._abandon()
+            raise
+        finally:
+            self._adapter.close()
+
+    def _abandon(self) -> None:
+        """Write down that what runs is stopped by us, as the back-end is closed now: else a resume took it for somebody else's doing."""
+        with contextlib.suppress(Exception):
+            for job in self.state.jobs.values():
+                if job.stop_requested_at is None:
+                    self._record("stop", {"job": job.name, "reason": str(Cause.INTERRUPTED)})
+            self._commit(always=True)
+
+    def _run(self) -> Ending:
+        self._replay()
+        while True:
+            stopping = self._stopping()
+            if self._step(stopping):
+                continue
+            if not self.state.jobs:
+                why = stopping or nothing_left(self.state, self._budget, self._backend.now() + _TICK_S, thinking=self._adapter.thinking)
+                if why is not None and not self._is_releasing():
+                    return self._end(*why)
+            self._take_event(stopping)
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds that this experiment's controllers have run."""
+        first_at = self.state.first_at
+        return 0.0 if first_at is None else self._backend.now() - first_at - self._downtime_s
+
+    @property
+    def spent_usd(self) -> float:
+        """Money that the invocation has spent on closed jobs."""
+        return self._wallet.spent_usd + self.state.spent_usd
+
+    def _is_releasing(self) -> bool:
+        """Return whether instances that were kept warm are still to be accounted for; asks for their release the first time."""
+        if self._release_until is None and self.state.pools:
+            self._release_until = self._backend.now() + _RELEASE_S
+            self._backend.release()
+        return bool(self.state.pools) and self._backend.now() < (self._release_until or 0.0)
+
+    def _replay(self) -> None:
+        received = replay(self._journal, self._adapter, self.state)
+        if self.state.sequence:
+            jobs = self.state.jobs.values()
+            specs = {job.name: replace(self._spec(job.trial, job.attempt, job.restore_from), name=job.name) for job in jobs}
+            self._backend.adopt(self.state.adopted(specs, received), self.state.last_at)
+            self._backend.adopt_pools(self.state.adopted_pools())
+        self._downtime_s = downtime_s(self._journal, self.state, self._backend.now())
+
+    def _record(self, kind: str, body: Mapping[str, Any], event: Event | None = None) -> None:
+        record = self._journal.append(self._backend.now() if event is None else event.at, kind, body)
+        self.state.apply(record, event)
+        self._uncommitted += 1
+        for observer in self._observers:
+            observer(record, self.state)
+
+    def _commit(self, *, always: bool = False) -> None:
+        if always or not self.virtual or self._uncommitted >= _VIRTUAL_BATCH:
+            self._journal.commit()
+            self._uncommitted = 0
+
+    def _stopping(self) -> tuple[Reason, str] | None:
+        """Return why everything is to be stopped now, or why nothing more will be started; None to go on."""
+        state = self.state
+        if self._interrupted:
+            return Reason.INTERRUPTED, ""
+        if state.failures and len(state.failures) == state.finished:
+            alike = common_cause(state.failures, state.finished, self._n_workers)
+            if alike is not None:
+                return Reason.ALIKE, alike
+        elapsed_s = 0.0 if self._budget.max_wallclock_time is None else self.elapsed_s
+        limit = reached(self._budget, failures=state.counted_failures, elapsed_s=elapsed_s)
+        if limit is None:
+            return None
+        return limit_reason(limit), state.failures[-1][1] if limit is Limit.FAILURES else ""
+
+    def _is_closed_to(self, instance_type: str) -> bool:
+        return self.state.closed_until_at(instance_type) > self._backend.now() + _TICK_S
+
+    def _step(self, stopping: tuple[Reason, str] | None) -> bool:
+        """Take the next step that the state calls for; return whether there was one."""
+        state = self.state
+        if state.due_settlements:
+            self._settle()
+        elif state.due_tells:
+            tell = state.due_tells[0]
+            decision = self._adapter.tell(tell)
+            body = {"call": tell.call, "evaluation": tell.evaluation, "level": tell.level, "decision": str(decision)}
+            self._record("tell", body)
+        elif state.due_stops:
+            self._stop(*state.due_stops[0])
+        elif stopping is not None:
+            return self._stop_one(stopping[0])
+        else:
+            return self._start_one()
+        return True
+
+    def _settle(self) -> None:
+        job, event = self.state.due_settlements[0]
+        trial = self.state.trials[job.trial]
+        ran_on = event.instance_type if isinstance(event, Closed) else None
+        usd_per_hour, count = self._jobs.price({**trial.configuration, "instance_type": ran_on} if ran_on else trial.configuration)
+        body = settlement(
+            trial,
+            job,
+            event,
+            reported_objectives=self.state.reported_objectives,
+            usd_per_hour=usd_per_hour,
+            instance_count=count,
+            now=self._backend.now(),
+        )
+        self._record("settle", body)
+
+    def _stop(self, job: str, reason: Cause) -> None:
+        self._record("stop", {"job": job, "reason": str(reason)})
+        self._commit()
+        self._backend.stop(job, reason)
+
+    def _stop_one(self, reason: Reason) -> bool:
+        cause = Cause.INTERRUPTED if reason is Reason.INTERRUPTED else Cause.BUDGET
+        for job in self.state.jobs.values():
+            if job.stop_requested_at is None:
+                self._stop(job.name, cause)
+                return True
+        return False
+
+    def _start_one(self) -> bool:
+        """Start or plan one trial if there is a free worker; return whether a step was taken."""
+        state = self.state
+        if state.busy >= self._workers_now():
+            return False
+        # What has happened already comes first: a suggestion shall know of every result that is there.
+        if not self._events:
+            self._events.extend(self._backend.wait(0.0))
+        if self._events:
+            self._record_event()
+            return True
+        if self._is_closed_to(""):
+            return False
+        if state.interrupted:
+            return self._start(state.interrupted[0])
+        if state.waiting and state.waiting[0][0] <= self._backend.now() + _TICK_S:
+            return self._start(state.waiting[0][1])
+        if may_add(self._budget, len(state.trials)) is not None:
+            if self._ask_resume():
+                return True
+            # Only asking tells whether a list that is as long as the limit is finished.
+            if state.jobs or state.queue or state.exhausted or not self._adapter.finite:
+                return False
+        elif state.queue and not state.block:
+            return self._start_next()
+        elif state.exhausted:
+            return False
+        return self._ask()
+
+    def _start_next(self) -> bool:
+        """Start the trial whose turn it is, or one soon after it for which instances wait warm; return whether a step was taken."""
+        state, budget = self.state, self._budget
+        order, repeats = state.setup.order, state.setup.repeats
+        if not (self._backend.capabilities.warm_pools and self._adapter.independent) or order == "random":
+            return self._start(None)
+        left = sys.maxsize if budget.max_num_trials is None else budget.max_num_trials - len(state.trials)
+        if not state.exhausted and self._block_size() == 1 and wanted_ahead(state.queue, repeats=repeats, left=left) and self._ask():
+            return True
+        overtaken = state.overtaken[state.queue[0]]
+        for evaluation, repeat in next_entries(state.queue, order=order, repeats=repeats, left=left, overtaken=overtaken):
+            if self._backend.idle(*self._jobs.instances(state.evaluations[evaluation].configuration)):
+                return self._start(None, (evaluation, repeat)) or self._start(None)
+        return self._start(None)
+
+    def _workers_now(self) -> int:
+        # The first trial of an unknown script on a paid back-end runs alone: if it fails, it fails once.
+        if self._backend.capabilities.real_money and not self.state.succeeded:
+            return 1
+        return self._n_workers
+
+    def _ask_resume(self) -> bool:
+        """Go on with a paused evaluation where the trials are all started; return whether there was one."""
+        suggestion = self._adapter.ask_resume()
+        if suggestion is None:
+            return False
+        self._record("suggest", {"evaluation": suggestion.resume, "resume": True, "limited": True, "block_of": None})
+        return True
+
+    def _ask(self) -> bool:
+        """Ask for the next suggestion; return whether there was an answer."""
+        state = self.state
+        block_of = state.block_of if state.block else self._block_size()
+        evaluation = len(state.evaluations)
+        answer = self._adapter.ask(evaluation)
+        if answer is None:
+            return False
+        body = suggestion_body(answer.suggestion, answer.skipped, answer.last_reason, evaluation, block_of)
+        self._record("suggest", body)
+        return True
+
+    def _block_size(self) -> int | None:
+        setup, most = self.state.setup, self._budget.max_num_trials
+        left = most - len(self.state.trials) if self._adapter.independent and most is not None else None
+        return block_size(setup.repeats, setup.order, finite=self._adapter.finite, left=left)
+
+    def _start(self, trial_id: int | None, entry: tuple[int, int] | None = None) -> bool:
+        state = self.state
+        if trial_id is None:
+            evaluation, repeat = entry or state.queue[0]
+            trial_id, attempt, configuration = len(state.trials), 1, state.evaluations[evaluation].configuration
+            source = state.evaluations[evaluation].checkpoint_from
+            restore_from = None if source is None else self._checkpoint_of(state.evaluations[source].trials[0])
+        else:
+            trial = state.trials[trial_id]
+            evaluation, repeat, attempt, configuration = trial.evaluation, trial.repeat, trial.jobs + 1, trial.configuration
+            restore_from = self._checkpoint_of(trial_id)
+        if self._is_closed_to(str(configuration.get("instance_type", ""))):
+            return False
+        worst_usd = self._jobs.worst_usd(configuration)
+        if not affordable(self._budget, spent_usd=self.spent_usd, reserved_usd=state.reserved_usd, worst_usd=worst_usd):
+            return False
+        body = {
+            "trial": trial_id,
+            "evaluation": evaluation,
+            "repeat": repeat,
+            "attempt": attempt,
+            "job": self._jobs.name(trial_id, attempt),
+            "restore_from": restore_from,
+            "worst_usd": worst_usd,
+        }
+        self._record("start", body)
+        self._commit()
+        self._release_until = None
+        self._backend.submit(self._spec(trial_id, attempt, restore_from))
+        return True
+
+    def _spec(self, trial_id: int, attempt: int, restore_from: str | None) -> JobSpec:
+        trial = self.state.trials[trial_id]
+        return self._jobs.build(trial_id, trial.repeat, trial.configuration, attempt, restore_from)
+
+    def _checkpoint_of(self, trial: int) -> str | None:
+        if not self._backend.capabilities.checkpoints:
+            return None
+        key = checkpoint_key(trial)
+        return key if self._backend.checkpoints.exists(key) else None
+
+    def _take_event(self, stopping: tuple[Reason, str] | None) -> None:
+        """Record the next event, waiting for it if need be."""
+        if not self._events:
+            self._commit()
+            if self._interrupted and stopping is None:
+                return
+            self._events.extend(self._backend.wait(self._timeout_s(stopping)))
+        if self._events:
+            self._record_event()
+
+    def _record_event(self) -> None:
+        event = self._events.popleft()
+        kind, body = event_record(event)
+        if isinstance(event, Retained):
+            price = self._jobs.price({"instance_type": event.instance_type, "instance_count": event.instance_count})
+            body["worst_usd"] = cost_usd(event.worst_s, *price)
+            body["cost_usd"] = None if event.billable_s is None else cost_usd(event.billable_s, *price)
+        self._record(kind, body, event)
+
+    def _timeout_s(self, stopping: tuple[Reason, str] | None) -> float | None:
+        state, now, limit_s = self.state, self._backend.now(), self._budget.max_wallclock_time
+        due = [until for until in state.blocked_until.values() if until > now + _TICK_S] if state.blocked_until else []
+        if stopping is None:
+            due += [at for at, _ in state.waiting[:1] if at > now + _TICK_S]
+            due += [] if limit_s is None or state.first_at is None else [state.first_at + self._downtime_s + limit_s]
+        if self._adapter.thinking:
+            due.append(now + _THINKING_S)
+        if self._release_until is not None and not state.jobs:
+            due.append(self._release_until)
+        return max(0.0, min(due) - now) if due else None
+
+    def _end(self, reason: Reason, detail: str) -> Ending:
+        state = self.state
+        if reason in (Reason.EXHAUSTED, Reason.TRIALS) and state.failures and len(state.failures) == state.finished == len(state.trials):
+            reason, detail = Reason.NONE_SUCCEEDED, state.failures[-1][1]
+        unfinished = bool(state.queue or state.block or state.interrupted or state.waiting) or not state.exhausted
+        trials = state.finished if reason is Reason.ALIKE else len(state.trials)
+        conclusion = self._conclude() if reason is Reason.EXHAUSTED else None
+        detail = detail if conclusion is None else conclusion[1]
+        result = ending(reason, finite=self._adapter.finite, unfinished=unfinished, trials=trials, detail=detail)
+        if conclusion is not None and not conclusion[0]:
+            result = replace(result, exit_code=EXIT_BUDGET)
+        if state.ended is None or state.ended["reason"] != result.reason:
+            self._record("end", {"reason": str(result.reason), "message": result.message, "exit_code": result.exit_code})
+        self._commit(always=True)
+        return result

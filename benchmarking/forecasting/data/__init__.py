@@ -1,0 +1,1 @@
+"""Canaries as data, and where they are read from."""

@@ -1,0 +1,144 @@
+"""When the evidence cannot carry a forecast: refusals, each with its reason in words. Pure; used by forecasts."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from benchmarking.forecasting.model.phases import Laws
+from benchmarking.forecasting.model.power_law import Growth, within_levels
+from benchmarking.forecasting.model.result import Status
+
+Array: TypeAlias = Any
+Finding: TypeAlias = tuple[Status, str]
+
+_FARTHEST = 150.0
+"""The full job may be so many times the largest canary; beyond that a forecast is refused whatever its width."""
+
+_SHORTEST_S, _SHORTEST_SHARE = 0.5, 0.25
+"""A fit phase shorter than the first, and than this share of start-up, says nothing of its growth."""
+
+_HARDLY_GROWS = 1.4
+"""Growth, over at least three times the data, up to which a fit phase counts as not growing yet."""
+
+_MOSTLY_CONSTANT, _LOOSE_EXPONENT = 0.5, 0.1
+"""A phase of which more than the first is constant at the largest canary, its exponent looser than the second, is not decided."""
+
+_MISFIT = 3.0
+"""Residual over repeat noise from which on the law is said not to fit."""
+
+
+def level_findings(growth: Growth | None, what: str, known: bool) -> list[Finding]:
+    """Return what speaks against extrapolating one growth.
+
+    Args:
+        growth: of the part that grows; None where there is none.
+        what: its name, for the words.
+        known: whether how it grows is known beforehand (a family, or steps that go with the data).
+    """
+    if growth is None or growth.top >= 0.999:
+        return []
+    levels = {round(10 * math.log(size)) for size in growth.x}
+    found: list[Finding] = []
+    if len(levels) < 2:
+        text = f"{what} was measured at one fraction only, so how it grows is not known"
+        found.append((Status.WIDE if known else Status.NOT_DECIDED, text))
+    beyond = 1 / growth.top
+    if beyond > _FARTHEST:
+        found.append((Status.NOT_DECIDED, f"the full job is {beyond:.0f} times the largest canary"))
+    return found
+
+
+def short_findings(growth: Growth | None, y: Array | None, startup: Array | None, what: str) -> list[Finding]:
+    """Return a refusal where the largest canary hardly worked: then warming up is what was measured, and not how the work grows.
+
+    Args:
+        growth: of the phase that grows; None where there is none.
+        y: (n,) its measurements in seconds, in the order of the growth's sizes; None where they are not known.
+        startup: (n,) seconds of start-up beside it; None where they are not known.
+        what: its name, for the words.
+    """
+    if growth is None or y is None or len(y) != len(growth.x) or growth.top >= 0.999:
+        return []
+    # Plain Python: for a handful of numbers it takes a tenth of what numpy does.
+    x, lowest = growth.x.tolist(), float(growth.x.min())
+    longest = statistics.median(value for size, value in zip(x, y.tolist(), strict=True) if size >= growth.top * 0.9)
+    beside = None if startup is None else statistics.median(startup.tolist())
+    if longest < _SHORTEST_S and (beside is None or longest < _SHORTEST_SHARE * beside):
+        text = f"{what} takes {longest:.2g} s at the largest canary, too short to tell how it grows"
+        return [(Status.NOT_DECIDED, text)]
+    bottom = statistics.median(value for size, value in zip(x, y.tolist(), strict=True) if size <= lowest * 1.1)
+    if growth.top >= 3 * lowest and longest < _HARDLY_GROWS * bottom:
+        return [(Status.NOT_DECIDED, f"{what} hardly grows up to the largest canary, so how it goes on from there is not seen")]
+    constant = growth.constant_share()
+    if constant > _MOSTLY_CONSTANT and growth.exponent()[1] > _LOOSE_EXPONENT:
+        text = f"{constant:.0%} of {what} at the largest canary does not grow, so how the rest grows is hardly seen"
+        return [(Status.NOT_DECIDED, text)]
+    return []
+
+
+def falling(x: Array, y: Array, what: str) -> list[Finding]:
+    """Return a refusal where a quantity falls as the data grows, by more than the noise of repeats (10 % where there are none)."""
+    runs = sorted(zip(x.tolist(), y.tolist(), strict=True))
+    if runs[-1][0] <= 1.2 * runs[0][0]:
+        return []
+    squares, freedom = within_levels(x, y)
+    noise_sd = math.sqrt(squares / freedom) if freedom >= 2 else 0.1
+    low, high = _quantile(runs, 0.34), _quantile(runs, 0.75)
+    small, large = [math.log(value) for size, value in runs if size <= low], [math.log(value) for size, value in runs if size >= high]
+    drop = math.fsum(small) / len(small) - math.fsum(large) / len(large)
+    error = max(noise_sd, 0.02) * math.sqrt(1 / len(small) + 1 / len(large))
+    if drop > 2.5 * error and drop > 0.05:
+        return [(Status.NOT_DECIDED, f"{what} falls as the data grows, which no law here explains")]
+    return []
+
+
+def _quantile(runs: Sequence[tuple[float, float]], share: float) -> float:
+    """Return a quantile of the sizes of runs in ascending order, interpolated."""
+    at = share * (len(runs) - 1)
+    below = runs[int(at)][0]
+    return below + (runs[min(int(at) + 1, len(runs) - 1)][0] - below) * (at - int(at))
+
+
+def misfit(growth: Growth, y: Array, what: str) -> list[Finding]:
+    """Return a finding where the best law leaves far more than the noise of repeats."""
+    squares, freedom = within_levels(growth.x, y)
+    if freedom < 2 or len(growth.x) - freedom < 3:
+        return []
+    repeat_sd = max(math.sqrt(squares / freedom), 0.02)
+    if growth.noise_sd() > _MISFIT * repeat_sd and growth.noise_sd() > 0.15:
+        text = f"no law fits {what}: it scatters by {growth.noise_sd():.0%} around the best one, and repeats by {repeat_sd:.0%}"
+        return [(Status.NOT_DECIDED, text)]
+    return []
+
+
+def time_findings(laws: Laws | None, values: Array | None, main: Array | None, known: bool, what: str) -> list[Finding]:
+    """Return what speaks against a forecast of time.
+
+    Args:
+        laws: of the time; None where it was not measured.
+        values: (n,) measured totals, in the order of the growth's sizes; None where there are none.
+        main: (n,) measurements of the part that grows; None likewise.
+        known: whether the growth is known beforehand.
+        what: e.g. `total_s`.
+    """
+    if laws is None:
+        return []
+    growth = laws.growth
+    found = level_findings(growth, what, known)
+    if growth is not None and values is not None and len(values) == len(growth.x):
+        found += falling(growth.x, values, what)
+    if growth is not None and main is not None and len(main) == len(growth.x) and float(main.min()) > 0:
+        found += misfit(growth, main, what)
+    return found
+
+
+def worst(findings: Sequence[Finding], start: Status) -> Status:
+    """Return the gravest of some statuses."""
+    from benchmarking.forecasting.model.result import graver
+
+    for status, _ in findings:
+        start = graver(start, status)
+    return start

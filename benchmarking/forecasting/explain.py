@@ -1,0 +1,149 @@
+"""What drives the width of a forecast, and what one more canary would cost and buy. Used by `--explain` and by RACE; pure."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarking.forecasting.data.table import NUMBERS, Canary
+from benchmarking.forecasting.forecast import Question, draw
+from benchmarking.forecasting.model.fit import Fitted, fit_all
+
+_EXPECTED = 10_000
+"""Number of a repeat that no measured run has."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One more canary: what it is expected to cost, and the half width of the 80 % interval (a factor) before and after.
+
+    Args:
+        fraction: nominal fraction of the data; `is_repeat`: whether it was measured there before.
+        seconds: expected wall time; `usd`: of it, None where the price is unknown.
+        before, after: half of the 80 % interval of the total time, as a factor.
+    """
+
+    fraction: float
+    is_repeat: bool
+    seconds: float
+    usd: float | None
+    before: float
+    after: float
+
+
+def drivers(item: Fitted, question: Question) -> dict[str, float]:
+    """Return the share of the variance of log total time that each cause brings: noise of the runs, growth of each part.
+
+    Args:
+        item: a fitted configuration whose time was measured.
+        question: what is asked.
+    """
+    import numpy as np
+
+    if item.time is None:
+        return {}
+    rng = np.random.default_rng(question.seed)
+    centre = {name: float(np.median(part.sample(1.0, question.draws, rng))) for name, part in item.time.parts.items()}
+    total = math.fsum(centre.values())
+    found: dict[str, float] = {}
+    for name, part in item.time.parts.items():
+        if part.growth is None:
+            continue
+        quiet = part.sample(1.0, question.draws, rng, noise=False)
+        noisy = part.noise_sd() * centre[name] / total
+        found[f"growth of {name}"] = float(np.var(np.log(np.maximum(total - centre[name] + quiet, 1e-300))))
+        found["noise of the runs"] = found.get("noise of the runs", 0.0) + noisy**2
+    whole = math.fsum(found.values())
+    return {name: value / whole for name, value in sorted(found.items(), key=lambda pair: -pair[1])} if whole > 0 else {}
+
+
+def half_width(item: Fitted, question: Question) -> float | None:
+    """Return half of the 80 % interval of the total time as a factor; None where no time was measured."""
+    import numpy as np
+
+    values = draw(item, question).get("total_s")
+    if values is None:
+        return None
+    low, high = np.quantile(values, (0.1, 0.9))
+    return math.sqrt(float(high) / float(low)) if low > 0 else math.inf
+
+
+def offers(groups: Mapping[str, Sequence[Canary]], name: str, question: Question, fractions: Sequence[float] | None = None) -> list[Offer]:
+    """Return what one more canary of a configuration would cost and buy, best width per dollar (else per second) first.
+
+    Each is judged by adding the run that the fit expects, at its own median: the plug-in form of preposterior analysis (Raiffa and
+    Schlaifer, Applied Statistical Decision Theory, 1961).
+
+    Args:
+        groups: canaries of all configurations, so that what they share stays shared.
+        name: the configuration that would run.
+        question: what is asked.
+        fractions: candidates; by default each measured one again, and three times the largest.
+    """
+    fitted = fit_all(groups, question.at)
+    item = fitted[name]
+    before = half_width(item, question)
+    if before is None or not item.used:
+        return []
+    measured = sorted({canary.fraction for canary in item.used})
+    wanted = fractions if fractions is not None else sorted({measured[0], measured[-1], min(question.at, 0.5, measured[-1] * 10 / 3)})
+    found = []
+    for fraction in wanted:
+        expected = expected_run(item, fraction, question)
+        again = fit_all({**groups, name: [*groups[name], expected]}, question.at)[name]
+        after = half_width(again, question) or before
+        seconds = expected.total_s or expected.train_s or 0.0
+        price = question.billing.usd_per_hour(item.instance_type)
+        usd = None if price is None else (seconds + question.billing.startup_s) / 3600 * price * item.instance_count
+        found.append(Offer(fraction, fraction in measured, seconds, usd, before, after))
+    return sorted(found, key=lambda offer: -gain_per_cost(offer))
+
+
+def gain_per_cost(offer: Offer) -> float:
+    """Return the expected fall of the log half width per dollar, or per second where the price is unknown."""
+    return (math.log(offer.before) - math.log(offer.after)) / max(offer.usd if offer.usd is not None else offer.seconds, 1e-9)
+
+
+def expected_run(item: Fitted, fraction: float, question: Question) -> Canary:
+    """Return the canary that the fit expects at a fraction, each phase at its median."""
+    import numpy as np
+
+    rng = np.random.default_rng(question.seed)
+    first = item.used[0]
+    scale = fraction / first.fraction
+    sizes: dict[str, Any] = {name: getattr(first, name) * scale for name in ("rows", "bytes") if getattr(first, name)}
+    values: dict[str, Any] = {}
+    if item.time is not None:
+        medians = {
+            name: float(np.median(part.sample(fraction / item.at, 1000, rng))) if part.growth is not None else part.constant
+            for name, part in item.time.parts.items()
+        }
+        values = {f"{name}_s": value for name, value in medians.items() if name not in ("rest", "total")}
+        values["total_s"] = math.fsum(medians.values())
+    steps = first.steps and (first.steps * scale if item.time is not None and item.time.steady else first.steps)
+    unmeasured = dict.fromkeys(name for name in NUMBERS if name not in ("rows", "bytes"))
+    return dataclasses.replace(first, **{**unmeasured, **sizes, **values, "steps": steps}, fraction=fraction, repeat=_EXPECTED, about={})
+
+
+def explain(groups: Mapping[str, Sequence[Canary]], name: str, question: Question) -> list[str]:
+    """Return lines that say what drives the width of a configuration's time, and what one more canary would cost and buy."""
+    from benchmarking.report.text import dollars, duration
+
+    item = fit_all(groups, question.at)[name]
+    shares = drivers(item, question)
+    if not shares:
+        return [f"{name}: no time was measured, so nothing can be said of its width"]
+    lines = [f"{name}: the width of its time comes from " + ", ".join(f"{cause} {share:.0%}" for cause, share in shares.items())]
+    if item.time is not None and not item.time.timed:
+        lines.append('  a timer around the fit phase costs nothing and narrows most: `with phase("train")` in the script')
+    for offer in offers(groups, name, question):
+        price = dollars(offer.usd) if offer.usd is not None else "price unknown"
+        what = "one more run" if offer.is_repeat else "one run"
+        lines.append(
+            f"  {what} at fraction {offer.fraction:g}: about {duration(offer.seconds)}, {price}; "
+            f"80 % interval from x/{offer.before:.2f} to x/{offer.after:.2f}"
+        )
+    return lines

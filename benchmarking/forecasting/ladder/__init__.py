@@ -1,0 +1,1 @@
+"""Which canaries to run next."""

@@ -1,0 +1,108 @@
+"""Forecasts at work: what earlier canaries of a benchmark say of its full jobs, before they run. Used by experiments and by `--dry_run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from benchmarking.forecasting.model.result import Forecast, Status
+from definitions.configuration import configuration_id
+from definitions.fidelity import is_canary, split
+from definitions.schema import BenchmarkDefinition, PerJob
+
+TIMES_FORECAST = 3.0
+"""A full job may run so many times its forecast, or up to the bound of it where that is later."""
+
+
+@dataclass(frozen=True)
+class Foresight:
+    """Forecasts by configuration, from the latest experiment with canaries; empty where there is none.
+
+    Args:
+        forecasts: of all configurations; `names`: by the id of a configuration, what the forecasts call it.
+        prices: dollars per instance-hour by name; None where unknown.
+        source: the folder that the canaries are from.
+    """
+
+    forecasts: tuple[Forecast, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    prices: Mapping[str, float | None] = field(default_factory=dict)
+    source: str = ""
+
+    @cached_property
+    def _by_metric(self) -> dict[tuple[str, str], Forecast]:
+        return {(one.configuration, one.metric): one for one in self.forecasts}
+
+    def of(self, configuration: Mapping[str, Any], metric: str) -> Forecast | None:
+        """Return a configuration's forecast; None where it has none."""
+        name = self.names.get(configuration_id(split(configuration)[0]))
+        return None if name is None else self._by_metric.get((name, metric))
+
+    def upper_s(self, configuration: Mapping[str, Any]) -> float | None:
+        """Return the one-sided 95 % bound of a full job's seconds; None where the forecast does not carry it, or the job is a canary."""
+        found = self.of(configuration, "total_s")
+        if is_canary(configuration) or found is None or found.status not in (Status.OK, Status.WIDE):
+            return None
+        return found.hi90
+
+    def longest_s(self, configuration: Mapping[str, Any]) -> float | None:
+        """Return the seconds that a full job may run where the definition sets no limit; None where `upper_s` is."""
+        found, upper_s = self.of(configuration, "total_s"), self.upper_s(configuration)
+        if upper_s is None or found is None or found.median is None:
+            return None
+        return max(TIMES_FORECAST * found.median, upper_s)
+
+    def problem(self, configuration: Mapping[str, Any]) -> str | None:
+        """Return why a full job cannot succeed (its memory does not fit), or None where it may."""
+        if is_canary(configuration):
+            return None
+        for metric in ("rss_bytes", "gpu_bytes", "total_s"):
+            found = self.of(configuration, metric)
+            if found is not None and found.status is Status.DOES_NOT_FIT:
+                return f"forecast: it does not fit: {found.why}"
+        return None
+
+
+def foresee(definition: BenchmarkDefinition, results_dir: Path, backend: str) -> Foresight:
+    """Return what the latest canaries of this benchmark on this back-end say; folders that cannot be read are passed over."""
+    if not isinstance(definition.fidelity, PerJob) or not results_dir.is_dir():
+        return Foresight()
+    from benchmarking.forecasting.data.results_folder import read_experiment
+    from definitions.errors import UserError
+
+    marks = list(results_dir.glob(f"*/{definition.name}/*-{backend}-*/forecasts.csv"))
+    for mark in sorted(marks, key=lambda one: one.stat().st_mtime, reverse=True):
+        try:
+            table = read_experiment(mark.parent)
+        except (UserError, OSError, KeyError, ValueError):
+            continue
+        small = [canary for canary in table.canaries if canary.fraction < 1.0]
+        if small:
+            return _foresight(small, str(mark.parent))
+    return Foresight()
+
+
+def _foresight(canaries: Sequence[Any], source: str) -> Foresight:
+    from benchmarking.forecasting.data.table import CanaryTable
+    from benchmarking.forecasting.forecast import Question, forecast
+
+    question = Question()
+    names = {canary.about["configuration_id"]: canary.configuration for canary in canaries}
+    prices = {canary.configuration: question.billing.usd_per_hour(canary.instance_type) for canary in canaries}
+    return Foresight(tuple(forecast(CanaryTable(tuple(canaries)), question)), names, prices, source)
+
+
+def described(seen: Foresight) -> str:
+    """Return the table of predicted times and bills with their intervals; empty where there are no canaries."""
+    if not seen.forecasts:
+        return ""
+    from benchmarking.forecasting.render import summary_rows
+    from benchmarking.report.text import table
+
+    wanted = [one for one in seen.forecasts if one.metric in ("total_s", "cost_usd", "rss_bytes")]
+    return (
+        f"full jobs as forecast (median, 80 % interval) from the canaries in {seen.source}:\n\n{table(*summary_rows(wanted, seen.prices))}"
+    )

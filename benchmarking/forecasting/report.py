@@ -1,0 +1,107 @@
+"""What an experiment's canaries say: forecasts.csv, and the two tables at the end of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarking.controller.state import ExperimentState
+from benchmarking.export.files import write_csv
+from benchmarking.forecasting.data.experiment import canaries_of
+from benchmarking.forecasting.data.table import COMPLETED, CanaryTable
+from benchmarking.forecasting.forecast import Question, forecast
+from benchmarking.forecasting.model.result import Forecast
+from benchmarking.forecasting.render import readable
+from definitions.schema import BenchmarkDefinition
+
+
+def forecasts_of(definition: BenchmarkDefinition, state: ExperimentState, question: Question | None = None) -> list[Forecast]:
+    """Return the forecasts that an experiment's canaries allow; full runs of the same configurations do not enter them."""
+    table = canaries_of(definition, state)
+    small = [canary for canary in table.canaries if canary.fraction < 1.0]
+    return forecast(CanaryTable(tuple(small), table.notes), question) if small else []
+
+
+def write_forecasts(path: Path, definition: BenchmarkDefinition, state: ExperimentState) -> None:
+    """Write forecasts.csv where an experiment has canaries; raises `UserError` where it cannot be written."""
+    found = forecasts_of(definition, state)
+    if found:
+        from benchmarking.forecasting.render import FIELDS, as_rows
+
+        write_csv(path, FIELDS, [list(row.values()) for row in as_rows(found)])
+
+
+def raw_rows(table: CanaryTable) -> tuple[list[str], list[list[Any]]]:
+    """Return header and rows of the raw measurements: status, fraction, job, sample, times, and of what was sampled the mean and p99.
+
+    A column that nothing was measured for is left out.
+    """
+    header = ["configuration", "status", "fraction", "repeat", "job", "manifest", "rows", "total_s", "train_s", "cpu_s"]
+    rows: list[list[Any]] = [
+        [
+            canary.configuration, canary.status, canary.fraction, canary.repeat, canary.about.get("job", canary.about.get("trial")),
+            canary.about.get("manifest"), None if canary.rows is None else int(canary.rows), canary.total_s, canary.train_s, canary.cpu_s,
+        ]
+        for canary in table.canaries
+    ]  # fmt: skip
+    percentages = {"CPU %": "cpu_util", "I/O wait %": "io_wait", "GPU %": "gpu_util"}
+    for name, column in percentages.items():
+        header += [name, f"{name} p99"]
+        for canary, row in zip(table.canaries, rows, strict=True):
+            mean = getattr(canary, column, None)
+            row += [canary.about.get(column) if mean is None else mean, canary.about.get(f"{column}_p99")]
+    for name, mean, peak in (("memory", "rss_mean", "rss_bytes"), ("GPU memory", "gpu_memory_mean", "gpu_bytes")):
+        header += [name, f"{name} p99", f"{name} peak"]
+        for canary, row in zip(table.canaries, rows, strict=True):
+            row += [_gib(canary.about.get(mean)), _gib(canary.about.get(f"{mean}_p99")), _gib(getattr(canary, peak))]
+    kept = [k for k in range(len(header)) if k < 5 or any(row[k] is not None for row in rows)]
+    return [header[k] for k in kept], [[row[k] for k in kept] for row in rows]
+
+
+def _gib(value: float | None) -> str | None:
+    return None if value is None else f"{value / 1024**3:.2f} GiB"
+
+
+def outcomes(table: CanaryTable, forecasts: Sequence[Forecast]) -> list[str]:
+    """Return a line for each configuration that also ran in full: what it took beside what was forecast from its canaries."""
+    full: dict[str, list[float]] = {}
+    for canary in table.canaries:
+        if canary.fraction >= 1.0 and canary.status == COMPLETED and canary.total_s:
+            full.setdefault(canary.configuration, []).append(canary.total_s)
+    lines = []
+    for one in forecasts:
+        if one.metric != "total_s" or one.configuration not in full or one.median is None or one.lo90 is None or one.hi90 is None:
+            continue
+        actual_s = math.fsum(full[one.configuration]) / len(full[one.configuration])
+        where = "inside" if one.lo90 <= actual_s <= one.hi90 else "outside"
+        took, said = readable("total_s", actual_s), readable("total_s", one.median)
+        lines.append(
+            f"{one.configuration} ran in full: {took}; forecast {said}, {one.median / actual_s - 1:+.0%}, {where} its 90 % interval"
+        )
+    return lines
+
+
+def report(definition: BenchmarkDefinition, state: ExperimentState, question: Question | None = None) -> str:
+    """Return the two tables: the forecast of the full job by configuration with price and cost, and the raw measurements.
+
+    Empty where the experiment has no canaries.
+    """
+    from benchmarking.forecasting.render import summary_rows
+    from benchmarking.report.text import table
+
+    question = question or Question()
+    canaries = canaries_of(definition, state)
+    if not canaries.canaries:
+        return ""
+    found = forecasts_of(definition, state, question)
+    lines = []
+    if found:
+        prices = {canary.configuration: question.billing.usd_per_hour(canary.instance_type) for canary in canaries.canaries}
+        lines += ["Forecast of the full job (median, 80 % interval):", "", table(*summary_rows(found, prices)), ""]
+        lines += [f"{one.configuration}: {one.metric} {one.status}: {one.why}" for one in found
+                  if one.metric in ("total_s", "rss_bytes", "gpu_bytes") and str(one.status) != "ok"][:12]  # fmt: skip
+        lines += [*outcomes(canaries, found), ""]
+    lines += ["What was measured:", "", table(*raw_rows(canaries))]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Searchers: proposals from what was measured."""

@@ -1,0 +1,1 @@
+"""From a configuration to a job: inputs, feasibility, how many at once."""

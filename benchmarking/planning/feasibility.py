@@ -1,0 +1,71 @@
+"""Why a configuration cannot run: `valid` rules, ingestion against layout and back-end, instances that do not fit. Used by the adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from benchmarking.planning.concurrency import instance_types
+from benchmarking.planning.inputs import input_problem
+from benchmarking.planning.job_builder import instance_problem, instance_type_of
+from definitions.errors import UserError
+from definitions.schema import BenchmarkDefinition
+
+Refuse = Callable[[Mapping[str, Any]], str | None]
+
+
+def refusal(
+    definition: BenchmarkDefinition, backend: str, room: Callable[[str], int], foreseen: Refuse = lambda configuration: None
+) -> Refuse:
+    """Return the function that says why a configuration cannot run, or None where it can.
+
+    Args:
+        definition: the resolved definition.
+        backend: name of the back-end.
+        room: how many jobs of an instance type can run at once; 0 where none can.
+        foreseen: says why a forecast rules a configuration out, or None.
+
+    Raises:
+        UserError: the back-end has none of the instance types that configurations can ask for.
+    """
+    _check_instances(definition, backend)
+    rules = definition.rules
+    rooms: dict[str, int] = {}
+    has_inputs = bool(definition.inputs or definition.datasets)
+
+    def refuse(configuration: Mapping[str, Any]) -> str | None:
+        for rule in rules:
+            if not rule.holds(configuration):
+                return f"ruled out by valid: {rule.text}"
+        found = input_problem(definition, backend, configuration) if has_inputs else None
+        if found is not None:
+            return found
+        instance_type = instance_type_of(definition, backend, configuration)
+        found = instance_problem(backend, instance_type)
+        if found is not None:
+            return found
+        if instance_type not in rooms:
+            rooms[instance_type] = room(instance_type)
+        return foreseen(configuration) if rooms[instance_type] else f"instance type {instance_type} does not fit here"
+
+    return refuse
+
+
+def _check_instances(definition: BenchmarkDefinition, backend: str) -> None:
+    problems = [instance_problem(backend, name) for name in instance_types(definition, backend)]
+    if problems and all(problem is not None for problem in problems):
+        raise UserError(
+            f"benchmark {definition.name} on {backend}: none of its configurations can run there",
+            "; ".join(problem for problem in problems if problem is not None),
+            f"give instance_type in the {backend} block, or --set instance_type=ml.m5.xlarge",
+        )
+
+
+def check_listed(definition: BenchmarkDefinition, refuse: Refuse) -> None:
+    """Raise `UserError` for explicit trials that cannot run: who lists a trial wants it run."""
+    refused = [(number, refuse(configuration)) for number, configuration in enumerate(definition.explicit_configurations)]
+    problems = [f"trials.{number}: {why}" for number, why in refused if why is not None]
+    if problems:
+        raise UserError(
+            f"benchmark {definition.name}: {len(problems)} of its trials cannot run", "\n  ".join(problems[:10]), "change or remove them"
+        )

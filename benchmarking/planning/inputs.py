@@ -1,0 +1,182 @@
+"""The data of an experiment: which data sets its configurations can ask for, prepared once, and the channels of each job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from backends.base import InputChannel
+from benchmarking.datasets import EmbeddedS3, Prepared, S3Target, prepare
+from benchmarking.planning.manifests import Manifests
+from benchmarking.planning.sampling import sample_folder
+from definitions.errors import UserError
+from definitions.fidelity import split
+from definitions.ingestion import ingestion, needs_s3, problem
+from definitions.sagemaker import CLOUD_BACKENDS
+from definitions.schema import BenchmarkDefinition, PerJob
+from definitions.schema import InputChannel as ChannelDefinition
+from definitions.space import Choice, Constant
+
+_DEFAULT_INGESTION = {"local": "local", "simulated": "local"}
+_SAMPLED = ("local", "file", "fastfile", "pipe")
+"""Input modes of which a back-end can put a part of the files into place."""
+
+
+@dataclass(frozen=True)
+class ChannelChoice:
+    """What one channel reads for one configuration: names of a data set and of an ingestion."""
+
+    channel: str
+    dataset: str
+    ingestion: str
+
+
+def channel_choices(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> tuple[ChannelChoice, ...]:
+    """Return what each channel reads; the configuration's `dataset` and `ingestion` mean the channel `train`.
+
+    Raises:
+        UserError: a channel for which neither the definition nor the configuration names a data set.
+    """
+    fixed: dict[str, Any] = {key: definition.arguments[key] for key in ("dataset", "ingestion") if key in definition.arguments}
+    configuration = {**fixed, **configuration}
+    channels = dict(definition.inputs)
+    if definition.datasets and "train" not in channels and ("dataset" in configuration or "ingestion" in configuration):
+        channels["train"] = ChannelDefinition()
+    return tuple(_choice(definition, backend, name, channel, configuration) for name, channel in channels.items())
+
+
+def _choice(
+    definition: BenchmarkDefinition, backend: str, name: str, channel: ChannelDefinition, configuration: Mapping[str, Any]
+) -> ChannelChoice:
+    chosen = configuration if name == "train" else {}
+    only = next(iter(definition.datasets)) if len(definition.datasets) == 1 else None
+    dataset = channel.dataset or chosen.get("dataset") or only
+    if dataset is None:
+        raise UserError(f"inputs.{name}: no data set", "neither the channel nor the configuration names one", f"give inputs.{name}.dataset")
+    if dataset not in definition.datasets:
+        raise UserError(f"inputs.{name}: data set {dataset!r} is not defined", f"datasets: {', '.join(definition.datasets) or 'none'}")
+    usual = getattr(definition.datasets[dataset], "kind", None) or _DEFAULT_INGESTION.get(backend, "file")
+    return ChannelChoice(name, dataset, channel.ingestion or chosen.get("ingestion") or usual)
+
+
+def input_problem(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> str | None:
+    """Return why the configuration's data cannot be read the way it asks for, or None where it can."""
+    for choice in channel_choices(definition, backend, configuration):
+        dataset = definition.datasets[choice.dataset]
+        found = problem(choice.ingestion, dataset.layout, backend, dataset.type, getattr(dataset, "kind", ""))
+        if found is not None:
+            return f"inputs.{choice.channel}: {found}"
+    return None
+
+
+def possible_choices(definition: BenchmarkDefinition, backend: str) -> set[ChannelChoice]:
+    """Return every valid pair of data set and ingestion that some configuration can ask for."""
+    choices: set[ChannelChoice] = set()
+    for configuration in _data_configurations(definition):
+        if input_problem(definition, backend, configuration) is None:
+            choices.update(channel_choices(definition, backend, configuration))
+    return choices
+
+
+def _data_configurations(definition: BenchmarkDefinition) -> Iterator[Mapping[str, Any]]:
+    if definition.trials:
+        yield from definition.explicit_configurations
+        return
+    domains = definition.search_space.domains
+    values = {
+        key: domains[key].grid(0) if key in domains and isinstance(domains[key], (Choice, Constant)) else (None,)
+        for key in ("dataset", "ingestion")
+    }
+    for dataset in values["dataset"]:
+        for mode in values["ingestion"]:
+            yield {key: value for key, value in (("dataset", dataset), ("ingestion", mode)) if value is not None}
+
+
+@dataclass
+class Inputs:
+    """Prepared data sets of one experiment; a context manager, inside which an embedded S3 server runs where one is needed.
+
+    Args:
+        definition: the resolved definition.
+        backend: name of the back-end.
+        cache: folder for generated data sets.
+        seed: of the samples that canaries read.
+        target: where data sets are uploaded to on SageMaker; on this machine a server of its own is started where one is needed.
+    """
+
+    definition: BenchmarkDefinition
+    backend: str
+    cache: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    seed: int = 0
+    target: S3Target | None = None
+    _prepared: dict[str, Prepared] = field(default_factory=dict)
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _manifests: Manifests | None = None
+
+    def __enter__(self) -> Inputs:
+        if self.backend == "simulated":
+            return self
+        choices = possible_choices(self.definition, self.backend)
+        self._check_sampled(choices)
+        remote = {choice.dataset for choice in choices if needs_s3(choice.ingestion)}
+        uploaded = {name for name in remote if self.definition.datasets[name].type != "s3"}
+        cloud = self.backend in CLOUD_BACKENDS
+        target = self.target if cloud else None
+        if uploaded and cloud and target is None:
+            raise UserError(f"data sets {', '.join(sorted(uploaded))} have to be in S3", "no bucket is known that they could be copied to")
+        try:
+            if uploaded and self.backend == "local":
+                server = self._stack.enter_context(EmbeddedS3(self.cache / "s3"))
+                target = server.target
+                self.environment.update(server.environment)
+                self.notes.append(f"embedded S3 server on {server.endpoint_url}")
+            for name in sorted({choice.dataset for choice in choices}):
+                s3 = target if cloud or name in uploaded else None
+                self._prepared[name] = prepare(name, self.definition.datasets[name], cache=self.cache, s3=s3)
+        except BaseException:
+            self._stack.close()
+            raise
+        if cloud and target is not None:
+            self._manifests = Manifests(target, self.seed)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def channels(self, configuration: Mapping[str, Any]) -> tuple[InputChannel, ...]:
+        """Return the input channels of a configuration's jobs; those of a canary hold its fraction of what is `sampled`."""
+        level, repeat = split(configuration)[1:]
+        fidelity = self.definition.fidelity
+        fraction = level / fidelity.full if level is not None and isinstance(fidelity, PerJob) else 1.0
+        return tuple(
+            self._channel(choice, fraction, repeat or 0) for choice in channel_choices(self.definition, self.backend, configuration)
+        )
+
+    def _check_sampled(self, choices: Iterable[ChannelChoice]) -> None:
+        for choice in choices:
+            channel = self.definition.inputs.get(choice.channel)
+            if channel is not None and channel.sampled and ingestion(choice.ingestion).input_mode not in _SAMPLED:
+                raise UserError(
+                    f"inputs.{choice.channel}: sampled, with ingestion {choice.ingestion}",
+                    "whole files are sampled where a back-end puts them into place",
+                    "use ingestion local, or file, fastfile or pipe on SageMaker; or let the script read its fraction itself, "
+                    "and leave out `sampled`",
+                )
+
+    def _channel(self, choice: ChannelChoice, fraction: float, repeat: int) -> InputChannel:
+        entry = ingestion(choice.ingestion)
+        layout = self.definition.datasets[choice.dataset].layout
+        prepared = self._prepared.get(choice.dataset)
+        uri = "" if prepared is None else prepared.location(entry.input_mode)
+        channel = self.definition.inputs.get(choice.channel)
+        if uri and channel is not None and channel.sampled and fraction < 1.0:
+            if self._manifests is not None:
+                uri = self._manifests.uri(uri, fraction, repeat)
+            else:
+                uri = str(sample_folder(Path(uri), self.cache, fraction, self.seed, repeat))
+        return InputChannel(choice.channel, choice.dataset, layout, entry.input_mode, entry.layouts[layout], uri)

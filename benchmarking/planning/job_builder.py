@@ -1,0 +1,180 @@
+"""From a trial to the job that runs it: name, arguments, environment, price. Used by the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from backends.base import InputChannel, JobSpec, Limits
+from benchmarking.controller.budget import DEFAULT_MAX_RUN_S, cost_usd
+from benchmarking.controller.interfaces import checkpoint_key
+from definitions import strict_json
+from definitions.configuration import CONSUMED_KEYS
+from definitions.errors import UserError
+from definitions.fidelity import split
+from definitions.instances import is_local, price_of
+from definitions.sagemaker import CLOUD_BACKENDS, DEFAULT_KEEP_ALIVE_S
+from definitions.schema import BenchmarkDefinition, PerJob
+
+_GRACE_S = 5.0
+
+CLOUD_GRACE_S = 120.0
+"""Seconds between TERM and KILL on SageMaker, which nobody can change."""
+
+CLOUD_TRANSFER_S = 600.0
+"""Seconds beside its run that a worst case allows a training job for downloads before and uploads after it, which are billed too."""
+
+
+def instance_type_of(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> str:
+    """Return the instance type of a configuration: its own, the fixed argument, or on this machine a share of one core.
+
+    Raises:
+        UserError: on SageMaker, where none is given.
+    """
+    found = configuration.get("instance_type") or definition.arguments.get("instance_type")
+    if found:
+        return str(found)
+    if backend in CLOUD_BACKENDS:
+        raise UserError(
+            f"benchmark {definition.name} on {backend}: no instance_type",
+            "neither the space, the trials nor the arguments say what jobs run on, and each type has its price",
+            f"give arguments.instance_type in the {backend} block, or --set arguments.instance_type=ml.m5.xlarge",
+        )
+    return "local.1cpu"
+
+
+def instance_problem(backend: str, instance_type: str) -> str | None:
+    """Return why no job of a back-end can run on an instance type, or None where some can."""
+    if backend in CLOUD_BACKENDS and not instance_type.startswith("ml."):
+        kind = "a share of this machine" if is_local(instance_type) else "no type of SageMaker's"
+        return f"instance type {instance_type} is {kind}; {backend} needs one that begins with ml."
+    return None
+
+
+def argument_list(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return `--key value` pairs; None leaves an argument out, lists and mappings become JSON, true is `True` as in SageMaker."""
+    listed: list[str] = []
+    for key, value in arguments.items():
+        if value is not None:
+            text = strict_json.dumps(value) if isinstance(value, (list, tuple, dict)) else str(value)
+            listed += [f"--{key}", text]
+    return tuple(listed)
+
+
+class JobBuilder:
+    """Makes the jobs of one experiment.
+
+    Args:
+        definition: the resolved definition.
+        backend: name of the back-end.
+        prefix: beginning of every job name, unique to the experiment.
+        channels: input channels of a configuration.
+        environment: variables for every job, e.g. of an embedded S3 server.
+        seed: the experiment's seed.
+        region: for prices.
+        longest_s: seconds that a forecast gives a configuration's job, where the definition sets no `max_run`; None where there is none.
+    """
+
+    def __init__(
+        self,
+        definition: BenchmarkDefinition,
+        backend: str,
+        prefix: str,
+        channels: Callable[[Mapping[str, Any]], tuple[InputChannel, ...]] = lambda configuration: (),
+        environment: Mapping[str, str] | None = None,
+        seed: int = 0,
+        region: str = "us-east-1",
+        longest_s: Callable[[Mapping[str, Any]], float | None] = lambda configuration: None,
+    ) -> None:
+        self._longest_s = longest_s
+        self._definition = definition
+        self._backend = backend
+        self._prefix = prefix
+        self._channels = channels
+        self._environment = dict(environment or {})
+        self._seed = seed
+        self._region = region
+        self._max_run_s = definition.budget.max_run or DEFAULT_MAX_RUN_S
+        cloud = backend in CLOUD_BACKENDS
+        self._grace_s = CLOUD_GRACE_S if cloud else definition.local.grace_s or _GRACE_S
+        self._beside_s = CLOUD_TRANSFER_S if cloud else 0.0
+        if backend == "warm_pool":
+            self._beside_s += definition.warm_pool.keep_alive or DEFAULT_KEEP_ALIVE_S
+        self._fallbacks = (getattr(definition, backend).fallback_instance_types or ()) if cloud else ()
+        self._prices: dict[str, float | None] = {}
+        self._script = "" if definition.script is None else str(Path(definition.source_dir) / definition.script)
+        self.worst_s = self._max_run_s + self._grace_s + self._beside_s
+
+    def worst_case_s(self, configuration: Mapping[str, Any]) -> float:
+        """Return the seconds that a configuration's job can be billed for at most."""
+        return self._may_run_s(configuration) + self._grace_s + self._beside_s
+
+    def _may_run_s(self, configuration: Mapping[str, Any]) -> float:
+        if self._definition.budget.max_run is not None:
+            return self._definition.budget.max_run
+        return self._longest_s(configuration) or self._max_run_s
+
+    def name(self, trial: int, attempt: int) -> str:
+        """Return a job name that is valid on every back-end (letters, digits and hyphens, at most 63)."""
+        return f"{self._prefix}-t{trial}-a{attempt}"
+
+    def build(self, trial: int, repeat: int, configuration: Mapping[str, Any], attempt: int, restore_from: str | None) -> JobSpec:
+        """Return the job of a trial's attempt; a canary's configuration says its own level and repeat."""
+        definition = self._definition
+        may_run_s = self._may_run_s(configuration)
+        channels = self._channels(configuration)
+        configuration, level, own_repeat = split(configuration)
+        repeat = repeat if own_repeat is None else own_repeat
+        fidelity = definition.fidelity
+        arguments: dict[str, Any] = {key: value for key, value in definition.arguments.items() if key not in CONSUMED_KEYS}
+        arguments |= {key: value for key, value in configuration.items() if key not in CONSUMED_KEYS}
+        if fidelity is not None:
+            arguments[fidelity.argument] = fidelity.full if level is None else level
+        consumed = {key: configuration.get(key, definition.arguments.get(key)) for key in CONSUMED_KEYS}
+        environment = {f"OUTRIDER_{key.upper()}": str(value) for key, value in consumed.items() if value is not None}
+        environment |= {"OUTRIDER_REPEAT": str(repeat), "OUTRIDER_SEED": str(self._seed)}
+        return JobSpec(
+            name=self.name(trial, attempt),
+            trial=trial,
+            attempt=attempt,
+            script=self._script,
+            arguments=argument_list(arguments),
+            environment={**environment, **self._environment},
+            instance_type=instance_type_of(definition, self._backend, configuration),
+            instance_count=self._count(configuration),
+            inputs=channels,
+            configuration=configuration,
+            level=(fidelity.full if level is None else level) if isinstance(fidelity, PerJob) else None,
+            repeat=repeat,
+            checkpoint=checkpoint_key(trial),
+            restore_from=restore_from,
+            limits=Limits(may_run_s, self._grace_s),
+            exclusive=definition.is_exclusive,
+        )
+
+    def instances(self, configuration: Mapping[str, Any]) -> tuple[str, int]:
+        """Return the instance type that a configuration's job asks for, and how many of it."""
+        return instance_type_of(self._definition, self._backend, configuration), self._count(configuration)
+
+    def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
+        """Return dollars per instance-hour (None where unknown) and the number of instances."""
+        instance_type = instance_type_of(self._definition, self._backend, configuration)
+        return self._usd_per_hour(instance_type), self._count(configuration)
+
+    def worst_usd(self, configuration: Mapping[str, Any]) -> float | None:
+        """Return what a configuration's job costs at most, also on what it falls back to; None where one of these prices is unknown."""
+        own = instance_type_of(self._definition, self._backend, configuration)
+        prices = [self._usd_per_hour(name) for name in (own, *self._fallbacks)]
+        known = [price for price in prices if price is not None]
+        dearest = max(known) if len(known) == len(prices) else None
+        return cost_usd(self.worst_case_s(configuration), dearest, self._count(configuration))
+
+    def _usd_per_hour(self, instance_type: str) -> float | None:
+        if instance_type not in self._prices:
+            price = price_of(instance_type, self._region)
+            self._prices[instance_type] = None if price is None else price.usd_per_hour
+        return self._prices[instance_type]
+
+    def _count(self, configuration: Mapping[str, Any]) -> int:
+        return int(configuration.get("instance_count") or self._definition.arguments.get("instance_count") or 1)

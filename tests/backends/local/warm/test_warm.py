@@ -1,0 +1,503 @@
+"""Jobs forked by a warm worker are like jobs of their own interpreter, and keep out of each other's way."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.base import Backend, BackendContext
+from backends.events import Closed, Ended, Reported, Started
+from backends.failures import Cause, Outcome
+from backends.local.backend import LocalBackend
+from backends.local.process import allowed_cores
+from backends.local.warm import pools, safety
+from backends.local.warm.starts import Starts
+from backends.local.warm.suitable import room_for, unlike, unsuitable, worker_environment
+from definitions.schema import BenchmarkDefinition
+from tests.backends.contract import all_closed, check_order, closed, collect, of_job
+from tests.backends.local.test_backend import TestLocalBackend as _ColdContract
+from tests.backends.local.test_ending import CONTROLLER, ROOT, STUBBORN, gone_within
+from tests.backends.local_bench import LocalBench, alive, zombies
+
+HEAVY = """
+import os
+BY = os.getpid()
+state = {}
+"""
+"""A module whose `BY` tells who imported it: the job itself, or a worker."""
+
+
+class TestWarmContract(_ColdContract):
+    def make_backend(self, folder: Path) -> Backend:
+        self.folder = folder
+        return LocalBackend(folder / "experiment", grace_s=2.0, leases_dir=folder / "leases", preload=("decimal",))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[LocalBench]:
+    (tmp_path / "heavy.py").write_text(HEAVY)
+    before = {*zombies()}
+    bench = LocalBench(tmp_path, preload=("heavy",))
+    yield bench
+    assert bench.backend.close() == []
+    assert {*zombies()} <= before
+
+
+@pytest.fixture
+def cold(tmp_path: Path) -> Iterator[LocalBench]:
+    (tmp_path / "cold").mkdir()
+    (tmp_path / "cold" / "heavy.py").write_text(HEAVY)
+    bench = LocalBench(tmp_path / "cold")
+    yield bench
+    assert bench.backend.close() == []
+
+
+def worker_of(bench: LocalBench) -> int:
+    worker = bench.backend._runner._starts._worker
+    assert worker is not None
+    return worker.pid
+
+
+def test_jobs_are_forked_from_one_worker_that_did_the_imports_once(bench: LocalBench) -> None:
+    code = "import heavy, os\nreport(by=heavy.BY, pid=os.getpid(), parent=os.getppid())\n"
+    found = [bench.metrics_of(bench.job(f"j{n}", code))[0] for n in range(3)]
+    assert {metrics["by"] for metrics in found} == {worker_of(bench)}
+    assert len({metrics["pid"] for metrics in found} - {worker_of(bench)}) == 3
+    assert {metrics["parent"] for metrics in found} == {os.getpid()}
+
+
+FACTS = """
+import inspect, os, resource, signal, sys, threading
+import heavy
+PLACES = ("OUTRIDER_LEASES", "SM_MODEL_DIR", "SM_OUTPUT_DATA_DIR", "OUTRIDER_CONTROLLER")
+report(
+    argv=sys.argv[1:], script=os.path.basename(sys.argv[0]), same=sys.argv[0] == __file__, command=sys.orig_argv[1:] == sys.argv,
+    path=sys.path[1:], first=sys.path[0] == os.path.dirname(__file__), own=[name for name in sys.modules if name.startswith("backends")],
+    name=__name__, names=sorted(globals()), spec=repr(__spec__), package=__package__, loader=type(__loader__).__name__,
+    main=sys.modules["__main__"].report is report, frames=len(inspect.stack()) <= 3,
+    cwd=os.path.basename(os.getcwd()), cores=sorted(os.sched_getaffinity(0)), umask=os.umask(0o22), nice=os.nice(0),
+    limits=resource.getrlimit(resource.RLIMIT_NOFILE), leads=[os.getpid() == os.getsid(0), os.getpid() == os.getpgid(0)],
+    files=sorted(int(name) for name in os.listdir("/proc/self/fd"))[:-1],
+    standard=[os.readlink(f"/proc/self/fd/{number}")[:6] for number in range(3)],
+    stream=[sys.stdout.line_buffering, sys.stdout.write_through, sys.stdout.encoding, sys.stdin.read()],
+    signals=[repr(signal.getsignal(number)) for number in (2, 13, 15)], mask=sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
+    threads=[threading.active_count(), len(os.listdir("/proc/self/task")), threading.current_thread().name],
+    environment={name: value for name, value in os.environ.items() if name not in PLACES},
+    controller=[len(os.environ["OUTRIDER_CONTROLLER"]), os.environ["OUTRIDER_CONTROLLER"][-2:]],
+)
+"""
+
+
+def test_a_forked_job_finds_what_a_new_interpreter_gives_it(bench: LocalBench, cold: LocalBench) -> None:
+    fields: dict[str, Any] = {"environment": {"MINE": "a b\n"}, "configuration": {"x": 1}}
+    assert bench.metrics_of(bench.job("one", FACTS, "--a", "x  y", "", **fields)) == cold.metrics_of(
+        cold.job("one", FACTS, "--a", "x  y", "", **fields)
+    )
+
+
+LEAK = """
+import heavy, os, random, signal, sys, threading, time
+seen = [dict(heavy.state), os.environ.get("LEAK"), os.getcwd(), len(os.listdir("/proc/self/fd")), threading.active_count(),
+        repr(signal.getsignal(10)), sys.gettrace() is None, hasattr(sys, "leak")]
+heavy.state["leak"] = os.environ["LEAK"] = sys.leak = "x"
+sys.path.insert(0, "/nowhere")
+keep = open(__file__), open("left", "w")
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+signal.signal(10, signal.SIG_IGN)
+os.chdir("/")
+draw = random.random()
+random.seed(1)
+report(seen=seen[:2] + seen[3:], cwd=os.path.basename(seen[2]), draw=draw, path="/nowhere" in sys.path[1:])
+"""
+
+
+def test_nothing_of_a_job_is_found_by_the_next_or_by_one_beside_it(bench: LocalBench) -> None:
+    events = bench.run(*(bench.job(f"j{n}", LEAK) for n in range(4)))
+    found = [of_job(events, f"j{n}", Reported)[0].metrics for n in range(4)]
+    assert {str(metrics["seen"][:2]) for metrics in found} == {"[{}, None]"}
+    assert len({str(metrics["seen"]) for metrics in found}) == 1
+    assert [metrics["cwd"] for metrics in found] == ["j0", "j1", "j2", "j3"]
+    assert len({metrics["draw"] for metrics in found}) == 4
+    assert not any(metrics["path"] for metrics in found)
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome", "cause", "message"),
+    [
+        ("report(n=1)", Outcome.COMPLETED, None, ""),
+        ("raise SystemExit(3)", Outcome.FAILED, Cause.SCRIPT_ERROR, "exit code 3"),
+        ("raise SystemExit('no data')", Outcome.FAILED, Cause.SCRIPT_ERROR, "no data"),
+        ("import os; os._exit(9)", Outcome.FAILED, Cause.SCRIPT_ERROR, "exit code 9"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", Outcome.FAILED, Cause.SCRIPT_ERROR, "ended by signal SIGSEGV"),
+        ("raise KeyboardInterrupt", Outcome.FAILED, Cause.SCRIPT_ERROR, "ended by signal SIGINT: KeyboardInterrupt"),
+        ("x = bytearray(10**15)", Outcome.FAILED, Cause.OUT_OF_MEMORY, "MemoryError"),
+        ("x = = 1", Outcome.FAILED, Cause.SCRIPT_ERROR, "SyntaxError: invalid syntax"),
+        ("import atexit; atexit.register(report, n=2)", Outcome.COMPLETED, None, ""),
+        (
+            "import threading, time; threading.Thread(target=lambda: (time.sleep(0.2), report(n=3))).start()",
+            Outcome.COMPLETED,
+            None,
+            "",
+        ),
+    ],
+)
+def test_a_forked_script_ends_as_it_would_by_itself(
+    bench: LocalBench, code: str, outcome: Outcome, cause: Cause | None, message: str
+) -> None:
+    end = bench.end_of(bench.job("one", code))
+    assert (end.outcome, end.cause, end.message) == (outcome, cause, message)
+    assert worker_of(bench)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import heavy\ndef f():\n    raise KeyError('x') from ValueError('y')\nf()\n",
+        "x = = 1\n",
+        "import sys\nsys.excepthook = lambda kind, _, trace: print(kind.__name__, trace.tb_frame.f_code.co_name, trace.tb_lineno)\n1 / 0\n",
+        "import sys\nsys.excepthook = lambda *_: 1 / 0\nraise KeyError(3)\n",
+    ],
+)
+def test_errors_are_printed_as_a_new_interpreter_prints_them(bench: LocalBench, cold: LocalBench, code: str) -> None:
+    logs = []
+    for one in (bench, cold):
+        job = one.job("one", code)
+        one.end_of(job)
+        logs.append(one.log(job).read_text().replace(str(one.folder), ""))
+    warm_log, cold_log = logs
+    # Where a script's own hook fails, the interpreter says so in words of its own.
+    assert warm_log.splitlines()[-2:] == cold_log.splitlines()[-2:]
+    if "1 / 0\nraise" not in code:
+        assert warm_log == cold_log
+
+
+def test_a_crash_or_a_kill_of_one_job_leaves_the_others_and_the_worker_alone(bench: LocalBench) -> None:
+    code = "import heavy, time\nreport(by=heavy.BY)\ntime.sleep(60)\n"
+    events = bench.begin(bench.job("stays", code.replace("60", "1.0")))
+    worker = worker_of(bench)
+    if len(allowed_cores()) > 1:
+        bench.run(bench.job("crashes", "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"))
+        killed = bench.begin(bench.job("killed", code))
+        bench.backend.stop("killed", Cause.SCHEDULER)
+        collect(bench.backend, all_closed("killed"), 10.0, killed)
+        events += [event for event in killed if event.job == "stays"]
+    collect(bench.backend, all_closed("stays"), 10.0, events)
+    assert closed(events, "stays").outcome is Outcome.COMPLETED
+    assert bench.metrics_of(bench.job("next", "import heavy\nreport(by=heavy.BY)\n")) == [{"by": worker}]
+
+
+def test_descendants_of_a_forked_job_are_found_though_its_environment_is_the_workers(bench: LocalBench) -> None:
+    events = bench.begin(bench.job("one", STUBBORN + "    report(pid=child(True))\n    time.sleep(60)\n"))
+    pid = of_job(events, "one", Reported)[0].metrics["pid"]
+    mark = bench.backend._jobs["one"].mark
+    assert mark.encode() in Path(f"/proc/{pid}/environ").read_bytes()
+    assert mark.encode() not in Path(f"/proc/{worker_of(bench)}/environ").read_bytes()
+    bench.backend.stop("one", Cause.SCHEDULER)
+    collect(bench.backend, lambda events: bool(of_job(events, "one", Ended)), 5.0, events)
+    assert not alive(pid)
+    assert alive(worker_of(bench))
+
+
+def test_the_start_up_phase_begins_with_the_fork(bench: LocalBench) -> None:
+    bench.run(bench.job("first", "report(n=1)\n"))
+    time.sleep(0.3)
+    (second,) = of_job(bench.run(bench.job("second", "report(n=1)\n")), "second", Closed)
+    assert 0 <= second.usage["phases_s"]["startup"] < 0.3
+
+
+def test_a_reporter_that_was_preloaded_begins_anew_in_each_job(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("from outrider_report import report\n")
+    bench = LocalBench(tmp_path, preload=("mine",))
+    code = "import os\nreport(n=1)\nreport(n=2, rank=os.environ['OUTRIDER_TRIAL'])\n"
+    for name in ("one", "two"):
+        events = bench.run(bench.job(name, code, checkpoint=name))
+        assert [report.sequence for report in of_job(events, name, Reported)] == [0, 1]
+        assert closed(events, name).usage["phases_s"]["startup"] < 0.5
+    assert bench.backend.close() == []
+
+
+def test_a_job_over_its_memory_is_ended_warm_too(bench: LocalBench) -> None:
+    code = "import time\nreport(n=1)\nblock = b'x' * (150 * 2**20)\ntime.sleep(60)\n"
+    end = bench.end_of(bench.job("one", code, instance_type="local.1cpu.100mib"))
+    assert end.cause is Cause.OUT_OF_MEMORY
+    assert 100 * 2**20 < end.usage["peak_rss_bytes"] < 200 * 2**20
+
+
+def test_processes_of_all_kinds_can_be_started_by_a_forked_job(bench: LocalBench) -> None:
+    code = """
+        import multiprocessing, subprocess, sys
+        def square(x):
+            return x * x
+        if __name__ == "__main__":
+            found = {}
+            for method in ("fork", "spawn", "forkserver"):
+                with multiprocessing.get_context(method).Pool(1) as pool:
+                    found[method] = pool.map(square, [2, 3])
+            found["run"] = subprocess.run([sys.executable, "-c", "print(7)"], capture_output=True, text=True).stdout
+            report(**found)
+    """
+    assert bench.metrics_of(bench.job("one", code)) == [{"fork": [4, 9], "spawn": [4, 9], "forkserver": [4, 9], "run": "7\n"}]
+
+
+def test_the_stopped_before_the_worker_is_ready_never_start(tmp_path: Path) -> None:
+    (tmp_path / "heavy.py").write_text("import time\ntime.sleep(1.0)\n")
+    bench = LocalBench(tmp_path, preload=("heavy",))
+    jobs = [bench.job(name, "report(n=1)\n", instance_type="local.1cpu") for name in ("one", "two")]
+    bench.backend.submit(jobs[0])
+    bench.backend.stop("one", Cause.BUDGET)
+    events = collect(bench.backend, all_closed("one"), 5.0)
+    end = closed(events, "one")
+    assert (end.outcome, end.cause, end.started_at) == (Outcome.STOPPED, Cause.BUDGET, None)
+    bench.backend.submit(jobs[1])
+    collect(bench.backend, all_closed("two"), 10.0, events)
+    check_order(events)
+    assert closed(events, "two").outcome is Outcome.COMPLETED
+    assert of_job(events, "one", Started) == []
+    assert bench.backend.close() == []
+
+
+def test_close_ends_a_worker_in_the_midst_of_an_import(tmp_path: Path) -> None:
+    (tmp_path / "heavy.py").write_text("import time\ntime.sleep(60)\n")
+    bench = LocalBench(tmp_path, preload=("heavy",))
+    bench.backend.submit(bench.job("one", "report(n=1)\n"))
+    worker = worker_of(bench)
+    before = time.monotonic()
+    assert bench.backend.close() == []
+    assert time.monotonic() - before < 5.0
+    assert not alive(worker)
+
+
+@pytest.mark.parametrize(
+    ("preloaded", "reason"),
+    [
+        (
+            "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n",
+            "importing heavy started 1 thread, which",
+        ),
+        ("import subprocess\nheld = subprocess.Popen(['sleep', '0.5'])\n", "importing heavy started a process"),
+        ("held = open(__file__)\n", "heavy.py open, which jobs would share"),
+        ("import socket\nheld = socket.socket()\n", "open, which jobs would share"),
+        ("import left_pad\n", "heavy cannot be imported: ModuleNotFoundError: No module named 'left_pad'"),
+        ("raise SystemExit(5)\n", "heavy cannot be imported: SystemExit: 5"),
+        ("import os\nos._exit(7)\n", "the warm worker cannot be used: it ended with exit code 7"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", "it was ended by signal SIGSEGV"),
+    ],
+)
+def test_what_cannot_be_forked_safely_runs_cold_and_says_why_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, preloaded: str, reason: str
+) -> None:
+    (tmp_path / "heavy.py").write_text(preloaded)
+    bench = LocalBench(tmp_path, preload=("heavy",))
+    with caplog.at_level(logging.WARNING):
+        assert [bench.metrics_of(bench.job(f"j{n}", "report(n=1)\n")) for n in range(2)] == [[{"n": 1}]] * 2
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert reason in said
+    assert "starts cold" in said
+    assert bench.backend.close() == []
+
+
+def test_a_worker_that_takes_too_long_is_given_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "heavy.py").write_text("import time\ntime.sleep(60)\n")
+    bench = LocalBench(tmp_path, preload=("heavy",))
+    bench.backend._runner._starts._patience_s = 0.3
+    assert bench.metrics_of(bench.job("one", "report(n=1)\n")) == [{"n": 1}]
+    assert "the imports of heavy were not done after 0.3 s" in caplog.text
+    assert bench.backend.close() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_worker_that_dies_or_hangs_is_said_once_and_jobs_go_on_cold(
+    bench: LocalBench, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    code = "import heavy, os\nreport(own=heavy.BY == os.getpid())\n"
+    assert bench.metrics_of(bench.job("warm", code)) == [{"own": False}]
+    worker = bench.backend._runner._starts._worker
+    assert worker is not None
+    worker._connection.settimeout(0.3)
+    os.killpg(worker.pid, number)
+    assert [bench.metrics_of(bench.job(f"cold{n}", code)) for n in range(2)] == [[{"own": True}]] * 2
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert "cannot be used any more" in said
+    assert not alive(worker.pid)
+
+
+def test_a_job_that_is_unlike_the_first_runs_cold_and_the_others_stay_warm(bench: LocalBench, caplog: pytest.LogCaptureFixture) -> None:
+    code = "import heavy, os\nreport(own=heavy.BY == os.getpid())\n"
+    shell = bench.folder / "train.sh"
+    shell.write_text("#!/bin/sh\necho '[tune-metric]: {\"own\": 0}'\n")
+    shell.chmod(0o755)
+    (bench.folder / "other").mkdir()
+    (bench.folder / "other" / "elsewhere.py").write_text("from outrider_report import report\nreport(own=2)\n")
+    first = bench.job("first", code)
+    jobs = {
+        "train.sh is no Python script": dataclasses.replace(first, name="shell", script=str(shell)),
+        "TOKENIZER has another value": bench.job("variable", code, environment={"TOKENIZER": "1"}),
+        "lies in another folder": dataclasses.replace(first, name="folder", script=str(bench.folder / "other" / "elsewhere.py")),
+        "OMP_PROC_BIND ties threads": bench.job("pinned", code, environment={"OMP_PROC_BIND": "true"}),
+    }
+    assert bench.metrics_of(first) == [{"own": False}]
+    assert [bench.metrics_of(job)[0]["own"] for job in jobs.values()] == [0, True, 2, True]
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == len(jobs)
+    for reason, message in zip(jobs, said, strict=True):
+        assert reason in message
+    assert bench.metrics_of(bench.job("last", code)) == [{"own": False}]
+
+
+def test_a_module_of_the_scripts_folder_that_hides_a_standard_one_is_respected(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "struct.py").write_text("from _struct import *\nMINE = True\n")
+    bench = LocalBench(tmp_path, preload=("heavy",))
+    assert bench.metrics_of(bench.job("one", "import struct\nreport(mine=getattr(struct, 'MINE', False))\n")) == [{"mine": True}]
+    assert "has a module 'struct' of its own" in caplog.text
+    assert bench.backend.close() == []
+
+
+def test_what_imports_do_to_the_environment_reaches_the_job(tmp_path: Path) -> None:
+    (tmp_path / "heavy.py").write_text("import os\nos.environ['SET_BY_IMPORT'] = '1'\nos.environ.pop('HOME', None)\n")
+    bench = LocalBench(tmp_path, preload=("heavy",))
+    code = (
+        "import os\nreport(set=os.environ.get('SET_BY_IMPORT'), home='HOME' in os.environ, blas=os.environ.get('OPENBLAS_NUM_THREADS'))\n"
+    )
+    wanted = {"set": "1", "home": False, "blas": os.environ.get("OPENBLAS_NUM_THREADS")}
+    assert bench.metrics_of(bench.job("one", code)) == [wanted]
+    assert bench.backend.close() == []
+
+
+def test_long_requests_arrive_whole(bench: LocalBench) -> None:
+    long = "x" * 100_000
+    code = "import os, sys\nreport(lengths=[len(sys.argv[1]), len(sys.argv[2]), len(os.environ['OUTRIDER_LONG'])])\n"
+    job = bench.job("one", code, long, "é" * 50_000, environment={"OUTRIDER_LONG": long})
+    assert bench.metrics_of(job) == [{"lengths": [100_000, 50_000, 100_000]}]
+    assert worker_of(bench)
+
+
+def test_where_there_is_no_linux_jobs_start_cold(
+    bench: LocalBench, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "platform", "darwin")
+        starts = Starts(
+            ("heavy",),
+            python="",
+            token="",
+            folder=bench.folder,
+            reactor=None,
+            now=time.time,
+            served=print,
+            claim=print,  # type: ignore[arg-type]
+        )
+    assert starts._given_up
+    assert "needs Linux" in caplog.text
+
+
+def test_worker_and_jobs_die_with_a_killed_controller(tmp_path: Path) -> None:
+    (tmp_path / "heavy.py").write_text(HEAVY)
+    bench = LocalBench(tmp_path)
+    program = CONTROLLER.replace('leases_dir=folder / "leases"', 'leases_dir=folder / "leases", preload=("heavy",)')
+    program = program.replace('event.metrics["leader"]', 'event.metrics["leader"], backend._runner._starts._worker.pid')
+    job = bench.job("one", STUBBORN + "    report(pid=child(True), leader=os.getpid())\n    time.sleep(60)\n")
+    command = [sys.executable, "-c", program, str(bench.folder), job.script]
+    controller = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    assert controller.stdout is not None
+    pids = [int(word) for word in controller.stdout.readline().split()]
+    assert len(pids) == 3
+    controller.kill()
+    controller.wait()
+    controller.stdout.close()
+    assert gone_within(pids, 5.0)
+    assert bench.backend.close() == []
+
+
+def test_the_modules_are_the_definitions(tmp_path: Path) -> None:
+    definition = BenchmarkDefinition(name="b", script="t.py", trials=({"x": 1},), objectives={"loss": "min"}, preload=("decimal",))
+    environ = {"PATH": "/usr/bin:/bin", "OUTRIDER_LEASES": str(tmp_path / "leases")}
+    backend = LocalBackend.create(BackendContext(definition, tmp_path / "e", environ=environ))
+    assert backend._runner._starts._preload == ("decimal",)
+    assert backend.close() == []
+
+
+TORCH = """
+import os, sys
+import numpy, torch
+draws = [float(torch.rand(1)), float(numpy.random.rand())]
+class Data(torch.utils.data.Dataset):
+    def __len__(self):
+        return 8
+    def __getitem__(self, at):
+        return torch.tensor(float(at))
+total = 0.0
+for batch in torch.utils.data.DataLoader(Data(), batch_size=4, num_workers=1):
+    total += float(batch.sum())
+loss = (torch.ones(64, 64, requires_grad=True) @ torch.ones(64, 64)).sum()
+loss.backward()
+report(torch_draw=draws[0], numpy_draw=draws[1], threads=torch.get_num_threads(), total=total, seed=torch.initial_seed(), loss=float(loss))
+"""
+
+
+def test_torch_works_in_a_forked_job_as_in_a_new_process(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    bench = LocalBench(tmp_path, preload=("torch",), environment=environment)
+    cores = min(2, len(allowed_cores()))
+    jobs = [bench.job(name, TORCH, instance_type=kind) for name, kind in (("a", "local.1cpu"), ("b", f"local.{cores}cpu"))]
+    found = [bench.metrics_of(job)[0] for job in jobs]
+    assert [metrics["threads"] for metrics in found] == [1, cores]
+    assert [(metrics["total"], metrics["loss"]) for metrics in found] == [(28.0, 64.0**3)] * 2
+    for key in ("torch_draw", "numpy_draw", "seed"):
+        assert found[0][key] != found[1][key], key
+    assert bench.backend._runner._starts._worker is not None
+    assert bench.backend.close() == []
+
+
+def test_who_may_be_forked_is_told_by_folder_and_environment() -> None:
+    script, first = Path("/x/train.py"), {"PATH": "/bin", "OUTRIDER_JOB": "a", "SM_HPS": "{}", "OMP_NUM_THREADS": "1"}
+    assert unsuitable(script, first) == ""
+    assert "is no Python script" in unsuitable(Path("/x/train.sh"), first)
+    assert (
+        unlike(first, "/x", script, first | {"OUTRIDER_JOB": "b", "SM_HPS": "1", "OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": "1"}) == ""
+    )
+    assert "another folder" in unlike(first, "/y", script, first)
+    assert unlike(first, "/x", script, {"PATH": "/bin"}) == ""
+    assert unlike(first, "/x", script, first | {"PATH": "/usr/bin"}).startswith("PATH has another value")
+    assert unlike(first, "/x", script, first | {"NEW": ""}).startswith("NEW has another value")
+
+
+def test_a_worker_starts_without_what_is_a_jobs_own_and_with_room_for_marks() -> None:
+    job = {"HOME": "/h", "OUTRIDER_CONTROLLER": "outer.3;abc.7;", "OUTRIDER_JOB": "j", "SM_HPS": "{}", "CUDA_VISIBLE_DEVICES": "0"}
+    found = worker_environment(job, "abc.7;", room_for("abc"))
+    assert found == {"HOME": "/h", "OPENBLAS_NUM_THREADS": "1", "OUTRIDER_CONTROLLER": "outer.3;abc." + "-" * 24}
+
+
+@pytest.mark.parametrize(
+    ("environment", "openblas", "openmp"),
+    [
+        ({}, 3, 3),
+        ({"OMP_NUM_THREADS": "2"}, 2, 2),
+        ({"OMP_NUM_THREADS": "4,2", "OPENBLAS_NUM_THREADS": "1"}, 1, 4),
+        ({"OMP_NUM_THREADS": "x", "GOTO_NUM_THREADS": "0"}, 3, 3),
+    ],
+)
+def test_thread_pools_have_the_sizes_that_the_libraries_would_choose(environment: dict[str, str], openblas: int, openmp: int) -> None:
+    assert (pools.openblas_threads(environment, 3), pools.openmp_threads(environment, 3)) == (openblas, openmp)
+
+
+def test_devices_and_cuda_are_no_things_to_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safety, "thread_count", lambda: 1)
+    monkeypatch.setattr(safety, "_children", lambda: False)
+    monkeypatch.setattr(safety, "open_descriptors", lambda: {0: "/dev/null", 5: "/dev/urandom", 7: "/dev/nvidiactl"})
+    assert safety.unsafe({0}) == "opened the device /dev/nvidiactl, which a fork cannot share"
+    assert safety.unsafe({0, 7}) == ""
+    torch = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: True))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    assert safety.unsafe({0, 7}) == "initialised CUDA, which does not survive a fork"

@@ -1,0 +1,221 @@
+import gzip
+import io
+import json
+import os
+import tarfile
+
+import pytest
+
+from backends.emulator import Emulator
+from backends.sagemaker.code import packing
+from backends.sagemaker.code.packing import ARCHIVE, REPORTER, fits, pack, upload_arguments, upload_code
+from definitions.errors import UserError
+
+
+@pytest.fixture
+def source(tmp_path):
+    folder = tmp_path / "source"
+    write(folder, {"train.py": "print(1)\n", "lib/model.py": "x = 1\n", "requirements.txt": "numpy\n"})
+    return folder
+
+
+def write(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def archive(package):
+    buffer = io.BytesIO()
+    package.write(buffer)
+    return buffer.getvalue()
+
+
+def members(package):
+    with tarfile.open(fileobj=io.BytesIO(archive(package))) as tar:
+        return {member.name: member for member in tar}
+
+
+def test_the_reporter_and_the_requirements_travel_with_the_script(source):
+    assert list(members(pack(source))) == ["lib/model.py", "outrider_report.py", "requirements.txt", "train.py"]
+
+
+def test_the_reporter_takes_the_place_of_a_copy_of_it(source):
+    plain = pack(source)
+    write(source, {"outrider_report.py": "an old one"})
+    assert pack(source).hash == plain.hash
+    assert members(pack(source))["outrider_report.py"].size == REPORTER.stat().st_size
+
+
+def test_the_same_content_is_the_same_package_wherever_and_whenever(source, tmp_path):
+    other = tmp_path / "elsewhere"
+    for name in ("requirements.txt", "lib/model.py", "train.py"):  # another order of creation
+        write(other, {name: (source / name).read_text()})
+        os.utime(other / name, (1, 1))
+    (other / "train.py").chmod(0o600)
+    (other / "lib").chmod(0o700)
+    first, second = pack(source), pack(other)
+    assert first.hash == second.hash
+    assert archive(first) == archive(second)
+    assert archive(first)[4:8] == b"\0\0\0\0"  # gzip's time
+    for member in members(first).values():
+        assert (member.mtime, member.uid, member.gid, member.uname, member.mode) == (0, 0, 0, "", 0o644)
+
+
+@pytest.mark.parametrize("change", ["content", "name", "mode", "link", "reporter"])
+def test_what_matters_changes_the_hash(source, tmp_path, change):
+    before, reporter = pack(source).hash, REPORTER
+    if change == "content":
+        write(source, {"train.py": "print(2)\n"})
+    elif change == "name":
+        (source / "train.py").rename(source / "main.py")
+    elif change == "mode":
+        (source / "train.py").chmod(0o755)
+    elif change == "link":
+        (source / "link.py").symlink_to("train.py")
+    else:
+        reporter = tmp_path / "outrider_report.py"
+        reporter.write_text("another")
+    assert pack(source, reporter).hash != before
+
+
+def test_an_executable_stays_one(source):
+    (source / "train.py").chmod(0o740)
+    assert members(pack(source))["train.py"].mode == 0o755
+
+
+def test_what_no_job_needs_stays_behind(source):
+    before = pack(source).hash
+    write(source, {f"{name}/x": "" for name in (".git", "__pycache__", "lib/__pycache__", ".venv", "venv", "results", "lib/node_modules")})
+    write(source, {"lib/.ipynb_checkpoints/x": "", "lib/old.pyc": ""})
+    assert pack(source).hash == before
+    write(source, {"lib/results/table.py": ""})  # only the one at the top is where runs are kept
+    assert "lib/results/table.py" in members(pack(source))
+
+
+def test_own_patterns_leave_out_more(source):
+    write(source, {"a.log": "", "lib/b.log": "", "data/x": "", "lib/data/y": "", "docs/z": "", "notes": ""})
+    write(source, {".outriderignore": "# logs\n*.log\n/data\ndocs/\nnotes/\n"})
+    assert set(members(pack(source))) == {"train.py", "lib/model.py", "requirements.txt", "outrider_report.py", "lib/data/y", "notes"}
+    write(source, {".outriderignore": "!a.log\n"})
+    with pytest.raises(UserError, match="only leave out"):
+        pack(source)
+
+
+def test_too_large_a_folder_names_its_five_largest_files(source):
+    for number in range(1, 8):
+        with (source / f"big{number}.bin").open("wb") as file:
+            file.truncate(number * 10_000_000)
+    with pytest.raises(UserError) as caught:
+        pack(source)
+    text = str(caught.value)
+    assert "280 MB would travel" in text
+    assert "big7.bin (70.0 MB), big6.bin (60.0 MB), big5.bin (50.0 MB), big4.bin (40.0 MB), big3.bin (30.0 MB)\n" in text
+    write(source, {".outriderignore": "big*\n"})
+    assert pack(source).size_bytes < 100_000
+
+
+def test_links_within_the_folder_travel_and_others_are_refused(source, tmp_path):
+    (source / "lib" / "again.py").symlink_to(source / "train.py")  # absolute
+    (source / "folder").symlink_to("lib")
+    found = members(pack(source))
+    assert (found["lib/again.py"].issym(), found["lib/again.py"].linkname) == (True, "../train.py")
+    assert found["folder"].linkname == "lib"
+    (source / "data").symlink_to(tmp_path)
+    with pytest.raises(UserError, match=r"source/data: it is a link out of the source folder") as caught:
+        pack(source)
+    assert ".outriderignore" in str(caught.value)
+    write(source, {".outriderignore": "data\n"})
+    assert "data" not in members(pack(source))
+    (source / "loop").symlink_to("loop")
+    with pytest.raises(UserError, match="loop: it is a link that leads nowhere"):
+        pack(source)
+
+
+def test_a_source_folder_that_is_itself_reached_by_a_link(source, tmp_path):
+    (tmp_path / "alias").symlink_to(source)
+    (source / "link.py").symlink_to(tmp_path / "alias" / "train.py")
+    assert pack(tmp_path / "alias").hash == pack(source).hash
+
+
+def test_a_pipe_does_not_block_the_packing(source):
+    os.mkfifo(source / "pipe")
+    assert "pipe" not in members(pack(source))
+
+
+def test_a_file_that_changes_meanwhile_is_no_silent_mix(source):
+    package = pack(source)
+    write(source, {"train.py": "print(2)\n"})
+    with pytest.raises(UserError, match=r"train.py: it was changed or removed while it was packed"):
+        archive(package)
+    (source / "train.py").unlink()
+    with pytest.raises(UserError, match="changed or removed"):
+        archive(package)
+
+
+def test_a_missing_folder_is_said(tmp_path):
+    with pytest.raises(UserError, match="there is no such folder"):
+        pack(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fitting"),
+    [
+        (["x" * 256], True),
+        (["x" * 257], False),
+        (["x"] * 99, True),
+        (["x"] * 100, False),
+        (["two\nlines"], False),
+        ([""], True),
+    ],
+)
+def test_arguments_fit_into_a_request(arguments, fitting):
+    assert fits("train.py", arguments) is fitting
+
+
+class Counted:
+    """A boto3 client that counts its calls."""
+
+    def __init__(self, client):
+        self.client, self.calls = client, []
+        client.meta.events.register("before-call", lambda model, **_: self.calls.append(model.name))
+
+
+@pytest.fixture(scope="module")
+def emulator():
+    with Emulator() as running:
+        running.create_bucket("bucket")
+        yield running
+
+
+def test_the_same_content_is_uploaded_once(emulator, source):
+    client = emulator.client("s3")
+    counted = Counted(client)
+    uri = upload_code(pack(source), client, "bucket", "outrider")
+    assert uri == f"s3://bucket/outrider/code/{pack(source).hash}/"
+    assert counted.calls == ["HeadObject", "PutObject", "PutObject", "PutObject"]
+    counted.calls.clear()
+    assert upload_code(pack(source), client, "bucket", "outrider") == uri
+    assert counted.calls == ["HeadObject"]
+    content = client.get_object(Bucket="bucket", Key=f"outrider/code/{pack(source).hash}/{ARCHIVE}")["Body"].read()
+    assert gzip.decompress(content) == gzip.decompress(archive(pack(source)))
+
+
+def test_an_upload_that_was_cut_short_is_made_anew(emulator, source):
+    write(source, {"train.py": "print('cut short')\n"})
+    client = emulator.client("s3")
+    counted = Counted(client)
+    emulator.add_faults([{"kind": "s3_error", "operation": "PutObject", "code": "AccessDenied", "status": 403, "after": 1, "times": 1}])
+    with pytest.raises(packing.s3.OutriderError, match="AccessDenied"):
+        upload_code(pack(source), client, "bucket", "")
+    counted.calls.clear()
+    upload_code(pack(source), client, "bucket", "")
+    assert counted.calls == ["HeadObject", "PutObject", "PutObject", "PutObject"]
+
+
+def test_arguments_are_a_file_of_the_job(emulator):
+    client = emulator.client("s3")
+    uri = upload_arguments("train.py", ["--x", "é\n"], client, "bucket", "/outrider/", "tag/demo", "demo-t1-a1")
+    assert uri == "s3://bucket/outrider/jobs/tag/demo/demo-t1-a1/"
+    body = client.get_object(Bucket="bucket", Key="outrider/jobs/tag/demo/demo-t1-a1/arguments.json")["Body"].read()
+    assert json.loads(body) == {"script": "train.py", "arguments": ["--x", "é\n"]}

@@ -1,0 +1,158 @@
+"""From Describe and the log to a verdict."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from backends.failures import Cause, Outcome
+from backends.sagemaker.jobs.outcome import Told, closed, failure, instance_type, stage_seconds
+
+
+def told(**changes):
+    given = {
+        "job": "j",
+        "at": 2000.0,
+        "offset_s": 0.0,
+        "stop_reason": None,
+        "reports": 3,
+        "exit_code": None,
+        "tail": (),
+        "usage": {},
+        "asked_for": "ml.m5.large",
+    }
+    return Told(**(given | changes))
+
+
+def described(status="Completed", secondary=None, **changes):
+    given = {
+        "TrainingJobStatus": status,
+        "SecondaryStatus": secondary or status,
+        "TrainingStartTime": datetime.fromtimestamp(1000.0, UTC),
+        "TrainingEndTime": datetime.fromtimestamp(1090.0, UTC),
+        "BillableTimeInSeconds": 90,
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 60, "MaxWaitTimeInSeconds": 120},
+    }
+    return given | changes
+
+
+def verdict(answer, **changes):
+    found = closed(answer, told(**changes))
+    return found.outcome, found.cause
+
+
+@pytest.mark.parametrize(
+    ("status", "secondary", "stop", "expected"),
+    [
+        ("Completed", None, None, (Outcome.COMPLETED, None)),
+        ("Completed", None, Cause.SCHEDULER, (Outcome.COMPLETED, None)),
+        ("Stopped", None, Cause.SCHEDULER, (Outcome.STOPPED, Cause.SCHEDULER)),
+        ("Stopped", None, None, (Outcome.STOPPED, Cause.OUTSIDE)),
+        ("Stopped", "MaxRuntimeExceeded", None, (Outcome.FAILED, Cause.TIME_OUT)),
+        ("Stopped", "MaxWaitTimeExceeded", None, (Outcome.FAILED, Cause.SPOT)),
+        ("Failed", None, Cause.BUDGET, (Outcome.STOPPED, Cause.BUDGET)),
+    ],
+)
+def test_ends(status, secondary, stop, expected):
+    assert verdict(described(status, secondary), stop_reason=stop) == expected
+
+
+def test_a_script_that_failed_by_itself_before_the_order_to_stop_failed():
+    answer = described("Failed", FailureReason="AlgorithmError: x, exit code: 3")
+    assert verdict(answer, stop_reason=Cause.SCHEDULER, exit_code=3) == (Outcome.FAILED, Cause.SCRIPT_ERROR)
+
+
+def test_a_script_that_the_order_to_stop_ended_was_stopped():
+    answer = described("Failed", FailureReason="AlgorithmError: , exit code: 143")
+    assert verdict(answer, stop_reason=Cause.SCHEDULER, exit_code=143) == (Outcome.STOPPED, Cause.SCHEDULER)
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("CapacityError: Unable to provision requested ML compute capacity.", Cause.CAPACITY),
+        ("There is not enough capacity for instance type ml.p4d.24xlarge", Cause.CAPACITY),
+        ("Insufficient instance capacity", Cause.CAPACITY),
+        ("InternalServerError: We encountered an internal error.  Please try again.", Cause.SERVICE_ERROR),
+        ("", Cause.SERVICE_ERROR),
+        ("Something nobody has seen before", Cause.SERVICE_ERROR),
+        ("ClientError: Data download failed: no such key", Cause.BAD_REQUEST),
+        ("ClientError: Please use an instance type with more memory", Cause.OUT_OF_MEMORY),
+        ("Spot instances were interrupted", Cause.SPOT),
+        ("AlgorithmError: train.py ended with exit code 1, exit code: 1", Cause.SCRIPT_ERROR),
+        ("AlgorithmError: , exit code: 137", Cause.OUT_OF_MEMORY),
+        ("AlgorithmError: , exit code: 139", Cause.SCRIPT_ERROR),
+        # Words of the service's in the mouth of the script.
+        ("AlgorithmError: RuntimeError: queue has insufficient capacity, exit code: 1", Cause.SCRIPT_ERROR),
+        ("AlgorithmError: InternalServerError of my database, exit code: 1", Cause.SCRIPT_ERROR),
+    ],
+)
+def test_reasons(reason, expected):
+    assert failure(reason, told())[0] is expected
+
+
+def test_the_last_words_of_the_script_are_the_message():
+    tail = ("Traceback (most recent call last):", "ImportError: No module named 'torchx'", "")
+    assert failure("AlgorithmError: train.py ended with exit code 1, exit code: 1", told(tail=tail, exit_code=1)) == (
+        Cause.SCRIPT_ERROR,
+        "ImportError: No module named 'torchx'",
+    )
+
+
+def test_without_a_log_the_service_s_reason_is_the_message():
+    assert failure("AlgorithmError: x, exit code: 3", told())[1] == "AlgorithmError: x, exit code: 3"
+
+
+def test_memory_is_named_where_the_script_says_so():
+    assert failure("AlgorithmError: , exit code: 1", told(tail=("torch.OutOfMemoryError: CUDA out of memory.",)))[0] is Cause.OUT_OF_MEMORY
+
+
+def test_success_without_a_report_is_a_failure_with_the_last_line():
+    found = closed(described(), told(reports=0, tail=("loading", "nothing to do")))
+    assert (found.outcome, found.cause, found.message) == (
+        Outcome.FAILED,
+        Cause.NO_METRICS,
+        "it ended well, but reported nothing; its last line: nothing to do",
+    )
+
+
+def test_times_are_brought_to_our_clock_and_never_leave_the_job_s_life():
+    found = closed(described(), told(offset_s=240.0))
+    assert (found.started_at, found.ended_at) == (760.0, 850.0)
+    ahead = closed(described(), told(at=1050.0))
+    assert (ahead.started_at, ahead.ended_at) == (1000.0, 1050.0)
+    far = closed(described(), told(at=500.0))
+    assert (far.started_at, far.ended_at) == (500.0, 500.0)
+
+
+def test_billed_is_what_the_service_says_and_nothing_where_it_never_ran():
+    assert closed(described(BillableTimeInSeconds=27), told()).billable_s == 27.0
+    never = {"TrainingJobStatus": "Failed", "SecondaryStatus": "Failed", "FailureReason": "CapacityError: none"}
+    found = closed(never, told())
+    assert (found.billable_s, found.started_at, found.ended_at) == (0.0, None, None)
+
+
+def test_what_it_ran_on_is_said_where_it_is_not_what_was_asked_for():
+    other = {"InstanceType": "ml.m5.xlarge", "InstanceCount": 1}
+    assert closed(described(ResourceConfig=other), told()).instance_type == "ml.m5.xlarge"
+    assert closed(described(), told()).instance_type is None
+    assert instance_type({"ResourceConfig": {"InstanceType": "a", "SelectedInstanceType": "b"}}) == "b"
+
+
+def test_seconds_in_a_stage_are_summed_over_lives_and_never_negative():
+    steps = [
+        ("Starting", 0, 5),
+        ("Training", 5, 20),
+        ("Interrupted", 20, 30),
+        ("Starting", 30, 34),
+        ("Training", 34, 33),
+        ("Completed", 40, 40),
+    ]
+    answer = {
+        "SecondaryStatusTransitions": [
+            {"Status": s, "StartTime": datetime.fromtimestamp(a, UTC), "EndTime": datetime.fromtimestamp(b, UTC)} for s, a, b in steps
+        ]
+    }
+    assert stage_seconds(answer) == {"Starting": 9.0, "Training": 15.0, "Interrupted": 10.0}

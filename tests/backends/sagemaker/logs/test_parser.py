@@ -1,0 +1,190 @@
+"""Windows over late lines, and what the lines of one job amount to."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from backends.sagemaker.logs.parser import END_MARK, JobLog, LogWindow, ScriptEnd, is_marked, job_request, stream_name, sweep_request
+
+
+def line(message, number=0, stream="x-1/algo-1-100", at_ms=1000, identity=None):
+    return {
+        "eventId": f"{stream}:{number}" if identity is None else identity,
+        "logStreamName": stream,
+        "timestamp": at_ms,
+        "message": message,
+    }
+
+
+def report(sequence=None, **metrics):
+    body = {**metrics, **({} if sequence is None else {"outrider_sequence": sequence})}
+    return "[tune-metric]: " + json.dumps(body)
+
+
+def fed(log, *events):
+    return [found for event in events for found in log.feed(event)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x-1/algo-1-1700000000", ("x-1", 1, 1700000000)),
+        ("x-11/algo-12-17", ("x-11", 12, 17)),
+        ("x/algo-1", ("x", 1, 0)),
+        ("somebody", None),
+    ],
+)
+def test_stream_names(text, expected):
+    found = stream_name(text)
+    assert (None if found is None else (found.job, found.number, found.since)) == expected
+
+
+def test_the_window_reaches_back_by_the_longest_lag_seen_lately():
+    window = LogWindow()
+    assert window.start_ms() == 0
+    window.fresh([line("a", at_ms=1_000_000)])
+    assert window.start_ms() == 1_000_000 - 30_000
+    window.turned([40.0])
+    assert window.start_ms() == 1_000_000 - 85_000
+    window.turned([200.0])
+    assert window.start_ms() == 1_000_000 - 120_000
+    for _ in range(60):
+        window.turned([])
+    assert 1_000_000 - 10_600 < window.start_ms() <= 1_000_000 - 10_000
+
+
+def test_a_page_that_is_shown_twice_is_new_once():
+    window = LogWindow()
+    page = [line("b", 2, at_ms=2000), line("a", 1, at_ms=1000)]
+    assert [event["message"] for event in window.fresh(page)] == ["a", "b"]
+    assert window.fresh(page) == []
+    window.turned([])
+    assert window.fresh(page) == []
+
+
+def test_ids_out_of_the_window_are_forgotten():
+    window = LogWindow()
+    window.fresh([line("a", n, at_ms=1000 * n) for n in range(1000)])
+    window.turned([])
+    assert len(window._seen) < 60
+
+
+def test_a_report_is_delivered_once_however_often_its_line_comes():
+    log = JobLog()
+    first, again = line(report(0, loss=0.5), 1), line(report(0, loss=0.5), identity="another id")
+    assert [found.metrics for found in fed(log, first, first, again)] == [{"loss": 0.5}]
+    assert log.delivered == 1
+
+
+def test_reports_that_an_earlier_controller_has_are_not_delivered_again():
+    log = JobLog(received={(0, 0), (0, 1)})
+    found = fed(log, *(line(report(n, epoch=n + 1), n) for n in range(4)))
+    assert [one.metrics["epoch"] for one in found] == [3, 4]
+    assert log.delivered == 4
+
+
+def test_the_same_line_of_two_hosts_counts_once_and_only_the_first_host_s():
+    log = JobLog()
+    found = fed(log, line(report(loss=0.1), stream="j/algo-2-100"), line(report(loss=0.1), stream="j/algo-1-100"))
+    assert [one.metrics for one in found] == [{"loss": 0.1}]
+    assert fed(log, line(report(loss=0.2), stream="j/algo-11-100")) == []
+
+
+def test_two_equal_lines_without_numbers_are_two_reports():
+    log = JobLog()
+    assert len(fed(log, line(report(loss=0.1), 1), line(report(loss=0.1), 2))) == 2
+
+
+def test_each_stream_of_the_first_host_is_a_life():
+    log = JobLog()
+    found = fed(log, line(report(loss=1.0), 1, "j/algo-1-100"), line(report(loss=2.0), 1, "j/algo-1-200"))
+    assert [(one.incarnation, one.sequence) for one in found] == [(0, 0), (1, 0)]
+
+
+def test_what_is_no_number_arrives_exactly_as_it_was_reported():
+    text = '[tune-metric]: {"a": 1.0, "b": NaN, "c": Infinity, "d": "1e-05", "e": 12.34, "f": null}'
+    (found,) = fed(JobLog(), line(text))
+    assert math.isnan(found.metrics.pop("b"))
+    assert found.metrics == {"a": 1.0, "c": math.inf, "d": "1e-05", "e": 12.34, "f": None}
+
+
+def end(code, number=9, stream="j/algo-1-100", at_ms=1000):
+    return line(END_MARK + json.dumps({"exit_code": code}), number, stream, at_ms)
+
+
+def test_the_end_of_the_last_life_is_told_by_its_last_line():
+    log = JobLog()
+    fed(log, line(report(loss=1.0), 1, "j/algo-1-100"))
+    assert log.end() is None
+    fed(log, end(3, at_ms=7500))
+    assert log.end() == ScriptEnd(3, 7.5)
+    fed(log, line(report(loss=1.0), 1, "j/algo-1-200"))
+    assert log.end() is None
+    fed(log, end(0, 2, "j/algo-1-200"))
+    assert log.end().exit_code == 0
+
+
+def test_an_interrupted_life_s_end_is_not_the_job_s():
+    """A later life that printed no line yet is known by the service's description alone."""
+    log = JobLog()
+    fed(log, end(143))
+    assert log.end(lives=1).exit_code == 143
+    assert log.end(lives=2) is None
+
+
+@pytest.mark.parametrize(
+    "text", [END_MARK, END_MARK + " {", END_MARK + ' {"exit": 1}', END_MARK + ' {"exit_code": null}', END_MARK + " []"]
+)
+def test_an_end_that_is_cut_off_is_none(text):
+    log = JobLog()
+    fed(log, line(text))
+    assert log.end() is None
+
+
+def test_numbers_tell_that_reports_are_missing():
+    log = JobLog(received={(0, 0)})
+    assert not log.has_gaps
+    fed(log, line(report(2, loss=1.0), 2))
+    assert log.has_gaps
+    fed(log, line(report(1, loss=1.0), 1))
+    assert not log.has_gaps
+
+
+def test_a_garbled_line_explains_a_gap():
+    log = JobLog()
+    fed(log, line(report(0, loss=1.0), 0), line(report(2, loss=1.0), 2), line('[tune-metric]: {"loss": 0.', 1))
+    assert not log.has_gaps
+
+
+def test_metrics_by_expression():
+    log = JobLog(metrics={"loss": r"loss=(\S+)", "accuracy": r"acc=([\d.]+)"})
+    events = [line("epoch 1 loss=0.5 acc=0.8", 1), line("nothing", 2), line("loss=nan", 3), line("loss=low", 4)]
+    found = fed(log, *events)
+    assert found[0].metrics == {"loss": 0.5, "accuracy": 0.8}
+    assert math.isnan(found[1].metrics["loss"])
+    assert found[2].metrics == {"loss": "low"}
+    assert [one.sequence for one in found] == [0, 1, 2]
+
+
+def test_requests_name_the_job_so_that_no_other_s_lines_come():
+    assert job_request("x-1", "", "p") == {
+        "logGroupName": "/aws/sagemaker/TrainingJobs",
+        "logStreamNamePrefix": "x-1/algo-1",
+        "filterPattern": "p",
+    }
+    assert sweep_request("x-", 5, "t", None) == {
+        "logGroupName": "/aws/sagemaker/TrainingJobs",
+        "logStreamNamePrefix": "x-",
+        "startTime": 5,
+        "nextToken": "t",
+    }
+    assert "logStreamNamePrefix" not in sweep_request("", 0, "", None)
+
+
+def test_our_own_lines_are_known():
+    assert is_marked(END_MARK + ' {"exit_code": 0}')
+    assert is_marked(report(loss=1))
+    assert not is_marked("ValueError: tune-metric")

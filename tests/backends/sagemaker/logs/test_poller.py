@@ -1,0 +1,141 @@
+"""Which calls read logs, and what is made of their answers; answered by hand."""
+
+from __future__ import annotations
+
+import pytest
+from botocore.exceptions import ClientError
+
+from backends.sagemaker.aws.errors import CloudError
+from backends.sagemaker.aws.failure_kinds import trouble_of
+from backends.sagemaker.logs.poller import LogReader
+
+
+class Desk:
+    """Takes calls in place of `Calls`, and requests in place of boto3."""
+
+    def __init__(self):
+        self.waiting, self.requests, self.taken = [], [], []
+
+    def put(self, call):
+        self.waiting.append(call)
+
+    def get(self, service):
+        assert service == "logs"
+        return self
+
+    def __getattr__(self, name):
+        return lambda **request: self.requests.append((name, request))
+
+    def answer(self, **page):
+        call = self.waiting.pop(0)
+        call.make()
+        call.done(page)
+
+    def refuse(self, code, message=""):
+        call = self.waiting.pop(0)
+        call.make()
+        call.failed(trouble_of(ClientError({"Error": {"Code": code, "Message": message}}, call.operation)))
+
+
+@pytest.fixture
+def desk():
+    return Desk()
+
+
+def reader(desk):
+    return LogReader("x-", desk, desk, lambda job, event: desk.taken.append((job, event["message"])))
+
+
+def event(message, stream, at_ms=1000, late_ms=0):
+    return {
+        "eventId": f"{stream}{at_ms}{message}",
+        "logStreamName": stream,
+        "timestamp": at_ms,
+        "ingestionTime": at_ms + late_ms,
+        "message": message,
+    }
+
+
+def test_one_call_reads_all_jobs_and_its_lines_go_to_whose_they_are(desk):
+    found = reader(desk)
+    found.plan(100.0, 3.0)
+    found.plan(200.0, 3.0)
+    desk.answer(events=[event("b", "x-11/algo-1-5", 2000), event("a", "x-1/algo-1-5", 1000)], nextToken="t")
+    desk.answer(events=[event("c", "x-1/algo-1-5", 3000, late_ms=4000)])
+    assert desk.taken == [("x-1", "a"), ("x-11", "b"), ("x-1", "c")]
+    assert [request.get("nextToken") for _, request in desk.requests] == [None, "t"]
+    assert found.lag_s == 4.0
+    found.plan(102.9, 3.0)
+    assert (found.next_at, desk.waiting) == (103.0, [])
+
+
+def test_before_the_first_job_there_is_no_log_group(desk):
+    found = reader(desk)
+    found.plan(0.0, 3.0)
+    desk.refuse("ResourceNotFoundException", "The specified log group does not exist.")
+    found.plan(3.0, 3.0)
+    assert len(desk.waiting) == 1
+
+
+def test_a_token_too_old_ends_the_reading_and_the_next_begins_anew(desk):
+    found = reader(desk)
+    found.plan(0.0, 3.0)
+    desk.answer(events=[], nextToken="t")
+    desk.refuse("InvalidParameterException", "The specified nextToken is invalid.")
+    found.plan(3.0, 3.0)
+    assert "nextToken" not in desk.requests[0][1]
+    assert len(desk.waiting) == 1
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_logs_that_must_not_be_read_end_the_experiment(desk, later):
+    found = reader(desk)
+    found.plan(0.0, 3.0)
+    if later:
+        desk.answer(events=[], nextToken="t")
+    with pytest.raises(CloudError, match="cannot be read"):
+        desk.refuse("AccessDeniedException", "no")
+
+
+def test_a_drain_reads_one_job_from_its_beginning_to_the_last_page(desk):
+    done = []
+    reader(desk).drain("x-1", lambda: done.append(True))
+    desk.answer(events=[event("b", "x-1/algo-1-5", 2000), event("a", "x-1/algo-1-5", 1000)], nextToken="t")
+    assert done == []
+    desk.answer(events=[event("c", "x-1/algo-1-9", 1500)])
+    assert done == [True]
+    assert desk.taken == [("x-1", "a"), ("x-1", "b"), ("x-1", "c")]
+    assert all(request["logStreamNamePrefix"] == "x-1/algo-1" and "startTime" not in request for _, request in desk.requests)
+
+
+def test_the_tail_is_the_first_host_s_last_life_without_our_lines(desk):
+    got = []
+    reader(desk).tail("x-1", ["x-1/algo-2-9", "x-1/algo-1-5", "x-1/algo-1-7"], got.append)
+    desk.answer(
+        events=[{"message": "one\n"}, {"message": "[outrider-end]: {}"}, {"message": '[tune-metric]: {"a": 1}'}, {"message": "two"}]
+    )
+    assert got == [["one", "two"]]
+    assert desk.requests == [
+        (
+            "get_log_events",
+            {"logGroupName": "/aws/sagemaker/TrainingJobs", "logStreamName": "x-1/algo-1-7", "limit": 40, "startFromHead": False},
+        )
+    ]
+
+
+def test_a_stream_that_is_not_known_is_looked_for_and_another_job_s_never_taken(desk):
+    got = []
+    reader(desk).tail("x-1", [], got.append)
+    desk.answer(logStreams=[{"logStreamName": "x-1/algo-1-5"}, {"logStreamName": "x-11/algo-1-9"}])
+    desk.answer(events=[{"message": "last"}])
+    assert got == [["last"]]
+    assert desk.requests[1][1]["logStreamName"] == "x-1/algo-1-5"
+
+
+def test_without_a_stream_there_is_no_tail(desk):
+    got = []
+    reader(desk).tail("x-1", [], got.append)
+    desk.answer(logStreams=[])
+    reader(desk).tail("x-1", [], got.append)
+    desk.refuse("ResourceNotFoundException", "no group")
+    assert [list(lines) for lines in got] == [[], []]

@@ -1,0 +1,58 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from benchmarking.archive.environment import describe_environment
+from definitions import strict_json
+
+
+@pytest.fixture
+def repository(tmp_path):
+    def git(*arguments):
+        identity = ["-c", "user.name=n", "-c", "user.email=e@example.invalid"]
+        done = subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    git("init", "-q")
+    (tmp_path / "train.py").write_text("1\n")
+    git("add", "train.py")
+    git("commit", "-q", "-m", "m")
+    return tmp_path, git
+
+
+def test_commit_and_dirtiness(repository):
+    folder, git = repository
+    commit = git("rev-parse", "HEAD")
+    assert describe_environment(folder, {})["git"] == {"commit": commit, "dirty": False}
+    (folder / "new.txt").write_text("untracked files do not count")
+    assert describe_environment(folder, {})["git"]["dirty"] is False
+    (folder / "train.py").write_text("2\n")
+    assert describe_environment(folder, {})["git"] == {"commit": commit, "dirty": True}
+
+
+def test_no_repository_no_commit(tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert describe_environment(tmp_path, {})["git"] is None
+    assert describe_environment(tmp_path / "missing", {})["git"] is None
+    monkeypatch.setenv("PATH", "")
+    assert describe_environment(tmp_path, {})["git"] is None
+
+
+def test_facts_that_can_be_checked(tmp_path):
+    found = describe_environment(tmp_path, {"CUDA_VISIBLE_DEVICES": "1"})
+    assert found["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert found["cores"] == len(os.sched_getaffinity(0))
+    assert 2**27 < found["memory_bytes"] < 2**50
+    assert found["cuda_visible_devices"] == "1"
+    assert found["packages"]["pytest"] == pytest.__version__
+    assert found["prices_as_of"] >= "2026-11-27"
+
+
+def test_it_is_json_and_tells_nothing_of_people_or_machines(tmp_path):
+    environ = {"USER": "alice-the-user", "HOSTNAME": "secret-host", "AWS_SECRET_ACCESS_KEY": "key"}
+    text = strict_json.dumps(describe_environment(tmp_path, environ))
+    json.loads(text)
+    assert not [word for word in (*environ.values(), os.uname().nodename, str(tmp_path)) if len(word) > 3 and word in text]

@@ -1,0 +1,256 @@
+import json
+import math
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarking.controller.journal import Record, Session, SqliteJournal
+from definitions.errors import UserError
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "journal.sqlite"
+
+
+def contents(path, **options):
+    journal = SqliteJournal(path, **options)
+    found = list(journal.records())
+    journal.close()
+    return found
+
+
+def write(path, count, *, commit_each=True, size=20):
+    journal = SqliteJournal(path)
+    for number in range(count):
+        journal.append(number + 0.5, "reported", {"job": f"j{number}", "text": "x" * size})
+        if commit_each:
+            journal.commit()
+    return journal
+
+
+def test_records_survive_reopening(path):
+    journal = SqliteJournal(path)
+    first = journal.append(1795000000.1234567, "start", {"trial": 0})
+    assert first == Record(1, 1795000000.1234567, "start", {"trial": 0})
+    journal.append(2.0, "tell", {"b": [1, None, "ü"]})
+    journal.close()
+    assert contents(path) == [first, Record(2, 2.0, "tell", {"b": [1, None, "ü"]})]
+
+
+def test_numbering_goes_on_after_reopening(path):
+    write(path, 3).close()
+    journal = SqliteJournal(path)
+    assert journal.append(9.0, "end", {}).sequence == 4
+    journal.close()
+
+
+def test_what_was_not_committed_is_not_there(path):
+    journal = write(path, 3)
+    journal.append(9.0, "start", {})
+    assert [record.sequence for record in contents(path, read_only=True)] == [1, 2, 3]
+    journal.commit()
+    assert [record.sequence for record in contents(path, read_only=True)] == [1, 2, 3, 4]
+
+
+def test_one_commit_is_all_or_nothing_and_an_empty_one_nothing(path):
+    journal = write(path, 5, commit_each=False)
+    assert contents(path, read_only=True) == []
+    journal.commit()
+    journal.commit()
+    assert len(contents(path, read_only=True)) == 5
+
+
+def test_nan_and_infinities_are_strict_json_in_the_file(path):
+    journal = SqliteJournal(path)
+    journal.append(1.0, "reported", {"metrics": {"a": math.nan, "b": [math.inf, -math.inf], "c": 1e-320}})
+    journal.close()
+
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    rows = sqlite3.connect(path).execute("SELECT body FROM records").fetchall()
+    json.loads(rows[0][0], parse_constant=refuse)
+    metrics = contents(path)[0].body["metrics"]
+    assert math.isnan(metrics["a"])
+    assert (metrics["b"], metrics["c"]) == ([math.inf, -math.inf], 1e-320)
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udcffb", "😀", "\x00", "\\ud800", "\u2028"])
+def test_any_text_a_script_can_report_comes_back(path, text):
+    journal = SqliteJournal(path)
+    journal.append(1.0, "reported", {"metrics": {text: text}})
+    journal.close()
+    assert contents(path)[0].body["metrics"] == {text: text}
+
+
+def test_what_is_no_json_is_refused_before_it_is_recorded(path):
+    journal = SqliteJournal(path)
+    with pytest.raises(TypeError):
+        journal.append(1.0, "reported", {"metrics": {1, 2}})
+    journal.close()
+    assert contents(path) == []
+
+
+def test_sessions(path):
+    journal = SqliteJournal(path)
+    journal.begin_session(Session(7, 2.5, 60.25))
+    journal.begin_session(Session(9, 3.5, 70.0))
+    journal.close()
+    journal = SqliteJournal(path)
+    assert journal.sessions() == [Session(7, 2.5, 60.25), Session(9, 3.5, 70.0)]
+    journal.close()
+
+
+def test_a_torn_write_ahead_log_costs_the_last_records_only(path, tmp_path):
+    journal = write(path, 30, size=200)
+    torn = tmp_path / "torn"
+    torn.mkdir()
+    wal = Path(f"{path}-wal").read_bytes()
+    assert len(wal) > 100_000
+    kept = {}
+    for length in [0, 1, 31, 32, *range(1000, len(wal), 4999), len(wal) - 1, len(wal)]:
+        shutil.copy(path, torn / "journal.sqlite")
+        (torn / "journal.sqlite-wal").write_bytes(wal[:length])
+        (torn / "journal.sqlite-shm").unlink(missing_ok=True)
+        records = contents(torn / "journal.sqlite")
+        assert [record.body["job"] for record in records] == [f"j{number}" for number in range(len(records))]
+        kept[length] = len(records)
+    assert list(kept.values()) == sorted(kept.values())
+    assert (kept[0], kept[len(wal) - 1], kept[len(wal)]) == (0, 29, 30)
+    journal.close()
+
+
+def test_garbage_in_the_last_page_of_the_log_is_not_believed(path, tmp_path):
+    journal = write(path, 10)
+    shutil.copy(path, tmp_path / "copy.sqlite")
+    wal = bytearray(Path(f"{path}-wal").read_bytes())
+    wal[-100:] = b"\xaa" * 100
+    (tmp_path / "copy.sqlite-wal").write_bytes(wal)
+    assert len(contents(tmp_path / "copy.sqlite")) == 9
+    journal.close()
+
+
+@pytest.mark.parametrize(
+    "content", [b"this is no journal, it is a text of more than a hundred bytes" * 5, b"SQLite format 3\x00" + b"\xff" * 500]
+)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_file_that_is_no_journal(path, content, read_only):
+    path.write_bytes(content)
+    with pytest.raises(UserError, match="cannot open the journal"):
+        SqliteJournal(path, read_only=read_only)
+    assert path.read_bytes() == content
+
+
+def test_a_damaged_page_in_the_middle_is_said_without_a_traceback(path):
+    write(path, 400, size=300).close()
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2 : len(data) // 2 + 8192] = b"\xff" * 8192
+    path.write_bytes(data)
+    journal = SqliteJournal(path)
+    with pytest.raises(UserError, match="cannot read the journal"):
+        list(journal.records())
+    journal.close()
+
+
+@pytest.mark.parametrize("version", ["2", "17", "one"])
+def test_another_version_is_refused_and_left_alone(path, version):
+    database = sqlite3.connect(path)
+    database.execute("CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+    database.execute("INSERT INTO meta VALUES ('schema_version', ?)", (version,))
+    database.commit()
+    for read_only in (False, True):
+        with pytest.raises(UserError, match=rf"has version {version}\n  this Outrider reads version 1"):
+            SqliteJournal(path, read_only=read_only)
+    assert database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [("meta",)]
+
+
+def test_folders_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "missing" / "journal.sqlite", tmp_path / "file" / "journal.sqlite", tmp_path):
+        with pytest.raises(UserError, match=r"cannot open the journal[\s\S]*check the folder"):
+            SqliteJournal(path)
+
+
+def test_reading_creates_nothing(path):
+    with pytest.raises(UserError):
+        SqliteJournal(path, read_only=True)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["100%41 real", "a?mode=memory", "b#c", "ü ß"])
+def test_folders_with_any_name(tmp_path, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    write(folder / "journal.sqlite", 2).close()
+    assert [path.name for path in folder.iterdir()] == ["journal.sqlite"]
+    assert len(contents(folder / "journal.sqlite", read_only=True)) == 2
+
+
+def test_a_relative_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(Path("journal.sqlite"), 1).close()
+    assert len(contents(tmp_path / "journal.sqlite")) == 1
+
+
+def test_a_full_database_keeps_what_was_committed(path):
+    journal = write(path, 5)
+    journal._db.execute("PRAGMA max_page_count = 5")
+    for number in range(100):
+        journal.append(9.0, "reported", {"job": f"lost{number}", "text": "y" * 500})
+    with pytest.raises(UserError, match="cannot write the journal"):
+        journal.commit()
+    with pytest.raises(UserError, match="cannot write the journal"):
+        journal.close()
+    assert [record.body["job"] for record in contents(path)] == [f"j{number}" for number in range(5)]
+
+
+def test_room_that_comes_back_loses_nothing(path):
+    journal = write(path, 5)
+    journal._db.execute("PRAGMA max_page_count = 5")
+    for number in range(5, 50):
+        journal.append(9.0, "reported", {"job": f"j{number}", "text": "y" * 500})
+    with pytest.raises(UserError):
+        journal.commit()
+    journal._db.execute("PRAGMA max_page_count = 100000")
+    journal.close()
+    assert [record.body["job"] for record in contents(path)] == [f"j{number}" for number in range(50)]
+
+
+FULL_DISK = """
+import pathlib, resource, sys
+from benchmarking.controller.journal import Session, SqliteJournal
+from definitions.errors import UserError
+journal = SqliteJournal(pathlib.Path(sys.argv[1]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+done = 0
+try:
+    while done < 10_000:
+        journal.append(1.0, "reported", {"job": f"j{done}", "text": "z" * 100})
+        journal.commit()
+        done += 1
+except UserError as error:
+    print(done, str(error).splitlines()[0])
+try:
+    journal.begin_session(Session(1, 1.0, 2.0))
+except UserError as error:
+    print(str(error).splitlines()[0])
+import os
+os._exit(0)
+"""
+
+
+def test_a_full_disk_keeps_what_was_committed(path):
+    """The file-size limit of the process stands for the disk: a write fails in the middle, as it does there."""
+    run = subprocess.run([sys.executable, "-c", FULL_DISK, str(path)], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    first, second = run.stdout.splitlines()
+    done, message = first.split(" ", 1)
+    assert message == second == f"cannot write the journal {path}"
+    assert int(done) > 10
+    assert [record.body["job"] for record in contents(path)] == [f"j{number}" for number in range(int(done))]

@@ -1,0 +1,117 @@
+import logging
+
+import pytest
+
+from benchmarking.controller import method_adapter as adapter_module
+from benchmarking.controller.aggregation import Tell
+from benchmarking.controller.method import Decision, Method, Suggestion
+from benchmarking.controller.method_adapter import Answer, MethodAdapter
+
+
+class Scripted(Method):
+    """Suggests what it is given, decides what it is told to, and remembers every call."""
+
+    def __init__(self, suggestions, decision=Decision.CONTINUE, *, finite=True):
+        self._suggestions, self._decision, self.finite = iter(suggestions), decision, finite
+        self.calls = []
+
+    def suggest(self):
+        return next(self._suggestions, None)
+
+    def on_trial_add(self, trial):
+        self.calls.append(("add", trial.trial_id, dict(trial.config)))
+
+    def on_trial_result(self, trial, result):
+        self.calls.append(("result", trial.trial_id, dict(result)))
+        return self._decision
+
+    def on_trial_complete(self, trial, result):
+        self.calls.append(("complete", trial.trial_id, dict(result)))
+
+    def on_trial_error(self, trial):
+        self.calls.append(("error", trial.trial_id))
+
+    def on_trial_remove(self, trial):
+        self.calls.append(("remove", trial.trial_id))
+
+
+def xs(*values):
+    return [Suggestion({"x": value}) for value in values]
+
+
+def odd(configuration):
+    return f"x = {configuration['x']} is odd" if configuration["x"] % 2 else None
+
+
+def test_refused_suggestions_are_skipped_counted_and_explained():
+    method = Scripted(xs(1, 3, 4, 5))
+    adapter = MethodAdapter(method, odd)
+    assert adapter.ask(0) == Answer(Suggestion({"x": 4}), 2, "x = 3 is odd")
+    assert adapter.ask(1) == Answer(None, 1, "x = 5 is odd")
+    assert method.calls == [("add", 0, {"x": 4})]
+
+
+def test_an_open_ended_method_that_suggests_nothing_valid_is_given_up(monkeypatch):
+    monkeypatch.setattr(adapter_module, "MAX_SKIPPED", 50)
+    adapter = MethodAdapter(Scripted((Suggestion({"x": 1}) for _ in iter(int, 1)), finite=False), odd)
+    assert adapter.ask(0) == Answer(None, 50, "x = 1 is odd")
+
+
+def test_a_list_is_read_to_its_end_however_much_is_refused(monkeypatch):
+    monkeypatch.setattr(adapter_module, "MAX_SKIPPED", 50)
+    adapter = MethodAdapter(Scripted(xs(*[1] * 200, 2)), odd)
+    assert adapter.ask(0) == Answer(Suggestion({"x": 2}), 200, "x = 1 is odd")
+
+
+def test_a_resumed_evaluation_is_no_new_one_and_is_not_refused():
+    method = Scripted([Suggestion({"x": 1}, resume=0)])
+    assert MethodAdapter(method, odd).ask(5).suggestion.resume == 0
+    assert method.calls == []
+
+
+def test_tells_become_calls():
+    method = Scripted(xs(2))
+    adapter = MethodAdapter(method, odd)
+    adapter.ask(0)
+    assert adapter.tell(Tell("result", 0, 1.0, {"loss": 0.5, "epoch": 1.0})) is Decision.CONTINUE
+    assert adapter.tell(Tell("complete", 0, 1.0, {"loss": 0.5})) is Decision.CONTINUE
+    assert adapter.tell(Tell("error", 0)) is Decision.CONTINUE
+    assert method.calls[1:] == [("result", 0, {"loss": 0.5, "epoch": 1.0}), ("complete", 0, {"loss": 0.5}), ("error", 0)]
+
+
+@pytest.mark.parametrize("decision", ["STOP", "PAUSE"])
+def test_a_decision_against_an_evaluation_is_followed_by_its_removal(decision):
+    method = Scripted(xs(2), decision)  # a plain string, as Syne Tune's methods return
+    adapter = MethodAdapter(method, odd)
+    adapter.ask(0)
+    assert adapter.tell(Tell("result", 0, 1.0, {"loss": 0.5})) is Decision(decision)
+    assert method.calls[-1] == ("remove", 0)
+
+
+def test_replay_that_agrees_is_silent(caplog):
+    method = Scripted(xs(2, 4))
+    adapter = MethodAdapter(method, odd)
+    with caplog.at_level(logging.WARNING):
+        adapter.replay(0, {"x": 2}, 0)
+        adapter.replay(1, {"x": 4}, 1)
+        adapter.replay(None, None, 2)
+    assert caplog.messages == []
+    assert method.calls == [("add", 0, {"x": 2}), ("add", 1, {"x": 4})]
+
+
+def test_replay_that_differs_warns_and_the_record_wins(caplog):
+    method = Scripted(xs(2))
+    adapter = MethodAdapter(method, odd)
+    with caplog.at_level(logging.WARNING):
+        adapter.replay(0, {"x": 6}, 0)
+        adapter.replay(1, {"x": 8}, 1)  # the method has nothing more to say, the record has
+    assert len(caplog.messages) == 2
+    assert "{'x': 2} where the journal has {'x': 6}; the journal wins" in caplog.messages[0]
+    assert method.calls == [("add", 0, {"x": 6}), ("add", 1, {"x": 8})]
+    adapter.tell(Tell("complete", 0, None, {"loss": 1.0}))
+    assert method.calls[-1] == ("complete", 0, {"loss": 1.0})
+
+
+def test_what_the_method_is_comes_through():
+    adapter = MethodAdapter(Scripted([], finite=False), odd)
+    assert (adapter.finite, adapter.independent, adapter.hears_levels) == (False, False, True)

@@ -1,0 +1,96 @@
+import math
+
+import pytest
+
+from backends.events import Closed, Rejected
+from backends.failures import Cause, Outcome
+from benchmarking.controller.rows import JobState, TrialState
+from benchmarking.controller.settlement import settlement
+
+
+def settled(event, *, last=None, causes=None, stop_reason=None, usd_per_hour=3.6, instance_count=1, now=100.0):
+    trial = TrialState(3, 3, 0, {"x": 1}, last=last or {})
+    trial.causes.update(causes or {})
+    job = JobState("j", 3, 1, 0.0, None, 0.1, stop_reason=stop_reason)
+    return settlement(trial, job, event, reported_objectives=("loss",), usd_per_hour=usd_per_hour, instance_count=instance_count, now=now)
+
+
+def closed(outcome, cause=None, message="", billable_s=10.0):
+    return Closed("j", 99.0, outcome=outcome, cause=cause, message=message, billable_s=billable_s)
+
+
+def test_a_completed_job_with_its_objective():
+    assert settled(closed(Outcome.COMPLETED), last={"loss": "0.5"}, instance_count=2) == {
+        "job": "j",
+        "trial": 3,
+        "status": "completed",
+        "cause": None,
+        "message": "",
+        "counts": False,
+        "retry_at": None,
+        "cost_usd": pytest.approx(0.02),  # 10 s of 3.6 $/h on two instances
+    }
+
+
+@pytest.mark.parametrize(
+    ("last", "status", "cause", "counts"),
+    [({}, "failed", "no_metrics", True), ({"loss": math.nan}, "diverged", "diverged", False)],
+)
+def test_a_completed_job_without_a_result(last, status, cause, counts):
+    body = settled(closed(Outcome.COMPLETED), last=last)
+    assert (body["status"], body["cause"], body["counts"]) == (status, cause, counts)
+
+
+def test_a_failure_without_a_cause_is_the_script():
+    body = settled(closed(Outcome.FAILED, message="exit code 1"))
+    assert (body["status"], body["cause"], body["counts"], body["message"]) == ("failed", "script_error", True, "exit code 1")
+
+
+def test_an_objective_does_not_excuse_a_failure():
+    assert settled(closed(Outcome.FAILED, Cause.TIME_OUT), last={"loss": 0.5})["status"] == "failed"
+
+
+def test_the_third_spot_interruption_waits_four_times_the_first():
+    assert settled(closed(Outcome.FAILED, Cause.SPOT))["retry_at"] == 105.0
+    body = settled(closed(Outcome.FAILED, Cause.SPOT), causes={Cause.SPOT: 2, Cause.CAPACITY: 4})
+    assert (body["status"], body["retry_at"]) == ("waiting", 120.0)
+
+
+def test_a_lost_job_is_retried_once():
+    assert settled(closed(Outcome.FAILED, Cause.LOST))["retry_at"] == 100.0
+    body = settled(closed(Outcome.FAILED, Cause.LOST), causes={Cause.LOST: 1})
+    assert (body["status"], body["counts"], body["retry_at"]) == ("failed", True, None)
+
+
+def test_the_back_end_knows_best_when_to_try_again_but_never_in_the_past():
+    def rejected(retry_at):
+        return Rejected("j", 99.0, Cause.QUOTA, "quota", retry_at=retry_at)
+
+    assert settled(rejected(160.0))["retry_at"] == 160.0
+    assert settled(rejected(50.0))["retry_at"] == 100.0
+    assert settled(rejected(160.0))["cost_usd"] is None
+
+
+def test_a_rejection_for_good_is_no_reason_to_wait():
+    body = settled(Rejected("j", 99.0, Cause.QUOTA, "the quota of this type is 0"))
+    assert (body["status"], body["counts"], body["retry_at"]) == ("failed", True, None)
+
+
+@pytest.mark.parametrize(
+    ("stop_reason", "status"), [(Cause.SCHEDULER, "stopped"), (Cause.PAUSED, "paused"), (Cause.INTERRUPTED, "interrupted")]
+)
+def test_a_job_that_is_lost_while_it_is_stopped_is_not_started_again(stop_reason, status):
+    for event in (closed(Outcome.FAILED, Cause.SPOT), Rejected("j", 99.0, Cause.THROTTLED, "", retry_at=120.0)):
+        body = settled(event, stop_reason=stop_reason)
+        assert (body["status"], body["cause"], body["retry_at"], body["counts"]) == (status, str(stop_reason), None, False)
+
+
+def test_a_job_that_fails_or_completes_while_it_is_stopped_did_so():
+    assert settled(closed(Outcome.FAILED, Cause.SCRIPT_ERROR), stop_reason=Cause.SCHEDULER)["status"] == "failed"
+    assert settled(closed(Outcome.COMPLETED), last={"loss": 1.0}, stop_reason=Cause.SCHEDULER)["status"] == "completed"
+
+
+def test_unknown_prices_stay_unknown_and_messages_stay_short():
+    body = settled(closed(Outcome.FAILED, Cause.SCRIPT_ERROR, "x" * 5000), usd_per_hour=None)
+    assert body["cost_usd"] is None
+    assert len(body["message"]) == 2000

@@ -1,0 +1,112 @@
+"""The loop when jobs are refused, fail or break off: what each costs, and how it ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from backends.events import Closed, Reported, Scope
+from backends.failures import Cause, Outcome
+from backends.simulated.backend import SimulatedBackend
+from benchmarking.controller.ending import Reason
+from benchmarking.controller.retry_policy import TrialStatus
+from definitions.schema import Budget
+from tests.benchmarking.experiments import FakeTable, MemoryJournal, Rejecting, definition, statuses, tuner
+
+
+@pytest.mark.parametrize("cause", [Cause.THROTTLED, Cause.QUOTA, Cause.CREDENTIALS])
+def test_not_now_costs_time_and_no_failure(cause):
+    backend = Rejecting([cause] * 5, Scope.BACKEND)
+    run = tuner(definition(budget=Budget(max_num_trials=4, max_failures=0)), MemoryJournal(), backend=backend, n_workers=4)
+    assert run.run().exit_code == 0
+    assert statuses(run) == {"completed": 4}
+    assert run.state.counted_failures == 0
+    assert {trial.attempts for trial in run.state.trials.values()} == {1}
+    times = [at for at, _ in backend.submitted]
+    assert times[1] - times[0] == 10.0  # nothing is submitted while the whole back-end says to wait
+    assert len({name for _, name in backend.submitted}) == 9
+
+
+def test_a_bad_request_is_a_failure_at_once():
+    class Never(Rejecting):
+        def submit(self, job):
+            super().submit(job)
+            self.rejected = [replace(event, retry_at=None) for event in self.rejected]
+
+    run = tuner(definition(budget=Budget(max_num_trials=4)), MemoryJournal(), backend=Never([Cause.BAD_REQUEST], Scope.JOB))
+    run.run()
+    assert statuses(run) == {"failed": 1, "completed": 3}
+    assert (run.state.trials[0].attempts, run.state.trials[0].message) == (0, "rate exceeded")
+
+
+def test_spot_interruptions_are_retried_from_the_checkpoint_under_their_own_cap(tmp_path):
+    class Spot(SimulatedBackend):
+        """Interrupts each attempt after one report, twice."""
+
+        def wait(self, timeout_s):
+            events = super().wait(timeout_s)
+            for event in events:
+                if isinstance(event, Reported) and event.job[-1] in "12":
+                    self.stop(event.job, Cause.SPOT)
+            return [replace(e, outcome=Outcome.FAILED) if isinstance(e, Closed) and e.cause is Cause.SPOT else e for e in events]
+
+    journal = MemoryJournal()
+    benchmark = definition(budget=Budget(max_num_trials=1, max_failures=0))
+    run = tuner(benchmark, journal, backend=Spot(FakeTable(), checkpoints=tmp_path), n_workers=1)
+    assert run.run().exit_code == 0
+    (trial,) = run.state.trials.values()
+    assert (trial.attempts, trial.status, trial.causes[Cause.SPOT]) == (3, TrialStatus.COMPLETED, 2)
+    epochs = [record.body["metrics"]["epoch"] for record in journal.records() if record.kind == "reported"]
+    assert epochs == [1, 2, 3]
+    assert trial.cost_usd == pytest.approx(trial.billable_s / 3600 * 3.6)
+
+
+def test_first_trial_on_a_paid_back_end_runs_alone():
+    class Paid(SimulatedBackend):
+        capabilities = replace(SimulatedBackend.capabilities, real_money=True)
+
+    running = []
+    run = tuner(
+        definition(budget=Budget(max_num_trials=6)),
+        MemoryJournal(),
+        backend=Paid(FakeTable()),
+        n_workers=3,
+        observers=(lambda record, state: running.append((state.succeeded, state.busy)),),
+    )
+    run.run()
+    assert max(busy for succeeded, busy in running if succeeded == 0) == 1
+    assert max(busy for _, busy in running) == 3
+
+
+def test_what_ran_when_the_loop_broke_is_taken_up_again_on_resume():
+    class Breaking(SimulatedBackend):
+        waits = 0
+
+        def wait(self, timeout_s):
+            self.waits += 1
+            if self.waits == 6:
+                raise OSError("the network is gone")
+            return super().wait(timeout_s)
+
+    journal = MemoryJournal()
+    benchmark = definition(budget=Budget(max_num_trials=4))
+    broken = tuner(benchmark, journal, backend=Breaking(FakeTable(), seed=0), n_workers=2)
+    with pytest.raises(OSError, match="network"):
+        broken.run()
+    running = [job.name for job in broken.state.jobs.values()]
+    assert running
+    assert [job.stop_reason for job in broken.state.jobs.values()] == [Cause.INTERRUPTED] * len(running)
+    again = tuner(benchmark, MemoryJournal(journal.rows), n_workers=2)
+    again.run()
+    assert statuses(again) == {"completed": 4}
+
+
+@pytest.mark.parametrize(("fails", "reason", "code"), [((0, 1, 2), Reason.NONE_SUCCEEDED, 3), ((0, 2), Reason.EXHAUSTED, 0)])
+def test_a_list_of_which_nothing_succeeded_is_no_success(fails, reason, code):
+    # Fewer than the workers, and not alike: neither the failure budget nor the common cause ends it.
+    causes = {x: (Cause.SCRIPT_ERROR, Cause.NO_METRICS, Cause.TIME_OUT)[x] for x in fails}
+    benchmark = definition(space={}, trials=[{"x": x} for x in range(3)], budget=Budget(max_failures=3))
+    run = tuner(benchmark, MemoryJournal(), table=FakeTable(fails=causes), n_workers=4, method="LISTED")
+    ending = run.run()
+    assert (ending.reason, ending.exit_code) == (reason, code)

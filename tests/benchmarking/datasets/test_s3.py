@@ -1,0 +1,206 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from benchmarking.datasets import EmbeddedS3, S3Target, prepare
+from benchmarking.datasets.s3target import upload
+from definitions.errors import OutriderError, UserError
+from definitions.schema import ImagesDataset, PathDataset, S3Dataset
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with EmbeddedS3(tmp_path_factory.mktemp("s3")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(server):
+    return server.target.client()
+
+
+def keys(client, prefix=""):
+    listed = client.list_objects_v2(Bucket="outrider", Prefix=prefix)
+    return [entry["Key"] for entry in listed.get("Contents", [])]
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pid, within_s=10.0):
+    deadline = time.monotonic() + within_s
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not is_alive(pid)
+
+
+def listening_addresses(pid):
+    inodes = {str(link.readlink()).removeprefix("socket:[").removesuffix("]") for link in Path(f"/proc/{pid}/fd").iterdir()}
+    found = []
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and fields[9] in inodes:
+                found.append(fields[1])
+    return found
+
+
+def test_a_copy_is_made_once(server, client, tmp_path):
+    spec = ImagesDataset(type="images", samples=6, image_size=32)
+    made = prepare("photos", spec, cache=tmp_path, s3=server.target)
+    root = made.path.parent.name
+    assert made.uri == f"s3://outrider/datasets/{root}/data/"
+    assert keys(client, f"datasets/{root}/data/") == [
+        f"datasets/{root}/data/{('china', 'flower')[index % 2]}/{index:06d}.jpg" for index in (0, 2, 4, 1, 3, 5)
+    ]
+
+    class Counting:
+        def __init__(self):
+            self.puts = 0
+
+        def list_objects_v2(self, **asked):
+            return client.list_objects_v2(**asked)
+
+        def put_object(self, **asked):
+            self.puts += 1
+            return client.put_object(**asked)
+
+    counting = Counting()
+    assert upload(made.path, root, server.target, client=counting) == made.uri
+    assert counting.puts == 0
+
+
+def test_a_half_made_copy_is_made_again(server, client, tmp_path):
+    (tmp_path / "a.jpg").write_bytes(b"1")
+    (tmp_path / "b.jpg").write_bytes(b"22")
+
+    class Failing:
+        def __init__(self):
+            self.real = client
+
+        def list_objects_v2(self, **asked):
+            return self.real.list_objects_v2(**asked)
+
+        def put_object(self, **asked):
+            if asked["Key"].endswith("b.jpg"):
+                raise RuntimeError("the cable is out")
+            return self.real.put_object(**asked)
+
+    with pytest.raises(RuntimeError, match="cable"):
+        upload(tmp_path, "half", server.target, client=Failing())
+    assert "datasets/half/complete.json" not in keys(client, "datasets/half/")
+    upload(tmp_path, "half", server.target)
+    assert keys(client, "datasets/half/") == ["datasets/half/complete.json", "datasets/half/data/a.jpg", "datasets/half/data/b.jpg"]
+
+
+def test_own_folder_is_copied_anew_when_it_changes(server, client, tmp_path):
+    (tmp_path / "1.jpg").write_bytes(b"1")
+    first = prepare("own", PathDataset(type="path", path=str(tmp_path)), cache=tmp_path, s3=server.target)
+    (tmp_path / "2.jpg").write_bytes(b"2")
+    second = prepare("own", PathDataset(type="path", path=str(tmp_path)), cache=tmp_path, s3=server.target)
+    assert first.uri != second.uri
+    assert len(keys(client, second.uri.removeprefix("s3://outrider/"))) == 2
+
+
+def test_prefix_in_s3_is_checked(server, client, tmp_path):
+    client.put_object(Bucket="outrider", Key="mine/x/1.tar", Body=b"x")
+    found = prepare("mine", S3Dataset(type="s3", uri="s3://outrider/mine", format="tar"), cache=tmp_path, s3=server.target)
+    assert (found.path, found.uri, found.layout) == (None, "s3://outrider/mine", "shards")
+    with pytest.raises(UserError, match="only in S3"):
+        found.location("local")
+    with pytest.raises(UserError, match="no object under this prefix"):
+        prepare("mine", S3Dataset(type="s3", uri="s3://outrider/yours"), cache=tmp_path, s3=server.target)
+
+
+def test_bucket_that_is_missing_is_the_users_to_mend(server, tmp_path):
+    other = S3Target("elsewhere", endpoint_url=server.endpoint_url, access_key="x", secret_key="x", region="us-east-1")
+    with pytest.raises(UserError, match="NoSuchBucket"):
+        prepare("a", ImagesDataset(type="images", samples=1, image_size=8), cache=tmp_path, s3=other)
+
+
+def test_server_listens_on_loopback_alone_and_ends_with_its_block(tmp_path):
+    with EmbeddedS3(tmp_path, bucket="mine") as running:
+        pid = running.pid
+        port = int(running.endpoint_url.rpartition(":")[2])
+        assert listening_addresses(pid) == [f"0100007F:{port:04X}"]
+        assert running.endpoint_url.startswith("http://127.0.0.1:")
+        assert running.environment["AWS_ENDPOINT_URL"] == running.environment["AWS_ENDPOINT_URL_S3"] == running.endpoint_url
+        assert running.environment["AWS_EC2_METADATA_DISABLED"] == "true"
+        assert (tmp_path / "mine").is_dir()
+    assert not is_alive(pid)
+    (tmp_path / "mine" / "kept").write_bytes(b"of an earlier run")
+    with EmbeddedS3(tmp_path, bucket="mine") as again, urllib.request.urlopen(f"{again.endpoint_url}/mine/kept") as answer:
+        assert answer.read() == b"of an earlier run"
+
+
+def test_small_objects_do_not_wait_for_delayed_acknowledgements(client):
+    client.put_object(Bucket="outrider", Key="small", Body=b"x" * 3000)
+    started_at = time.monotonic()
+    for _ in range(50):
+        client.get_object(Bucket="outrider", Key="small")["Body"].read()
+    # with Nagle's algorithm each takes at least 40 ms
+    assert time.monotonic() - started_at < 50 * 0.04
+
+
+@pytest.mark.parametrize("forked_holder", [False, True])
+def test_server_dies_with_its_parent_however_that_dies(tmp_path, forked_holder):
+    # a forked process that outlives the parent holds all its pipes open
+    program = (
+        "import os, sys, time; from pathlib import Path; from benchmarking.datasets import EmbeddedS3\n"
+        "with EmbeddedS3(Path(sys.argv[1])) as s:\n"
+        "    holder = os.fork() if sys.argv[2] == 'True' else -1\n"
+        "    if holder == 0:\n"
+        "        time.sleep(60)\n"
+        "    print(s.pid, holder, flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path), str(forked_holder)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    pid, holder = map(int, parent.stdout.readline().split())
+    try:
+        assert is_alive(pid)
+        parent.kill()
+        parent.wait()
+        assert gone(pid)
+    finally:
+        parent.stdout.close()
+        if holder > 0:
+            os.kill(holder, signal.SIGKILL)
+
+
+def test_server_that_cannot_start_says_why(tmp_path, monkeypatch):
+    broken = tmp_path / "child.py"
+    broken.write_text("raise SystemExit('no room on the disk')")
+    monkeypatch.setattr("benchmarking.datasets.s3server._CHILD", broken)
+    running = EmbeddedS3(tmp_path / "s3")
+    with pytest.raises(OutriderError, match="no room on the disk"):
+        running.__enter__()
+    assert running.pid == 0
+
+
+def test_a_proxy_is_not_asked_for_loopback(tmp_path, monkeypatch):
+    import boto3
+
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "intranet")
+    monkeypatch.delenv("no_proxy", raising=False)
+    with EmbeddedS3(tmp_path) as running:
+        running.target.client().put_object(Bucket="outrider", Key="a", Body=b"x")
+        assert running.environment["NO_PROXY"] == "intranet,127.0.0.1"
+        for name, value in running.environment.items():
+            monkeypatch.setenv(name, value)
+        assert boto3.session.Session().client("s3").get_object(Bucket="outrider", Key="a")["Body"].read() == b"x"

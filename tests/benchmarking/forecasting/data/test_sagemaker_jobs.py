@@ -1,0 +1,143 @@
+"""Training jobs as canaries: from what SageMaker's DescribeTrainingJob says of them."""
+
+import datetime
+import json
+import time
+from pathlib import Path
+
+import outrider_report
+import pytest
+
+from backends.emulator import Emulator
+from benchmarking.forecasting import forecast
+from benchmarking.forecasting.data.sagemaker_jobs import TrainingJobError, canaries_of_jobs, read_training_jobs
+from definitions.errors import UserError
+
+START = datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC)
+
+
+def job(name, fraction, *, status="Completed", total_s=300, train_s=200, reason="", **given):
+    at = [START + datetime.timedelta(seconds=s) for s in (0, total_s - train_s, total_s)]
+    return {
+        "TrainingJobName": name,
+        "TrainingJobStatus": status,
+        "FailureReason": reason,
+        "HyperParameters": {"fraction": str(fraction), "lr": "0.1", "sagemaker_program": '"train.py"', **given},
+        "ResourceConfig": {"InstanceType": "ml.m5.xlarge", "InstanceCount": 2},
+        "TrainingTimeInSeconds": total_s,
+        "SecondaryStatusTransitions": [
+            {"Status": "Downloading", "StartTime": at[0], "EndTime": at[1]},
+            {"Status": "Training", "StartTime": at[1], "EndTime": at[2]},
+        ],
+    }
+
+
+def test_times_instances_and_repeats_are_read():
+    jobs = [job("a", 0.01), job("b", 0.01, total_s=310, train_s=205), job("c", 0.1, total_s=900, train_s=800)]
+    table = canaries_of_jobs(jobs, "fraction")
+    assert [(one.fraction, one.repeat) for one in table.canaries] == [(0.01, 0), (0.01, 1), (0.1, 0)]
+    first = table.canaries[0]
+    assert (first.startup_s, first.train_s, first.total_s, first.instance_count) == (100.0, 200.0, 300.0, 2)
+    assert len({one.configuration for one in table.canaries}) == 1
+
+
+def test_jobs_that_differ_in_more_than_their_fraction_are_different_configurations():
+    table = canaries_of_jobs([job("a", 0.01, depth="3"), job("b", 0.01, depth="6")], "fraction")
+    assert [one.configuration for one in table.canaries] == ["depth=3", "depth=6"]
+
+
+def test_stopped_and_out_of_memory_jobs_are_what_they_are():
+    table = canaries_of_jobs(
+        [job("a", 0.01, status="Stopped"), job("b", 0.1, status="Failed", reason="AlgorithmError: exit code 137")], "fraction"
+    )
+    assert [one.status for one in table.canaries] == ["stopped", "out_of_memory"]
+
+
+def test_a_job_without_a_fraction_and_one_that_is_unknown_are_told():
+    with pytest.raises(UserError, match="--fraction_argument"):
+        canaries_of_jobs([job("a", 0.01)], "share")
+
+    class Client:
+        def describe_training_job(self, TrainingJobName):  # noqa: N803 - AWS's name
+            raise RuntimeError("ValidationException: Requested resource not found.")
+
+    with pytest.raises(TrainingJobError, match="resource not found") as error:
+        read_training_jobs(["nobody"], "us-east-1", "fraction", Client())
+    assert error.value.exit_code == 5
+
+
+CODE = """
+import os, sys, time
+sys.path.insert(0, os.environ["REPORTER"])
+from outrider_report import phase, report, step
+share = float(os.environ["SHARE"])
+with phase("train"):
+    time.sleep(4 * share)
+    step(samples=int(10000 * share))
+report(loss=1.0)
+"""
+
+
+@pytest.fixture(scope="module")
+def emulated():
+    """Two jobs on 5 and 20 % of the data that really ran, with the reporter in their scripts; and the clients to ask for them."""
+    with Emulator() as emulator:
+        emulator.create_bucket("bucket")
+        client = emulator.client("sagemaker")
+        for share in (0.05, 0.2):
+            client.create_training_job(
+                TrainingJobName=f"canary-{share:g}".replace(".", "-"),
+                AlgorithmSpecification={
+                    "TrainingImage": "image:1",
+                    "TrainingInputMode": "File",
+                    "ContainerEntrypoint": ["python", "-c", "import os; exec(os.environ['CODE'])"],
+                },
+                RoleArn="arn:aws:iam::123456789012:role/trainer",
+                OutputDataConfig={"S3OutputPath": "s3://bucket/out"},
+                ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1},
+                StoppingCondition={"MaxRuntimeInSeconds": 600},
+                HyperParameters={"share": str(share), "lr": "0.1"},
+                Environment={"CODE": CODE, "SHARE": str(share), "REPORTER": str(Path(outrider_report.__file__).parent)},
+            )
+        names = ["canary-0-05", "canary-0-2"]
+        deadline = time.monotonic() + 25
+        while any(client.describe_training_job(TrainingJobName=name)["TrainingJobStatus"] == "InProgress" for name in names):
+            assert time.monotonic() < deadline, [client.describe_training_job(TrainingJobName=name) for name in names]
+            time.sleep(0.05)
+        yield emulator, names
+
+
+def test_jobs_that_really_ran_are_forecast_with_the_phases_of_their_reporters(emulated):
+    emulator, names = emulated
+    logs = emulator.client("logs")
+    deadline = time.monotonic() + 30
+    while True:
+        table = read_training_jobs(names, "us-east-1", "share", emulator.client("sagemaker"), logs)
+        if all(one.rows for one in table.canaries):
+            break
+        assert time.monotonic() < deadline, table
+        time.sleep(0.05)
+    small, large = table.canaries
+    assert {small.status, large.status} == {"completed"}
+    assert (small.fraction, small.rows, small.steps) == (0.05, 500, 1)
+    assert 0.2 <= small.train_s < 1.5
+    assert large.train_s >= 0.8
+    assert small.startup_s + small.train_s <= small.total_s * 1.02 + 0.01
+    assert small.configuration == large.configuration
+    found = {one.metric: one for one in forecast(table)}
+    assert found["train_s"].lo90 < 4 < found["train_s"].hi90
+    assert found["cost_usd"].median > 0
+    assert found["total_s"].median > found["train_s"].median
+
+
+def test_the_command_asks_the_endpoint_of_the_environment(emulated, monkeypatch, capsys):
+    from launch.verbs.forecast import main
+
+    emulator, names = emulated
+    for name, value in emulator.environment.items():
+        monkeypatch.setenv(name, value)
+    assert main([*names, "--fraction_argument", "share", "--format", "json"]) == 0
+    found = {one["metric"]: one for one in json.loads(capsys.readouterr().out)}
+    assert found["total_s"]["median"] > 1
+    with pytest.raises(TrainingJobError, match="nobody"):
+        main(["nobody", "--fraction_argument", "share"])

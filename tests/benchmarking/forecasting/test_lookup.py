@@ -1,0 +1,67 @@
+"""Forecasts at work: what fits not is refused, full jobs get limits, and canaries are left alone."""
+
+import dataclasses
+
+from benchmarking.forecasting.lookup import Foresight, _foresight, described, foresee
+from benchmarking.planning.feasibility import refusal
+from benchmarking.planning.job_builder import JobBuilder
+from definitions.configuration import configuration_id
+from definitions.fidelity import canary
+from definitions.schema import BenchmarkDefinition
+from tests.benchmarking.forecasting.canary_tables import canaries
+
+GIB = 1024**3
+BIG, SMALL = ({"instance_type": "ml.m5.large", "x": x} for x in (1, 2))
+
+
+def seen():
+    groups = [
+        canaries("big", rss=lambda f: GIB + 40 * GIB * f, instance_type="ml.m5.large", about={"configuration_id": configuration_id(BIG)}),
+        canaries("small", rss=lambda f: GIB + GIB * f, instance_type="ml.m5.large", about={"configuration_id": configuration_id(SMALL)}),
+    ]
+    return _foresight([one for group in groups for one in group], "results/t/b/CANARY-local-0")
+
+
+def asked(**changes):
+    given = {"name": "b", "script": "s.py", "space": {"x": {"choice": [1, 2]}}, "objectives": {"loss": "min"}}
+    return BenchmarkDefinition(**given, fidelity={"kind": "per_job", "argument": "fraction"}, **changes)
+
+
+def test_what_does_not_fit_is_refused_before_a_method_spends_on_it_but_its_canaries_are_not():
+    refuse = refusal(asked(), "local", lambda instance_type: 1, seen().problem)
+    assert "does not fit" in refuse(BIG)
+    assert "GiB" in refuse(BIG)
+    assert refuse(SMALL) is None
+    assert refuse(canary(BIG, 0.01, 0)) is None
+
+
+def test_the_forecasts_bound_limits_a_full_job_unless_the_definition_says_otherwise():
+    found = seen()
+    bound = found.longest_s(SMALL)
+    total = found.of(SMALL, "total_s")
+    assert bound == max(3 * total.median, total.hi90)
+    job = JobBuilder(asked(), "local", "p", longest_s=found.longest_s)
+    assert job.build(0, 0, SMALL, 1, None).limits.max_run_s == bound
+    assert job.worst_case_s(SMALL) == bound + 5.0
+    assert job.worst_case_s(canary(SMALL, 0.01, 0)) == 3605.0
+    own = JobBuilder(asked(budget={"max_run": 99.0}), "local", "p", longest_s=found.longest_s)
+    assert own.worst_case_s(SMALL) == 104.0
+
+
+def test_a_forecast_that_is_not_decided_limits_nothing():
+    runs = [dataclasses.replace(one, about={"configuration_id": configuration_id(SMALL)}) for one in canaries("small", {0.01: 1})]
+    assert _foresight(runs, "").longest_s(SMALL) is None
+
+
+def test_the_table_has_price_time_and_bill_with_intervals():
+    text = described(seen())
+    assert "small" in text
+    assert "$0.12" in text
+    assert " to " in text
+    assert "does not fit" in text
+    assert described(Foresight()) == ""
+
+
+def test_no_results_are_no_forecasts(tmp_path):
+    assert foresee(asked(), tmp_path / "nowhere", "local") == Foresight()
+    assert foresee(asked(), tmp_path, "local") == Foresight()

@@ -1,0 +1,205 @@
+"""Searchers and what uses them: repeatable by seed, better than random draws, never one configuration twice, the user's points first."""
+
+from __future__ import annotations
+
+import random
+import statistics
+
+import numpy as np
+import pytest
+
+from benchmarking.methods.registry import build_method
+from benchmarking.methods.searchers.base import Observation, SearcherSpec
+from benchmarking.methods.searchers.encoding import Encoding
+from benchmarking.methods.searchers.gaussian_process import GaussianProcess
+from benchmarking.methods.searchers.registry import make_searcher
+from definitions.configuration import configuration_id
+from definitions.errors import UserError
+from definitions.schema import Budget
+from definitions.space import SearchSpace
+from definitions.valid import parse_rule
+from tests.benchmarking.experiments import MemoryJournal
+from tests.benchmarking.methods.method_experiments import SPACE, benchmark, experiment, kill_and_resume
+
+KINDS = {
+    "REA": {"population_size": 6, "sample_size": 3},
+    "TPE": {"top_n_percent": 15, "min_bandwidth": 1e-3, "num_candidates": 16, "bandwidth_factor": 3.0, "random_fraction": 0.0},
+    "BORE": {"gamma": 0.25, "feval_acq": 40, "random_prob": 0.0},
+    "CQR": {"quantiles": 5, "candidates": 200},
+    "GP": {"candidates": 100, "max_points": 100},
+}
+ALL_DOMAINS = {
+    "a": {"choice": ["x", None, True, 1]}, "b": {"uniform": [0, 3]}, "c": {"loguniform": [1e-4, 1]}, "d": {"randint": [1, 7]},
+    "e": {"lograndint": [1, 1000]}, "f": {"reverseloguniform": [0, 0.99]}, "g": {"quniform": [0, 1, 0.1]},
+    "h": {"qloguniform": [1, 100, 3]},
+    "i": {"finrange": [0, 1, 5]}, "j": {"logfinrange": [1, 512, 9, True]}, "k": {"ordinal": ["s", "m", "l"]}, "l": {"nnordinal": [1, 2, 8]},
+    "m": {"logordinal": [1, 2, 8]}, "n": 5, "o": {"choice": [3]}, "p": {"qrandint": [0, 30, 5]}, "q": {"qlograndint": [4, 64, 4]},
+}  # fmt: skip
+
+
+def searched(kind, count=40, seed=0, calls=(40, 41, 42), rules=()):
+    spec = SearcherSpec(kind, SearchSpace.parse(SPACE), seed, KINDS[kind], rules)
+    searcher = make_searcher(spec)
+    source = random.Random(1)
+    for trial in range(count):
+        point = spec.space.sample(source)
+        searcher.observe(Observation(trial, point, abs(point["width"] - 40) + (point["act"] != "relu")))
+    return [searcher.propose(number, [])[0] for number in calls]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_seed_decides_whatever_the_global_generators_are_at(kind):
+    np.random.seed(1)
+    random.seed(1)
+    first = searched(kind)
+    np.random.seed(2)
+    random.seed(2)
+    before = (random.getstate(), np.random.get_state()[1].tolist())
+    assert searched(kind) == first
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == before
+    assert searched(kind, seed=1) != first
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_calls_that_were_not_made_change_nothing(kind):
+    assert searched(kind, calls=(44,))[0] == searched(kind, calls=(40, 42, 44))[2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_proposals_are_better_than_random_ones_and_keep_the_rules(kind):
+    found = searched(kind, calls=[number for number in range(40, 52) if number % 8 != 7], rules=(parse_rule("width != 40"),))
+    assert all(point["width"] != 40 for point in found)
+    assert statistics.median(abs(point["width"] - 40) for point in found) < 12  # of random ones: 16
+
+
+def test_syne_tunes_own_searchers_are_not_decided_by_their_seed():
+    from syne_tune.config_space import uniform
+    from syne_tune.optimizer.schedulers.searchers.kde import KernelDensityEstimator
+
+    def first(seed):
+        np.random.seed(seed)
+        return KernelDensityEstimator({"x": uniform(0, 1)}, random_seed=1).suggest()
+
+    assert first(1) != first(2)
+
+
+def test_syne_tunes_quantile_regression_imports_a_package_that_it_does_not_declare():
+    from importlib.metadata import requires
+
+    declared = [name for name in requires("syne-tune") if "extra" not in name]
+    assert not any(name.startswith("huggingface") for name in declared)
+
+
+def test_every_domain_comes_back_from_its_encoding():
+    space = SearchSpace.parse(ALL_DOMAINS)
+    encoding = Encoding(space)
+    source = random.Random(3)
+    for _ in range(50):
+        point = space.sample(source)
+        back = encoding.configuration(encoding.marks(point))
+        assert list(back) == list(point)
+        for key, value in point.items():
+            assert back[key] == (pytest.approx(value) if isinstance(value, float) else value), key
+            assert isinstance(back[key], bool) == isinstance(value, bool)
+        vector = encoding.vector(point)
+        assert len(vector) == encoding.width
+        assert all(0 <= part <= 1 for part in vector)
+
+
+def test_gaussian_process_gradient_and_predictions():
+    source = np.random.default_rng(0)
+    inputs = source.random((40, 3))
+    targets = np.sin(5 * inputs[:, 0]) + inputs[:, 1] ** 2
+    process = GaussianProcess(inputs, targets)
+    at = process.hyperparameters + 0.1
+    _, gradient = process._cost(at)
+    for k in range(len(at)):
+        step = 1e-5 * np.eye(len(at))[k]
+        assert gradient[k] == pytest.approx((process._cost(at + step)[0] - process._cost(at - step)[0]) / 2e-5, abs=1e-4)
+    there = source.random((200, 3))
+    mean, deviation = process.predict(there)
+    wrong = mean - (np.sin(5 * there[:, 0]) + there[:, 1] ** 2)
+    assert np.sqrt((wrong**2).mean()) < 0.1
+    assert (abs(wrong) < 3 * deviation).mean() > 0.9
+    believed, narrower = process.with_believed(there[:1]).predict(there[:1])
+    assert believed == pytest.approx(mean[:1], abs=0.02)
+    assert narrower[0] <= deviation[0]
+
+
+CASES = {
+    "BO": {"init_random": 3, "candidates": 20},
+    "MOBSTER": {"init_random": 3, "candidates": 20},
+    "CQR": {"init_random": 4, "candidates": 50},
+    "REA": {"population_size": 4, "sample_size": 2},
+    "TPE": {"num_candidates": 8},
+    "BORE": {"init_random": 4, "feval_acq": 20},
+    "ASHA_BORE": {"init_random": 4, "feval_acq": 20},
+    "ASHA_TPE": {"num_candidates": 8, "type": "promotion"},
+}
+
+
+@pytest.mark.parametrize("method", CASES)
+def test_resume_after_a_kill_at_many_records_ends_in_the_same_journal(method, tmp_path):
+    made = benchmark(budget=Budget(max_num_trials=13 if "TPE" in method else 8))
+
+    def run(journal, folder):
+        return experiment(made, journal, method, arguments=CASES[method], checkpoints=folder)
+
+    whole = kill_and_resume(run, tmp_path, every=41)
+    again = MemoryJournal()
+    run(again, tmp_path / "again").run()
+    assert again.rows == whole.rows
+    other = MemoryJournal()
+    experiment(made, other, method, arguments=CASES[method], seed=1).run()
+    assert other.rows != whole.rows
+
+
+@pytest.mark.parametrize("method", ["BO", "MOBSTER"])
+def test_gaussian_processes_find_what_random_search_does_not(method):
+    best = {}
+    for name in (method, "RS"):
+        run = experiment(benchmark(budget=Budget(max_num_trials=30)), MemoryJournal(), name, seed=1)
+        run.run()
+        best[name] = min(trial.best["loss"] for trial in run.state.trials.values())
+    assert best[method] < 0.235  # the optimum is 0.222
+    assert best["RS"] > 0.3
+
+
+@pytest.mark.parametrize("method", ["RS", "ASHA", "BO", "REA", "MSR", "PBT"])
+def test_points_come_first_and_in_full(method):
+    points = [{"lr": 0.5, "width": 7, "act": "tanh"}, {"lr": 0.5}, {"lr": 0.5, "width": 7, "act": "tanh"}]
+    run = experiment(benchmark(budget=Budget(max_num_trials=5)), MemoryJournal(), method, arguments={"points_to_evaluate": points})
+    run.run()
+    found = [evaluation.configuration for evaluation in run.state.evaluations.values()]
+    assert found[:2] == [points[0], {"lr": 0.5, "width": 33, "act": "tanh"}]
+    assert len({configuration_id(one) for one in found}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("point", "says"),
+    [
+        ({"lr": 5.0}, "points_to_evaluate.0.: lr = 5.0 is out of range"),
+        ({"with": 3}, "did you mean 'width'"),
+        ({"lr": 0.9}, "ruled out by"),
+    ],
+)
+def test_points_that_cannot_be_are_told_before_the_start(point, says):
+    with pytest.raises(UserError, match=says):
+        build_method("BO", benchmark(valid=("lr < 0.8",)), 0, {"points_to_evaluate": [point]})
+
+
+@pytest.mark.parametrize("method", ["BO", "ASHA", "REA"])
+def test_a_finite_space_is_exhausted_without_repetition(method):
+    space = {"lr": 0.01, "width": {"randint": [1, 4]}, "act": {"choice": ["relu", "tanh"]}}
+    run = experiment(benchmark(space=space, budget=Budget()), MemoryJournal(), method)
+    assert run.run().reason == "exhausted"
+    assert len({configuration_id(one.configuration) for one in run.state.evaluations.values()}) == len(run.state.evaluations) == 8
+
+
+@pytest.mark.parametrize("method", ["RS", "ASHA", "BO"])
+def test_when_rules_leave_nothing_the_rule_is_named(method):
+    run = experiment(benchmark(), MemoryJournal(), method)
+    run._adapter._refuse = lambda configuration: "ruled out by valid: lr > 9"
+    ending = run.run()
+    assert (ending.reason, ending.exit_code) == ("nothing_valid", 2)
+    assert "lr > 9" in ending.message

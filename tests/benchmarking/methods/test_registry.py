@@ -1,0 +1,99 @@
+import logging
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from benchmarking.methods.grid import Grid
+from benchmarking.methods.listed import Listed
+from benchmarking.methods.random_search import RandomSearch
+from benchmarking.methods.registry import build_method, default_method, known_methods
+from definitions.errors import UserError
+from tests.benchmarking.experiments import definition
+
+RS_AGAIN = EntryPoint("MINE", "benchmarking.methods.random_search:RandomSearch", "outrider.methods")
+
+
+class Distribution:
+    def __init__(self, name):
+        self.name = name
+
+
+def point(name, value, distribution):
+    made = EntryPoint(name, value, "outrider.methods")
+    vars(made).update(dist=Distribution(distribution))
+    return made
+
+
+def listed():
+    return definition(space={}, trials=({"x": 1}, {"x": 2}))
+
+
+def test_built_in_methods():
+    assert {"GRID": Grid, "LISTED": Listed, "RS": RandomSearch}.items() <= known_methods(()).items()
+
+
+def test_plugins_are_added():
+    assert known_methods([RS_AGAIN])["MINE"] is RandomSearch
+
+
+def test_a_broken_plugin_is_skipped_with_a_warning(caplog):
+    broken = point("BAD", "no_such_module_anywhere:Thing", "broken-package")
+    with caplog.at_level(logging.WARNING):
+        methods = known_methods([broken, RS_AGAIN])
+    assert set(methods) == {*known_methods(()), "MINE"}
+    (warning,) = caplog.messages
+    assert "BAD" in warning
+    assert "broken-package" in warning
+    assert "no_such_module_anywhere" in warning
+
+
+def test_a_clash_of_two_plugins_names_both():
+    target = "benchmarking.methods.grid:Grid"
+    with pytest.raises(UserError, match=r"two methods are called 'TWIN'[\s\S]*one-package and other-package"):
+        known_methods([point("TWIN", target, "one-package"), point("TWIN", target, "other-package")])
+
+
+def test_a_clash_with_a_built_in_one_names_both():
+    with pytest.raises(UserError, match=r"'RS'[\s\S]*built-in and evil-package"):
+        known_methods([point("RS", "benchmarking.methods.grid:Grid", "evil-package")])
+
+
+def test_default_methods():
+    assert default_method(definition()) == "RS"
+    assert default_method(listed()) == "LISTED"
+    assert default_method(definition(method="GRID")) == "GRID"
+
+
+def test_unknown_methods_are_answered_with_the_nearest():
+    with pytest.raises(UserError, match=r"--method GIRD[\s\S]*did you mean 'GRID'"):
+        build_method("GIRD", definition(), 0, {})
+
+
+def test_a_variant_has_the_arguments_of_its_base_and_the_command_line_wins():
+    benchmark = definition(space={"u": {"uniform": [0.0, 1.0]}}, methods={"COARSE": {"base": "GRID", "points": 2}})
+    assert count(build_method("COARSE", benchmark, 0, {})) == 2
+    assert count(build_method("COARSE", benchmark, 0, {"points": 7})) == 7
+
+
+def count(method):
+    return sum(1 for _ in iter(method.suggest, None))
+
+
+def test_a_variant_of_nothing_is_refused():
+    with pytest.raises(UserError, match=r"methods\.MINE\.base: there is no method 'RSS'[\s\S]*'RS'"):
+        build_method("MINE", definition(methods={"MINE": {"base": "RSS"}}), 0, {})
+
+
+def test_unknown_arguments_are_refused_for_built_in_methods_and_left_to_plugins():
+    with pytest.raises(UserError, match=r"GRID: there is no argument 'point'[\s\S]*'points'"):
+        build_method("GRID", definition(), 0, {"point": 3})
+    seen = []
+    build_method("P", definition(), 4, {"anything": 3}, {"P": lambda context: seen.append(context) or Grid(context)})
+    assert (seen[0].arguments, seen[0].seed, dict(seen[0].objectives)) == ({"anything": 3}, 4, {"loss": "min"})
+
+
+def test_wrong_pairings_are_refused():
+    with pytest.raises(UserError, match="use LISTED"):
+        build_method("RS", listed(), 0, {})
+    with pytest.raises(UserError, match="use RS or GRID"):
+        build_method("LISTED", definition(), 0, {})

@@ -1,0 +1,85 @@
+import pytest
+
+from benchmarking.planning.feasibility import check_listed, refusal
+from definitions.errors import UserError
+from tests.benchmarking.experiments import definition
+
+FILES = {"type": "images", "format": "jpg", "samples": 8}
+
+
+def room(instance_type):
+    return {"local.1cpu": 4, "local.2cpu": 2}.get(instance_type, 0)
+
+
+def test_what_can_run_is_not_refused():
+    assert refusal(definition(), "local", room)({"x": 3}) is None
+
+
+def test_rules_are_quoted():
+    refuse = refusal(definition(valid=("x > 2", "x < 90")), "local", room)
+    assert [refuse({"x": x}) for x in (2, 3, 90)] == ["ruled out by valid: x > 2", None, "ruled out by valid: x < 90"]
+
+
+def test_instances_that_do_not_fit_are_asked_for_once():
+    asked = []
+
+    def counting(instance_type):
+        asked.append(instance_type)
+        return room(instance_type)
+
+    benchmark = definition(space={"instance_type": {"choice": ["local.2cpu", "local.64cpu"]}})
+    refuse = refusal(benchmark, "local", counting)
+    found = [refuse({"instance_type": name}) for name in ("local.2cpu", "local.64cpu", "local.64cpu", "local.2cpu")]
+    reason = "instance type local.64cpu does not fit here"
+    assert found == [None, reason, reason, None]
+    assert asked == ["local.2cpu", "local.64cpu"]
+
+
+def test_data_that_cannot_be_read_so():
+    benchmark = definition(space={"dataset": {"choice": ["d"]}, "ingestion": {"choice": ["local", "pipe"]}}, datasets={"d": FILES})
+    refuse = refusal(benchmark, "local", room)
+    assert refuse({"dataset": "d", "ingestion": "local"}) is None
+    assert refuse({"dataset": "d", "ingestion": "pipe"}).startswith("inputs.train: ingestion 'pipe' does not exist on back-end 'local'")
+
+
+def test_a_listed_trial_that_cannot_run_is_an_error_that_names_it():
+    benchmark = definition(space={}, trials=({"x": 1}, {"x": 5}, {"x": 2}), valid=("x < 2",))
+    with pytest.raises(UserError) as error:
+        check_listed(benchmark, refusal(benchmark, "local", room))
+    assert str(error.value).splitlines() == [
+        "benchmark fake: 2 of its trials cannot run",
+        "  trials.1: ruled out by valid: x < 2",
+        "  trials.2: ruled out by valid: x < 2",
+        "  change or remove them",
+    ]
+
+
+def test_lists_and_spaces_that_can_run_pass():
+    for benchmark in (definition(space={}, trials=({"x": 1},), valid=("x < 2",)), definition(valid=("x < 2",))):
+        check_listed(benchmark, refusal(benchmark, "local", room))
+
+
+def test_shares_of_this_machine_are_refused_on_sagemaker_one_by_one():
+    benchmark = definition(space={"instance_type": {"choice": ["ml.m5.large", "local.2cpu"]}})
+    refuse = refusal(benchmark, "sagemaker", lambda instance_type: 4)
+    assert refuse({"instance_type": "ml.m5.large"}) is None
+    assert refuse({"instance_type": "local.2cpu"}).startswith("instance type local.2cpu is a share of this machine")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"space": {"instance_type": {"choice": ["local.1cpu", "local.2cpu"]}}}, "none of its configurations can run there"),
+        ({}, "no instance_type"),
+        ({"space": {}, "trials": ({"x": 1},), "arguments": {"instance_type": "local.1cpu"}}, "none of its configurations can run there"),
+    ],
+)
+def test_a_benchmark_that_cannot_run_on_sagemaker_at_all_is_refused_at_once(changes, message):
+    with pytest.raises(UserError, match=message):
+        refusal(definition(**changes), "warm_pool", lambda instance_type: 4)
+
+
+def test_training_instances_are_refused_here():
+    benchmark = definition(arguments={"instance_type": "ml.m5.large"})
+    refuse = refusal(benchmark, "simulated", room)
+    assert refuse({"x": 1}) == "instance type ml.m5.large does not fit here"

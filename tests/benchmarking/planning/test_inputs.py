@@ -1,0 +1,204 @@
+import json
+
+import pytest
+
+from backends.emulator import Emulator, Settings
+from benchmarking.datasets import S3Target
+from benchmarking.planning.inputs import ChannelChoice, Inputs, channel_choices, input_problem, possible_choices
+from definitions.errors import UserError
+from definitions.schema import InputChannel
+from tests.benchmarking.experiments import definition
+
+FILES = {"type": "images", "format": "jpg", "samples": 8, "image_size": 16}
+SHARDS = {"type": "images", "format": "tar", "samples": 8, "image_size": 16}
+REMOTE = {"type": "s3", "uri": "s3://bucket/prefix"}
+
+
+def benchmark(space=None, **changes):
+    given = {"datasets": {"files": FILES, "shards": SHARDS}, "space": {"x": {"choice": [1]}} if space is None else space, **changes}
+    return definition(**given)
+
+
+def test_the_keys_of_a_configuration_mean_the_channel_train():
+    made = benchmark({"dataset": {"choice": ["files", "shards"]}, "ingestion": {"choice": ["local", "s3_map"]}})
+    assert channel_choices(made, "local", {"dataset": "shards", "ingestion": "s3_map"}) == (ChannelChoice("train", "shards", "s3_map"),)
+
+
+def test_what_a_channel_fixes_wins_and_other_channels_ignore_the_configuration():
+    made = benchmark(
+        {"dataset": {"choice": ["files", "shards"]}},
+        inputs={"train": InputChannel(ingestion="s3_iterable"), "test": InputChannel(dataset="files", ingestion="local")},
+    )
+    assert channel_choices(made, "local", {"dataset": "shards", "ingestion": "s3_map"}) == (
+        ChannelChoice("train", "shards", "s3_iterable"),
+        ChannelChoice("test", "files", "local"),
+    )
+
+
+@pytest.mark.parametrize(("backend", "ingestion"), [("local", "local"), ("simulated", "local"), ("sagemaker", "file")])
+def test_defaults(backend, ingestion):
+    made = benchmark(inputs={"train": InputChannel()}, datasets={"files": FILES})
+    assert channel_choices(made, backend, {"x": 1}) == (ChannelChoice("train", "files", ingestion),)
+
+
+def test_no_data_no_channels():
+    assert channel_choices(definition(), "local", {"x": 1}) == ()
+
+
+def test_a_channel_without_a_data_set_is_refused():
+    with pytest.raises(UserError, match=r"inputs\.train: no data set[\s\S]*give inputs\.train\.dataset"):
+        channel_choices(benchmark(inputs={"train": InputChannel()}), "local", {"x": 1})
+
+
+def test_an_unknown_data_set_is_answered_with_the_known_ones():
+    with pytest.raises(UserError, match=r"data set 'photos' is not defined[\s\S]*files, shards"):
+        channel_choices(benchmark(), "local", {"dataset": "photos"})
+
+
+@pytest.mark.parametrize(
+    ("backend", "configuration", "reason"),
+    [
+        ("local", {"dataset": "files", "ingestion": "local"}, None),
+        ("local", {"dataset": "files", "ingestion": "s3_map"}, None),
+        ("local", {"dataset": "files", "ingestion": "fastfile"}, "inputs.train: ingestion 'fastfile' does not exist on back-end 'local'"),
+        ("sagemaker", {"dataset": "shards", "ingestion": "pipe"}, None),
+        ("sagemaker", {"dataset": "files", "ingestion": "pipe"}, "inputs.train: ingestion 'pipe' reads shards, not files"),
+        ("local", {"dataset": "remote", "ingestion": "local"}, "inputs.train: ingestion 'local' reads this machine's disk"),
+        ("local", {"dataset": "remote", "ingestion": "s3_iterable"}, None),
+    ],
+)
+def test_pairs_that_cannot_be_are_refused_with_the_reason(backend, configuration, reason):
+    made = benchmark(datasets={"files": FILES, "shards": SHARDS, "remote": REMOTE})
+    found = input_problem(made, backend, configuration)
+    assert (found is None) if reason is None else found.startswith(reason)
+
+
+def test_all_pairs_that_some_configuration_can_ask_for():
+    made = benchmark({"dataset": {"choice": ["files", "shards"]}, "ingestion": {"choice": ["file", "pipe", "local"]}})
+    assert possible_choices(made, "sagemaker") == {
+        ChannelChoice("train", "files", "file"),
+        ChannelChoice("train", "shards", "file"),
+        ChannelChoice("train", "shards", "pipe"),
+    }
+    assert possible_choices(made, "local") == {ChannelChoice("train", name, "local") for name in ("files", "shards")}
+
+
+def test_listed_trials_ask_for_what_they_list():
+    made = benchmark(
+        space={}, trials=({"dataset": "files"}, {"dataset": "shards", "ingestion": "s3_iterable"}, {"x": 1, "dataset": "files"})
+    )
+    assert possible_choices(made, "local") == {ChannelChoice("train", "files", "local"), ChannelChoice("train", "shards", "s3_iterable")}
+
+
+def test_prepared_channels_point_at_the_data(tmp_path):
+    made = benchmark({"dataset": {"choice": ["files"]}}, datasets={"files": FILES, "shards": SHARDS})
+    with Inputs(made, "local", tmp_path) as inputs:
+        (channel,) = inputs.channels({"dataset": "files"})
+        assert (channel.name, channel.dataset, channel.layout, channel.input_mode, channel.reader) == (
+            "train",
+            "files",
+            "files",
+            "local",
+            "files",
+        )
+        assert channel.uri.startswith(str(tmp_path))
+        assert (inputs.environment, inputs.notes) == ({}, [])
+    assert len([path for path in tmp_path.iterdir() if path.name.startswith("images-")]) == 1  # what nobody asks for is not made
+
+
+def test_simulated_runs_prepare_nothing(tmp_path):
+    made = benchmark({"dataset": {"choice": ["files"]}})
+    with Inputs(made, "simulated", tmp_path / "cache") as inputs:
+        assert inputs.channels({"dataset": "files"})[0].uri == ""
+    assert not (tmp_path / "cache").exists()
+
+
+def test_file_systems_are_mounted_by_their_own_word(tmp_path):
+    mounted = {"type": "filesystem", "kind": "fsx", "id": "fs-0123456789abcdef0", "directory": "/photos"}
+    made = benchmark(datasets={"files": FILES, "mounted": mounted}, inputs={"train": InputChannel(dataset="mounted")})
+    assert channel_choices(made, "sagemaker", {"x": 1}) == (ChannelChoice("train", "mounted", "fsx"),)
+    assert input_problem(made, "sagemaker", {"x": 1}) is None
+    free = benchmark(datasets={"files": FILES, "mounted": mounted}, inputs={"train": InputChannel()})
+    assert "mounts a file system" in input_problem(free, "sagemaker", {"dataset": "files", "ingestion": "fsx"})
+    assert "does not exist on back-end 'local'" in input_problem(made, "local", {"x": 1})
+    with Inputs(made, "sagemaker", tmp_path) as inputs:
+        (channel,) = inputs.channels({"x": 1})
+    assert (channel.input_mode, channel.reader, channel.uri) == ("fsx", "files", "fsx://fs-0123456789abcdef0/photos")
+
+
+@pytest.fixture(scope="module")
+def emulator():
+    with Emulator(settings=Settings()) as running:
+        running.create_bucket("bucket")
+        yield running
+
+
+class TestOnSageMaker:
+    @pytest.fixture
+    def target(self, emulator):
+        given = emulator.environment
+        keys = given["AWS_ACCESS_KEY_ID"], given["AWS_SECRET_ACCESS_KEY"], given["AWS_REGION"]
+        return S3Target("bucket", "outrider/datasets", given["AWS_ENDPOINT_URL"], *keys)
+
+    @staticmethod
+    def keys(target):
+        return [one["Key"] for one in target.client().list_objects_v2(Bucket="bucket", Prefix="outrider/").get("Contents", [])]
+
+    def test_generated_and_own_folders_are_uploaded_once_and_channels_get_their_uri(self, tmp_path, target):
+        own = tmp_path / "own"
+        own.mkdir()
+        (own / "a.jpg").write_bytes(b"1")
+        made = benchmark(
+            {"dataset": {"choice": ["files", "own"]}, "ingestion": {"choice": ["file", "fastfile", "s3_map"]}},
+            datasets={"files": FILES, "own": {"type": "path", "path": str(own)}, "unused": SHARDS},
+        )
+        found = {}
+        for _ in range(2):
+            with Inputs(made, "sagemaker", tmp_path / "cache", target=target) as inputs:
+                for dataset in ("files", "own"):
+                    for mode in ("file", "fastfile", "s3_map"):
+                        found[dataset, mode] = inputs.channels({"dataset": dataset, "ingestion": mode})[0]
+                assert inputs.environment == {}
+        assert {one.uri for key, one in found.items() if key[0] == "own"} == {found["own", "file"].uri}
+        assert found["own", "file"].uri.startswith("s3://bucket/outrider/datasets/path-")
+        assert [found["files", mode].input_mode for mode in ("file", "fastfile", "s3_map")] == ["file", "fastfile", "none"]
+        keys = self.keys(target)
+        assert len([key for key in keys if key.endswith("/complete.json")]) == 2
+        assert len([key for key in keys if key.endswith(".jpg")]) == 9
+
+    def test_a_sample_is_a_manifest_that_all_configurations_share(self, tmp_path, target):
+        fidelity = {"kind": "per_job", "argument": "fraction", "ladder": [0.1, 0.3], "full": 1.0}
+        files = {**FILES, "samples": 20}
+        made = benchmark(datasets={"files": files}, inputs={"train": InputChannel(sampled=True)}, fidelity=fidelity)
+        with Inputs(made, "sagemaker", tmp_path, target=target, seed=3) as inputs:
+            small, again, large, other, full = (
+                inputs.channels({"x": x, **level})[0].uri
+                for x, level in (
+                    *((1, {"fidelity": 0.1, "repeat": 0}), (2, {"fidelity": 0.1, "repeat": 0}), (1, {"fidelity": 0.3, "repeat": 0})),
+                    *((1, {"fidelity": 0.1, "repeat": 1}), (1, {})),
+                )
+            )
+        assert small == again
+        assert len({small, large, other, full}) == 4
+        assert full.endswith("/data/")
+        contents = [json.loads(target.client().get_object(Bucket="bucket", Key=uri[12:])["Body"].read()) for uri in (small, large)]
+        assert [content[0] for content in contents] == [{"prefix": full}] * 2
+        assert (len(contents[0]), len(contents[1])) == (3, 7)
+        assert set(contents[0][1:]) < set(contents[1][1:])
+        assert small.startswith("s3://bucket/outrider/datasets/samples/0.1-s3-r0-")
+        assert small.endswith(".manifest")
+
+    def test_a_data_set_of_ones_own_in_s3_is_looked_for_where_the_jobs_are(self, tmp_path, target):
+        made = benchmark(datasets={"d": {"type": "s3", "uri": "s3://bucket/none/"}}, inputs={"train": InputChannel()})
+        with pytest.raises(UserError, match="no object under this prefix"), Inputs(made, "sagemaker", tmp_path, target=target):
+            pass
+
+    def test_without_a_bucket_nothing_can_be_uploaded(self, tmp_path):
+        made = benchmark(datasets={"files": FILES}, inputs={"train": InputChannel()})
+        with pytest.raises(UserError, match="data sets files have to be in S3"), Inputs(made, "sagemaker", tmp_path):
+            pass
+
+    def test_what_a_script_reads_itself_cannot_be_sampled_for_it(self, tmp_path, target):
+        made = benchmark(datasets={"files": FILES}, inputs={"train": InputChannel(sampled=True, ingestion="s3_map")})
+        with pytest.raises(UserError, match="sampled, with ingestion s3_map"), Inputs(made, "sagemaker", tmp_path, target=target):
+            pass

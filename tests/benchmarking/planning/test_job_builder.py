@@ -1,0 +1,147 @@
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from backends.base import InputChannel, Limits
+from backends.naming import job_prefix
+from benchmarking.planning.job_builder import JobBuilder, argument_list, instance_problem, instance_type_of
+from definitions.errors import UserError
+from definitions.schema import Budget, LocalBlock, PerJob, Progressive, SageMakerBlock
+from tests.benchmarking.experiments import definition
+
+NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
+
+
+def builder(benchmark, **options):
+    return JobBuilder(benchmark, "local", "fake-01234567", **options)
+
+
+def test_arguments_are_pairs_and_values_stay_whole():
+    arguments = {"text": "two words", "empty": "", "yes": True, "no": False, "none": None, "n": -3, "lr": 1e-05, "q": "a'b\"c $HOME"}
+    assert argument_list(arguments) == (
+        "--text", "two words", "--empty", "", "--yes", "True", "--no", "False", "--n", "-3", "--lr", "1e-05", "--q", "a'b\"c $HOME",
+    )  # fmt: skip
+
+
+def test_lists_and_mappings_become_json():
+    key, value = argument_list({"layers": [64, None, "a b"]})
+    assert (key, json.loads(value)) == ("--layers", [64, None, "a b"])
+    assert json.loads(argument_list({"d": {"a": (1, 2)}})[1]) == {"a": [1, 2]}
+
+
+def test_what_a_back_end_consumes_is_environment_and_all_else_arguments():
+    benchmark = definition(
+        space={"x": {"choice": [1]}, "instance_type": {"choice": ["local.2cpu"]}, "dataset": {"choice": ["d"]}},
+        arguments={"epochs": 3, "instance_count": 2, "note": None},
+    )
+    job = builder(benchmark, seed=17).build(4, 1, {"x": 1, "instance_type": "local.2cpu", "dataset": "d"}, 2, None)
+    assert job.arguments == ("--epochs", "3", "--x", "1")
+    assert job.environment == {
+        "OUTRIDER_INSTANCE_TYPE": "local.2cpu",
+        "OUTRIDER_INSTANCE_COUNT": "2",
+        "OUTRIDER_DATASET": "d",
+        "OUTRIDER_REPEAT": "1",
+        "OUTRIDER_SEED": "17",
+    }
+    assert (job.instance_type, job.instance_count, job.trial, job.attempt, job.repeat) == ("local.2cpu", 2, 4, 2, 1)
+
+
+def test_a_job_knows_its_script_limits_checkpoint_and_channels():
+    channel = InputChannel("train", "d", "files", "local", "files", "/data")
+    benchmark = definition(source_dir="/code", script="a/train.py", budget=Budget(max_run=120.0), local=LocalBlock(grace_s=7.0))
+    made = builder(benchmark, channels=lambda configuration: (channel,), environment={"AWS_ENDPOINT_URL": "http://127.0.0.1:1"})
+    job = made.build(3, 0, {"x": 1}, 1, "trial-2")
+    assert job.script == str(Path("/code/a/train.py"))
+    assert job.limits == Limits(120.0, 7.0)
+    assert (job.checkpoint, job.restore_from, job.inputs, job.exclusive) == ("trial-3", "trial-2", (channel,), False)
+    assert job.environment["AWS_ENDPOINT_URL"] == "http://127.0.0.1:1"
+    assert made.worst_s == 127.0
+    assert builder(definition()).worst_s == 3605.0
+
+
+@pytest.mark.parametrize(
+    ("fidelity", "argument", "level"),
+    [
+        (PerJob(kind="per_job", argument="fraction", ladder=(0.1,), full=0.5), ("--fraction", "0.5"), 0.5),
+        (Progressive(kind="progressive", argument="epochs", reported_as="epoch", full=27), ("--epochs", "27"), None),
+    ],
+)
+def test_the_fidelity_is_an_argument(fidelity, argument, level):
+    job = builder(definition(fidelity=fidelity)).build(0, 0, {"x": 5}, 1, None)
+    assert job.arguments == ("--x", "5", *argument)
+    assert job.level == level
+
+
+@pytest.mark.parametrize(
+    ("objectives", "exclusive"), [({"loss": "min"}, False), ({"images_per_s": "max"}, True), ({"cost_usd": "min"}, True)]
+)
+def test_speed_and_cost_are_measured_alone(objectives, exclusive):
+    assert builder(definition(objectives=objectives)).build(0, 0, {"x": 5}, 1, None).exclusive is exclusive
+
+
+@pytest.mark.parametrize(
+    "benchmark", ["demo", "a_very_long.name-with_everything.in_it-and_more", "9..--__", "Z" * 63, "a" * 23 + "_b", "x-"]
+)
+def test_names_are_valid_wherever_jobs_have_names(benchmark):
+    names = {
+        JobBuilder(definition(), "local", job_prefix(benchmark, "t", "0123456789ab")).name(trial, attempt)
+        for trial in (0, 9, 123456)
+        for attempt in (1, 11)
+    }
+    assert len(names) == 6
+    assert all(NAME.fullmatch(name) and len(name) <= 63 for name in names)
+
+
+def test_instance_types():
+    fixed = definition(arguments={"instance_type": "local.4cpu"})
+    assert instance_type_of(fixed, "local", {"x": 1}) == "local.4cpu"
+    assert instance_type_of(definition(), "local", {"x": 1, "instance_type": "local.2cpu"}) == "local.2cpu"
+    assert instance_type_of(definition(), "local", {"x": 1}) == "local.1cpu"
+
+
+@pytest.mark.parametrize("backend", ["sagemaker", "warm_pool"])
+def test_on_sagemaker_somebody_has_to_say_what_jobs_run_on(backend):
+    with pytest.raises(UserError, match=rf"benchmark fake on {backend}: no instance_type"):
+        instance_type_of(definition(), backend, {"x": 1})
+    assert instance_type_of(definition(arguments={"instance_type": "ml.m5.large"}), backend, {"x": 1}) == "ml.m5.large"
+
+
+@pytest.mark.parametrize(
+    ("backend", "instance_type", "problem"),
+    [
+        ("sagemaker", "ml.m5.large", None),
+        ("sagemaker", "local.2cpu", "instance type local.2cpu is a share of this machine; sagemaker needs one that begins with ml."),
+        ("warm_pool", "m5.large", "instance type m5.large is no type of SageMaker's; warm_pool needs one that begins with ml."),
+        ("local", "local.2cpu", None),
+        ("simulated", "anything", None),
+    ],
+)
+def test_types_of_instances_that_a_back_end_has(backend, instance_type, problem):
+    assert instance_problem(backend, instance_type) == problem
+
+
+@pytest.mark.parametrize(
+    ("backend", "pool", "worst_s"),
+    [("sagemaker", {}, 120 + 120 + 600), ("warm_pool", {}, 120 + 120 + 600 + 600), ("warm_pool", {"keep_alive": 60}, 120 + 120 + 600 + 60)],
+)
+def test_the_worst_case_of_a_training_job_holds_what_is_billed_beside_its_run(backend, pool, worst_s):
+    made = JobBuilder(definition(budget=Budget(max_run=120.0), warm_pool=SageMakerBlock(**pool)), backend, "p")
+    assert made.worst_s == made.worst_case_s({"x": 1}) == worst_s
+    assert made.build(0, 0, {"x": 1, "instance_type": "ml.m5.large"}, 1, None).limits == Limits(120.0, 120.0)
+
+
+def test_a_job_without_a_script():
+    made = definition(script=None, sagemaker=SageMakerBlock(algorithm_name="xgb"))
+    assert JobBuilder(made, "sagemaker", "p").build(0, 0, {"x": 1, "instance_type": "ml.m5.large"}, 1, None).script == ""
+
+
+def test_prices_per_hour_and_instance():
+    made = builder(definition())
+    one, count = made.price({"x": 1})
+    assert (one, count) == (pytest.approx(0.05), 1)
+    assert made.price({"instance_type": "local.2cpu.1gpu", "instance_count": 3}) == (pytest.approx(0.6), 3)
+    assert made.price({"instance_type": "ml.m5.xlarge"}) == (0.23, 1)
+    assert made.price({"instance_type": "ml.unheard.of"}) == (None, 1)
+    assert builder(definition(), region="mars-north-1").price({"instance_type": "ml.m5.xlarge"}) == (None, 1)

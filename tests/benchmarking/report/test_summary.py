@@ -1,0 +1,139 @@
+import math
+
+from backends.failures import Cause
+from benchmarking.controller.retry_policy import TrialStatus
+from benchmarking.controller.rows import StateSetup, TrialState
+from benchmarking.controller.state import ExperimentState
+from benchmarking.report import summarise
+
+
+def experiment(runs, objectives=None, **more):
+    """`runs`: per configuration the values of its repeats; None for a trial that failed."""
+    objectives = objectives or {"loss": "min"}
+    state = ExperimentState(StateSetup(objectives=objectives))
+    for evaluation, values in enumerate(runs):
+        for repeat, value in enumerate(values):
+            number = len(state.trials)
+            metrics = value if isinstance(value, dict) else {"loss": value}
+            trial = TrialState(number, evaluation, repeat, {"x": evaluation * 10, "fixed": 1}, status=TrialStatus.COMPLETED)
+            if value is None:
+                trial.status, trial.cause, trial.message = TrialStatus.FAILED, Cause.SCRIPT_ERROR, "KeyError: 'x'"
+                state.failures.append((trial.cause, trial.message))
+            else:
+                trial.last.update(metrics)
+                trial.cost_usd = metrics.get("cost_usd", 0.0)
+            state.trials[number] = trial
+    for name, value in more.items():
+        setattr(state, name, value)
+    return summarise(state, objectives, "nominal")
+
+
+def test_nothing_started():
+    summary = experiment([])
+    assert (summary.verdict, summary.table, summary.best) == ("No trial was completed, so there is no verdict on loss.", "", None)
+
+
+def test_nothing_completed_names_the_failure():
+    summary = experiment([[None], [None]])
+    assert summary.verdict.splitlines() == [
+        "No trial was completed, so there is no verdict on loss.",
+        "2 of 2 trials failed; the last: KeyError: 'x'",
+    ]
+    assert "failed (script_error)" in summary.table
+    assert summary.best is None
+
+
+def test_one_completed():
+    summary = experiment([[0.5]])
+    assert summary.verdict == "Only configuration 0 (x=0 fixed=1) was completed: loss = 0.5000."
+    assert summary.best == 0.5
+
+
+def test_measured_once_says_so():
+    verdict = experiment([[0.5], [0.25], [1.0]]).verdict
+    assert verdict.startswith("Best seen: configuration 1 (x=10): loss = 0.2500, 2.00x better than configuration 0.")
+    assert "measured once" in verdict
+    assert "--repeats 3" in verdict
+
+
+def test_decided_has_factor_and_interval():
+    summary = experiment([[2.0, 2.02, 1.98], [1.0, 1.01, 0.99], [4.0, 4.04, 3.96]])
+    assert summary.verdict == (
+        "Best: configuration 1 (x=10): loss = 1.000, 2.00x better than the next, configuration 0 (95 % interval 1.95 to 2.05)."
+    )
+    assert summary.best == 1.0
+
+
+def test_not_decided():
+    verdict = experiment([[1.0, 1.2, 0.8], [1.1, 0.9, 1.2]]).verdict
+    assert verdict.startswith(
+        "Not decided: configuration 0 (x=0) leads with loss = 1.000, but its lead over every other lies within the noise (1.0"
+    )
+    assert verdict.endswith("More repeats would tell.")
+
+
+def test_partly_decided_names_both_sides():
+    verdict = experiment([[1.0, 1.01, 0.99], [1.005, 1.0, 1.02], [3.0, 3.03, 2.97]]).verdict
+    assert verdict.startswith("Configuration 0 (x=0) leads: loss = 1.000. It is 3.00x better than configuration 2 (95 % interval ")
+    assert "; against 1 it is not decided (nearest: 1.01x better (95 % interval 0." in verdict
+
+
+def test_a_farther_configuration_measured_once_can_still_be_undecided():
+    runs = [[1.0, 1.06, 0.94] * 8, [1.08, 1.14, 1.02] * 8, [1.081]]
+    verdict = experiment(runs).verdict
+    assert verdict.startswith("Configuration 0 (x=0) leads")
+    assert "It is 1.08x better than configuration 1 (95 % interval 1.0" in verdict
+    assert "against 2 it is not decided (nearest: 1.08x better (95 % interval 0.9" in verdict
+
+
+def test_values_below_zero_are_told_by_difference():
+    verdict = experiment([[-1.0, -1.01], [-0.5, -0.51]]).verdict
+    assert "0.5000 better than the next, configuration 1 (95 % interval 0.4" in verdict
+
+
+def test_not_finite_results_and_failed_repeats_do_not_count():
+    summary = experiment([[1.0, None], [2.0, math.nan]])
+    assert "measured once" in summary.verdict
+    assert "1 of 4 trials failed; the last: KeyError: 'x'" in summary.verdict
+    first, second = summary.table.splitlines()[2:]
+    assert first.split() == ["0", "0", "1.000", "1", "1", "completed,", "1", "failed", "(script_error)"]
+    assert second.split() == ["1", "10", "2.000", "2", "completed"]
+
+
+def test_other_ends_are_counted_apart():
+    summary = experiment([[1.0], [1.0]], skipped=3, last_reason="x = 3 is odd")
+    assert "3 suggested configurations cannot run and were skipped; the last: x = 3 is odd." in summary.verdict
+    state = ExperimentState(StateSetup(objectives={"loss": "min"}))
+    for number, status in enumerate([TrialStatus.INFEASIBLE, TrialStatus.DIVERGED, TrialStatus.DIVERGED]):
+        state.trials[number] = TrialState(number, number, 0, {"x": number}, status=status)
+    lines = summarise(state, {"loss": "min"}).verdict.splitlines()[1:]
+    assert lines == ["1 of 3 trials ran out of memory.", "2 of 3 trials diverged (an objective was not finite)."]
+
+
+def test_prices_are_labelled_where_they_are_judged():
+    objectives = {"cost_usd": "min"}
+    verdict = experiment([[{"cost_usd": 0.5}], [{"cost_usd": 0.25}]], objectives).verdict
+    assert "cost_usd = 0.2500 (nominal price)" in verdict
+
+
+def test_the_front_of_two_objectives():
+    objectives = {"loss": "min", "speed": "max"}
+    runs = [[{"loss": 1.0, "speed": 10.0}], [{"loss": 2.0, "speed": 20.0}], [{"loss": 3.0, "speed": 5.0}]]
+    summary = experiment(runs, objectives)
+    assert "Not beaten in every objective (loss, speed): 0 (x=0), 1 (x=10)." in summary.verdict
+    rows = [line.split() for line in summary.table.splitlines()]
+    assert rows[0] == ["config", "x", "loss", "speed", "n", "status", "front"]
+    assert [row[-1] for row in rows[2:]] == ["*", "*", "-"]
+
+
+def test_the_table_is_ranked_and_at_most_a_dozen_rows():
+    summary = experiment([[20.0 - k] for k in range(15)])
+    lines = summary.table.splitlines()
+    assert [int(line.split()[0]) for line in lines[2:-1]] == [14 - k for k in range(12)]
+    assert lines[-1] == "... and 3 more"
+
+
+def test_the_spread_of_repeats_is_relative_except_around_zero():
+    table = experiment([[10.0, 11.0, 9.0], [-1.0, 1.0]]).table
+    assert "10.00 ± 10 %" in table
+    assert "0 ± 1.414" in table

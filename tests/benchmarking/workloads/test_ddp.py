@@ -1,0 +1,168 @@
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from backends.reports import ReportParser
+from benchmarking.workloads import ddp
+from tests.benchmarking.workloads.workload_runs import ROOT, WORKLOADS, cut, job_of, program, reports, summaries
+
+SMALL = ("--samples", 600, "--hidden", 16, "--batch_size", 50)
+
+
+@pytest.fixture(autouse=True)
+def beside(monkeypatch):
+    monkeypatch.syspath_prepend(str(WORKLOADS))
+    for name in ("RANK", "WORLD_SIZE", "SM_HOSTS", "SM_CURRENT_HOST", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def two_ranks(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ddp")
+    ran = program("ddp.py", "--processes", 2, "--epochs", 2, *SMALL, OUTRIDER_CORES="2", OUTRIDER_CHECKPOINT_DIR=str(folder))
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout, folder
+
+
+def test_each_rank_reports_its_half_under_its_rank(two_ranks):
+    found = reports(two_ranks[0])
+    assert sorted((one["outrider_rank"], one["epoch"]) for one in found) == [(0, 1), (0, 2), (1, 1), (1, 2)]
+    assert all(one["own_samples"] == 300 and one["ranks"] == 2 for one in found)
+    by_rank = {one["outrider_rank"]: one for one in found if one["epoch"] == 2}
+    assert by_rank[0]["own_loss"] != by_rank[1]["own_loss"]
+    # Gradients were averaged, so both ranks have the same weights, and agree on what all ranks together lost.
+    assert by_rank[0]["accuracy"] == by_rank[1]["accuracy"]
+    assert by_rank[0]["loss"] == pytest.approx((by_rank[0]["own_loss"] + by_rank[1]["own_loss"]) / 2, rel=1e-5)
+    assert {rank: summary["samples"] for rank, summary in summaries(two_ranks[0]).items()} == {0: 600, 1: 600}
+
+
+def test_only_rank_0_is_delivered(two_ranks):
+    parser = ReportParser()
+    delivered = parser.feed(two_ranks[0].encode())
+    assert [one.metrics["epoch"] for one in delivered] == [1, 2]
+    assert parser.counts.other_ranks == 2
+    assert parser.counts.alien == 0
+
+
+def test_two_ranks_learn_what_one_learns_with_twice_the_batch(capfd, two_ranks):
+    """Same samples in each step, so the same averaged gradient: 2 ranks x 50 is 1 x 100."""
+    ddp.main(["--epochs", "2", "--samples", "600", "--hidden", "16", "--batch_size", "100"], {"OUTRIDER_CORES": "1"})
+    alone = cut(reports(capfd.readouterr().out))
+    together = cut([one for one in reports(two_ranks[0]) if one["outrider_rank"] == 0])
+    assert [one["loss"] for one in alone] == pytest.approx([one["loss"] for one in together], rel=1e-4)
+
+
+def test_it_goes_on_from_rank_0s_checkpoint_with_another_number_of_ranks(capfd, monkeypatch, two_ranks):
+    monkeypatch.setenv("OUTRIDER_CHECKPOINT_DIR", str(two_ranks[1]))
+    ddp.main(["--epochs", "3", *map(str, SMALL)], {"OUTRIDER_CORES": "1"})
+    assert [one["epoch"] for one in reports(capfd.readouterr().out)] == [3]
+
+
+def test_shares_are_disjoint_equal_and_new_each_epoch():
+    parts = [ddp.share(103, 4, rank, 4, seed=1) for rank in range(4)]
+    assert [len(part) for part in parts] == [25, 25, 25, 25]
+    assert len(set(torch.cat(parts).tolist())) == 100
+    assert ddp.share(103, 5, 0, 4, seed=1).tolist() != parts[0].tolist()
+
+
+def test_sagemakers_hosts_give_rank_and_master(tmp_path):
+    environ = {"SM_HOSTS": '["algo-2", "algo-10", "algo-1"]', "SM_CURRENT_HOST": "algo-2"}
+    group = ddp.group_of(environ, 2)
+    assert (group.host, group.hosts, group.size) == (2, ("algo-1", "algo-10", "algo-2"), 6)
+    variables = ddp.rank_variables(group, environ, tmp_path)
+    assert [one["RANK"] for one in variables] == ["4", "5"]
+    assert [one["LOCAL_RANK"] for one in variables] == ["0", "1"]
+    assert {one["MASTER_ADDR"] for one in variables} == {"algo-1"}
+    assert {one["WORLD_SIZE"] for one in variables} == {"6"}
+    with pytest.raises(SystemExit, match="'algo-7' is not among"):
+        ddp.group_of({"SM_HOSTS": '["algo-1"]', "SM_CURRENT_HOST": "algo-7"}, 1)
+
+
+def test_jobs_whose_hosts_are_one_machine_have_ports_of_their_own_which_all_their_hosts_agree_on(tmp_path):
+    def port(job, host, **given):
+        environ = {"SM_HOSTS": '["algo-1", "algo-2"]', "SM_CURRENT_HOST": host, "OUTRIDER_JOB": job, **given}
+        return ddp.rank_variables(ddp.group_of(environ, 1), environ, tmp_path)[0]["MASTER_PORT"]
+
+    assert port("ddp-t0-a1", "algo-1") == port("ddp-t0-a1", "algo-2")
+    assert len({port(f"ddp-t{trial}-a1", "algo-1") for trial in range(4)}) == 4
+    assert 20000 <= int(port("", "algo-1")) < 32000
+    assert port("ddp-t0-a1", "algo-1", MASTER_PORT="7") == "7"
+
+
+def test_one_host_needs_no_port_and_stays_on_the_loopback(tmp_path):
+    (variables,) = ddp.rank_variables(ddp.group_of({}, 1), {}, tmp_path)
+    assert "MASTER_PORT" not in variables
+    assert variables["GLOO_SOCKET_IFNAME"] == ("lo0" if sys.platform == "darwin" else "lo")
+
+
+def test_two_hosts_meet_at_the_master(capfd, monkeypatch):
+    """The first host's rank is this process; the second host's launcher runs as SageMaker starts it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "lo")
+    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "OUTRIDER_CORES": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    second = subprocess.Popen(
+        [sys.executable, str(WORKLOADS / "ddp.py"), "--epochs", "1", *map(str, SMALL)],
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(ROOT / "backends" / "reporter"),
+            **shared,
+            "SM_HOSTS": '["algo-1", "algo-2"]',
+            "SM_CURRENT_HOST": "algo-2",
+        },
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        ddp.main(["--epochs", "1", *map(str, SMALL)], {**shared, "RANK": "0", "WORLD_SIZE": "2"})
+        (theirs,) = reports(second.communicate(timeout=120)[0])
+    finally:
+        second.kill()
+    (ours,) = reports(capfd.readouterr().out)
+    assert second.returncode == 0
+    assert (ours["outrider_rank"], theirs["outrider_rank"]) == (0, 1)
+    assert ours["accuracy"] == theirs["accuracy"]
+    assert ours["ranks"] == theirs["ranks"] == 2
+
+
+FAILS = "import os, sys, time\nif os.environ['RANK'] == '1': sys.exit(7)\ntime.sleep(60)\n"
+
+
+def test_a_rank_that_fails_ends_the_others():
+    started = time.monotonic()
+    assert ddp.launch([sys.executable, "-c", FAILS], [{**os.environ, "RANK": str(rank)} for rank in range(3)]) == 7
+    assert time.monotonic() - started < 20
+
+
+def test_told_to_end_it_ends_its_ranks(tmp_path):
+    code = (
+        f"import sys; sys.path[:0] = [{str(ROOT / 'backends' / 'reporter')!r}, {str(WORKLOADS)!r}]\nimport ddp\n"
+        "sys.exit(ddp.launch([sys.executable, '-c', 'import os, sys, time; print(os.getpid(), flush=True); time.sleep(60)'], [{}, {}]))"
+    )
+    launcher = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    pids = [int(launcher.stdout.readline()) for _ in range(2)]
+    launcher.send_signal(signal.SIGTERM)
+    assert launcher.wait(20) == 128 + signal.SIGTERM
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_no_ranks_are_refused():
+    with pytest.raises(SystemExit, match="--processes 0: at least one"):
+        ddp.main(["--processes", "0"], {})
+
+
+@pytest.mark.parametrize("backend", ["local", "sagemaker"])
+def test_the_definition_gives_what_the_script_takes(backend):
+    job = job_of("ddp", backend)
+    asked = ddp.parse_arguments(list(job.arguments))
+    assert asked.samples == 12000
+    assert (asked.processes, job.instance_count) in ({"local": (2, 1), "sagemaker": (1, 2)}[backend], (1, 1))
