@@ -98,7 +98,11 @@ def normal():
     return domain.normal(0, 1)
 
 
-@pytest.mark.parametrize("foreign", [normal(), theirs.Categorical([1, 2]).grid(), [1, 2], {"a": 1}, lambda: 3], ids=str)
+@pytest.mark.parametrize(
+    "foreign",
+    [normal(), theirs.Categorical([1, 2]).grid(), [1, 2], {"a": 1}, lambda: 3],
+    ids=["normal", "grid", "list", "mapping", "function"],
+)
 def test_what_has_no_form_here(foreign):
     with pytest.raises(UserError, match=r"^x: .*has no form in a definition\n  known: constants, choice, ordinal"):
         from_syne_tune({"x": foreign})
