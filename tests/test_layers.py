@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Mapping
+from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +30,36 @@ HEAVY = {
     "rich",
     "numpy",
 }
+FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "benchmarking": (
+        ("analysis", "datasets", "workloads"),
+        ("controller",),
+        ("export", "report"),
+        ("archive",),
+        ("planning",),
+        ("forecasting", "syne_tune_adapter"),
+        ("methods",),
+        (".",),
+    ),
+    "benchmarking/forecasting": (("data",), ("model",), ("ladder",), (".",)),
+}
+"""Folders of a folder, lowest first; those on one floor do not know each other. `.` is the folder's own modules."""
+
+NOT_YET = {
+    # An experiment is folded with the help of its method until what the fold needs of it stands in experiment.json.
+    ("benchmarking.archive.stored", "benchmarking.methods.registry"),
+}
+"""(importing, imported) pairs against the floors that are known."""
+
+NAMED_TWICE = {
+    # To be renamed.
+    "InputChannel", "Jobs", "Kind", "Listed", "Model", "Phase", "Place", "Pools", "Rule", "Runner", "Sampler", "Scope", "Session",
+    "Standing", "Stream", "Timer", "Verdict",
+    # Workloads are scripts that stand alone, and each trains something of its own.
+    "Trainer",
+}  # fmt: skip
+"""Public classes of one name in two modules that are known."""
+
 WORKLOADS = ROOT / "benchmarking" / "workloads"
 ON_DEMAND = {ROOT / "benchmarking" / "syne_tune_adapter" / "backend.py"}  # subclasses Syne Tune's class; imported when asked for
 
@@ -53,6 +88,72 @@ def test_imports_go_one_way(package):
         assert others <= allowed, f"{path.relative_to(ROOT)} imports {sorted(others - allowed)}"
 
 
+@cache
+def edges() -> Mapping[str, frozenset[str]]:
+    """Return which of our modules each of them imports, at its top or inside a function."""
+    files = {dotted(path): path for package in ORDER for path in modules(package)}
+    found = {}
+    for name, path in files.items():
+        targets = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                targets |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                whole = {alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+                targets |= {full if full in files else node.module for full in whole.values()}
+        found[name] = frozenset((targets & set(files)) - {name})
+    return found
+
+
+def dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def floor_of(module: str, folder: str) -> int | None:
+    """Return on which floor of a folder a module stands; None where it is not below it, or is the folder's own list of names."""
+    inside = module.removeprefix(folder.replace("/", ".") + ".")
+    if inside == module:
+        return None
+    room = inside.split(".")[0] if (ROOT / folder / inside.split(".")[0]).is_dir() else "."
+    return next(number for number, rooms in enumerate(FLOORS[folder]) if room in rooms)
+
+
+@pytest.mark.parametrize("folder", FLOORS)
+def test_inside_a_folder_imports_go_down(folder):
+    there = {path.name for path in (ROOT / folder).iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    assert there == {room for rooms in FLOORS[folder] for room in rooms} - {"."}
+    wrong = []
+    for module, imports in edges().items():
+        here = floor_of(module, folder)
+        if here is None:
+            continue
+        for other in imports:
+            below = floor_of(other, folder)
+            same_room = ".".join(module.split(".")[: folder.count("/") + 2]) == ".".join(other.split(".")[: folder.count("/") + 2])
+            if below is not None and not same_room and (below > here or (below == here and "." not in FLOORS[folder][here])):
+                wrong.append((module, other))
+    assert set(wrong) <= NOT_YET
+
+
+def test_no_circle_of_files():
+    """Modules are taken away as long as one imports none of those that are left; what stays imports itself by some way."""
+    left = {module: set(imports) for module, imports in edges().items()}
+    while free := {module for module, imports in left.items() if not imports & left.keys()}:
+        left = {module: imports for module, imports in left.items() if module not in free}
+    assert not left, f"in a circle, or importing one: {sorted(left)}"
+
+
+def test_one_name_of_a_class_has_one_meaning():
+    places = defaultdict(list)
+    for package in ORDER:
+        for path in modules(package):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places[node.name].append(dotted(path))
+    assert {name: found for name, found in places.items() if len(found) > 1 and name not in NAMED_TWICE} == {}
+
+
 @pytest.mark.parametrize("package", ORDER)
 def test_heavy_imports_happen_where_they_are_needed(package):
     for path in modules(package):
@@ -70,13 +171,14 @@ def test_the_reporter_and_the_workloads_need_nothing_of_ours():
     assert imported(reporter) <= set(sys.stdlib_module_names)
 
 
-def test_every_package_is_listed():
-    text = (ROOT / "setup.cfg").read_text(encoding="utf-8")
-    listed = set(text.split("packages =\n", 1)[1].split("py_modules", 1)[0].split())
-    there = {
-        ".".join(path.parent.relative_to(ROOT).parts) for package in ORDER for path in modules(package) if "__pycache__" not in path.parts
-    }
-    assert there == listed
+def test_every_package_and_its_data_are_installed():
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    patterns = setup["options.packages.find"]["include"].split()
+    there = {".".join(path.parent.relative_to(ROOT).parts) for package in ORDER for path in modules(package)}
+    assert [package for package in sorted(there) if not any(fnmatch(package, pattern) for pattern in patterns)] == []
+    data = {(package, pattern.strip(",")) for package, text in setup["options.package_data"].items() for pattern in text.split()}
+    assert [(package, pattern) for package, pattern in sorted(data) if not list((ROOT / package.replace(".", "/")).glob(pattern))] == []
 
 
 def test_help_imports_nothing_heavy():

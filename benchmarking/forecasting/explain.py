@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from benchmarking.forecasting.data.table import NUMBERS, Canary
+from benchmarking.forecasting.data.table import Canary
 from benchmarking.forecasting.forecast import Question, draw
+from benchmarking.forecasting.model.expected_run import expected_run
 from benchmarking.forecasting.model.fit import Fitted, fit_all
-
-_EXPECTED = 10_000
-"""Number of a repeat that no measured run has."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +88,7 @@ def offers(groups: Mapping[str, Sequence[Canary]], name: str, question: Question
     wanted = fractions if fractions is not None else sorted({measured[0], measured[-1], min(question.at, 0.5, measured[-1] * 10 / 3)})
     found = []
     for fraction in wanted:
-        expected = expected_run(item, fraction, question)
+        expected = expected_run(item, fraction, question.seed)
         again = fit_all({**groups, name: [*groups[name], expected]}, question.at)[name]
         after = half_width(again, question) or before
         seconds = expected.total_s or expected.train_s or 0.0
@@ -105,27 +101,6 @@ def offers(groups: Mapping[str, Sequence[Canary]], name: str, question: Question
 def gain_per_cost(offer: Offer) -> float:
     """Return the expected fall of the log half width per dollar, or per second where the price is unknown."""
     return (math.log(offer.before) - math.log(offer.after)) / max(offer.usd if offer.usd is not None else offer.seconds, 1e-9)
-
-
-def expected_run(item: Fitted, fraction: float, question: Question) -> Canary:
-    """Return the canary that the fit expects at a fraction, each phase at its median."""
-    import numpy as np
-
-    rng = np.random.default_rng(question.seed)
-    first = item.used[0]
-    scale = fraction / first.fraction
-    sizes: dict[str, Any] = {name: getattr(first, name) * scale for name in ("rows", "bytes") if getattr(first, name)}
-    values: dict[str, Any] = {}
-    if item.time is not None:
-        medians = {
-            name: float(np.median(part.sample(fraction / item.at, 1000, rng))) if part.growth is not None else part.constant
-            for name, part in item.time.parts.items()
-        }
-        values = {f"{name}_s": value for name, value in medians.items() if name not in ("rest", "total")}
-        values["total_s"] = math.fsum(medians.values())
-    steps = first.steps and (first.steps * scale if item.time is not None and item.time.steady else first.steps)
-    unmeasured = dict.fromkeys(name for name in NUMBERS if name not in ("rows", "bytes"))
-    return dataclasses.replace(first, **{**unmeasured, **sizes, **values, "steps": steps}, fraction=fraction, repeat=_EXPECTED, about={})
 
 
 def explain(groups: Mapping[str, Sequence[Canary]], name: str, question: Question) -> list[str]:

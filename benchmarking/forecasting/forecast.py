@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from benchmarking.forecasting import evidence as checks
-from benchmarking.forecasting.billing import Billing, billable_draws, cost_draws, tables
 from benchmarking.forecasting.data.table import CanaryTable, by_configuration
+from benchmarking.forecasting.model.billing import Billing, billable_draws, cost_draws, tables
 from benchmarking.forecasting.model.calibration import Calibration
 from benchmarking.forecasting.model.fit import Fitted, fit_all
 from benchmarking.forecasting.model.memory import in_blocks, rss_draws

@@ -72,8 +72,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _question(given: argparse.Namespace) -> Question:
-    from benchmarking.forecasting.billing import Billing
     from benchmarking.forecasting.forecast import Question
+    from benchmarking.forecasting.model.billing import Billing
     from definitions.errors import UserError
 
     if not math.isfinite(given.at) or given.at <= 0:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from benchmarking.forecasting.billing import Billing, tables
 from benchmarking.forecasting.data.table import COMPLETED, OUT_OF_MEMORY, Canary
+from benchmarking.forecasting.model.billing import Billing, tables
+from benchmarking.forecasting.model.expected_run import expected_run
 from benchmarking.forecasting.model.fit import Fitted
 from benchmarking.forecasting.model.memory import rss_growth
 from benchmarking.forecasting.model.phases import Laws, cpu_laws, time_laws
@@ -272,16 +273,11 @@ def _most_telling(
 
 def _expected(group: Sequence[Canary], level: float, seed: int) -> tuple[float, float]:
     """Return the variance of log time that is expected after one more run at a level, and the seconds of that run."""
-    import dataclasses
-
     import numpy as np
-
-    from benchmarking.forecasting.explain import expected_run
-    from benchmarking.forecasting.forecast import Question
 
     used = tuple(canary for canary in group if canary.status == COMPLETED)
     item = Fitted(used, used, (), 1.0, _laws(used), None, None, None)
-    run = dataclasses.replace(expected_run(item, level, Question(draws=400)), repeat=10_000)
+    run = expected_run(item, level)
     law = _laws([*used, run])
     rng = np.random.default_rng(seed)
     total = sum(

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from benchmarking.forecasting import METRICS, Canary, CanaryTable, Question, Status, forecast
-from benchmarking.forecasting.billing import Billing
+from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.model.calibration import Calibration, score
 from tests.benchmarking.forecasting.canary_tables import canaries, metric, table
 

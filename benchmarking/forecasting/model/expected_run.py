@@ -1,0 +1,40 @@
+"""The run that a fit expects: added to those that were measured, it tells what one more run is worth."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from benchmarking.forecasting.data.table import NUMBERS, Canary
+from benchmarking.forecasting.model.fit import Fitted
+
+_EXPECTED = 10_000
+"""Number of a repeat that no measured run has."""
+
+
+def expected_run(item: Fitted, fraction: float, seed: int = 0) -> Canary:
+    """Return the canary that the fit expects at a fraction, each phase at its median.
+
+    Args:
+        item: a fitted configuration with at least one completed run.
+        fraction: nominal share of the data.
+        seed: of the draws whose medians count.
+    """
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    first = item.used[0]
+    scale = fraction / first.fraction
+    sizes: dict[str, Any] = {name: getattr(first, name) * scale for name in ("rows", "bytes") if getattr(first, name)}
+    values: dict[str, Any] = {}
+    if item.time is not None:
+        medians = {
+            name: float(np.median(part.sample(fraction / item.at, 1000, rng))) if part.growth is not None else part.constant
+            for name, part in item.time.parts.items()
+        }
+        values = {f"{name}_s": value for name, value in medians.items() if name not in ("rest", "total")}
+        values["total_s"] = math.fsum(medians.values())
+    steps = first.steps and (first.steps * scale if item.time is not None and item.time.steady else first.steps)
+    unmeasured = dict.fromkeys(name for name in NUMBERS if name not in ("rows", "bytes"))
+    return dataclasses.replace(first, **{**unmeasured, **sizes, **values, "steps": steps}, fraction=fraction, repeat=_EXPECTED, about={})
