@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import os
 import re
 import subprocess
@@ -42,10 +43,11 @@ def test_every_verb_and_every_dependency_has_its_place():
     from launch.__main__ import VERBS
 
     assert {"run", "list", "show", "export"} <= set(VERBS)
-    text = (ROOT / "setup.cfg").read_text(encoding="utf-8")
-    required = re.findall(
-        r"^    ([A-Za-z0-9_-]+)(?:[><=].*)?$", text.split("install_requires =")[1].split("[options.entry_points]")[0], re.M
-    )
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    listed = "\n".join([setup["options"]["install_requires"], *setup["options.extras_require"].values()])
+    required = re.findall(r"^([A-Za-z0-9_-]+)", listed, re.M)
+    assert "numpy" in required
     rows = "\n".join(line for line in TEXT.splitlines() if line.startswith("|"))
     assert [name for name in required if name not in rows] == []
 
