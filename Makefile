@@ -3,13 +3,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types install clean
+.PHONY: demo test fast lint types install clean
 
 demo: install
 	$(BIN)/python hpo_main.py --benchmark demo
 
+# Two processes side by side: most tests wait for a process of their own. A single test: .venv/bin/python -m pytest PATH
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+
 test: install
-	$(BIN)/python -m pytest
+	$(PYTEST)
+
+# The tests that start nothing and wait for nothing.
+fast: install
+	$(PYTEST) -m "not slow"
 
 lint: install
 	$(BIN)/ruff format --check .
