@@ -99,8 +99,8 @@ def cost() -> None:
 def leases(folder: Path) -> None:
     """Jobs get the GPUs that they lease, take turns where there are too few, and use CUDA in a forked process."""
     try:
+        from backends.common.child_process import gpu_ids
         from backends.local.backend import LocalBackend
-        from backends.local.process import gpu_ids
     except ImportError as error:
         print(f"       without the back-end, as it cannot be imported ({error}):")
         pieces(folder)
@@ -125,10 +125,10 @@ def leases(folder: Path) -> None:
 
 def pieces(folder: Path) -> None:
     """As `leases`, with the parts of the back-end that need nothing but the standard library."""
+    from backends.common.child_process import allowed_cores, gpu_ids
+    from backends.common.subreaper import Subreaper
     from backends.local.leases import LeaseBook
-    from backends.local.process import allowed_cores, gpu_ids
-    from backends.local.subreaper import Subreaper
-    from backends.local.warm.worker import Launch, WarmWorker
+    from backends.local.warm.worker import ProcessSpec, WarmWorker
 
     names = gpu_ids(os.environ)
     check("GPUs are counted", len(names) >= 1, names)
@@ -141,11 +141,11 @@ def pieces(folder: Path) -> None:
     script.write_text(LEASED)
     token = "0123456789abcdef"
 
-    def launch(number: int, visible: str) -> Launch:
+    def launch(number: int, visible: str) -> ProcessSpec:
         mark = f"{token}.{number};"
         own = {"PYTHONPATH": str(REPORTER), "CUDA_VISIBLE_DEVICES": visible, "OUTRIDER_CONTROLLER": mark}
         (folder / f"job-{number}").mkdir()
-        return Launch([], script, (), folder / f"job-{number}", {**os.environ, **own}, cores[:1], mark)
+        return ProcessSpec([], script, (), folder / f"job-{number}", {**os.environ, **own}, cores[:1], mark)
 
     Subreaper().claim()
     launches = [launch(0, ""), *(launch(1 + at, lease.gpus[0]) for at, lease in enumerate(held) if lease)]

@@ -1,1 +1,1 @@
-"""What several back-ends share: clocks and processes."""
+"""What back-ends that run processes share: clock, event loop, child processes and their output, process tree, watchdog."""

@@ -1,4 +1,4 @@
-"""A clock that tells UTC and only moves forward, whatever is done to the wall clock. Used by the local back-end."""
+"""A clock that tells UTC and only moves forward, whatever is done to the wall clock."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from backends.common.watchdog import Watchdog
 from backends.emulator.account.pricing import PricingService
 from backends.emulator.account.quotas_api import QuotasService
 from backends.emulator.admin import Admin
@@ -31,7 +32,6 @@ from backends.emulator.s3.store import S3Store
 from backends.emulator.training.api import TrainingJobs
 from backends.emulator.training.registry import Jobs
 from backends.emulator.training.validation import Model
-from backends.local.guard import Guard
 from definitions.errors import UserError
 
 _SHORT = 45
@@ -76,7 +76,7 @@ class Assembly:
             store = JobStore(folder / "jobs.sqlite")
             stack.callback(store.close)
             if isolation is Isolation.NONE:
-                self._guard(stack, world)
+                self._watchdog(stack, world)
             stack.callback(engine.close)
             jobs = Jobs(world, store)
             model = Model("sagemaker")
@@ -104,22 +104,22 @@ class Assembly:
         self._stack.close()
         shutil.rmtree(self.folder / "jobs", ignore_errors=True)
 
-    def _guard(self, stack: contextlib.ExitStack, world: World) -> None:
+    def _watchdog(self, stack: contextlib.ExitStack, world: World) -> None:
         # Without namespaces the system does not end all of a job's processes with us; the local back-end's watchdog does.
-        guard = Guard(f"{MARK}={world.token}")
+        watchdog = Watchdog(f"{MARK}={world.token}")
         leaders: set[int] = set()
 
         def started(pid: int) -> None:
             leaders.add(pid)
-            guard.start()
-            guard.tell({*leaders})
+            watchdog.start()
+            watchdog.update({*leaders})
 
         def gone(pid: int) -> None:
             leaders.discard(pid)
-            guard.tell({*leaders})
+            watchdog.update({*leaders})
 
         world.started, world.gone = started, gone
-        stack.callback(lambda: guard.close(goodbye=not leaders))
+        stack.callback(lambda: watchdog.close(goodbye=not leaders))
 
 
 def _scratch(folder: Path, stack: contextlib.ExitStack) -> Path:

@@ -1,4 +1,4 @@
-"""Runs jobs as processes of this machine. One thread, one selector: no polling, no re-reading of logs. Used by the tuner."""
+"""Runs jobs as processes of this machine. One thread, one selector: no polling, no re-reading of logs."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, JobSpec
+from backends.common import memory
+from backends.common.child_process import allowed_cores, gpu_ids
 from backends.common.clock import SteadyClock
+from backends.common.reactor import Reactor, ScheduledCall
 from backends.events import Closed, Ended, Event, Rejected, Scope
 from backends.failures import Cause, Outcome
-from backends.local import memory
 from backends.local.checkpoints import LocalCheckpoints
-from backends.local.job import LocalJob, Verdict
+from backends.local.job import LocalJob, Termination
 from backends.local.leases import LeaseBook, default_folder
-from backends.local.process import allowed_cores, gpu_ids
-from backends.local.reactor import Reactor, Timer
-from backends.local.runner import Runner
+from backends.local.runner import JobRunner
 from definitions.errors import UserError
 from definitions.instances import LocalShare, parse_local
 
@@ -83,7 +83,7 @@ class LocalBackend(Backend):
         self._queue: deque[LocalJob] = deque()
         self._jobs: dict[str, LocalJob] = {}
         self._events: list[Event] = []
-        self._runner = Runner(
+        self._runner = JobRunner(
             self._folder,
             self._reactor,
             self._token,
@@ -96,7 +96,7 @@ class LocalBackend(Backend):
             preload=preload,
         )
         self._admit_again = False
-        self._retry: Timer | None = None
+        self._retry: ScheduledCall | None = None
         self._pid = os.getpid()
         self._closing = self._is_closed = False
         atexit.register(self.close)
@@ -155,13 +155,13 @@ class LocalBackend(Backend):
         local = self._jobs.get(job)
         if local is None or local.decided is not None or local.exit_code is not None:
             return
-        verdict = Verdict(Outcome.STOPPED, reason, "stopped before it started" if local.child is None else "")
+        termination = Termination(Outcome.STOPPED, reason, "stopped before it started" if local.child is None else "")
         if local.child is None:
             if local.lease is None:
                 self._leave_queue(local)
-            self._runner.give_up(local, verdict)
+            self._runner.give_up(local, termination)
         elif not local.child.has_ended():
-            self._runner.terminate(local, verdict)
+            self._runner.terminate(local, termination)
 
     def wait(self, timeout_s: float | None) -> list[Event]:
         """Return what happens next; see `Backend.wait`."""
@@ -206,7 +206,7 @@ class LocalBackend(Backend):
             del self._jobs[job.spec.name]
         for job in [*self._jobs.values()]:
             job.kill_at = min(job.kill_at or math.inf, self.now() + grace_s)
-            interrupted = job.decided or Verdict(Outcome.STOPPED, Cause.INTERRUPTED)
+            interrupted = job.decided or Termination(Outcome.STOPPED, Cause.INTERRUPTED)
             if job.child is None:
                 self._runner.give_up(job, interrupted)
             elif job.running:

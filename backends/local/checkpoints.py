@@ -1,4 +1,4 @@
-"""Checkpoints as folders on this machine, one per key. Used by the local back-end and by whoever keeps or deletes them."""
+"""Checkpoints as folders on this machine, one per key."""
 
 from __future__ import annotations
 

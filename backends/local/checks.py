@@ -1,4 +1,4 @@
-"""Whether this machine has what a definition asks for. Pure; used by `outrider doctor`."""
+"""Whether this machine has what a definition asks for. Pure."""
 
 from __future__ import annotations
 

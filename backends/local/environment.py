@@ -1,4 +1,4 @@
-"""The environment variables and folders that a job on this machine finds. Pure; used by the local back-end."""
+"""The environment variables and folders that a job on this machine finds. Pure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from functools import cached_property
 from pathlib import Path
 
 from backends.base import JobSpec
-from backends.local.tree import MARK_VARIABLE
+from backends.common.process_tree import MARK_VARIABLE
 from definitions.configuration import CONSUMED_KEYS
 
 REPORTER_FOLDER = Path(__file__).resolve().parents[1] / "reporter"
 
 
 @dataclass(frozen=True)
-class Place:
+class Allocation:
     """What a job was given on this machine.
 
     Args:
@@ -44,7 +44,7 @@ class Place:
         return self.folder / "output"
 
 
-def job_environment(base: Mapping[str, str], job: JobSpec, place: Place) -> dict[str, str]:
+def job_environment(base: Mapping[str, str], job: JobSpec, place: Allocation) -> dict[str, str]:
     """Return the whole environment of a job: `base`, what Outrider and SageMaker would set, and the job's own on top."""
     found = dict(base)
     found.pop("OUTRIDER_CHECKPOINT_DIR", None)
@@ -64,7 +64,7 @@ def job_environment(base: Mapping[str, str], job: JobSpec, place: Place) -> dict
     return found
 
 
-def _outrider(base: Mapping[str, str], job: JobSpec, place: Place) -> dict[str, str]:
+def _outrider(base: Mapping[str, str], job: JobSpec, place: Allocation) -> dict[str, str]:
     values = {
         "OUTRIDER_JOB": job.name,
         "OUTRIDER_TRIAL": str(job.trial),
@@ -81,7 +81,7 @@ def _outrider(base: Mapping[str, str], job: JobSpec, place: Place) -> dict[str, 
     return values
 
 
-def _sagemaker(job: JobSpec, place: Place) -> dict[str, str]:
+def _sagemaker(job: JobSpec, place: Allocation) -> dict[str, str]:
     hyperparameters = {key: value for key, value in job.configuration.items() if key not in CONSUMED_KEYS}
     return {
         "SM_CHANNELS": json.dumps([channel.name for channel in job.inputs]),

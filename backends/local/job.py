@@ -1,4 +1,4 @@
-"""One job on this machine: what is known of it, and what its end means. Used by the local back-end."""
+"""One job on this machine: what is known of it, and what its end means."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backends.base import JobSpec
+from backends.common.child_process import Child
+from backends.common.job_output import Output
+from backends.common.process_tree import Process
+from backends.common.reactor import ScheduledCall
 from backends.events import Closed
 from backends.failures import Cause, Outcome, classify_exit
 from backends.local.leases import Lease
-from backends.local.output import Output
-from backends.local.process import Child
-from backends.local.reactor import Timer
-from backends.local.tree import Process
 from definitions.instances import LocalShare
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Termination:
     """How a job ended, and why."""
 
     outcome: Outcome
@@ -33,7 +33,7 @@ class LocalJob:
     Args:
         mark: what all its processes carry in their environment.
         limit_bytes: memory that its processes may use together.
-        decided: the verdict where the back-end and not the script decided it.
+        decided: the termination where the back-end and not the script decided it.
         kill_at: when what is left of it is killed; None while nothing is being ended.
         known: processes of it seen so far, by number.
     """
@@ -48,14 +48,14 @@ class LocalJob:
     started_at: float | None = None
     exit_code: int | None = None
     ended_at: float | None = None
-    decided: Verdict | None = None
+    decided: Termination | None = None
     kill_at: float | None = None
     pause_s: float = 0.002
     incarnation: int = 0
     peak_rss_bytes: int = 0
     known: dict[int, Process] = field(default_factory=dict)
-    run_timer: Timer | None = None
-    end_timer: Timer | None = None
+    run_timer: ScheduledCall | None = None
+    end_timer: ScheduledCall | None = None
 
     @property
     def running(self) -> bool:
@@ -67,7 +67,9 @@ class LocalJob:
         parser = self.output.parser if self.output else None
         tail = parser.tail if parser else ()
         counts = parser.counts if parser else None
-        found = self.decided or verdict(self.exit_code or 0, counts.delivered if counts else 0, counts.alien if counts else 0, tail)
+        found = self.decided or termination_of_exit(
+            self.exit_code or 0, counts.delivered if counts else 0, counts.alien if counts else 0, tail
+        )
         billable_s = self.ended_at - self.started_at if self.started_at is not None and self.ended_at is not None else 0.0
         return Closed(
             self.spec.name,
@@ -96,7 +98,7 @@ class LocalJob:
         return usage if cpu_s is None else usage | {"cpu_s": cpu_s}
 
 
-def verdict(exit_code: int, reports: int, alien: int, tail: Sequence[str]) -> Verdict:
+def termination_of_exit(exit_code: int, reports: int, alien: int, tail: Sequence[str]) -> Termination:
     """Return what the script's own end means.
 
     Args:
@@ -106,11 +108,11 @@ def verdict(exit_code: int, reports: int, alien: int, tail: Sequence[str]) -> Ve
         tail: last lines of the log.
     """
     if exit_code != 0:
-        return Verdict(Outcome.FAILED, *classify_exit(exit_code, tail))
+        return Termination(Outcome.FAILED, *classify_exit(exit_code, tail))
     if reports > 0:
-        return Verdict(Outcome.COMPLETED)
+        return Termination(Outcome.COMPLETED)
     last = next((line.strip() for line in reversed(tail) if line.strip()), "")
     message = "ended with success but reported nothing"
     if alien:
         message += f" that could be read ({alien} malformed)"
-    return Verdict(Outcome.FAILED, Cause.NO_METRICS, message + (f"; last line: {last}" if last else "; its log is empty"))
+    return Termination(Outcome.FAILED, Cause.NO_METRICS, message + (f"; last line: {last}" if last else "; its log is empty"))

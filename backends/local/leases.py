@@ -1,6 +1,6 @@
 """Leases of cores and GPUs that hold for the whole machine: lock files which the system frees when a controller dies.
 
-Used by the local back-end. A lease is shared knowledge of all experiments of one user, in one process or in many.
+A lease is shared knowledge of all experiments of one user, in one process or in many.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Carries one job after another from start to end: its process, its output, its limits. Used by the local back-end."""
+"""Carries one job after another from start to end: its process, its output, its limits."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from backends.common import memory
+from backends.common.child_process import command_of
+from backends.common.job_output import Output
+from backends.common.reactor import Reactor
 from backends.events import Accepted, Ended, Event, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
-from backends.local import memory
 from backends.local.checkpoints import LocalCheckpoints
-from backends.local.environment import Place, job_environment
-from backends.local.family import Family
-from backends.local.job import LocalJob, Verdict
-from backends.local.output import Output
-from backends.local.process import command_of
-from backends.local.reactor import Reactor
-from backends.local.traces import Traces
-from backends.local.warm.starts import Starts
-from backends.local.warm.worker import Launch
+from backends.local.environment import Allocation, job_environment
+from backends.local.job import LocalJob, Termination
+from backends.local.job_processes import JobProcesses
+from backends.local.process_records import ProcessRecords
+from backends.local.warm.starter import JobStarter
+from backends.local.warm.worker import ProcessSpec
 from backends.reports import Report
 
 _SAMPLE_S = 0.25
@@ -32,7 +32,7 @@ _PAUSE_MOST_S = 0.1
 _NO_ROOM = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT)
 
 
-class Runner:
+class JobRunner:
     """Starts jobs, watches them through the reactor, and emits their events.
 
     Args:
@@ -61,7 +61,7 @@ class Runner:
     ) -> None:
         self._folder = folder
         self._reactor = reactor
-        self._family = Family(token)
+        self._processes = JobProcesses(token)
         self._now = now
         self._emit = emit
         self._environment = environment
@@ -69,32 +69,32 @@ class Runner:
         self._grace_s = grace_s
         self._checkpoints = checkpoints
         self._kernel_kills = memory.kernel_kills()
-        self._traces = Traces()
+        self._records = ProcessRecords()
         self._running: dict[str, LocalJob] = {}
         self._sampling = False
-        self._starts = Starts(
+        self._starter = JobStarter(
             preload,
             python=python,
             token=token,
             folder=folder,
             reactor=reactor,
             now=now,
-            served=self._family.helped_by,
-            claim=self._family.claim,
+            served=self._processes.helped_by,
+            claim=self._processes.claim,
         )
 
     def claim(self) -> None:
         """Make sure that orphans of jobs come to this process."""
-        self._family.claim()
+        self._processes.claim()
 
     def kill_leftovers(self, names: Sequence[str]) -> None:
         """Kill what still runs of jobs of an earlier controller."""
-        self._traces.kill_leftovers([self._folder / "jobs" / name for name in names])
+        self._records.kill_leftovers([self._folder / "jobs" / name for name in names])
 
     def close(self, survivors: bool) -> None:
         """Release what is not a job's; `survivors` leaves the watchdog to go on killing."""
-        self._starts.close()
-        self._family.close(survivors)
+        self._starter.close()
+        self._processes.close(survivors)
 
     def start(self, job: LocalJob) -> None:
         """Start a job that has its lease, as soon as the warm worker is ready where it has one; if that fails, the job has ended."""
@@ -107,15 +107,15 @@ class Runner:
         except (OSError, ValueError) as error:
             self._not_started(job, error)
             return
-        launch = Launch(command, script, job.spec.arguments, place.folder, environment, place.cores, job.mark)
-        self._starts.when_possible(launch, partial(self._launch, job, launch))
+        launch = ProcessSpec(command, script, job.spec.arguments, place.folder, environment, place.cores, job.mark)
+        self._starter.when_possible(launch, partial(self._launch, job, launch))
 
-    def _launch(self, job: LocalJob, launch: Launch) -> None:
+    def _launch(self, job: LocalJob, launch: ProcessSpec) -> None:
         if job.ended_at is not None:
             return  # given up while the warm worker was not ready
         try:
-            before = self._traces.ticks()
-            job.child = self._starts.start(launch)
+            before = self._records.ticks()
+            job.child = self._starter.start(launch)
         except (OSError, ValueError) as error:
             self._not_started(job, error)
             return
@@ -124,8 +124,8 @@ class Runner:
         job.output = Output(job.child.output, self._folder / "logs" / f"{job.spec.name}.log")
         self._reactor.watch(job.child.output, partial(self._on_output, job))
         self._reactor.watch(job.child.ended, partial(self._on_exit, job))
-        self._family.joined(job.child.pid)
-        self._traces.write(launch.folder, job.child.pid, job.mark, before)
+        self._processes.joined(job.child.pid)
+        self._records.write(launch.folder, job.child.pid, job.mark, before)
         job.run_timer = self._reactor.at(job.started_at + job.spec.limits.max_run_s, partial(self._on_time_out, job))
         self._running[job.spec.name] = job
         if not self._sampling:
@@ -134,23 +134,23 @@ class Runner:
 
     def _not_started(self, job: LocalJob, error: Exception) -> None:
         known = isinstance(error, OSError) and error.errno in _NO_ROOM
-        self.give_up(job, Verdict(Outcome.FAILED, Cause.CAPACITY if known else Cause.SCRIPT_ERROR, f"cannot be started: {error}"))
+        self.give_up(job, Termination(Outcome.FAILED, Cause.CAPACITY if known else Cause.SCRIPT_ERROR, f"cannot be started: {error}"))
 
-    def terminate(self, job: LocalJob, verdict: Verdict, grace_s: float = math.inf) -> None:
-        """Send TERM to a running job, and KILL after the shortest of the grace periods; its `Closed` will give this verdict."""
-        job.decided = verdict
+    def terminate(self, job: LocalJob, termination: Termination, grace_s: float = math.inf) -> None:
+        """Send TERM to a running job, and KILL after the shortest of the grace periods; its `Closed` will give this termination."""
+        job.decided = termination
         grace_s = min(grace_s, self._grace_s, job.spec.limits.grace_s)
         job.kill_at = min(job.kill_at or math.inf, self._now() + grace_s)
         if job.kill_at > self._now():
-            self._family.signal(job, signal.SIGTERM)
+            self._processes.signal(job, signal.SIGTERM)
         self._again(job, job.kill_at)
 
-    def give_up(self, job: LocalJob, verdict: Verdict) -> None:
+    def give_up(self, job: LocalJob, termination: Termination) -> None:
         """End a job that has no process."""
-        job.decided = verdict
+        job.decided = termination
         self._end(job)
 
-    def _prepare(self, job: LocalJob) -> Place:
+    def _prepare(self, job: LocalJob) -> Allocation:
         key, source = job.spec.checkpoint, job.spec.restore_from
         checkpoint = self._checkpoints.path(key) if key else None
         if checkpoint is not None:
@@ -160,7 +160,7 @@ class Runner:
                 self._checkpoints.copy(source, key)
             checkpoint.mkdir(parents=True, exist_ok=True)
         lease = job.lease
-        place = Place(
+        place = Allocation(
             self._folder / "jobs" / job.spec.name, checkpoint, lease.cores if lease else (), lease.gpus if lease else (), job.mark
         )
         for folder in (place.folder, place.model, place.output):
@@ -192,7 +192,7 @@ class Runner:
         exit_code = job.child.reap()
         job.exit_code = 0 if exit_code is None else exit_code
         if exit_code is None and job.decided is None:
-            job.decided = Verdict(
+            job.decided = Termination(
                 Outcome.FAILED, Cause.LOST, "another part of this program has waited for it, so how it ended is not known"
             )
         del self._running[job.spec.name]
@@ -204,7 +204,7 @@ class Runner:
             self._deliver(job, job.output.take())
             if job.output.at_end:
                 self._reactor.unwatch(job.output.descriptor)
-        if job.kill_at is None and not self._family.may_be_left(job):
+        if job.kill_at is None and not self._processes.may_be_left(job):
             self._end(job)
         else:
             self._chase(job)
@@ -213,12 +213,12 @@ class Runner:
         kills = memory.kernel_kills()
         if kills > self._kernel_kills:
             self._kernel_kills = kills
-            job.decided = Verdict(Outcome.FAILED, Cause.OUT_OF_MEMORY, "killed by the kernel, which had no memory left")
+            job.decided = Termination(Outcome.FAILED, Cause.OUT_OF_MEMORY, "killed by the kernel, which had no memory left")
 
     def _on_time_out(self, job: LocalJob) -> None:
         if job.running and job.decided is None:
             limit_s = job.spec.limits.max_run_s
-            self.terminate(job, Verdict(Outcome.FAILED, Cause.TIME_OUT, f"ran longer than max_run = {limit_s:g} s"))
+            self.terminate(job, Termination(Outcome.FAILED, Cause.TIME_OUT, f"ran longer than max_run = {limit_s:g} s"))
 
     def _chase(self, job: LocalJob) -> None:
         """End what is left of a job; comes again until nothing is."""
@@ -228,11 +228,11 @@ class Runner:
         if job.kill_at is None:
             job.kill_at = self._now() + min(self._grace_s, job.spec.limits.grace_s)
         if self._now() >= job.kill_at:
-            left = self._family.signal(job, signal.SIGKILL)
+            left = self._processes.signal(job, signal.SIGKILL)
         elif first:
-            left = self._family.signal(job, signal.SIGTERM)
+            left = self._processes.signal(job, signal.SIGTERM)
         else:
-            left = bool(self._family.living(job))
+            left = bool(self._processes.living(job))
         if not left and not job.running:
             self._end(job)
             return
@@ -246,7 +246,7 @@ class Runner:
 
     def _end(self, job: LocalJob) -> None:
         """Nothing of the job runs any more: release what it holds, then wait for the rest of its output."""
-        self._family.left(job)
+        self._processes.left(job)
         for timer in (job.run_timer, job.end_timer):
             if timer is not None:
                 timer.cancel()
@@ -282,14 +282,14 @@ class Runner:
         if not running:
             return
         for job in running:
-            pids = [process.pid for process in self._family.look(job)]
+            pids = [process.pid for process in self._processes.look(job)]
             used_bytes, peak_bytes = memory.resident_bytes(pids)
             job.peak_rss_bytes = max(job.peak_rss_bytes, peak_bytes)
             if used_bytes > job.limit_bytes and job.decided is None:
                 used_bytes = memory.proportional_bytes(pids)
                 if used_bytes > job.limit_bytes:
                     used = f"used {used_bytes / 2**20:.0f} MiB, {job.spec.instance_type} has {job.limit_bytes / 2**20:.0f} MiB"
-                    self.terminate(job, Verdict(Outcome.FAILED, Cause.OUT_OF_MEMORY, used), grace_s=0.0)
-        self._family.reap(running)
-        self._family.tell_guard()
+                    self.terminate(job, Termination(Outcome.FAILED, Cause.OUT_OF_MEMORY, used), grace_s=0.0)
+        self._processes.reap(running)
+        self._processes.update_watchdog()
         self._reactor.at(self._now() + _SAMPLE_S, self._sample)

@@ -1,4 +1,4 @@
-"""A local back-end in a temporary folder with scripts written on the spot; used by the tests of the local back-end."""
+"""A local back-end in a temporary folder with scripts written on the spot."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from backends.base import JobSpec, Limits
+from backends.common import process_tree
 from backends.events import Closed, Event, Reported
-from backends.local import tree
 from backends.local.backend import LocalBackend
 from tests.backends.contract import all_closed, check_order, closed, collect, has, of_job
 
@@ -65,10 +65,12 @@ class LocalBench:
 
 def alive(pid: int) -> bool:
     """Return whether a process runs, as against being gone or waiting to be reaped."""
-    process = tree.read_process(pid)
+    process = process_tree.read_process(pid)
     return process is not None and process.alive
 
 
 def zombies() -> list[int]:
     """Return this process's children that wait to be reaped."""
-    return [pid for pid in tree.children(os.getpid()) if (process := tree.read_process(pid)) is not None and not process.alive]
+    return [
+        pid for pid in process_tree.children(os.getpid()) if (process := process_tree.read_process(pid)) is not None and not process.alive
+    ]

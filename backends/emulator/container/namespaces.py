@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from backends.local import tree
+from backends.common import process_tree
 
 MARK = "OUTRIDER_EMULATED_JOB"
 _SCRIPT = Path(__file__).with_name("container.sh")
@@ -56,14 +56,14 @@ class ContainerProcess:
             return
         with contextlib.suppress(OSError):
             self.stopped.touch()
-        for pid in tree.children(self.popen.pid):
+        for pid in process_tree.children(self.popen.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
 
     def kill(self) -> None:
         """End the program and all that it has started."""
         if self.isolation is Isolation.NONE:
-            tree.send_group(self.popen.pid, signal.SIGKILL)
+            process_tree.send_group(self.popen.pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
             self.popen.kill()
 
@@ -71,19 +71,19 @@ class ContainerProcess:
         """Stop the program, or let it go on."""
         number = signal.SIGSTOP if stop else signal.SIGCONT
         if self.isolation is Isolation.NONE:
-            tree.send_group(self.popen.pid, number)
+            process_tree.send_group(self.popen.pid, number)
             return
-        for pid in tree.children(self.popen.pid):
-            for process in tree.descendants(pid)[1:]:
-                tree.send(process, number)
+        for pid in process_tree.children(self.popen.pid):
+            for process in process_tree.descendants(pid)[1:]:
+                process_tree.send(process, number)
 
     def reap(self) -> int:
         """Return the exit code, negative for a signal, and end whatever is left."""
         code = self.popen.wait()
         os.close(self.ended)
         if self.isolation is Isolation.NONE:
-            for process in tree.find(self.mark.encode(), (self.popen.pid,)):
-                tree.send(process, signal.SIGKILL)
+            for process in process_tree.find(self.mark.encode(), (self.popen.pid,)):
+                process_tree.send(process, signal.SIGKILL)
         elif code > 128:
             code = 128 - code
         return code
@@ -147,7 +147,7 @@ def spawn(
     finally:
         os.close(write_end)
     os.set_blocking(read_end, False)
-    from backends.local.process import end_descriptor
+    from backends.common.child_process import end_descriptor
 
     return ContainerProcess(popen, read_end, end_descriptor(popen), isolation, f"{MARK}={environment.get(MARK, '')}", ml.parent / "stopped")
 

@@ -1,1 +1,1 @@
-"""Warm starts: a worker that has done the imports forks each job. `starts.Starts` is what the local back-end uses."""
+"""Warm starts: a worker that has done the imports forks each job. `starter.JobStarter` chooses between a fork and a new process."""

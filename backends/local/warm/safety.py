@@ -1,4 +1,4 @@
-"""Whether forks of this process are as good as processes of their own. Used by the warm worker; standard library only."""
+"""Whether forks of this process are as good as processes of their own. Standard library only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages with descriptors between the controller and its warm worker, over a stream socket. Used by both; standard library only."""
+"""Messages with descriptors between the controller and its warm worker, over a stream socket. Standard library only."""
 
 from __future__ import annotations
 

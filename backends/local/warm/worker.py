@@ -1,4 +1,4 @@
-"""The controller's side of one warm worker: starts it, hands it jobs, notices its end. Used by `starts.Starts`."""
+"""The controller's side of one warm worker: starts it, hands it jobs, notices its end."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from backends.local import tree
-from backends.local.process import Child, Forked, affinity, end_descriptor
+from backends.common import process_tree
+from backends.common.child_process import Child, ForkedProcess, affinity, end_descriptor
 from backends.local.warm import wire
-from backends.local.warm.suitable import room_for, script_folder, worker_environment
+from backends.local.warm.eligibility import room_for, script_folder, worker_environment
 
 _ANSWER_S = 10.0
 _GOODBYE_S = 1.0
 
 
 @dataclass(frozen=True)
-class Launch:
+class ProcessSpec:
     """How a job's first process is started.
 
     Args:
@@ -63,7 +63,7 @@ class WarmWorker:
         OSError: it cannot be started.
     """
 
-    def __init__(self, preload: Sequence[str], first: Launch, *, python: str, token: str, allowed: Sequence[int], log: Path) -> None:
+    def __init__(self, preload: Sequence[str], first: ProcessSpec, *, python: str, token: str, allowed: Sequence[int], log: Path) -> None:
         self._room = room_for(token)
         self._killed = False
         self._connection, theirs = socket.socketpair()
@@ -113,7 +113,7 @@ class WarmWorker:
                 return f"it was ended by signal {signal.Signals(-code).name}"
         return "it ended" if code is None else f"it ended with exit code {code}"
 
-    def fork(self, launch: Launch) -> Child:
+    def fork(self, launch: ProcessSpec) -> Child:
         """Start a job from the worker; returns when its process is this one's child, and the script is about to run or runs.
 
         Raises:
@@ -132,7 +132,7 @@ class WarmWorker:
         try:
             pid = self._ask(request, write_end, launch.mark)
             os.set_blocking(read_end, False)
-            process = Forked(pid)
+            process = ForkedProcess(pid)
             return Child(process, read_end, end_descriptor(process))
         except BaseException:
             os.close(read_end)
@@ -155,9 +155,9 @@ class WarmWorker:
         if self._killed:
             return
         self._killed = True
-        family = tree.find(self._room.encode(), {self._process.pid})
+        family = process_tree.find(self._room.encode(), {self._process.pid})
         for process in family:
-            tree.send(process, signal.SIGKILL)
+            process_tree.send(process, signal.SIGKILL)
         self._process.wait()
         _reap(process.pid for process in family)
 
@@ -174,7 +174,7 @@ class WarmWorker:
         pid = received[0].get("pid")
         if not isinstance(pid, int):
             raise WarmWorkerError(str(received[0].get("refused")), lasting=False)
-        process = tree.read_process(pid)
+        process = process_tree.read_process(pid)
         if process is None or process.parent != os.getpid():
             self._abandon(mark)
             raise WarmWorkerError("this process does not become the parent of its jobs", lasting=True)
@@ -183,9 +183,9 @@ class WarmWorker:
     def _abandon(self, mark: str) -> None:
         """End the worker and what it may have started of a job that this process does not know the number of."""
         self.kill()
-        family = tree.find(mark.encode())
+        family = process_tree.find(mark.encode())
         for process in family:
-            tree.send(process, signal.SIGKILL)
+            process_tree.send(process, signal.SIGKILL)
         _reap(process.pid for process in family)
 
 

@@ -1,4 +1,4 @@
-"""A process that does imports and then becomes a copy of itself for each job. Started by `worker.WarmWorker`; standard library only."""
+"""A process that does imports and then becomes a copy of itself for each job. Standard library only."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if __name__ == "__main__":
     for _ in range(4):
         root = os.path.dirname(root)  # noqa: PTH120
     sys.path.insert(0, root)
-    from backends.local.warm.becoming import run
-    from backends.local.warm.serving import forget, serve
+    from backends.local.warm.fork_server import forget, serve
+    from backends.local.warm.job_process import run
 
     sys.path.remove(root)
     forget([name for name in sys.modules if name.split(".")[0] == "backends"])

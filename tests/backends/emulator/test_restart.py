@@ -13,8 +13,8 @@ from pathlib import Path
 import boto3
 import pytest
 
+from backends.common import process_tree
 from backends.emulator import Emulator
-from backends.local import tree
 from definitions.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -75,7 +75,9 @@ def until(condition, deadline_s=30.0):
 
 def processes_saying(text):
     return [
-        pid for pid, process in tree.all_processes().items() if process.alive and tree.carries(pid, f"TRAINING_JOB_NAME={text}".encode())
+        pid
+        for pid, process in process_tree.all_processes().items()
+        if process.alive and process_tree.carries(pid, f"TRAINING_JOB_NAME={text}".encode())
     ]
 
 

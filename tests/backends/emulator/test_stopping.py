@@ -9,9 +9,9 @@ import urllib.request
 import pytest
 from botocore.exceptions import ClientError
 
+from backends.common import process_tree
 from backends.emulator import ManualClock
 from backends.emulator.core.settings import Delays
-from backends.local import tree
 
 STUBBORN = "trap '' TERM; (trap '' TERM; echo child $$; sleep 300) & echo ready; while :; do sleep 300; done"
 POLITE = "trap 'echo saving; echo w > $SM_MODEL_DIR/w; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
@@ -47,7 +47,7 @@ def test_a_script_that_ignores_term_is_killed_after_the_grace_with_all_it_starte
     clock.advance(0.0)
     bench.printed(name, "ready")
     mark = f"OUTRIDER_EMULATED_JOB={bench.emulator._open.world.token}.".encode()
-    assert len(tree.find(mark)) >= 3
+    assert len(process_tree.find(mark)) >= 3
     bench.sagemaker.stop_training_job(TrainingJobName=name)
     clock.advance(119.0)
     assert bench.describe(name)["TrainingJobStatus"] == "Stopping"
@@ -56,7 +56,7 @@ def test_a_script_that_ignores_term_is_killed_after_the_grace_with_all_it_starte
     assert job["TrainingJobStatus"] == "Stopped"
     assert 119 <= (job["TrainingEndTime"] - job["TrainingStartTime"]).total_seconds() <= 121
     end = time.monotonic() + 10
-    while any(process.alive for process in tree.find(mark)):
+    while any(process.alive for process in process_tree.find(mark)):
         assert time.monotonic() < end
         time.sleep(0.02)
 

@@ -236,7 +236,7 @@ def test_jobs_die_with_a_killed_controller(bench: LocalBench) -> None:
 def test_adoption_ends_what_a_dead_controller_and_its_dead_watchdog_left(bench: LocalBench) -> None:
     controller, pids = start_controller(bench, escape=True)
     children = Path(f"/proc/{controller.pid}/task/{controller.pid}/children").read_text().split()
-    (watchdog,) = [int(pid) for pid in children if b"watchdog.py" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    (watchdog,) = [int(pid) for pid in children if b"watchdog_process.py" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     os.kill(watchdog, signal.SIGKILL)
     controller.kill()
     controller.wait()

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from backends.common.child_process import allowed_cores, gpu_ids
 from backends.events import Accepted, Closed, Ended, Event, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.local.leases import LeaseBook, default_folder
-from backends.local.process import allowed_cores, gpu_ids
 from definitions.errors import UserError
 from tests.backends.contract import all_closed, closed, collect, of_job
 from tests.backends.local_bench import LocalBench

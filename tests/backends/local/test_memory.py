@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from backends.common import memory
 from backends.failures import Cause, Outcome
-from backends.local import memory
 from tests.backends.contract import closed
 from tests.backends.local_bench import LocalBench
 

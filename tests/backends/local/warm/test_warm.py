@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 from backends.base import Backend, BackendContext
+from backends.common.child_process import allowed_cores
 from backends.events import Closed, Ended, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.local.backend import LocalBackend
-from backends.local.process import allowed_cores
-from backends.local.warm import pools, safety
-from backends.local.warm.starts import Starts
-from backends.local.warm.suitable import room_for, unlike, unsuitable, worker_environment
+from backends.local.warm import safety, thread_pools
+from backends.local.warm.eligibility import room_for, unlike, unsuitable, worker_environment
+from backends.local.warm.starter import JobStarter
 from definitions.schema import BenchmarkDefinition
 from tests.backends.contract import all_closed, check_order, closed, collect, of_job
 from tests.backends.local.test_backend import TestLocalBackend as _ColdContract
@@ -64,7 +64,7 @@ def cold(tmp_path: Path) -> Iterator[LocalBench]:
 
 
 def worker_of(bench: LocalBench) -> int:
-    worker = bench.backend._runner._starts._worker
+    worker = bench.backend._runner._starter._worker
     assert worker is not None
     return worker.pid
 
@@ -310,7 +310,7 @@ def test_what_cannot_be_forked_safely_runs_cold_and_says_why_once(
 def test_a_worker_that_takes_too_long_is_given_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "heavy.py").write_text("import time\ntime.sleep(60)\n")
     bench = LocalBench(tmp_path, preload=("heavy",))
-    bench.backend._runner._starts._patience_s = 0.3
+    bench.backend._runner._starter._patience_s = 0.3
     assert bench.metrics_of(bench.job("one", "report(n=1)\n")) == [{"n": 1}]
     assert "the imports of heavy were not done after 0.3 s" in caplog.text
     assert bench.backend.close() == []
@@ -322,7 +322,7 @@ def test_a_worker_that_dies_or_hangs_is_said_once_and_jobs_go_on_cold(
 ) -> None:
     code = "import heavy, os\nreport(own=heavy.BY == os.getpid())\n"
     assert bench.metrics_of(bench.job("warm", code)) == [{"own": False}]
-    worker = bench.backend._runner._starts._worker
+    worker = bench.backend._runner._starter._worker
     assert worker is not None
     worker._connection.settimeout(0.3)
     os.killpg(worker.pid, number)
@@ -387,7 +387,7 @@ def test_where_there_is_no_linux_jobs_start_cold(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(sys, "platform", "darwin")
-        starts = Starts(
+        starter = JobStarter(
             ("heavy",),
             python="",
             token="",
@@ -397,7 +397,7 @@ def test_where_there_is_no_linux_jobs_start_cold(
             served=print,
             claim=print,  # type: ignore[arg-type]
         )
-    assert starts._given_up
+    assert starter._given_up
     assert "needs Linux" in caplog.text
 
 
@@ -405,7 +405,7 @@ def test_worker_and_jobs_die_with_a_killed_controller(tmp_path: Path) -> None:
     (tmp_path / "heavy.py").write_text(HEAVY)
     bench = LocalBench(tmp_path)
     program = CONTROLLER.replace('leases_dir=folder / "leases"', 'leases_dir=folder / "leases", preload=("heavy",)')
-    program = program.replace('event.metrics["leader"]', 'event.metrics["leader"], backend._runner._starts._worker.pid')
+    program = program.replace('event.metrics["leader"]', 'event.metrics["leader"], backend._runner._starter._worker.pid')
     job = bench.job("one", STUBBORN + "    report(pid=child(True), leader=os.getpid())\n    time.sleep(60)\n")
     command = [sys.executable, "-c", program, str(bench.folder), job.script]
     controller = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
@@ -423,7 +423,7 @@ def test_the_modules_are_the_definitions(tmp_path: Path) -> None:
     definition = BenchmarkDefinition(name="b", script="t.py", trials=({"x": 1},), objectives={"loss": "min"}, preload=("decimal",))
     environ = {"PATH": "/usr/bin:/bin", "OUTRIDER_LEASES": str(tmp_path / "leases")}
     backend = LocalBackend.create(BackendContext(definition, tmp_path / "e", environ=environ))
-    assert backend._runner._starts._preload == ("decimal",)
+    assert backend._runner._starter._preload == ("decimal",)
     assert backend.close() == []
 
 
@@ -456,7 +456,7 @@ def test_torch_works_in_a_forked_job_as_in_a_new_process(tmp_path: Path) -> None
     assert [(metrics["total"], metrics["loss"]) for metrics in found] == [(28.0, 64.0**3)] * 2
     for key in ("torch_draw", "numpy_draw", "seed"):
         assert found[0][key] != found[1][key], key
-    assert bench.backend._runner._starts._worker is not None
+    assert bench.backend._runner._starter._worker is not None
     assert bench.backend.close() == []
 
 
@@ -489,7 +489,7 @@ def test_a_worker_starts_without_what_is_a_jobs_own_and_with_room_for_marks() ->
     ],
 )
 def test_thread_pools_have_the_sizes_that_the_libraries_would_choose(environment: dict[str, str], openblas: int, openmp: int) -> None:
-    assert (pools.openblas_threads(environment, 3), pools.openmp_threads(environment, 3)) == (openblas, openmp)
+    assert (thread_pools.openblas_threads(environment, 3), thread_pools.openmp_threads(environment, 3)) == (openblas, openmp)
 
 
 def test_devices_and_cuda_are_no_things_to_fork(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What a job's process leaves in its folder, so that the next controller can end it and nothing else. Used by the local back-end."""
+"""What a job's process leaves in its folder, so that the next controller can end it and nothing else."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from backends.common import process_tree
 from backends.common.clock import elapsed_s
-from backends.local import tree
 
 _NAME = "process.json"
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _PATIENCE_S = 5.0
 
 
-class Traces:
+class ProcessRecords:
     """Writes traces, and ends what earlier controllers left. A trace tells a process from a later one that got its number."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Traces:
             if not left:
                 return
             for process in left:
-                tree.send(process, signal.SIGKILL)
+                process_tree.send(process, signal.SIGKILL)
             time.sleep(0.005)
 
     def _read(self, folder: Path) -> dict[str, Any] | None:
@@ -60,11 +60,11 @@ class Traces:
             return None
 
 
-def _processes(trace: dict[str, Any]) -> list[tree.Process]:
-    leader = tree.read_process(trace["pid"])
+def _processes(trace: dict[str, Any]) -> list[process_tree.Process]:
+    leader = process_tree.read_process(trace["pid"])
     first, last = trace["started_ticks"]
     same = leader is not None and first <= leader.start_ticks <= last
-    return tree.find(trace["mark"].encode(), {trace["pid"]} if same else ())
+    return process_tree.find(trace["mark"].encode(), {trace["pid"]} if same else ())
 
 
 def _boot_id() -> str:

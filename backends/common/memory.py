@@ -1,4 +1,4 @@
-"""How much memory a job's processes use, and how much this machine has. Used by the local back-end."""
+"""How much memory a job's processes use, and how much this machine has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes a job's output: copies it to the log and finds the reports in it. Used by the local back-end."""
+"""Takes a job's output: copies it to the log and finds the reports in it."""
 
 from __future__ import annotations
 

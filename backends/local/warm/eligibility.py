@@ -1,12 +1,12 @@
-"""Which jobs a warm worker may fork, and what environment it is started with. Pure; used by `worker` and `starts`."""
+"""Which jobs a warm worker may fork, and what environment it is started with. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from backends.local.tree import MARK_VARIABLE
-from backends.local.warm.pools import QUIET
+from backends.common.process_tree import MARK_VARIABLE
+from backends.local.warm.thread_pools import QUIET
 
 _OWN_PREFIXES = ("OUTRIDER_", "SM_")
 _OWN = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS")

@@ -11,7 +11,7 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backends.local.warm import pools
+from backends.local.warm import thread_pools
 
 
 def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:
@@ -20,7 +20,7 @@ def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, st
     return {name: after.get(name) for name in sorted(names) if before.get(name) != after.get(name)}
 
 
-def take_over(request: Mapping[str, Any], output: int, changed: Mapping[str, str | None], loaded: pools.Pools) -> None:
+def take_over(request: Mapping[str, Any], output: int, changed: Mapping[str, str | None], loaded: thread_pools.ThreadPools) -> None:
     """Give this process the output, folder, environment, arguments, thread pools and random state of its job.
 
     Args:

@@ -1,4 +1,4 @@
-"""Starts jobs' processes: forked by a warm worker where a definition asks for it and a job allows it, else anew. Used by the runner."""
+"""Starts jobs' processes: forked by a warm worker where a definition asks for it and a job allows it, else anew."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from backends.local.process import Child, allowed_cores, spawn
-from backends.local.reactor import Reactor, Timer
-from backends.local.warm.suitable import script_folder, unlike, unsuitable
-from backends.local.warm.worker import Launch, WarmWorker, WarmWorkerError
+from backends.common.child_process import Child, allowed_cores, spawn
+from backends.common.reactor import Reactor, ScheduledCall
+from backends.local.warm.eligibility import script_folder, unlike, unsuitable
+from backends.local.warm.worker import ProcessSpec, WarmWorker, WarmWorkerError
 
 logger = logging.getLogger(__name__)
 
 _PATIENCE_S = 180.0
 
 
-class Starts:
+class JobStarter:
     """Starts jobs for one back-end, with at most one warm worker. What cannot be started warm is started cold, and why is said once.
 
     Args:
@@ -54,16 +54,16 @@ class Starts:
         self._claim = claim
         self._patience_s = patience_s
         self._worker: WarmWorker | None = None
-        self._first: Launch | None = None
+        self._first: ProcessSpec | None = None
         self._ready = False
         self._given_up = not self._preload
         self._said: set[str] = set()
         if self._preload and sys.platform != "linux":
             self._give_up("a warm worker needs Linux")
         self._waiting: list[Callable[[], None]] = []
-        self._patience: Timer | None = None
+        self._patience: ScheduledCall | None = None
 
-    def when_possible(self, launch: Launch, call: Callable[[], None]) -> None:
+    def when_possible(self, launch: ProcessSpec, call: Callable[[], None]) -> None:
         """Call when the job can be started by `start`: at once, or when the worker that it needs has done its imports."""
         if not self._given_up and not self._ready and self._cold_reason(launch) == "":
             if self._worker is None:
@@ -73,7 +73,7 @@ class Starts:
                 return
         call()
 
-    def start(self, launch: Launch) -> Child:
+    def start(self, launch: ProcessSpec) -> Child:
         """Start a job's process.
 
         Raises:
@@ -103,13 +103,13 @@ class Starts:
         if self._worker is not None:
             self._stop(at_once=not self._ready)
 
-    def _cold_reason(self, launch: Launch) -> str:
+    def _cold_reason(self, launch: ProcessSpec) -> str:
         reason = unsuitable(launch.script, launch.environment)
         if reason or self._first is None:
             return reason
         return unlike(self._first.environment, script_folder(self._first.script), launch.script, launch.environment)
 
-    def _begin(self, launch: Launch) -> None:
+    def _begin(self, launch: ProcessSpec) -> None:
         try:
             self._worker = WarmWorker(self._preload, launch, python=self._python, token=self._token, allowed=allowed_cores(), log=self._log)
         except OSError as error:

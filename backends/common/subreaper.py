@@ -1,4 +1,4 @@
-"""Makes this process the parent of its jobs' orphans, so that none is out of sight. Used by the local back-end; Linux only."""
+"""Makes this process the parent of its jobs' orphans, so that none is out of sight. Linux only."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def openmp_threads(environment: Mapping[str, str], cores: int) -> int:
     return _first_number(environment, ("OMP_NUM_THREADS",)) or cores
 
 
-class Pools:
+class ThreadPools:
     """The thread pools of the libraries that this process has loaded, found before it is forked.
 
     Args:

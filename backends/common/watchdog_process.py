@@ -1,4 +1,4 @@
-"""A small process that outlives its controller just long enough to end the controller's jobs. Started by `Guard`; standard library only.
+"""A small process that outlives its controller just long enough to end the controller's jobs. Standard library only.
 
 The controller tells it through its standard input: `+<session>` a job began, `-<session>` it is gone, `bye` all is well.
 """
@@ -21,15 +21,15 @@ def main(token: str, controller: int) -> None:
     sessions = _listen(controller)
     if sessions is None:
         return
-    from backends.local import tree
+    from backends.common import process_tree
 
     deadline = time.monotonic() + PATIENCE_S
     pause_s = 0.005
     clean = 0
     while clean < 2 and time.monotonic() < deadline:
-        left = [process for process in tree.find(f"{token}.".encode(), sessions) if process.alive]
+        left = [process for process in process_tree.find(f"{token}.".encode(), sessions) if process.alive]
         for process in left:
-            tree.send(process, signal.SIGKILL)
+            process_tree.send(process, signal.SIGKILL)
         clean = 0 if left else clean + 1
         time.sleep(pause_s)
         pause_s = min(2 * pause_s, 0.2)

@@ -1,4 +1,4 @@
-"""Starts the watchdog and keeps it informed, so that jobs do not outlive their controller. Used by the local back-end."""
+"""Starts the watchdog and keeps it informed, so that jobs do not outlive their controller."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 
-class Guard:
-    """The controller's end of the watchdog. What cannot be told to it is not fatal: it also looks for the controller's mark.
+class Watchdog:
+    """The controller's end of the watchdog. What cannot be reported to it is not fatal: it also looks for the controller's mark.
 
     Args:
         token: what the jobs of this controller are marked with.
@@ -19,7 +19,7 @@ class Guard:
     def __init__(self, token: str) -> None:
         self._token = token
         self._process: subprocess.Popen[bytes] | None = None
-        self._told: set[int] = set()
+        self._reported: set[int] = set()
 
     @property
     def pid(self) -> int | None:
@@ -29,16 +29,16 @@ class Guard:
     def start(self) -> None:
         """Start the watchdog, unless it runs."""
         if self._process is None or self._process.poll() is not None:
-            self._told = set()
+            self._reported = set()
             self._start()
 
-    def tell(self, sessions: set[int]) -> None:
-        """Tell in which sessions jobs run now; what has not changed is not told again."""
-        words = [f"-{session}\n" for session in self._told - sessions] + [f"+{session}\n" for session in sessions - self._told]
+    def update(self, sessions: set[int]) -> None:
+        """Say in which sessions jobs run now; what has not changed is not reported again."""
+        words = [f"-{session}\n" for session in self._reported - sessions] + [f"+{session}\n" for session in sessions - self._reported]
         if words and self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 os.write(self._process.stdin.fileno(), "".join(words).encode())
-        self._told = sessions
+        self._reported = sessions
 
     def close(self, goodbye: bool) -> None:
         """Say goodbye and wait for the watchdog to end; without goodbye it kills what is left."""
@@ -59,7 +59,7 @@ class Guard:
             process.wait()
 
     def _start(self) -> None:
-        script = Path(__file__).with_name("watchdog.py")
+        script = Path(__file__).with_name("watchdog_process.py")
         command = [sys.executable, "-I", "-S", str(script), self._token, str(os.getpid())]
         quiet = subprocess.DEVNULL
         try:

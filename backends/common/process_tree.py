@@ -1,6 +1,6 @@
 """Finds and signals the processes of a job by what Linux tells of them: parent, session, start time, environment. Standard library only.
 
-Used by the back-end and by its watchdog. Where there is no `/proc` everything is found empty and only process groups are signalled.
+Where there is no `/proc` everything is found empty and only process groups are signalled.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Waits for descriptors, for points in time, and for a wake-up, all in one place. Used by the local back-end."""
+"""Waits for descriptors, for points in time, and for a wake-up, all in one place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import selectors
 from collections.abc import Callable
 
 
-class Timer:
+class ScheduledCall:
     """A call at a point in time; `cancel` forgets it."""
 
     def __init__(self, call: Callable[[], None]) -> None:
@@ -42,7 +42,7 @@ class Reactor:
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._selector = selectors.DefaultSelector()
-        self._timers: list[tuple[float, int, Timer]] = []
+        self._timers: list[tuple[float, int, ScheduledCall]] = []
         self._numbers = itertools.count()
         self._woken = False
         self._wake_end, self._waker = os.pipe()
@@ -58,9 +58,9 @@ class Reactor:
         """Forget a descriptor, before it is closed."""
         self._selector.unregister(descriptor)
 
-    def at(self, when: float, call: Callable[[], None]) -> Timer:
+    def at(self, when: float, call: Callable[[], None]) -> ScheduledCall:
         """Call once when the clock has reached `when`."""
-        timer = Timer(call)
+        timer = ScheduledCall(call)
         heapq.heappush(self._timers, (when, next(self._numbers), timer))
         return timer
 

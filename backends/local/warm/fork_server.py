@@ -1,4 +1,4 @@
-"""The warm worker's side: do the imports once, then fork a job for each request. Run by `zygote.py`; standard library only.
+"""The warm worker's side: do the imports once, then fork a job for each request. Standard library only.
 
 Worker -> waiting copy -> job: the copy is forked before it is needed, and its end makes the job a child of the controller, which has
 made itself the parent of orphans. So the controller waits for a job as for any child of its own.
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backends.local.warm import becoming, pools, safety, wire
+from backends.local.warm import job_process, safety, thread_pools, wire
 
 _NO_MORE = 3
 
@@ -28,8 +28,8 @@ def serve(connection: socket.socket) -> str | None:
     order = received[0]
     started_with = dict(os.environ)
     refused = _prepare(order, connection.fileno())
-    changed = becoming.changes(started_with, os.environ)
-    loaded = pools.Pools(started_with)
+    changed = job_process.changes(started_with, os.environ)
+    loaded = thread_pools.ThreadPools(started_with)
     # A collection in a job would touch, and so copy, every page of what was imported; at its end that took most of a second.
     gc.collect()
     gc.freeze()
@@ -42,7 +42,7 @@ def serve(connection: socket.socket) -> str | None:
             os.close(read_end)
             request = _await_request(connection, write_end, order["room"])
             with contextlib.closing(connection):
-                becoming.take_over(*request, changed, loaded)
+                job_process.take_over(*request, changed, loaded)
             return str(request[0]["script"])
         os.close(write_end)
         with open(read_end, "rb") as file:  # noqa: PTH123 (a descriptor)

@@ -1,4 +1,4 @@
-"""Starts a job's process and notices its end without asking again and again. Used by the local back-end."""
+"""Starts a job's process and notices its end without asking again and again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 
-class FirstProcess(Protocol):
+class ProcessHandle(Protocol):
     """What a job's first process is known by: its number, and its exit code once it is reaped."""
 
     pid: int
@@ -24,7 +24,7 @@ class FirstProcess(Protocol):
 
 
 @dataclass
-class Forked:
+class ForkedProcess:
     """A process that was forked for this one and not started by it."""
 
     pid: int
@@ -41,7 +41,7 @@ class Child:
         ended: descriptor that becomes readable when the process has ended.
     """
 
-    process: FirstProcess
+    process: ProcessHandle
     output: int
     ended: int
     usage: resource.struct_rusage | None = None
@@ -120,7 +120,7 @@ def spawn(command: Sequence[str], folder: Path, environment: Mapping[str, str], 
     finally:
         os.close(write_end)
     os.set_blocking(read_end, False)
-    return Child(cast(FirstProcess, popen), read_end, end_descriptor(cast(FirstProcess, popen)))
+    return Child(cast(ProcessHandle, popen), read_end, end_descriptor(cast(ProcessHandle, popen)))
 
 
 @contextlib.contextmanager
@@ -143,7 +143,7 @@ def affinity(cores: Sequence[int]) -> Iterator[None]:
             os.sched_setaffinity(0, before)
 
 
-def end_descriptor(process: FirstProcess, pidfd: bool = hasattr(os, "pidfd_open")) -> int:
+def end_descriptor(process: ProcessHandle, pidfd: bool = hasattr(os, "pidfd_open")) -> int:
     """Return a descriptor that becomes readable when the process has ended: a pidfd, else a pipe that a waiting thread closes."""
     if pidfd:
         return os.pidfd_open(process.pid)

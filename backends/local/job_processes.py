@@ -1,4 +1,4 @@
-"""All processes of a controller's jobs: which there are, orphans included, and ending them. Used by the local back-end.
+"""All processes of a controller's jobs: which there are, orphans included, and ending them.
 
 The controller may be a user's own program with children of its own, so nothing is signalled or reaped that is not known to be a job's.
 """
@@ -10,13 +10,13 @@ import os
 import signal
 from collections.abc import Iterable
 
-from backends.local import tree
-from backends.local.guard import Guard
+from backends.common import process_tree
+from backends.common.subreaper import Subreaper
+from backends.common.watchdog import Watchdog
 from backends.local.job import LocalJob
-from backends.local.subreaper import Subreaper
 
 
-class Family:
+class JobProcesses:
     """Processes of one controller's jobs.
 
     Args:
@@ -24,7 +24,7 @@ class Family:
     """
 
     def __init__(self, token: str) -> None:
-        self._guard = Guard(token)
+        self._watchdog = Watchdog(token)
         self._subreaper = Subreaper()
         self._subreaper.claim()
         self._token = token.encode()
@@ -39,16 +39,16 @@ class Family:
     def joined(self, leader: int) -> None:
         """Note a job's first process."""
         self._leaders.add(leader)
-        self._guard.start()
+        self._watchdog.start()
 
     def helped_by(self, pid: int) -> None:
         """Note a process that carries the token and is no job's."""
         self._helpers.add(pid)
-        self._guard.start()
+        self._watchdog.start()
 
-    def tell_guard(self) -> None:
+    def update_watchdog(self) -> None:
         """Tell the watchdog what runs; until then it would find it by its mark alone."""
-        self._guard.tell({*self._leaders})
+        self._watchdog.update({*self._leaders})
 
     def left(self, job: LocalJob) -> None:
         """Note that nothing of the job runs any more."""
@@ -64,24 +64,24 @@ class Family:
         """
         if job.child is None:
             return False
-        if tree.send_group(job.child.pid, 0):
+        if process_tree.send_group(job.child.pid, 0):
             return True
-        return any(tree.carries(pid, job.mark.encode()) for pid in self._orphans())
+        return any(process_tree.carries(pid, job.mark.encode()) for pid in self._orphans())
 
-    def living(self, job: LocalJob) -> list[tree.Process]:
+    def living(self, job: LocalJob) -> list[process_tree.Process]:
         """Return all living processes of a job, and remember them with it; looks at every process of the machine."""
-        found = tree.find(job.mark.encode(), () if job.child is None else (job.child.pid,), job.known.values())
+        found = process_tree.find(job.mark.encode(), () if job.child is None else (job.child.pid,), job.known.values())
         job.known.update((process.pid, process) for process in found)
         return [process for process in found if process.alive]
 
-    def look(self, job: LocalJob) -> list[tree.Process]:
+    def look(self, job: LocalJob) -> list[process_tree.Process]:
         """Return the living processes of a job that can be found cheaply, and remember them with the job."""
         if job.child is None:
             return []
-        roots = [job.child.pid, *(pid for pid in self._orphans() if tree.carries(pid, job.mark.encode()))]
-        found = {process.pid: process for root in roots for process in tree.descendants(root)}
+        roots = [job.child.pid, *(pid for pid in self._orphans() if process_tree.carries(pid, job.mark.encode()))]
+        found = {process.pid: process for root in roots for process in process_tree.descendants(root)}
         for process in job.known.values():
-            now = None if process.pid in found else tree.read_process(process.pid)
+            now = None if process.pid in found else process_tree.read_process(process.pid)
             if now is not None and now.start_ticks == process.start_ticks:
                 found[now.pid] = now
         job.known = found
@@ -93,10 +93,10 @@ class Family:
         left = self.living(job)
         grouped = job.child.pid if job.running and job.child is not None else None
         if grouped is not None:
-            tree.send_group(grouped, number)
+            process_tree.send_group(grouped, number)
         for process in left:
             if process.group != grouped:
-                tree.send(process, number)
+                process_tree.send(process, number)
         return bool(left)
 
     def reap(self, jobs: Iterable[LocalJob]) -> None:
@@ -104,7 +104,7 @@ class Family:
         sessions = {job.child.pid for job in jobs if job.child is not None}
         known = {(process.pid, process.start_ticks) for job in jobs for process in job.known.values()}
         for pid in self._orphans():
-            process = tree.read_process(pid)
+            process = process_tree.read_process(pid)
             if process is None or process.alive or pid in self._leaders:
                 continue
             if process.session in sessions or (pid, process.start_ticks) in known:
@@ -113,19 +113,19 @@ class Family:
 
     def close(self, survivors: bool) -> None:
         """End the watchdog, unless something has survived that it should go on trying to kill; no longer adopt orphans."""
-        self._guard.close(goodbye=not survivors)
+        self._watchdog.close(goodbye=not survivors)
         self._subreaper.restore()
 
     def _orphans(self) -> list[int]:
         """Return the children of this process that may be orphans of a job."""
-        now = tree.children(os.getpid())
+        now = process_tree.children(os.getpid())
         self._foreign.intersection_update(now)
         found = []
         for pid in now:
-            if pid in self._leaders or pid in self._foreign or pid in self._helpers or pid == self._guard.pid:
+            if pid in self._leaders or pid in self._foreign or pid in self._helpers or pid == self._watchdog.pid:
                 continue
-            process = tree.read_process(pid)
-            if process is not None and process.alive and not tree.carries(pid, self._token):
+            process = process_tree.read_process(pid)
+            if process is not None and process.alive and not process_tree.carries(pid, self._token):
                 self._foreign.add(pid)
             elif process is not None:
                 found.append(pid)
