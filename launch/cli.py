@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from launch.parser import VerbParser, default_results_dir
 from launch.request import RunRequest
 
 _EPILOG = """\
@@ -18,28 +19,12 @@ _SETTINGS = ("n_workers", "max_wallclock_time", "max_failures", "max_cost", "max
 _FIELDS = {name: f"budget.{name}" if name.startswith("max_") else name for name in _SETTINGS}
 
 
-class _Parser(argparse.ArgumentParser):
-    """Raises `UserError` instead of printing and exiting."""
-
-    def error(self, message: str) -> NoReturn:
-        import re
-
-        from definitions.errors import UserError, nearest
-
-        advice = f"see {self.prog} --help"
-        unknown = re.search(r"unrecognized arguments: (--\S+)", message)
-        near = nearest(unknown[1], [option for action in self._actions for option in action.option_strings]) if unknown else ""
-        raise UserError(message, advice=f"did you mean {near}? ({advice})" if near else advice)
-
-
-def make_parser() -> argparse.ArgumentParser:
+def make_parser() -> VerbParser:
     """Return the parser of `outrider run`."""
-    parser = _Parser(
+    parser = VerbParser(
         prog="hpo_main.py",
         description="Run benchmarks as asynchronous trials and say which configuration wins.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     what = parser.add_argument_group("what to run")
     what.add_argument("--benchmark", nargs="+", default=[], metavar="NAME|FILE", help="built-in benchmarks by name, your own by YAML file")
@@ -90,29 +75,19 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def normalise(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with `--some-flag` written `--some_flag`; values are left alone."""
-    words = []
-    for word in arguments:
-        name, equals, value = word.partition("=")
-        words.append(name[:2] + name[2:].replace("-", "_") + equals + value if name.startswith("--") and len(name) > 2 else word)
-    return words
-
-
 def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[argparse.Namespace, RunRequest]:
     """Return the parsed flags and the request they amount to.
 
     Raises:
         UserError: a flag or value that cannot be.
     """
-    given = make_parser().parse_args(_boolean_forms(normalise(arguments)))
+    given = make_parser().parse_args(arguments)
     settings = [*given.settings]
     for name, key in _FIELDS.items():
         value = getattr(given, name)
         if value is not None:
             settings.append(f"{key}={str(value).lower() if isinstance(value, bool) else value}")
-    results = given.results_dir or Path(environ.get("OUTRIDER_RESULTS") or "results")
-    cache = given.cache_dir or Path(environ.get("OUTRIDER_CACHE") or "~/.cache/outrider")
+        cache = given.cache_dir or Path(environ.get("OUTRIDER_CACHE") or "~/.cache/outrider")
     request = RunRequest(
         benchmark=tuple(given.benchmark),
         method=tuple(given.method),
@@ -124,7 +99,7 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
         method_args=_method_arguments([*given.method_args, *([f"ladder={given.ladder}"] if given.ladder else [])]),
         experiment_tag=given.experiment_tag,
         resume=given.resume,
-        results_dir=results.expanduser(),
+        results_dir=(given.results_dir or default_results_dir(environ)).expanduser(),
         cache_dir=cache.expanduser(),
         dry_run=given.dry_run,
         verbose=given.verbose,
@@ -141,11 +116,6 @@ def _backend(name: str | None, *, warm: bool) -> str:
 
         raise UserError(f"--warm_pool 1 with --backend {name}", "only SageMaker keeps instances warm", "leave one of them out")
     return "warm_pool"
-
-
-def _boolean_forms(words: Sequence[str]) -> list[str]:
-    # argparse makes --no-verbose of --verbose; dashes are alike here, so both must be known.
-    return ["--no-" + word[5:] if word in ("--no_verbose", "--no_exclusive") else word for word in words]
 
 
 def _method_arguments(texts: Sequence[str]) -> dict[str, Any]:

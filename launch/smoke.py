@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from launch.parser import VerbParser
+
 _EPILOG = """\
 The emulator is checked against documentation and public reports only. Whoever has an account can check it for real: three jobs of the
 smallest kind, some cents. Credentials and region are found as boto3 finds them; --endpoint_url compares another endpoint instead."""
@@ -14,15 +16,13 @@ smallest kind, some cents. Credentials and region are found as boto3 finds them;
 
 def main(arguments: Sequence[str]) -> int:
     """Compare the two and return the exit code: 0 alike, 1 different; raises `UserError` for wrong use."""
-    parser = argparse.ArgumentParser(
-        prog="outrider doctor", description="Check the emulator against a real account.", epilog=_EPILOG, allow_abbrev=False
-    )
+    parser = VerbParser(prog="outrider doctor", description="Check the emulator against a real account.", epilog=_EPILOG)
     parser.add_argument("--smoke", action="store_true", required=True, help="run the comparison")
     parser.add_argument("--role", required=True, metavar="ARN", help="role that the jobs run as")
     parser.add_argument("--output", required=True, metavar="S3URI", help="where the jobs may write, e.g. s3://my-bucket/smoke")
     parser.add_argument("--image", required=True, metavar="URI", help="a training image that has sh")
-    parser.add_argument("--instance_type", "--instance-type", default="ml.m5.large", help="what the jobs run on (default ml.m5.large)")
-    parser.add_argument("--endpoint_url", "--endpoint-url", default=None, help="another endpoint than AWS")
+    parser.add_argument("--instance_type", default="ml.m5.large", help="what the jobs run on (default ml.m5.large)")
+    parser.add_argument("--endpoint_url", default=None, help="another endpoint than AWS")
     given = parser.parse_args(arguments)
     import boto3
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from definitions.errors import EXIT_CLOUD, UserError
+from launch.parser import VerbParser
 
 if TYPE_CHECKING:
     from backends.sagemaker.admin.s3_leftovers import Leftovers, Place
@@ -21,9 +21,7 @@ Exit codes: 0 done, 2 wrong use or not agreed, 5 something could not be deleted,
 
 def main(arguments: Sequence[str]) -> int:
     """Delete the leftovers and return the exit code; raises `UserError` where that was not agreed to, `CloudError` where AWS refuses."""
-    from launch.cli import normalise
-
-    given = _parser().parse_args(normalise(arguments))
+    given = _parser().parse_args(arguments)
     from backends.sagemaker.admin.s3_leftovers import Leftovers
     from backends.sagemaker.admin.stop_jobs import TagJobs, check_tag
     from backends.sagemaker.aws.clients import Clients
@@ -103,17 +101,15 @@ def _size(size_bytes: int) -> str:
     return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> VerbParser:
+    parser = VerbParser(
         prog="outrider clean",
         description="Delete what the training jobs of a tag left in S3.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("--tag", required=True, metavar="TAG", help="the --experiment_tag of the run")
     parser.add_argument("--bucket", default=None, metavar="B", help="bucket of the run (default sagemaker-<region>-<account>)")
     parser.add_argument("--prefix", default="outrider", metavar="P", help="where in it Outrider keeps everything (default outrider)")
-    parser.add_argument("--region", default=None, metavar="R", help="where the jobs ran (default: the AWS configuration's)")
+    parser.add_region("where the jobs ran (default: the AWS configuration's)")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     return parser

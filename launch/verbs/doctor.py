@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from definitions.errors import UserError
+from launch.parser import VerbParser
 
 if TYPE_CHECKING:
     from backends.checks import Check
@@ -22,13 +23,11 @@ Exit codes: 0 ready, 2 something is missing, 5 AWS refuses."""
 
 def main(arguments: Sequence[str]) -> int:
     """Check, or print what was asked for, and return the exit code; raises `UserError` for wrong use."""
-    from launch.cli import normalise
-
     if "--smoke" in arguments:
         from launch.smoke import main as smoke
 
         return smoke(arguments)
-    given = _parser().parse_args(normalise(arguments))
+    given = _parser().parse_args(arguments)
     if given.backend == "local" and (given.policy or given.cloudformation):
         raise UserError("--backend local", "this machine needs no policy", "leave it out, or give sagemaker or warm_pool")
     if given.policy:
@@ -100,7 +99,7 @@ def _local(given: argparse.Namespace) -> list[Check]:
     from backends.registry import backend_class
     from benchmarking.planning.concurrency import instance_types
 
-    folder = Path(given.results_dir or os.environ.get("OUTRIDER_RESULTS") or "results").expanduser().absolute()
+    folder = given.results_dir.expanduser().absolute()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     checks = machine_checks(cores, _memory_bytes(), shutil.disk_usage(existing).free, str(folder))
@@ -204,23 +203,19 @@ def _in_vpc(resolved: Resolved | None, given: argparse.Namespace) -> bool:
     return bool(getattr(getattr(resolved.definition, given.backend, None), "subnets", None)) if resolved is not None else False
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> VerbParser:
+    parser = VerbParser(
         prog="outrider doctor",
         description="Check whether a first start can work, and say what is missing.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("--benchmark", default=None, metavar="NAME|FILE", help="whose start is checked; without it the account alone")
     parser.add_argument("--backend", choices=("sagemaker", "warm_pool", "local"), default="sagemaker", help="where (default sagemaker)")
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", dest="settings",
                         help="override a key of the definition, as for a run")  # fmt: skip
     parser.add_argument("--role", default=None, metavar="ARN", help="role that jobs run as (default: the definition's, or $OUTRIDER_ROLE)")
-    parser.add_argument(
-        "--region", default=None, metavar="R", help="where jobs run (default: the definition's, or the AWS configuration's)"
-    )
-    parser.add_argument("--results_dir", default=None, metavar="DIR", help="folder of results, for the disk check of --backend local")
+    parser.add_region("where jobs run (default: the definition's, or the AWS configuration's)")
+    parser.add_results_dir("folder of results, for the disk check of --backend local")
     parser.add_argument("--format", choices=("table", "json"), default="table", help="form of the answer (default table)")
     parser.add_argument("--policy", nargs="?", const="caller", default=None, choices=("caller", "role", "trust"),
                         help="print an IAM policy and stop: of whoever starts Outrider (caller), of the role of the jobs, "

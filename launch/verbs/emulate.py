@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from launch.parser import VerbParser
+
 _EPILOG = """\
 While it runs, faults can be added: curl -H 'content-type: application/json' -d '[{"kind": "capacity", "job": "x-*"}]' \
 ADDRESS/_emulator/faults
@@ -37,12 +39,11 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> VerbParser:
+    parser = VerbParser(
         prog="outrider emulate",
         description="Run an emulator of SageMaker's training jobs on 127.0.0.1; prints what to export so that AWS clients use it.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--port", type=int, default=0, help="port to listen on (default: a free one)")
     parser.add_argument("--faults", metavar="FILE", type=Path, help="YAML file of faults to inject")
@@ -51,11 +52,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--quota", metavar="NAME=N", action="append", default=[], help='e.g. "ml.m5.large for training warm pool usage=2"; * is any type'
     )
-    parser.add_argument("--cold_start", "--cold-start", metavar="S", type=float, help="seconds until a job has instances (default: 0.2)")
-    parser.add_argument("--warm_start", "--warm-start", metavar="S", type=float, help="the same from a warm pool (default: 0.05)")
-    parser.add_argument("--log_delay", "--log-delay", metavar="S", type=float, help="seconds until a line is in the logs (default: 0)")
-    parser.add_argument("--install_requirements", "--install-requirements", action="store_true", help="install a source's requirements.txt")
-    parser.add_argument("--keep_job_folders", "--keep-job-folders", action="store_true", help="leave what jobs had in /opt/ml")
+    parser.add_argument("--cold_start", metavar="S", type=float, help="seconds until a job has instances (default: 0.2)")
+    parser.add_argument("--warm_start", metavar="S", type=float, help="the same from a warm pool (default: 0.05)")
+    parser.add_argument("--log_delay", metavar="S", type=float, help="seconds until a line is in the logs (default: 0)")
+    parser.add_argument("--install_requirements", action="store_true", help="install a source's requirements.txt")
+    parser.add_argument("--keep_job_folders", action="store_true", help="leave what jobs had in /opt/ml")
     return parser
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 from collections.abc import Sequence
-from pathlib import Path
+
+from launch.parser import VerbParser
 
 
 def main(arguments: Sequence[str]) -> int:
     """Export every experiment of a tag and return the exit code; raises `UserError` where there is none."""
-    parser = argparse.ArgumentParser(prog="outrider export", description="Write the CSV files of a run anew from its journal.")
+    parser = VerbParser(prog="outrider export", description="Write the CSV files of a run anew from its journal.")
     parser.add_argument("tag", metavar="TAG")
-    parser.add_argument("--results_dir", "--results-dir", type=Path, default=Path(os.environ.get("OUTRIDER_RESULTS") or "results"))
+    parser.add_results_dir()
     given = parser.parse_args(arguments)
     from benchmarking.archive.stored import read_state
     from benchmarking.controller.journal import SqliteJournal

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from launch.parser import VerbParser
 
 if TYPE_CHECKING:
     from benchmarking.forecasting.data.table import CanaryTable
@@ -39,12 +40,11 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> VerbParser:
+    parser = VerbParser(
         prog="outrider forecast",
         description="Forecast the full job from canaries: a CSV table, a folder of results, or training jobs by name.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "source", nargs="+", metavar="TABLE.csv|FOLDER|JOB", help="a CSV table, a folder of results, or names of training jobs"
@@ -57,17 +57,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--instances", type=int, default=None, metavar="M", help="forecast on M instances, where more than one number was measured"
     )
-    parser.add_argument("--region", default="us-east-1", metavar="R", help="region of the prices (default us-east-1)")
+    parser.add_region("region of the prices (default us-east-1)", "us-east-1")
     parser.add_argument("--price", action="append", default=[], metavar="TYPE=USD", help="dollars per instance-hour, over the price table")
     parser.add_argument("--spot", action="store_true", help="spot prices: those given by --price, as no others are known beforehand")
-    parser.add_argument(
-        "--billed_startup", "--billed-startup", type=float, default=0.0, metavar="S", help="seconds billed before the script runs"
-    )
-    parser.add_argument("--fraction_argument", "--fraction-argument", default="fraction", metavar="NAME",
+    parser.add_argument("--billed_startup", type=float, default=0.0, metavar="S", help="seconds billed before the script runs")
+    parser.add_argument("--fraction_argument", default="fraction", metavar="NAME",
                         help="hyperparameter that holds a training job's fraction (default fraction)")  # fmt: skip
-    parser.add_argument("--results_dir", "--results-dir", type=Path, metavar="DIR",
-                        default=Path(os.environ.get("OUTRIDER_RESULTS") or "results"),
-                        help="finished jobs in it calibrate the intervals (default results, or $OUTRIDER_RESULTS)")  # fmt: skip
+    parser.add_results_dir("finished jobs in it calibrate the intervals (default results, or $OUTRIDER_RESULTS)")
     return parser
 
 

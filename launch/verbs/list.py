@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
+
+from launch.parser import VerbParser
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print the benchmarks and return the exit code."""
-    argparse.ArgumentParser(prog="outrider list", description="List the known benchmarks.").parse_args(arguments)
+    VerbParser(prog="outrider list", description="List the known benchmarks.").parse_args(arguments)
     from benchmarking.report.text import table
     from definitions.registry import Registry
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+from launch.parser import VerbParser
 
 _EPILOG = """\
 Prices are on demand, in dollars per hour of one instance. Managed spot training is billed at the same price, for fewer seconds.
@@ -43,16 +44,15 @@ def main(arguments: Sequence[str], environ: Mapping[str, str] = os.environ, now:
     return 0
 
 
-def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser(environ: Mapping[str, str]) -> VerbParser:
+    parser = VerbParser(
         prog="outrider prices",
         description="Show what instances cost, since when, and by whose word.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or "us-east-1"
     parser.add_argument("type", nargs="*", metavar="TYPE", help="instance types, e.g. ml.g5.xlarge (default: all with a known price)")
-    parser.add_argument("--region", default=region, metavar="R", help=f"region of the prices (default {region})")
+    parser.add_region(f"region of the prices (default {region})", region)
     parser.add_argument("--refresh", action="store_true", help="ask AWS for them first")
     return parser
 

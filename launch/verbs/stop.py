@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
+
+from launch.parser import VerbParser
 
 _EPILOG = """\
 Jobs are found by name and stopped only if they carry the tag `outrider:tag` with exactly this value. Their warm pools are released.
@@ -15,9 +16,7 @@ Exit codes: 0 all are gone (with --no_wait: asked to go), 2 wrong use, 5 somethi
 
 def main(arguments: Sequence[str]) -> int:
     """Stop the jobs and return the exit code; raises `CloudError` where AWS refuses to list them."""
-    from launch.cli import normalise
-
-    given = _parser().parse_args(normalise(arguments))
+    given = _parser().parse_args(arguments)
     from backends.sagemaker.admin.stop_jobs import TagJobs, check_tag
     from backends.sagemaker.aws.clients import Clients
     from backends.sagemaker.aws.errors import as_cloud_errors
@@ -42,16 +41,14 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> VerbParser:
+    parser = VerbParser(
         prog="outrider stop",
         description="Stop all training jobs of a tag and release their warm pools.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("--tag", required=True, metavar="TAG", help="the --experiment_tag of the run")
-    parser.add_argument("--region", default=None, metavar="R", help="where the jobs run (default: the AWS configuration's)")
+    parser.add_region("where the jobs run (default: the AWS configuration's)")
     parser.add_argument("--no_wait", action="store_true", help="ask them to stop, and do not wait until they are gone")
     parser.add_argument("--timeout", type=float, default=900.0, metavar="S", help="seconds to wait at most (default 900)")
     return parser

@@ -1,0 +1,65 @@
+"""The parser that all verbs share: one style of flags, errors as `UserError`, and the flags that several verbs have."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+
+class VerbParser(argparse.ArgumentParser):
+    """Parses the arguments of one verb; `--some-flag` and `--some_flag` are alike, and nothing may be abbreviated.
+
+    Args:
+        prog: what the user typed, e.g. `outrider stop`.
+        description: one sentence.
+        epilog: text below the flags, printed as it is.
+    """
+
+    def __init__(self, prog: str, description: str, epilog: str = "") -> None:
+        super().__init__(
+            prog=prog, description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+        )
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse as argparse does, whichever way the flags are spelt; raises `UserError` for wrong use."""
+        return super().parse_known_args(self._spelt(args or ()), namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `UserError` instead of printing and exiting, with the nearest known flag."""
+        from definitions.errors import UserError, nearest
+
+        advice = f"see {self.prog} --help"
+        unknown = re.search(r"unrecognized arguments: (--\S+)", message)
+        near = nearest(unknown[1], [option for action in self._actions for option in action.option_strings]) if unknown else ""
+        raise UserError(message, advice=f"did you mean {near}? ({advice})" if near else advice)
+
+    def add_results_dir(self, help_text: str = "folder of results (default results, or $OUTRIDER_RESULTS)") -> None:
+        """Add `--results_dir`."""
+        self.add_argument("--results_dir", type=Path, default=default_results_dir(), metavar="DIR", help=help_text)
+
+    def add_region(self, help_text: str, default: str | None = None) -> None:
+        """Add `--region`."""
+        self.add_argument("--region", default=default, metavar="R", help=help_text)
+
+    def _spelt(self, words: Sequence[str]) -> list[str]:
+        """Return the words with `_` in the names of flags; argparse makes `--no-flag` of a switch, which keeps its first hyphen."""
+        known = {option for action in self._actions for option in action.option_strings}
+        found = []
+        for word in words:
+            name, equals, value = word.partition("=")
+            if name.startswith("--") and len(name) > 2:
+                name = name[:2] + name[2:].replace("-", "_")
+                if name.startswith("--no_") and name not in known:
+                    name = "--no-" + name[5:]
+                word = name + equals + value
+            found.append(word)
+        return found
+
+
+def default_results_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of results where none is given."""
+    return Path(environ.get("OUTRIDER_RESULTS") or "results")
