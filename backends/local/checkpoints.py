@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backends.base import CheckpointStore
+from definitions.files import making_folder
 
 _OWN_FILES = (".outrider-*",)
 
@@ -39,11 +40,8 @@ class LocalCheckpoints(CheckpointStore):
         self.delete([target])
         if not self.exists(source):
             return
-        # Copied beside its place and then renamed, so that a crash leaves no half a checkpoint.
-        part = self.path(target).with_name(self.path(target).name + ".part")
-        shutil.rmtree(part, ignore_errors=True)
-        shutil.copytree(self.path(source), part, symlinks=True, ignore=shutil.ignore_patterns(*_OWN_FILES))
-        part.rename(self.path(target))
+        with making_folder(self.path(target)) as making:
+            shutil.copytree(self.path(source), making, symlinks=True, ignore=shutil.ignore_patterns(*_OWN_FILES), dirs_exist_ok=True)
 
     def delete(self, keys: Sequence[str]) -> None:
         """Delete checkpoints; unknown keys are ignored."""

@@ -11,9 +11,9 @@ from backends.registry import backend_class
 from benchmarking.archive.environment import describe_environment
 from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
 from benchmarking.controller.journal import has_records
-from benchmarking.export.files import write_atomically
 from definitions import strict_json
 from definitions.errors import UserError
+from definitions.files import write_atomically
 from definitions.show import render
 
 

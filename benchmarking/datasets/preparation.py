@@ -6,9 +6,6 @@ Used by launch before an experiment starts, so that no trial pays for it.
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from benchmarking.datasets.images import VERSION, libraries, write_images
 from benchmarking.datasets.s3target import S3Target, first_object, upload
 from definitions import strict_json
 from definitions.errors import UserError
+from definitions.files import making_folder
 from definitions.schema import Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset
 
 _PATTERNS = {"files": "*.jpg", "shards": "*.tar"}
@@ -90,22 +88,11 @@ def _generated(spec: ImagesDataset, cache: Path) -> tuple[Path, str, int, int]:
     key = content_key(spec)
     final = cache / key
     if not final.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        making = Path(tempfile.mkdtemp(prefix=f".making-{key}-", dir=cache))
-        try:
+        with making_folder(final) as making:
             (making / "data").mkdir()
             write_images(spec, making / "data")
             size_bytes = sum(path.stat().st_size for path in (making / "data").rglob("*") if path.is_file())
             (making / "manifest.json").write_text(strict_json.dumps({"samples": spec.samples, "bytes": size_bytes}))
-            making.chmod(0o755)
-            try:
-                os.replace(making, final)  # noqa: PTH105 (Path.replace says nothing of folders)
-            except OSError:
-                # another process was faster, and made the same bytes
-                if not final.exists():
-                    raise
-        finally:
-            shutil.rmtree(making, ignore_errors=True)
     manifest = strict_json.loads((final / "manifest.json").read_text())
     return final / "data", key, manifest["samples"], manifest["bytes"]
 

@@ -1,59 +1,28 @@
-"""Writing result files: atomically, so that a reader sees the old one or the new one, never half of one."""
+"""CSV files of results, and how values stand in their cells."""
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import datetime
 import math
-import os
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from definitions import strict_json
-from definitions.errors import UserError
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file's content.
-
-    Raises:
-        UserError: the folder cannot be written, or the disk is full; the old content stands.
-    """
-    with _replacing(path) as file:
-        file.write(text)
+from definitions.files import replacing
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a CSV file atomically, row by row; raises `UserError` as `write_atomically` does."""
-    with _replacing(path) as file:
+    """Write a CSV file row by row; it appears whole.
+
+    Raises:
+        UserError: the folder cannot be written, or the disk is full; the old file stands.
+    """
+    with replacing(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         writer.writerows([cell(value) for value in row] for row in rows)
-
-
-@contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[IO[str]]:
-    """Give a new file to write to, which takes the path's place when all went well and vanishes otherwise."""
-    temporary: Path | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        temporary = Path(name)
-        # What UTF-8 cannot hold (half a character in a script's message) is written as an escape rather than not at all.
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            yield file
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException as error:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            advice = "check the folder's permissions and the room on the disk, or give another --results_dir"
-            raise UserError(f"cannot write {path}", str(error), advice) from error
-        raise
 
 
 def cell(value: Any) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import random
-import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from definitions import strict_json
 from definitions.errors import UserError
+from definitions.files import making_folder
 
 LEAST_PARTITIONS = 10
 """Objects that a data set needs, as one of fewer is more than a tenth of the data however small a fraction is asked for."""
@@ -88,17 +87,11 @@ def sample_folder(folder: Path, cache: Path, fraction: float, seed: int, repeat:
     digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
     final = cache / "samples" / f"{sample_name(fraction, seed, repeat)}-{digest}"
     if not (final / "data").is_dir():
-        final.parent.mkdir(parents=True, exist_ok=True)
-        making = Path(tempfile.mkdtemp(prefix=".making-", dir=final.parent))
-        for name in sample.objects:
-            link = making / "data" / name
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to((folder / name).resolve())
-        manifest = {"objects": sample.objects, "bytes": sample.bytes, "fraction": sample.fraction, "asked": fraction}
-        (making / "manifest.json").write_text(strict_json.dumps(manifest), encoding="utf-8")
-        try:
-            making.rename(final)
-        except OSError:
-            # Another process was faster, and chose the same.
-            shutil.rmtree(making, ignore_errors=True)
+        with making_folder(final) as making:
+            for name in sample.objects:
+                link = making / "data" / name
+                link.parent.mkdir(parents=True, exist_ok=True)
+                link.symlink_to((folder / name).resolve())
+            manifest = {"objects": sample.objects, "bytes": sample.bytes, "fraction": sample.fraction, "asked": fraction}
+            (making / "manifest.json").write_text(strict_json.dumps(manifest), encoding="utf-8")
     return final / "data"

@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
@@ -16,7 +14,7 @@ from typing import Any
 
 from backends.sagemaker.aws.errors import as_cloud_errors
 from backends.sagemaker.aws.retry import Patience
-from definitions.errors import UserError
+from definitions.files import replacing
 from definitions.instances import PRICE_COLUMNS, read_prices
 
 _SERVICE = "AmazonSageMaker"
@@ -105,20 +103,10 @@ def store_prices(path: Path, rows: Sequence[PriceRow]) -> None:
         for (instance_type, region), price in read_prices(path):
             kept[instance_type, region] = PriceRow(instance_type, region, price.usd_per_hour, price.date, price.source)
     kept.update({(row.instance_type, row.region): row for row in rows})
-    new = ""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", newline="", encoding="utf-8", dir=path.parent, prefix=".prices-", delete=False) as file:
-            new = file.name
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(PRICE_COLUMNS)
-            writer.writerows(astuple(kept[key]) for key in sorted(kept))
-        Path(new).chmod(0o644)
-        os.replace(new, path)  # noqa: PTH105 (`new` is a text here)
-    except OSError as error:
-        if new:
-            Path(new).unlink(missing_ok=True)
-        raise UserError(f"{path}: prices cannot be written", str(error), "name another file by OUTRIDER_PRICES") from error
+    with replacing(path, "name another file by OUTRIDER_PRICES") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(PRICE_COLUMNS)
+        writer.writerows(astuple(kept[key]) for key in sorted(kept))
 
 
 def _products(client: Any, filters: Mapping[str, str], calling: Patience) -> Iterator[Any]:

@@ -6,8 +6,8 @@ import pytest
 from backends.failures import Cause
 from backends.simulated import CsvTable, SimulatedBackend
 from benchmarking.controller.journal import SqliteJournal
-from benchmarking.export import files, write_reports, write_trials
-from benchmarking.export.files import cell, utc, write_atomically, write_csv
+from benchmarking.export import write_reports, write_trials
+from benchmarking.export.files import cell, utc, write_csv
 from benchmarking.export.trials_csv import trials_header
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
@@ -214,31 +214,6 @@ def test_a_write_that_fails_midway_leaves_the_old_file_and_nothing_else(tmp_path
         write_csv(path, ["a"], rows(KeyError("a fault of ours")))
     assert path.read_text() == "a\n1\n"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_reader_never_sees_half_a_file(tmp_path, monkeypatch):
-    path = tmp_path / "t.txt"
-    write_atomically(path, "old")
-    seen = []
-    original = files.Path.replace
-
-    def replace(self, target):
-        seen.append((path.read_text(), self.read_text()))
-        return original(self, target)
-
-    monkeypatch.setattr(files.Path, "replace", replace)
-    write_atomically(path, "new")
-    assert seen == [("old", "new")]
-    assert path.read_text() == "new"
-    assert path.stat().st_mode & 0o777 == 0o644
-
-
-def test_folders_are_made_and_those_that_cannot_be_are_said(tmp_path):
-    write_atomically(tmp_path / "a" / "b" / "t.txt", "x")
-    assert (tmp_path / "a" / "b" / "t.txt").read_text() == "x"
-    for write in (lambda path: write_atomically(path, "x"), lambda path: write_csv(path, ["a"], [])):
-        with pytest.raises(UserError, match="cannot write"):
-            write(tmp_path / "a" / "b" / "t.txt" / "below_a_file.csv")
 
 
 def test_a_retried_trial_has_both_attempts_in_reports_csv(tmp_path):
