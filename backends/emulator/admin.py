@@ -1,4 +1,4 @@
-"""What can be told to a running emulator by plain HTTP under /_emulator: faults, interruptions, its state. Used by the router."""
+"""What can be told to a running emulator by plain HTTP under /_emulator: faults, interruptions, its state."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from backends.emulator.core.world import World
+from backends.emulator.container.context import Context
 from backends.emulator.faults.rules import parse_faults
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
-from backends.emulator.training.registry import Jobs
+from backends.emulator.training.registry import JobRegistry
 from definitions.errors import UserError
 
 PREFIX = "/_emulator/"
 
 
-class Admin:
+class AdminApi:
     """The calls: GET state, GET faults; POST faults (a list), POST faults/clear, POST interrupt and POST break (a job's name).
 
     Only a call that comes with a JSON content type changes anything, so that no web page can make one.
     """
 
-    def __init__(self, jobs: Jobs, world: World) -> None:
-        self._jobs, self._world = jobs, world
+    def __init__(self, jobs: JobRegistry, context: Context) -> None:
+        self._jobs, self._context = jobs, context
         self._calls: Mapping[tuple[str, str], Callable[[Any], Any]] = {
             ("GET", "state"): self._state,
             ("GET", "faults"): self._faults,
@@ -59,21 +59,25 @@ class Admin:
             statuses: dict[str, int] = {}
             for job in self._jobs.all():
                 statuses[job.life.status] = statuses.get(job.life.status, 0) + 1
-        return {"now": self._world.now(), "isolation": str(self._world.isolation), "jobs": statuses, "folder": str(self._world.folder)}
+        return {
+            "now": self._context.now(),
+            "isolation": str(self._context.isolation),
+            "jobs": statuses,
+            "folder": str(self._context.folder),
+        }
 
     def _faults(self, data: Any) -> Any:
         del data
-        return [
-            {name: dict(value) if name == "fields" else value for name, value in asdict(rule).items()} for rule in self._world.book.rules()
-        ]
+        rules = map(asdict, self._context.injector.rules())
+        return [{name: dict(value) if name == "fields" else value for name, value in rule.items()} for rule in rules]
 
     def _add(self, data: Any) -> Any:
         faults = parse_faults(data, "faults")
-        self._world.book.add(faults)
+        self._context.injector.add(faults)
         return {"added": len(faults)}
 
     def _clear(self, data: Any) -> Any:
-        self._world.book.clear((data or {}).get("kind"))
+        self._context.injector.clear((data or {}).get("kind"))
         return {}
 
     def _interrupt(self, data: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Puts an emulator's parts together and takes them apart. Used by `Emulator`."""
+"""Puts an emulator's parts together and takes them apart."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from pathlib import Path
 from backends.common.watchdog import Watchdog
 from backends.emulator.account.pricing import PricingService
 from backends.emulator.account.quotas_api import QuotasService
-from backends.emulator.admin import Admin
+from backends.emulator.admin import AdminApi
+from backends.emulator.container.context import Context
 from backends.emulator.container.environment import provide_python
 from backends.emulator.container.namespaces import MARK, Isolation, best_isolation
 from backends.emulator.core.clock import Clock
 from backends.emulator.core.database import FolderLock, JobStore
-from backends.emulator.core.engine import Engine
+from backends.emulator.core.event_loop import EventLoop
 from backends.emulator.core.settings import Settings
-from backends.emulator.core.world import World
-from backends.emulator.faults.rules import Fault
-from backends.emulator.faults.rules_in_force import FaultBook
+from backends.emulator.faults.injector import FaultInjector
+from backends.emulator.faults.rules import FaultRule
 from backends.emulator.http.moto_bridge import MotoBridge
-from backends.emulator.http.server import Server
+from backends.emulator.http.server import HttpServer
 from backends.emulator.logs.service import LogsService
 from backends.emulator.logs.store import LogStore
 from backends.emulator.router import JsonService, Router
 from backends.emulator.s3.api import S3Api
 from backends.emulator.s3.store import S3Store
-from backends.emulator.training.api import TrainingJobs
-from backends.emulator.training.registry import Jobs
-from backends.emulator.training.validation import Model
+from backends.emulator.training.api import TrainingJobsService
+from backends.emulator.training.registry import JobRegistry
+from backends.emulator.training.validation import RequestValidator
 from definitions.errors import UserError
 
 _SHORT = 45
@@ -50,7 +50,7 @@ class Assembly:
         folder: Path,
         port: int,
         seed: int,
-        faults: Sequence[Fault],
+        faults: Sequence[FaultRule],
         clock: Clock,
         settings: Settings,
         inherited: Mapping[str, str],
@@ -62,37 +62,37 @@ class Assembly:
         with contextlib.ExitStack() as stack:
             lock = FolderLock(folder)
             stack.callback(lock.close)
-            book = FaultBook(faults, seed, clock.now)
-            engine = Engine(clock, settings.workers)
-            s3 = S3Store(folder / "s3", lambda: clock.now() + book.clock_ahead_s())
+            injector = FaultInjector(faults, seed, clock.now)
+            loop = EventLoop(clock, settings.workers)
+            s3 = S3Store(folder / "s3", lambda: clock.now() + injector.clock_ahead_s())
             stack.callback(s3.close)
-            logs = LogStore(folder / "logs", lambda: clock.now() + book.clock_ahead_s())
+            logs = LogStore(folder / "logs", lambda: clock.now() + injector.clock_ahead_s())
             for left in ("jobs", "caches", "t"):
                 shutil.rmtree(folder / left, ignore_errors=True)
             isolation = best_isolation(settings.namespaces)
             scratch = _scratch(folder, stack)
-            self.world = world = World(settings, engine, s3, logs, book, folder, scratch, isolation, inherited, token)
+            self.context = context = Context(settings, loop, s3, logs, injector, folder, scratch, isolation, inherited, token)
             provide_python(folder / "bin", settings.python)
             store = JobStore(folder / "jobs.sqlite")
             stack.callback(store.close)
             if isolation is Isolation.NONE:
-                self._watchdog(stack, world)
-            stack.callback(engine.close)
-            jobs = Jobs(world, store)
-            model = Model("sagemaker")
+                self._watchdog(stack, context)
+            stack.callback(loop.close)
+            jobs = JobRegistry(context, store)
+            model = RequestValidator("sagemaker")
             services: dict[str, JsonService] = {
-                "sagemaker": TrainingJobs(jobs, world, model),
+                "sagemaker": TrainingJobsService(jobs, context, model),
                 "logs": LogsService(logs, settings),
                 "pricing": PricingService(),
-                "service-quotas": QuotasService(jobs, settings, model.values("TrainingInstanceType")),
+                "service-quotas": QuotasService(jobs.limit, settings, model.values("TrainingInstanceType")),
             }
-            router = Router(services, S3Api(s3, settings.region), Admin(jobs, world), book, settings, MotoBridge())
+            router = Router(services, S3Api(s3, settings.region), AdminApi(jobs, context), injector, settings, MotoBridge())
             try:
-                server = Server(port, router.answer)
+                server = HttpServer(port, router.answer)
             except OSError as error:
                 raise UserError(f"port {port} of 127.0.0.1: {error.strerror}", "", "give another one, or 0 for a free one") from None
-            world.endpoint_url = f"http://127.0.0.1:{server.port}"
-            engine.start()
+            context.endpoint_url = f"http://127.0.0.1:{server.port}"
+            loop.start()
             server.start()
             # In the order of their ending: no new requests, no jobs, then the rest.
             stack.callback(jobs.close)
@@ -104,9 +104,9 @@ class Assembly:
         self._stack.close()
         shutil.rmtree(self.folder / "jobs", ignore_errors=True)
 
-    def _watchdog(self, stack: contextlib.ExitStack, world: World) -> None:
+    def _watchdog(self, stack: contextlib.ExitStack, context: Context) -> None:
         # Without namespaces the system does not end all of a job's processes with us; the local back-end's watchdog does.
-        watchdog = Watchdog(f"{MARK}={world.token}")
+        watchdog = Watchdog(f"{MARK}={context.token}")
         leaders: set[int] = set()
 
         def started(pid: int) -> None:
@@ -118,7 +118,7 @@ class Assembly:
             leaders.discard(pid)
             watchdog.update({*leaders})
 
-        world.started, world.gone = started, gone
+        context.started, context.gone = started, gone
         stack.callback(lambda: watchdog.close(goodbye=not leaders))
 
 

@@ -11,10 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from backends.emulator.container.environment import client_environment
 from backends.emulator.core.clock import Clock, SystemClock
-from backends.emulator.core.settings import Settings
-from backends.emulator.faults.rules import Fault, parse_faults, read_faults
+from backends.emulator.core.settings import Settings, client_environment
+from backends.emulator.faults.rules import FaultRule, parse_faults, read_faults
 from definitions.errors import UserError
 
 
@@ -46,7 +45,7 @@ class Emulator:
     ) -> None:
         self._given = Path(folder) if folder is not None else None
         self._port, self._seed = port, seed
-        self._faults: list[Fault] = read_faults(Path(faults)) if isinstance(faults, (str, Path)) else parse_faults(faults)
+        self._faults: list[FaultRule] = read_faults(Path(faults)) if isinstance(faults, (str, Path)) else parse_faults(faults)
         self._clock = clock or SystemClock()
         self._settings = settings or Settings()
         self._open: Any = None
@@ -54,7 +53,7 @@ class Emulator:
     @property
     def endpoint_url(self) -> str:
         """The address that clients take as AWS_ENDPOINT_URL."""
-        return str(self._running.world.endpoint_url)
+        return str(self._running.context.endpoint_url)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -74,19 +73,19 @@ class Emulator:
     @property
     def isolation(self) -> str:
         """How much of a container jobs get: `root`, `user` or `none`."""
-        return str(self._running.world.isolation)
+        return str(self._running.context.isolation)
 
     def add_faults(self, faults: Sequence[Mapping[str, Any]]) -> None:
         """Put further faults in force; raises UserError for a wrong one."""
-        self._running.world.book.add(parse_faults(faults))
+        self._running.context.injector.add(parse_faults(faults))
 
     def clear_faults(self, kind: str | None = None) -> None:
         """Lift all faults, or those of one kind."""
-        self._running.world.book.clear(kind)
+        self._running.context.injector.clear(kind)
 
     def create_bucket(self, name: str) -> None:
         """Create a bucket; one that exists stays as it is."""
-        self._running.world.s3.create_bucket(name)
+        self._running.context.s3.create_bucket(name)
 
     def client(self, service: str) -> Any:
         """Return a boto3 client that needs no environment; it retries nothing."""

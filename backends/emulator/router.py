@@ -1,4 +1,4 @@
-"""Which service a request is for, and what it answers: our own services, moto for the rest. Used by the server."""
+"""Which service a request is for, and what it answers: our own services, moto for the rest."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, Protocol
 from urllib.parse import parse_qsl
 
 from backends.emulator.account import identity
-from backends.emulator.admin import PREFIX, Admin
+from backends.emulator.admin import PREFIX, AdminApi
 from backends.emulator.core.settings import Settings
-from backends.emulator.faults.rules_in_force import FaultBook
+from backends.emulator.faults.injector import FaultInjector
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
 from backends.emulator.http.moto_bridge import MotoBridge
@@ -42,9 +42,9 @@ class Router:
     """
 
     def __init__(
-        self, services: Mapping[str, JsonService], s3: S3Api, admin: Admin, book: FaultBook, settings: Settings, moto: MotoBridge
+        self, services: Mapping[str, JsonService], s3: S3Api, admin: AdminApi, injector: FaultInjector, settings: Settings, moto: MotoBridge
     ) -> None:
-        self._services, self._s3, self._admin, self._book, self._settings, self._moto = services, s3, admin, book, settings, moto
+        self._services, self._s3, self._admin, self._injector, self._settings, self._moto = services, s3, admin, injector, settings, moto
 
     def answer(self, request: Request) -> Response:
         """Return the response to a request."""
@@ -61,7 +61,7 @@ class Router:
         return self._guarded(lambda: self._query(service, request), _query_error)
 
     def _json(self, service: str, operation: str, request: Request) -> Response:
-        self._book.check_call(service, operation)
+        self._injector.check_call(service, operation)
         try:
             data = json.loads(request.body() or b"{}")
         except ValueError:
@@ -75,14 +75,14 @@ class Router:
 
     def _object(self, request: Request) -> Response:
         operation, bucket, key = self._s3.operation(request)
-        self._book.check_call("s3", operation, bucket, key)
+        self._injector.check_call("s3", operation, bucket, key)
         return self._s3.call(request)
 
     def _query(self, service: str, request: Request) -> Response:
         text = request.body().decode("utf-8", "replace") if request.method == "POST" else request.path.partition("?")[2]
         parameters = dict(parse_qsl(text))
         action = parameters.get("Action", "")
-        self._book.check_call(service, action or request.path)
+        self._injector.check_call(service, action or request.path)
         found = None
         if service == "sts":
             found = identity.sts(action, parameters, self._settings)

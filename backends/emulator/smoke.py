@@ -1,4 +1,4 @@
-"""Observes how an endpoint behaves, so that the emulator and a real account can be compared. Used by the smoke check; costs some cents."""
+"""Observes how an endpoint behaves, so that the emulator and a real account can be compared."""
 
 from __future__ import annotations
 

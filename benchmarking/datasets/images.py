@@ -1,7 +1,4 @@
-"""Makes the `images` data sets: JPEG crops of the photographs that scikit-learn ships, as files or as TAR shards.
-
-Used by `prepare`. The same specification gives the same bytes.
-"""
+"""Makes the `images` data sets: JPEG crops of the photographs that scikit-learn ships, as files or as TAR shards."""
 
 from __future__ import annotations
 

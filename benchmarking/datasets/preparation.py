@@ -1,7 +1,4 @@
-"""Makes sure that a data set exists where it is needed: generated once, checked, and copied to S3 where that is asked for.
-
-Used by launch before an experiment starts, so that no trial pays for it.
-"""
+"""Makes sure that a data set exists where it is needed: generated once, checked, and copied to S3 where that is asked for."""
 
 from __future__ import annotations
 

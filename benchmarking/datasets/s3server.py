@@ -1,7 +1,4 @@
-"""An S3 server of our own on loopback, for ingestion modes that read from S3 where there is no cloud.
-
-Used by launch around experiments that need S3 locally, and by tests. The server is the package `localbucket`.
-"""
+"""An S3 server of our own on loopback, for ingestion modes that read from S3 where there is no cloud."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Brings a folder to S3 once: objects first, a marker last, so that a half-made copy never counts.
-
-Used by `prepare`; the target is a bucket in the cloud or the embedded server.
-"""
+"""Brings a folder to S3 once: objects first, a marker last, so that a half-made copy never counts."""
 
 from __future__ import annotations
 

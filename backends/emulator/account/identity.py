@@ -1,4 +1,4 @@
-"""STS and IAM as far as a client of training jobs needs them: who am I, does the role exist, may it. Used by the router.
+"""STS and IAM as far as a client of training jobs needs them: who am I, does the role exist, may it.
 
 Roles that were not created are taken to exist: nothing here is protected.
 """

@@ -1,4 +1,4 @@
-"""The Price List's answers for training instances, from Outrider's own dated table. Used by the router."""
+"""The Price List's answers for training instances, from Outrider's own dated table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backends.emulator.http.errors import ServiceError
-from backends.emulator.training.listing import decode_token, encode_token
+from backends.emulator.http.paging import decode_token, encode_token
 from definitions.instances import Tables, load_tables
 
 _SERVICE = "AmazonSageMaker"

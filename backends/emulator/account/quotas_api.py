@@ -1,15 +1,14 @@
-"""Service Quotas for SageMaker's training jobs: limits by instance type, and what is used of them. Used by the router."""
+"""Service Quotas for SageMaker's training jobs: limits by instance type, and what is used of them."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA, Settings
 from backends.emulator.http.errors import ServiceError
-from backends.emulator.training.listing import decode_token, encode_token
-from backends.emulator.training.registry import Jobs
+from backends.emulator.http.paging import decode_token, encode_token
 
 _SERVICE = "sagemaker"
 
@@ -18,11 +17,12 @@ class QuotasService:
     """ListServiceQuotas, GetServiceQuota and the defaults; quota codes are made up, but stable.
 
     Args:
+        limit: returns the value of a quota by its name, in instances.
         instance_types: all that there are.
     """
 
-    def __init__(self, jobs: Jobs, settings: Settings, instance_types: Sequence[str]) -> None:
-        self._jobs, self._settings = jobs, settings
+    def __init__(self, limit: Callable[[str], int], settings: Settings, instance_types: Sequence[str]) -> None:
+        self._limit, self._settings = limit, settings
         self._names = {
             code_of(form.format(kind)): form.format(kind)
             for kind in instance_types
@@ -73,7 +73,7 @@ class QuotasService:
             "QuotaArn": f"arn:aws:servicequotas:{self._settings.region}:{self._settings.account}:{_SERVICE}/{code}",
             "QuotaCode": code,
             "QuotaName": name,
-            "Value": float(self._jobs.limit(name)),
+            "Value": float(self._limit(name)),
             "Unit": "None",
             "Adjustable": True,
             "GlobalQuota": False,

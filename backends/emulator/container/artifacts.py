@@ -1,4 +1,4 @@
-"""What a job leaves: model and output as archives or as files, and checkpoints that travel both ways. Used by the runner."""
+"""What a job leaves: model and output as archives or as files, and checkpoints that travel both ways."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""One life of a job's script on its instances: folders and data, processes and their output, what they leave. Used by the job runner.
+"""One life of a job's script on its instances: folders and data, processes and their output, what they leave.
 
-Everything but the three pieces of work runs in the engine's thread.
+Everything but the three pieces of work runs in the loop's thread.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 from backends.emulator.container import filesystem as contract
 from backends.emulator.container.artifacts import CheckpointSync, restore_checkpoints, upload_outputs
 from backends.emulator.container.channels import DataError, objects_of, place, shuffled
+from backends.emulator.container.context import Context
 from backends.emulator.container.environment import job_environment, search_path
 from backends.emulator.container.filesystem import Container
 from backends.emulator.container.namespaces import ContainerProcess, Isolation, spawn
 from backends.emulator.container.pipes import Pipe
 from backends.emulator.container.program import Program, ProgramError, fetch_source, program_of, resolve_command, with_requirements
 from backends.emulator.core.job import Job
-from backends.emulator.core.world import World
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.logs.delivery import LineFaults, LogDelivery
 
@@ -50,24 +50,24 @@ class Attempt:
     def __init__(
         self,
         job: Job,
-        world: World,
+        context: Context,
         number: int,
         cache: Path | None,
         on_line: Callable[[int, str], None],
         on_exit: Callable[[int], None],
     ) -> None:
-        self._job, self._world, self._cache, self._on_exit = job, world, cache, on_exit
+        self._job, self._context, self._cache, self._on_exit = job, context, cache, on_exit
         self._life = number
-        self.folder = world.folder / "jobs" / f"{job.name}.{number}"
-        self._hosts_config = contract.hosts_of(job)
+        self.folder = context.folder / "jobs" / f"{job.name}.{number}"
+        self._instances = job.instances
         self._program: Program | None = None
         self._pipes: list[Pipe] = []
         self._paused = False
         self._over = False
         self._failed: list[_Host] = []
-        began = int(world.service_now())
+        began = int(context.service_now())
         self._hosts = [
-            self._host(place_, host, instance_type, began, on_line) for place_, (host, instance_type, _) in enumerate(self._hosts_config)
+            self._host(place_, instance.host, instance.instance_type, began, on_line) for place_, instance in enumerate(self._instances)
         ]
 
     @property
@@ -87,14 +87,14 @@ class Attempt:
             ProgramError, DataError: the job cannot run.
             OSError: the emulator's disk failed.
         """
-        request, world = self._job.request, self._world
-        program = program_of(request, world.settings)
+        request, context = self._job.request, self._context
+        program = program_of(request, context.settings)
         for number, host in enumerate(self._hosts):
             box = host.container
-            contract.lay_out(box, self._job, self._hosts_config)
+            contract.lay_out(box, self._job, self._instances)
             for channel in request.get("InputDataConfig", []):
-                place(channel, request, box, world.s3, number, len(self._hosts), self._check("GetObject"))
-            fetch_source(program, box, world.s3)
+                place(channel, request, box, context.s3, number, len(self._hosts), self._check("GetObject"))
+            fetch_source(program, box, context.s3)
             if "CheckpointConfig" in request:
                 self._restore(host)
         self._program = program
@@ -113,7 +113,7 @@ class Attempt:
             self._start(number, host, program)
         factor = self._factor()
         if factor < 1:
-            self._world.engine.after(_DUTY_S * factor, lambda: self._duty(factor))
+            self._context.loop.call_later(_DUTY_S * factor, lambda: self._duty(factor))
 
     def terminate(self) -> None:
         """Ask all programs to end."""
@@ -143,7 +143,7 @@ class Attempt:
         Raises:
             ServiceError: the bucket does not exist, or a fault struck.
         """
-        output, job, s3 = self._job.request["OutputDataConfig"], self._job.name, self._world.s3
+        output, job, s3 = self._job.request["OutputDataConfig"], self._job.name, self._context.s3
         boxes = [host.container.ml for host in self._hosts]
         check, scratch = self._check("PutObject"), self.folder / "upload"
         artifacts = upload_outputs([box / "model" for box in boxes], "model", job, output, scratch, s3, check, True) if model else ""
@@ -157,7 +157,7 @@ class Attempt:
 
     def discard(self) -> None:
         """Delete the folders; a piece of work."""
-        if not self._world.settings.keep_job_folders:
+        if not self._context.settings.keep_job_folders:
             for folder in (self.folder, *(host.container.temporary for host in self._hosts)):
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -168,15 +168,15 @@ class Attempt:
         self.kill()
         for host in self._hosts:
             if host.process is not None and host.code is None:
-                self._world.engine.unwatch(host.process.ended)
-                self._world.engine.unwatch(host.process.output)
+                self._context.loop.remove_reader(host.process.ended)
+                self._context.loop.remove_reader(host.process.output)
                 host.code = host.process.reap()
                 os.close(host.process.output)
 
     def _host(self, number: int, name: str, instance_type: str, began: int, on_line: Callable[[int, str], None]) -> _Host:
-        world = self._world
+        context = self._context
         folder = self.folder / name
-        view = contract.ML if world.isolation is not Isolation.NONE else str(folder / "ml")
+        view = contract.ML if context.isolation is not Isolation.NONE else str(folder / "ml")
         stream = f"{self._job.name}/{name}-{began}"
         while stream in self._job.streams:
             began += 1
@@ -184,18 +184,18 @@ class Attempt:
         self._job.streams.append(stream)
         rules = []
         for kind in ("late_logs", "repeated_logs", "reordered_logs"):
-            rules += world.book.planned(kind, self._job.name, instance_type, self._job.incarnation)
+            rules += context.injector.planned(kind, self._job.name, instance_type, self._job.incarnation)
         delivery = LogDelivery(
             stream,
-            world.logs,
-            world.engine,
-            world.book,
+            context.logs,
+            context.loop,
+            context.injector,
             LineFaults(tuple(rules)),
             lambda line: on_line(number, line),
-            world.settings.delays.log_s,
-            world.settings.log_event_bytes,
+            context.settings.delays.log_s,
+            context.settings.log_event_bytes,
         )
-        temporary = world.scratch / f"{self._job.number}.{self._life}.{number}"
+        temporary = context.scratch / f"{self._job.number}.{self._life}.{number}"
         return _Host(Container(folder, name, view, temporary), instance_type, delivery)
 
     def _restore(self, host: _Host) -> None:
@@ -206,54 +206,54 @@ class Attempt:
             raise DataError(f"CheckpointConfig.LocalPath {path}: only paths below {contract.ML} are imitated")
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            restore_checkpoints(config["S3Uri"], folder, self._world.s3)
+            restore_checkpoints(config["S3Uri"], folder, self._context.s3)
         except ServiceError as error:
             raise DataError(f"Checkpoints could not be restored: {error.message}") from None
-        host.sync = CheckpointSync(folder, config["S3Uri"], self._world.s3, self._check("PutObject"))
+        host.sync = CheckpointSync(folder, config["S3Uri"], self._context.s3, self._check("PutObject"))
         host.sync.note_restored()
 
     def _check(self, operation: str) -> Callable[[str, str], None]:
-        return lambda bucket, key: self._world.book.check_call("s3", f"Job{operation}", bucket, key)
+        return lambda bucket, key: self._context.injector.check_call("s3", f"Job{operation}", bucket, key)
 
     def _start_pipes(self, number: int, box: Container) -> None:
         for channel in self._job.request.get("InputDataConfig", []):
             if contract.input_mode(self._job.request, channel) != "Pipe":
                 continue
-            share = objects_of(channel, self._world.s3, number, len(self._hosts))
+            share = objects_of(channel, self._context.s3, number, len(self._hosts))
             pipe = Pipe(
                 box.ml / "input" / "data",
                 channel["ChannelName"],
                 lambda epoch, channel=channel, share=share: [found for _, found in shuffled(share, channel, epoch)],  # type: ignore[misc]
                 channel.get("RecordWrapperType") == "RecordIO",
                 channel.get("CompressionType") == "Gzip",
-                self._world.engine.after,
+                self._context.loop.call_later,
             )
             self._pipes.append(pipe)
             pipe.start()
 
     def _start(self, number: int, host: _Host, program: Program) -> None:
-        world, box = self._world, host.container
-        mark = f"{world.token}.{self._job.name}.{number}"
-        settings = world.settings
-        path = search_path(settings, world.folder / "bin", world.inherited)
+        context, box = self._context, host.container
+        mark = f"{context.token}.{self._job.name}.{number}"
+        settings = context.settings
+        path = search_path(settings, context.folder / "bin", context.inherited)
         environment = job_environment(
-            self._job, box, self._hosts_config, program, settings, world.endpoint_url, path, mark, world.inherited
+            self._job, box, self._instances, program, settings, context.endpoint_url, path, mark, context.inherited
         )
         command = with_requirements([box.relocated(part) for part in program.command], box, program, settings)
         cache = None
         if self._cache is not None:
             cache = self._cache / box.host
             cache.mkdir(parents=True, exist_ok=True)
-            if world.isolation is Isolation.NONE:
+            if context.isolation is Isolation.NONE:
                 (box.ml / "sagemaker").mkdir(exist_ok=True)
                 (box.ml / "sagemaker" / "warmpoolcache").symlink_to(cache)
-        world.logs.create(host.log.stream)
+        context.logs.create(host.log.stream)
         folder = box.relocated(program.folder)
         command = resolve_command(command, path)
-        host.process = spawn(command, environment, box.ml, box.folder / "stage", cache, folder, world.isolation)
-        world.started(host.process.popen.pid)
-        world.engine.watch(host.process.output, lambda: self._read(host))
-        world.engine.watch(host.process.ended, lambda: self._ended(host))
+        host.process = spawn(command, environment, box.ml, box.folder / "stage", cache, folder, context.isolation)
+        context.started(host.process.popen.pid)
+        context.loop.add_reader(host.process.output, lambda: self._read(host))
+        context.loop.add_reader(host.process.ended, lambda: self._ended(host))
 
     def _read(self, host: _Host) -> None:
         process = host.process
@@ -266,15 +266,15 @@ class Attempt:
         if data:
             host.log.feed(data)
         else:
-            self._world.engine.unwatch(process.output)
+            self._context.loop.remove_reader(process.output)
 
     def _ended(self, host: _Host) -> None:
         process = host.process
         if process is None or host.code is not None:
             return
-        engine = self._world.engine
-        engine.unwatch(process.ended)
-        engine.unwatch(process.output)
+        loop = self._context.loop
+        loop.remove_reader(process.ended)
+        loop.remove_reader(process.output)
         host.code = process.reap()
         while True:
             try:
@@ -286,7 +286,7 @@ class Attempt:
             host.log.feed(data)
         os.close(process.output)
         host.log.end()
-        self._world.gone(process.popen.pid)
+        self._context.gone(process.popen.pid)
         if self._over:
             return
         if host.code != 0:
@@ -305,7 +305,7 @@ class Attempt:
         import fnmatch
 
         kind = self._hosts[0].instance_type
-        return next((factor for pattern, factor in self._world.settings.speed_factors.items() if fnmatch.fnmatchcase(kind, pattern)), 1.0)
+        return next((factor for pattern, factor in self._context.settings.speed_factors.items() if fnmatch.fnmatchcase(kind, pattern)), 1.0)
 
     def _duty(self, factor: float) -> None:
         # A slower instance: the programs are stopped for their share of each tenth of a second.
@@ -315,4 +315,4 @@ class Attempt:
         for host in self._hosts:
             if host.process is not None and host.code is None:
                 host.process.pause(self._paused)
-        self._world.engine.after(_DUTY_S * (1 - factor if self._paused else factor), lambda: self._duty(factor))
+        self._context.loop.call_later(_DUTY_S * (1 - factor if self._paused else factor), lambda: self._duty(factor))

@@ -1,4 +1,4 @@
-"""Input channels: which objects belong to a host's share, and how File and FastFile put them into place. Used by the runner and pipes."""
+"""Input channels: which objects belong to a host's share, and how File and FastFile put them into place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The environment variables of a job: SageMaker's, script mode's, access to the emulator, and the user's own. Pure; used by the runner."""
+"""The environment variables of a job: SageMaker's, script mode's, access to the emulator, and the user's own. Pure."""
 
 from __future__ import annotations
 
@@ -13,23 +13,11 @@ from backends.emulator.container import filesystem as contract
 from backends.emulator.container.filesystem import Container
 from backends.emulator.container.namespaces import MARK
 from backends.emulator.container.program import RESERVED, Program, decoded
-from backends.emulator.core.job import Job
-from backends.emulator.core.settings import Settings
+from backends.emulator.core.job import Instance, Job
+from backends.emulator.core.settings import Settings, client_environment
 
 _PIP = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 _KEPT = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "HOME", "USER", "CUDA_VISIBLE_DEVICES", "TZ")
-
-
-def client_environment(endpoint_url: str, region: str) -> dict[str, str]:
-    """Return what a client has to have in its environment to talk to the emulator and to nothing else."""
-    return {
-        "AWS_ENDPOINT_URL": endpoint_url,
-        "AWS_ACCESS_KEY_ID": "emulated",
-        "AWS_SECRET_ACCESS_KEY": "emulated",
-        "AWS_DEFAULT_REGION": region,
-        "AWS_REGION": region,
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }
 
 
 def provide_python(folder: Path, python: str) -> None:
@@ -60,7 +48,7 @@ def search_path(settings: Settings, folder: Path, inherited: Mapping[str, str]) 
 def job_environment(
     job: Job,
     container: Container,
-    hosts: Sequence[tuple[str, str, str]],
+    hosts: Sequence[Instance],
     program: Program,
     settings: Settings,
     endpoint_url: str,
@@ -76,7 +64,7 @@ def job_environment(
         program: what is to run.
         settings: of the emulator.
         endpoint_url: where jobs reach it.
-        hosts: (host, instance type, instance group) of all.
+        hosts: the instances of the job.
         path: where programs are looked for.
         mark: by which the job's processes are found.
         inherited: the emulator's own environment, of which little is passed on.
@@ -107,7 +95,7 @@ def job_environment(
     return found
 
 
-def _script_variables(job: Job, container: Container, hosts: Sequence[tuple[str, str, str]], program: Program) -> dict[str, str]:
+def _script_variables(job: Job, container: Container, hosts: Sequence[Instance], program: Program) -> dict[str, str]:
     resources = contract.resource_config(hosts, container.host)
     parameters = decoded(job.request.get("HyperParameters", {}))
     own = {key: value for key, value in parameters.items() if not key.startswith(RESERVED)}

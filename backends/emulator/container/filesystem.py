@@ -1,4 +1,4 @@
-"""The container contract: the folders and configuration files that a job finds under /opt/ml. Used by the runner."""
+"""The container contract: the folders and configuration files that a job finds under /opt/ml."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backends.emulator.core.job import Job
+from backends.emulator.core.job import Instance, Job
 
 ML = "/opt/ml"
-GROUP = "homogeneousCluster"
 _MENTION = re.compile(r"/opt/ml(?=[/:;,\s\"'\]}]|$)")
 
 
@@ -59,30 +58,18 @@ class Container:
             return ""
 
 
-def hosts_of(job: Job) -> list[tuple[str, str, str]]:
-    """Return (host, instance type, instance group) of each instance of a job."""
-    groups = job.request.get("ResourceConfig", {}).get("InstanceGroups") or [
-        {"InstanceType": job.instance_type, "InstanceCount": job.instance_count, "InstanceGroupName": GROUP}
-    ]
-    found: list[tuple[str, str, str]] = []
-    for group in groups:
-        for _ in range(group["InstanceCount"]):
-            found.append((f"algo-{len(found) + 1}", group["InstanceType"], group["InstanceGroupName"]))
-    return found
-
-
-def resource_config(hosts: Sequence[tuple[str, str, str]], host: str) -> dict[str, Any]:
+def resource_config(hosts: Sequence[Instance], host: str) -> dict[str, Any]:
     """Return the content of resourceconfig.json."""
-    own = next(one for one in hosts if one[0] == host)
+    own = next(one for one in hosts if one.host == host)
     groups: dict[str, dict[str, Any]] = {}
-    for name, instance_type, group in hosts:
-        entry = groups.setdefault(group, {"instance_group_name": group, "instance_type": instance_type, "hosts": []})
-        entry["hosts"].append(name)
+    for one in hosts:
+        entry = groups.setdefault(one.group, {"instance_group_name": one.group, "instance_type": one.instance_type, "hosts": []})
+        entry["hosts"].append(one.host)
     return {
         "current_host": host,
-        "current_instance_type": own[1],
-        "current_group_name": own[2],
-        "hosts": [name for name, _, _ in hosts],
+        "current_instance_type": own.instance_type,
+        "current_group_name": own.group,
+        "hosts": [one.host for one in hosts],
         "instance_groups": list(groups.values()),
         "network_interface_name": "lo",
     }
@@ -109,7 +96,7 @@ def input_mode(request: Mapping[str, Any], channel: Mapping[str, Any]) -> str:
     return str(channel.get("InputMode") or request["AlgorithmSpecification"]["TrainingInputMode"])
 
 
-def lay_out(container: Container, job: Job, hosts: Sequence[tuple[str, str, str]]) -> None:
+def lay_out(container: Container, job: Job, hosts: Sequence[Instance]) -> None:
     """Create the folders and configuration files of one host."""
     ml = container.ml
     for path in ("input/config", "input/data", "model", "output/data", "output/tensorboard", "code", "checkpoints"):
@@ -122,7 +109,7 @@ def lay_out(container: Container, job: Job, hosts: Sequence[tuple[str, str, str]
     (config / "inputdataconfig.json").write_text(json.dumps(input_config(job.request)), encoding="utf-8")
     (config / "resourceconfig.json").write_text(json.dumps(resource_config(hosts, container.host)), encoding="utf-8")
     if len(hosts) > 1:
-        names = "".join(f"127.0.0.1 {name}\n" for name, _, _ in hosts)
+        names = "".join(f"127.0.0.1 {one.host}\n" for one in hosts)
         try:
             known = Path("/etc/hosts").read_text(encoding="utf-8")
         except OSError:

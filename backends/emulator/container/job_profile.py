@@ -1,13 +1,13 @@
-"""The profiler of one job: one sampler per host, at the interval that ProfilerConfig asks for. Used by the job's run."""
+"""The profiler of one job: one sampler per host, at the interval that ProfilerConfig asks for."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
 
+from backends.emulator.container.context import Context
 from backends.emulator.container.profiler import ProfilerFile
 from backends.emulator.core.job import Job
-from backends.emulator.core.world import World
 from backends.emulator.http.errors import ServiceError
 
 
@@ -22,12 +22,12 @@ class JobProfile:
         self._files, self.interval_s = files, interval_s
 
     @staticmethod
-    def of(job: Job, world: World, hosts: Sequence[str]) -> JobProfile | None:
+    def of(job: Job, context: Context, hosts: Sequence[str]) -> JobProfile | None:
         """Return the profiler that a job asks for; None where it asks for none."""
         config = job.request.get("ProfilerConfig", {})
         if config.get("DisableProfiler") or not config.get("S3OutputPath"):
             return None
-        files = [ProfilerFile(config["S3OutputPath"], job.name, host, world.s3, world.service_now) for host in hosts]
+        files = [ProfilerFile(config["S3OutputPath"], job.name, host, context.s3, context.service_now) for host in hosts]
         return JobProfile(files, config.get("ProfilingIntervalInMilliseconds", 500) / 1000)
 
     def sample(self) -> None:

@@ -1,6 +1,6 @@
-"""Runs a program in a container's stead: with an own /opt/ml and an own world of processes where allowed, else as a plain process group.
+"""Runs a program in a container's stead: with a /opt/ml and a process namespace of its own where that is allowed, else as a process group.
 
-Used by the runner. What is started dies with the thread that started it, and with it all that it has started.
+What is started dies with the thread that started it, and with it all that it has started.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pipe mode: one FIFO per epoch, into which the channel's objects flow once the script reads. Used by the runner."""
+"""Pipe mode: one FIFO per epoch, into which the channel's objects flow once the script reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAGIC = 0xCED7230A
 class Pipe:
     """A channel of one host in Pipe mode.
 
-    A script that never reads costs no thread: the engine looks whether a reader is there, and only then a thread feeds it.
+    A script that never reads costs no thread: the loop looks whether a reader is there, and only then a thread feeds it.
 
     Args:
         folder: where the FIFOs are made; `name`: of the channel.

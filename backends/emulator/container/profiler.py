@@ -1,4 +1,4 @@
-"""System metrics as the profiler writes them: JSON lines in S3 about what the machine does. Used by the profile of a job; Linux only."""
+"""System metrics as the profiler writes them: JSON lines in S3 about what the machine does."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def file_key(prefix: str, job: str, host: str, at: float) -> str:
     )
 
 
-class Sampler:
+class SystemMetricsSampler:
     """Takes differences between readings of the system's counters.
 
     Args:
@@ -109,7 +109,7 @@ class ProfilerFile:
 
     def __init__(self, uri: str, job: str, host: str, s3: S3Store, now: Callable[[], float]) -> None:
         self._uri, self._job, self._host, self._s3, self._now = uri, job, host, s3, now
-        self._sampler = Sampler()
+        self._sampler = SystemMetricsSampler()
         self._lines: list[str] = []
         self._began = now()
 

@@ -1,4 +1,4 @@
-"""Which program a job runs: its own entry point, a script in script mode, or what the settings know of its image. Used by the runner."""
+"""Which program a job runs: its own entry point, a script in script mode, or what the settings know of its image."""
 
 from __future__ import annotations
 

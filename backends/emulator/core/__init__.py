@@ -1,1 +1,1 @@
-"""The emulator's heart: clock, settings, database, the engine of timed events, and the state that all services share."""
+"""The emulator's core: clock, settings, database, event loop, and the training job with its life-cycle."""

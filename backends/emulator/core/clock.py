@@ -1,4 +1,4 @@
-"""The emulator's clock: the system's, or one that a test moves. Used by everything that stamps or waits."""
+"""The emulator's clock: the system's, or one that a test moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What outlives a killed emulator: jobs and tags, in one SQLite file of its folder. Used by the jobs; one process at a time."""
+"""What outlives a killed emulator: jobs and tags, in one SQLite file of its folder."""
 
 from __future__ import annotations
 

@@ -1,16 +1,25 @@
-"""A training job as the emulator keeps it, and as Describe, List and Search show it. Used by everything that handles jobs."""
+"""A training job as the emulator keeps it, and as Describe, List and Search show it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from backends.emulator.core import lifecycle
 from backends.emulator.core.lifecycle import Lifecycle
 from backends.emulator.core.settings import Settings
 
+_DEFAULT_GROUP = "homogeneousCluster"
 _ECHOED_NOT = ("TrainingJobName", "Tags", "SessionChainingConfig")
+
+
+class Instance(NamedTuple):
+    """One instance of a job: its host name, e.g. `algo-1`, its type, and the instance group that it belongs to."""
+
+    host: str
+    instance_type: str
+    group: str
 
 
 @dataclass
@@ -51,6 +60,18 @@ class Job:
     def keep_alive_s(self) -> int:
         """How long its instances are to be kept."""
         return int(self.request.get("ResourceConfig", {}).get("KeepAlivePeriodInSeconds", 0))
+
+    @property
+    def instances(self) -> list[Instance]:
+        """Its instances, in the order of their host names' numbers."""
+        groups = self.request.get("ResourceConfig", {}).get("InstanceGroups") or [
+            {"InstanceType": self.instance_type, "InstanceCount": self.instance_count, "InstanceGroupName": _DEFAULT_GROUP}
+        ]
+        found: list[Instance] = []
+        for group in groups:
+            for _ in range(group["InstanceCount"]):
+                found.append(Instance(f"algo-{len(found) + 1}", group["InstanceType"], group["InstanceGroupName"]))
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """Return what `from_json` makes the same job of."""

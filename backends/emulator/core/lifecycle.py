@@ -1,4 +1,4 @@
-"""A training job's life as the service tells it: statuses, transitions, times, what is billed. Pure; used by jobs and answers."""
+"""A training job's life as the service tells it: statuses, transitions, times, what is billed. Pure."""
 
 from __future__ import annotations
 

@@ -75,3 +75,15 @@ class Settings:
     def arn(self, job: str) -> str:
         """Return the ARN of a training job."""
         return f"arn:aws:sagemaker:{self.region}:{self.account}:training-job/{job}"
+
+
+def client_environment(endpoint_url: str, region: str) -> dict[str, str]:
+    """Return what a client has to have in its environment to talk to the emulator and to nothing else."""
+    return {
+        "AWS_ENDPOINT_URL": endpoint_url,
+        "AWS_ACCESS_KEY_ID": "emulated",
+        "AWS_SECRET_ACCESS_KEY": "emulated",
+        "AWS_DEFAULT_REGION": region,
+        "AWS_REGION": region,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }

@@ -1,4 +1,4 @@
-"""The faults that can be asked for: their kinds and fields, and how a fault file or a call is read. Pure; used by the fault book."""
+"""The faults that can be asked for: their kinds and fields, and how a fault file or a call is read. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DEFAULT_STEP = r"""(?:^|[^\w])["']?(?:step|epoch)["']?\s*[=:]\s*(\d+)"""
 
 
 @dataclass(frozen=True)
-class Fault:
+class FaultRule:
     """One rule.
 
     Args:
@@ -68,7 +68,7 @@ class Fault:
         return self.fields.get(name, default)
 
 
-def read_faults(path: Path) -> list[Fault]:
+def read_faults(path: Path) -> list[FaultRule]:
     """Return the rules of a YAML file: a list of them, or a mapping with the key `faults`.
 
     Raises:
@@ -87,7 +87,7 @@ def read_faults(path: Path) -> list[Fault]:
     return parse_faults(data, f"fault file {path}")
 
 
-def parse_faults(data: Any, where: str = "faults") -> list[Fault]:
+def parse_faults(data: Any, where: str = "faults") -> list[FaultRule]:
     """Return the rules in plain data; raises UserError that begins with `where`."""
     if data is None:
         return []
@@ -96,7 +96,7 @@ def parse_faults(data: Any, where: str = "faults") -> list[Fault]:
     return [_fault(item, f"{where}, fault {number}") for number, item in enumerate(data, 1)]
 
 
-def _fault(item: Any, where: str) -> Fault:
+def _fault(item: Any, where: str) -> FaultRule:
     if not isinstance(item, Mapping) or not isinstance(item.get("kind"), str):
         raise UserError(f"{where}: it has no kind", "", f"kinds: {', '.join(sorted(KINDS))}")
     kind = item["kind"]
@@ -115,7 +115,7 @@ def _fault(item: Any, where: str) -> Fault:
             raise UserError(f"{where} ({kind}): {name} is missing")
     _check(kind, values, where)
     outer = {name: values.pop(name) for name in ("operation", "job", "instance_type", "after", "times", "probability") if name in values}
-    return Fault(kind, values, **outer)
+    return FaultRule(kind, values, **outer)
 
 
 def _typed(value: Any, wanted: type, where: str) -> Any:

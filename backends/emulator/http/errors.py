@@ -1,4 +1,4 @@
-"""Errors that the emulated services answer with, in the words of the real ones where these are known. Used by all operations."""
+"""Errors that the emulated services answer with, in the words of the real ones where these are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP requests and responses, apart from sockets. Used by the server and all services."""
+"""HTTP requests and responses, apart from sockets."""
 
 from __future__ import annotations
 

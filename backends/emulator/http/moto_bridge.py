@@ -1,4 +1,4 @@
-"""Passes what the emulator does not imitate itself to moto, in this process; moto is an extra. Used by the router."""
+"""Passes what the emulator does not imitate itself to moto, in this process; moto is an extra."""
 
 from __future__ import annotations
 

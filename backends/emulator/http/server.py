@@ -1,4 +1,4 @@
-"""The HTTP server on 127.0.0.1: reads requests, hands them to the router, writes responses. Used by `Emulator`."""
+"""The HTTP server on 127.0.0.1: reads requests, hands them to the router, writes responses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backends.emulator.http.messages import Request, Response
 _BLOCK_BYTES = 1 << 18
 
 
-class Server:
+class HttpServer:
     """Serves until closed; a thread per open connection, which are the clients', not the jobs'.
 
     Args:

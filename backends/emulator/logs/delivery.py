@@ -1,4 +1,4 @@
-"""From a host's output to its log stream: cuts lines, finds metrics, delays or repeats as the faults say. Used by the attempt."""
+"""From a host's output to its log stream: cuts lines, finds metrics, delays or repeats as the faults say."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from backends.emulator.core.engine import Engine
-from backends.emulator.faults.rules import Fault
-from backends.emulator.faults.rules_in_force import FaultBook
+from backends.emulator.core.event_loop import EventLoop
+from backends.emulator.faults.injector import FaultInjector
+from backends.emulator.faults.rules import FaultRule
 from backends.emulator.logs.store import LogStore
 
 _SEARCHED_CHARACTERS = 16384
@@ -19,19 +19,19 @@ _SEARCHED_CHARACTERS = 16384
 class LineFaults:
     """The log faults of one stream, with their numbers, by which they draw."""
 
-    rules: tuple[tuple[int, Fault], ...] = ()
+    rules: tuple[tuple[int, FaultRule], ...] = ()
 
-    def fate(self, book: FaultBook, stream: str, line: int) -> tuple[float, bool, bool]:
+    def fate(self, injector: FaultInjector, stream: str, line: int) -> tuple[float, bool, bool]:
         """Return a line's extra delay in seconds, whether it is held until the job has ended, and whether it arrives twice.
 
         Args:
-            book: draws for it.
+            injector: draws for it.
             stream: its stream's name.
             line: its number, from 1.
         """
         delay_s, held, twice = 0.0, False, False
         for number, fault in self.rules:
-            draw = book.draw(number, stream, line)
+            draw = injector.draw(number, stream, line)
             if draw.random() >= fault.probability or line <= fault.get("after_line", 0):
                 continue
             if fault.kind == "late_logs":
@@ -77,15 +77,15 @@ class LogDelivery:
         self,
         stream: str,
         store: LogStore,
-        engine: Engine,
-        book: FaultBook,
+        loop: EventLoop,
+        injector: FaultInjector,
         faults: LineFaults,
         on_line: Callable[[str], None],
         delay_s: float,
         limit_bytes: int,
     ) -> None:
         self.stream = stream
-        self._store, self._engine, self._book, self._faults = store, engine, book, faults
+        self._store, self._loop, self._injector, self._faults = store, loop, injector, faults
         self._on_line, self._delay_s, self._limit_bytes = on_line, delay_s, limit_bytes
         self._rest = bytearray()
         self._lines = 0
@@ -129,10 +129,10 @@ class LogDelivery:
         text = raw.decode("utf-8", "replace").rstrip("\r")
         self._lines += 1
         self._on_line(text)
-        at = self._engine.clock.now() + self._book.clock_ahead_s()
+        at = self._loop.clock.now() + self._injector.clock_ahead_s()
         if not text:
             text = " "  # the service takes no empty event
-        delay_s, held, twice = self._faults.fate(self._book, self.stream, self._lines) if self._faults.rules else (0.0, False, False)
+        delay_s, held, twice = self._faults.fate(self._injector, self.stream, self._lines) if self._faults.rules else (0.0, False, False)
         delay_s += self._delay_s
         for _ in range(2 if twice else 1):
             if held and not self._ended:
@@ -146,4 +146,4 @@ class LogDelivery:
         if delay_s <= 0:
             self._store.append(self.stream, [(at, text)])
         else:
-            self._engine.after(delay_s, lambda: self._store.append(self.stream, [(at, text)]))
+            self._loop.call_later(delay_s, lambda: self._store.append(self.stream, [(at, text)]))

@@ -1,4 +1,4 @@
-"""CloudWatch Logs as far as training jobs need it: streams, GetLogEvents, FilterLogEvents. Used by the router."""
+"""CloudWatch Logs as far as training jobs need it: streams, GetLogEvents, FilterLogEvents."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 from backends.emulator.core.settings import Settings
 from backends.emulator.http.errors import ServiceError
-from backends.emulator.logs.store import GROUP, LogEvent, LogStore, Stream
-from backends.emulator.training.listing import decode_token, encode_token
+from backends.emulator.http.paging import decode_token, encode_token
+from backends.emulator.logs.store import GROUP, LogEvent, LogStore, LogStream
 
 _MOST_BYTES = 1 << 20
 _MOST_EVENTS = 10000
@@ -72,7 +72,7 @@ class LogsService:
             answer["nextToken"] = encode_token(end)
         return answer
 
-    def _described(self, stream: Stream) -> dict[str, Any]:
+    def _described(self, stream: LogStream) -> dict[str, Any]:
         found: dict[str, Any] = {
             "logStreamName": stream.name,
             "creationTime": stream.created_ms,
@@ -156,17 +156,17 @@ class LogsService:
         self._store.delete(self._stream(request.get("logStreamName", "")).name)
         return {}
 
-    def _from(self, stream: Stream, offset: int, since: int | None) -> Iterator[tuple[LogEvent, Stream]]:
+    def _from(self, stream: LogStream, offset: int, since: int | None) -> Iterator[tuple[LogEvent, LogStream]]:
         return ((event, stream) for event in self._store.read(stream, offset, since))
 
-    def _stream(self, name: str) -> Stream:
+    def _stream(self, name: str) -> LogStream:
         stream = self._store.get(name)
         if stream is None:
             raise _missing("log stream")
         return stream
 
 
-def _when(item: tuple[LogEvent, Stream]) -> tuple[int, str, int]:
+def _when(item: tuple[LogEvent, LogStream]) -> tuple[int, str, int]:
     return item[0].timestamp_ms, item[1].name, item[0].start
 
 

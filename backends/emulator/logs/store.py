@@ -1,4 +1,4 @@
-"""Log streams on disk: appended in the order of their arrival, read from any place. Used by the jobs (writing) and the logs service."""
+"""Log streams on disk: appended in the order of their arrival, read from any place."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class LogEvent:
 
 
 @dataclass
-class Stream:
+class LogStream:
     """A stream's file and what is known of it without reading.
 
     Args:
@@ -65,13 +65,13 @@ class LogStore:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._now = folder, now
         self._lock = threading.Lock()
-        self._streams: dict[str, Stream] = {}
+        self._streams: dict[str, LogStream] = {}
         self._load()
 
     def create(self, name: str) -> None:
         """Begin a stream."""
         path = self._folder / f"{zlib.crc32(name.encode()):08x}-{name.replace('/', '%')}.log"
-        stream = Stream(name, path, int(self._now() * 1000))
+        stream = LogStream(name, path, int(self._now() * 1000))
         path.touch()
         path.with_suffix(".json").write_text(json.dumps({"name": name, "created_ms": stream.created_ms}), encoding="utf-8")
         with self._lock:
@@ -108,7 +108,7 @@ class LogStore:
             for (at, _), size in zip(events, sizes, strict=True):
                 self._count(stream, int(at * 1000), ingested_ms, size)
 
-    def get(self, name: str) -> Stream | None:
+    def get(self, name: str) -> LogStream | None:
         """Return a stream."""
         return self._streams.get(name)
 
@@ -117,7 +117,7 @@ class LogStore:
         with self._lock:
             return sorted(name for name in self._streams if name.startswith(prefix))
 
-    def read(self, stream: Stream, offset: int, since_ms: int | None = None) -> Iterator[LogEvent]:
+    def read(self, stream: LogStream, offset: int, since_ms: int | None = None) -> Iterator[LogEvent]:
         """Yield a stream's events from an offset on, leaving out a beginning that is surely older than `since_ms`."""
         if since_ms is not None:
             if stream.last_ms is None or stream.last_ms < since_ms:
@@ -138,7 +138,7 @@ class LogStore:
         except FileNotFoundError:
             return
 
-    def read_back(self, stream: Stream, offset: int) -> Iterator[LogEvent]:
+    def read_back(self, stream: LogStream, offset: int) -> Iterator[LogEvent]:
         """Yield the events before an offset, the latest first."""
         try:
             with stream.path.open("rb") as file:
@@ -153,7 +153,7 @@ class LogStore:
         except FileNotFoundError:
             return
 
-    def _count(self, stream: Stream, timestamp_ms: int, ingested_ms: int, size: int) -> None:
+    def _count(self, stream: LogStream, timestamp_ms: int, ingested_ms: int, size: int) -> None:
         latest = timestamp_ms if stream.last_ms is None else max(stream.last_ms, timestamp_ms)
         if not stream.index or stream.size - stream.index[-1][1] >= _INDEX_STEP_BYTES:
             stream.index.append((stream.last_ms if stream.last_ms is not None else -1, stream.size))
@@ -166,7 +166,7 @@ class LogStore:
             try:
                 data = json.loads(description.read_text(encoding="utf-8"))
                 path = description.with_suffix(".log")
-                stream = Stream(data["name"], path, data["created_ms"])
+                stream = LogStream(data["name"], path, data["created_ms"])
                 end = path.stat().st_size
             except (OSError, ValueError, LookupError):
                 continue

@@ -1,4 +1,4 @@
-"""The S3 protocol over the emulator's buckets: objects, ranges, listings, copies, uploads in parts. Used by the router."""
+"""The S3 protocol over the emulator's buckets: objects, ranges, listings, copies, uploads in parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bodies of S3 uploads: plain, or in AWS's signed or trailed chunks. Used by the S3 protocol."""
+"""The bodies of S3 uploads: plain, or in AWS's signed or trailed chunks."""
 
 from __future__ import annotations
 

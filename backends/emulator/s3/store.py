@@ -1,7 +1,4 @@
-"""Buckets and objects: contents as plain files, names in SQLite, so that they outlive the emulator and jobs can link to them lazily.
-
-Used by the S3 service and by everything that moves a job's data.
-"""
+"""Buckets and objects: contents as plain files, names in SQLite, so that they outlive the emulator and jobs can link to them lazily."""
 
 from __future__ import annotations
 
@@ -24,8 +21,7 @@ CREATE TABLE IF NOT EXISTS buckets (name TEXT PRIMARY KEY, created REAL);
 CREATE TABLE IF NOT EXISTS objects (bucket TEXT, key TEXT, size INTEGER, etag TEXT, modified REAL, file TEXT, headers TEXT,
     PRIMARY KEY (bucket, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS uploads (id TEXT PRIMARY KEY, bucket TEXT, key TEXT, headers TEXT);
-CREATE TABLE IF NOT EXISTS parts (upload TEXT, number INTEGER, size INTEGER, etag TEXT, file TEXT, PRIMARY KEY (upload, number));
-"""
+CREATE TABLE IF NOT EXISTS parts (upload TEXT, number INTEGER, size INTEGER, etag TEXT, file TEXT, PRIMARY KEY (upload, number));"""
 _COLUMNS = "key, size, etag, modified, file, headers"
 
 

@@ -1,4 +1,4 @@
-"""The XML answers of S3. Pure but for the store that a listing reads; used by the S3 protocol."""
+"""The XML answers of S3. Pure but for the store that a listing reads."""
 
 from __future__ import annotations
 

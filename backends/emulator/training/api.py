@@ -1,31 +1,32 @@
-"""SageMaker's operations on training jobs: from a request to an answer. Used by the router."""
+"""SageMaker's operations on training jobs: from a request to an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from backends.emulator.container.context import Context
 from backends.emulator.core.job import Job, describe, summary
-from backends.emulator.core.world import World
 from backends.emulator.http.errors import ServiceError, invalid, not_found
+from backends.emulator.http.paging import decode_token, encode_token
 from backends.emulator.training import listing
 from backends.emulator.training.limits import check_create, check_profiler
-from backends.emulator.training.registry import Jobs
+from backends.emulator.training.registry import JobRegistry
 from backends.emulator.training.search import search
-from backends.emulator.training.validation import Model
+from backends.emulator.training.validation import RequestValidator
 
 Operation = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-class TrainingJobs:
+class TrainingJobsService:
     """The operations, by name.
 
     Args:
         model: botocore's of SageMaker.
     """
 
-    def __init__(self, jobs: Jobs, world: World, model: Model) -> None:
-        self._jobs, self._world, self._model = jobs, world, model
+    def __init__(self, jobs: JobRegistry, context: Context, model: RequestValidator) -> None:
+        self._jobs, self._context, self._model = jobs, context, model
         self._operations: dict[str, Operation] = {
             "CreateTrainingJob": self._create,
             "DescribeTrainingJob": self._describe,
@@ -56,7 +57,7 @@ class TrainingJobs:
     def _create(self, request: dict[str, Any]) -> dict[str, Any]:
         if "ServerlessJobConfig" in request:
             raise ServiceError("NotImplemented", "The emulator does not imitate serverless training jobs.", 501)
-        check_create(request, self._world.settings.keep_alive_max_s)
+        check_create(request, self._context.settings.keep_alive_max_s)
         return {"TrainingJobArn": self._arn(self._jobs.create(request))}
 
     def _describe(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -65,9 +66,9 @@ class TrainingJobs:
 
     def _list(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._jobs.lock:
-            ahead_s = self._world.book.clock_ahead_s()
+            ahead_s = self._context.injector.clock_ahead_s()
             jobs, token = listing.page(self._jobs.all(), request, ahead_s)
-            found: dict[str, Any] = {"TrainingJobSummaries": [summary(job, self._world.settings, ahead_s) for job in jobs]}
+            found: dict[str, Any] = {"TrainingJobSummaries": [summary(job, self._context.settings, ahead_s) for job in jobs]}
         if token:
             found["NextToken"] = token
         return found
@@ -107,21 +108,21 @@ class TrainingJobs:
             request.get("SortBy", "LastModifiedTime"),
             request.get("SortOrder", "Descending") == "Descending",
         )
-        start = listing.decode_token(request["NextToken"]) if request.get("NextToken") else 0
+        start = decode_token(request["NextToken"]) if request.get("NextToken") else 0
         end = start + request.get("MaxResults", 10)
         answer: dict[str, Any] = {
             "Results": [{"TrainingJob": dict(job)} for job in found[start:end]],
             "TotalHits": {"Value": len(found), "Relation": "EqualTo"},
         }
         if end < len(found):
-            answer["NextToken"] = listing.encode_token(end)
+            answer["NextToken"] = encode_token(end)
         return answer
 
     def _shown(self, job: Job) -> dict[str, Any]:
-        return describe(job, self._world.settings, self._world.book.clock_ahead_s())
+        return describe(job, self._context.settings, self._context.injector.clock_ahead_s())
 
     def _arn(self, job: Job) -> str:
-        return self._world.settings.arn(job.name)
+        return self._context.settings.arn(job.name)
 
     def _by_arn(self, arn: str) -> Job:
         name = arn.rsplit("/", 1)[-1]

@@ -1,4 +1,4 @@
-"""Takes one job through its life: instances, attempts, limits, faults, the end. Used by the registry of jobs; in the engine's thread."""
+"""Takes one job through its life: instances, attempts, limits, faults, the end. Runs in the loop's thread."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from pathlib import Path
 
 from backends.emulator.container.attempt import Attempt
 from backends.emulator.container.channels import DataError
-from backends.emulator.container.filesystem import hosts_of
+from backends.emulator.container.context import Context
 from backends.emulator.container.job_profile import JobProfile
 from backends.emulator.container.program import ProgramError
 from backends.emulator.core import lifecycle
-from backends.emulator.core.engine import Timer
+from backends.emulator.core.event_loop import TimerHandle
 from backends.emulator.core.job import Job
-from backends.emulator.core.world import World
-from backends.emulator.faults.rules import DEFAULT_STEP, Fault
+from backends.emulator.faults.rules import DEFAULT_STEP, FaultRule
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.logs.delivery import metric_finder
 
@@ -29,11 +28,11 @@ _NOTICE_S = 120.0
 @dataclass(frozen=True)
 class _StepFault:
     number: int
-    fault: Fault
+    fault: FaultRule
     regex: re.Pattern[str]
 
 
-class JobRun:
+class JobExecution:
     """One job from its creation to its end.
 
     Args:
@@ -42,14 +41,14 @@ class JobRun:
     """
 
     def __init__(
-        self, job: Job, world: World, changed: Callable[[Job], None], ended: Callable[[Job], None], warm: bool, cache: Path | None
+        self, job: Job, context: Context, changed: Callable[[Job], None], ended: Callable[[Job], None], warm: bool, cache: Path | None
     ) -> None:
-        self._job, self._world, self._changed, self._ended = job, world, changed, ended
+        self._job, self._context, self._changed, self._ended = job, context, changed, ended
         self._warm, self._cache = warm, cache
         self._attempt: Attempt | None = None
         self._intent = ""
-        self._timers: list[Timer] = []
-        self._wait_timer: Timer | None = None
+        self._timers: list[TimerHandle] = []
+        self._wait_timer: TimerHandle | None = None
         self._step_faults: list[_StepFault] = []
         self._tail: deque[str] = deque(maxlen=5)
         self._find = metric_finder(job.request["AlgorithmSpecification"].get("MetricDefinitions", []))
@@ -62,7 +61,7 @@ class JobRun:
         stopping = self._job.request.get("StoppingCondition", {})
         wait_s = stopping.get("MaxWaitTimeInSeconds")
         if wait_s is not None:
-            self._wait_timer = self._world.engine.at(self._job.life.created_at + wait_s, lambda: self.end_early("MaxWaitTimeExceeded"))
+            self._wait_timer = self._context.loop.call_at(self._job.life.created_at + wait_s, lambda: self.end_early("MaxWaitTimeExceeded"))
         self._provision()
 
     def stop(self) -> None:
@@ -102,17 +101,17 @@ class JobRun:
     # Instances
 
     def _provision(self) -> None:
-        job, world = self._job, self._world
-        delays = world.settings.delays
+        job, context = self._job, self._context
+        delays = context.settings.delays
         delay_s = delays.warm_start_s if self._warm else delays.cold_start_s
-        pending = world.book.for_job("pending", job.name, job.instance_type, job.incarnation)
+        pending = context.injector.for_job("pending", job.name, job.instance_type, job.incarnation)
         if pending is not None:
             self._later(delay_s, lambda: self._move("Pending", lifecycle.MESSAGES["Pending"]))
             delay_s += pending.get("seconds", 0.0)
         self._later(delay_s, self._provisioned)
 
     def _provisioned(self) -> None:
-        job, world = self._job, self._world
+        job, context = self._job, self._context
         if not self._warm:
             preferences = job.request.get("ResourceConfig", {}).get("InstancePreferences")
             for option in preferences or [{"InstanceType": job.instance_type, "InstanceCount": job.instance_count}]:
@@ -126,20 +125,20 @@ class JobRun:
         self._warm = False
         if job.life.secondary == "Pending":
             self._move("Starting")
-        for _, fault in world.book.planned("internal_error", job.name, job.instance_type, job.incarnation):
+        for _, fault in context.injector.planned("internal_error", job.name, job.instance_type, job.incarnation):
             if "at_s" not in fault.fields and "at_step" not in fault.fields:
-                world.book.for_job("internal_error", job.name, job.instance_type, job.incarnation)
+                context.injector.for_job("internal_error", job.name, job.instance_type, job.incarnation)
                 self._internal()
                 return
         self._move("Downloading")
-        attempt = self._attempt = Attempt(job, world, job.incarnation, self._cache, self._line, self._exited)
+        attempt = self._attempt = Attempt(job, context, job.incarnation, self._cache, self._line, self._exited)
         self._busy = True
-        world.engine.work(attempt.prepare, lambda _, error: self._prepared(attempt, error))
+        context.loop.run_in_thread(attempt.prepare, lambda _, error: self._prepared(attempt, error))
 
-    def _no_capacity(self, instance_type: str) -> Fault | None:
-        for number, fault in self._world.book.planned("capacity", self._job.name, instance_type, self._job.incarnation):
+    def _no_capacity(self, instance_type: str) -> FaultRule | None:
+        for number, fault in self._context.injector.planned("capacity", self._job.name, instance_type, self._job.incarnation):
             if fault.get("on", "start") == "start":
-                self._world.book.struck(number, self._job.name)
+                self._context.injector.struck(number, self._job.name)
                 return fault
         return None
 
@@ -168,20 +167,20 @@ class JobRun:
             self._set_timers(attempt)
 
     def _set_timers(self, attempt: Attempt) -> None:
-        job, world, request = self._job, self._world, self._job.request
-        delays = world.settings.delays
+        job, context, request = self._job, self._context, self._job.request
+        delays = context.settings.delays
         most_s = request.get("StoppingCondition", {}).get("MaxRuntimeInSeconds", 86400)
-        used_s = job.life.training_s(world.now()) or 0.0
+        used_s = job.life.training_s(context.now()) or 0.0
         self._later(max(0.0, most_s - used_s), lambda: self.end_early("MaxRuntimeExceeded"))
         if "CheckpointConfig" in request:
             self._every(delays.checkpoint_sync_s, lambda: self._background(attempt.sync_checkpoints))
-        profile = self._profile = JobProfile.of(job, world, [host for host, _, _ in hosts_of(job)])
+        profile = self._profile = JobProfile.of(job, context, [instance.host for instance in job.instances])
         if profile is not None:
             self._every(profile.interval_s, profile.sample)
             self._every(delays.profiler_file_s, lambda: self._background(profile.flush))
         self._step_faults = []
         for kind, strike in (("spot_interruption", self._interrupt_by), ("internal_error", self._break_by)):
-            for number, fault in world.book.planned(kind, job.name, job.instance_type, job.incarnation):
+            for number, fault in context.injector.planned(kind, job.name, job.instance_type, job.incarnation):
                 if kind == "spot_interruption" and not job.spot:
                     continue
                 if "at_step" in fault.fields:
@@ -191,7 +190,7 @@ class JobRun:
 
     def _line(self, host: int, line: str) -> None:
         for name, value in self._find(line).items():
-            self._job.metrics[name] = (value, self._world.now())
+            self._job.metrics[name] = (value, self._context.now())
         if host == 0:
             self._tail.append(line)
         for one in self._step_faults:
@@ -202,13 +201,13 @@ class JobRun:
                 strike(one.number, one.fault)
                 return
 
-    def _interrupt_by(self, number: int, fault: Fault) -> None:
-        self._world.book.struck(number, self._job.name)
+    def _interrupt_by(self, number: int, fault: FaultRule) -> None:
+        self._context.injector.struck(number, self._job.name)
         self.interrupt(fault.get("notice_s", _NOTICE_S))
 
-    def _break_by(self, number: int, fault: Fault) -> None:
+    def _break_by(self, number: int, fault: FaultRule) -> None:
         del fault
-        self._world.book.struck(number, self._job.name)
+        self._context.injector.struck(number, self._job.name)
         self.break_down()
 
     def _terminate(self, grace_s: float) -> None:
@@ -222,7 +221,7 @@ class JobRun:
         earlier, self._intent = self._intent, intent
         if self._attempt is not None and self._attempt.running:
             if not earlier:
-                self._terminate(self._world.settings.delays.grace_s)
+                self._terminate(self._context.settings.delays.grace_s)
         elif not self._busy:
             self._finish_early()
 
@@ -239,14 +238,14 @@ class JobRun:
             if profile is not None:
                 profile.flush()
 
-        self._world.engine.work(settle, lambda _, error: self._settled(attempt, code, error))
+        self._context.loop.run_in_thread(settle, lambda _, error: self._settled(attempt, code, error))
 
     def _settled(self, attempt: Attempt, code: int, error: BaseException | None) -> None:
         self._busy = False
         if self._over:
             return
         if self._intent == "Interrupted":
-            self._again(attempt, "Interrupted", self._world.settings.delays.spot_return_s)
+            self._again(attempt, "Interrupted", self._context.settings.delays.spot_return_s)
         elif self._intent == "internal":
             self._internal()
         elif self._intent:
@@ -287,13 +286,13 @@ class JobRun:
             else:
                 then()
 
-        self._world.engine.work(lambda: attempt.upload(model), done)
+        self._context.loop.run_in_thread(lambda: attempt.upload(model), done)
 
     def _finish_early(self) -> None:
         job = self._job
         self._cancel_timers()
-        slow = self._world.book.for_job("slow_stop", job.name, job.instance_type, job.incarnation)
-        delay_s = self._world.settings.delays.stop_s + (slow.get("seconds", 0.0) if slow else 0.0)
+        slow = self._context.injector.for_job("slow_stop", job.name, job.instance_type, job.incarnation)
+        delay_s = self._context.settings.delays.stop_s + (slow.get("seconds", 0.0) if slow else 0.0)
         intent = self._intent
         if delay_s > 0:
             self._busy = True
@@ -309,11 +308,11 @@ class JobRun:
             self._end("Failed", INTERNAL)
 
     def _again(self, attempt: Attempt | None, secondary: str, delay_s: float) -> None:
-        world = self._world
+        context = self._context
         self._intent = ""
         if attempt is not None:
             attempt.job_ended()
-            world.engine.work(attempt.discard, _ignore)
+            context.loop.run_in_thread(attempt.discard, _ignore)
         self._attempt = None
         if self._job.life.secondary == "Starting":
             # An internal error before there were instances.
@@ -340,28 +339,28 @@ class JobRun:
         attempt, self._attempt = self._attempt, None
         if attempt is not None:
             attempt.job_ended()
-            self._world.engine.work(attempt.discard, _ignore)
+            self._context.loop.run_in_thread(attempt.discard, _ignore)
         self._ended(self._job)
 
     def _move(self, secondary: str, message: str = "", reason: str = "") -> None:
-        self._job.life = lifecycle.move(self._job.life, secondary, self._world.now(), message, reason)
+        self._job.life = lifecycle.move(self._job.life, secondary, self._context.now(), message, reason)
         self._changed(self._job)
 
     # Timers
 
     def _later(self, seconds: float, call: Callable[[], None]) -> None:
-        self._timers.append(self._world.engine.after(seconds, call))
+        self._timers.append(self._context.loop.call_later(seconds, call))
 
     def _every(self, seconds: float, call: Callable[[], None]) -> None:
         def again() -> None:
             call()
-            self._timers[place] = self._world.engine.after(seconds, again)
+            self._timers[place] = self._context.loop.call_later(seconds, again)
 
         place = len(self._timers)
-        self._timers.append(self._world.engine.after(seconds, again))
+        self._timers.append(self._context.loop.call_later(seconds, again))
 
     def _background(self, task: Callable[[], None]) -> None:
-        self._world.engine.work(task, _ignore)
+        self._context.loop.run_in_thread(task, _ignore)
 
     def _cancel_timers(self) -> None:
         for timer in self._timers:

@@ -1,4 +1,4 @@
-"""What CreateTrainingJob refuses beyond its model: rules that the documentation states in prose. Pure; used by the operations."""
+"""What CreateTrainingJob refuses beyond its model: rules that the documentation states in prose. Pure."""
 
 from __future__ import annotations
 

@@ -1,15 +1,12 @@
-"""ListTrainingJobs: sorting, pages that stay stable while jobs come and go, and filters after the page is cut. Pure; used by operations."""
+"""ListTrainingJobs: sorting, pages that stay stable while jobs come and go, and filters after the page is cut. Pure."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backends.emulator.core.job import Job
-from backends.emulator.http.errors import invalid
+from backends.emulator.http.paging import decode_token, encode_token
 
 
 def page(jobs: Sequence[Job], request: Mapping[str, Any], ahead_s: float) -> tuple[list[Job], str | None]:
@@ -41,19 +38,6 @@ def page(jobs: Sequence[Job], request: Mapping[str, Any], ahead_s: float) -> tup
         if (wanted is None or job.life.status == wanted) and (pool is None or (job.warm is not None and job.warm["Status"] == pool))
     ]
     return shown, token
-
-
-def encode_token(value: Any) -> str:
-    """Return an opaque page token."""
-    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode()
-
-
-def decode_token(token: str) -> Any:
-    """Return what a page token stands for; raises a `ValidationException` for one that is none of ours."""
-    try:
-        return json.loads(base64.urlsafe_b64decode(token.encode()))
-    except (ValueError, binascii.Error):
-        raise invalid("Invalid NextToken") from None
 
 
 def _place(job: Job, field: str) -> tuple[Any, ...]:

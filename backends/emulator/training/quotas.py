@@ -1,11 +1,10 @@
-"""Quotas by instance type: what a job wants of which, what is in use, and whether there is room. Pure; used by the jobs."""
+"""Quotas by instance type: what a job wants of which, what is in use, and whether there is room. Pure."""
 
 from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Mapping
 
-from backends.emulator.container.filesystem import hosts_of
 from backends.emulator.core.job import Job
 from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
 from backends.emulator.http.errors import limit_exceeded
@@ -21,8 +20,8 @@ def wanted(job: Job) -> dict[str, int]:
     """Return how many instances a job needs, by quota."""
     form = SPOT_QUOTA if job.spot else TRAINING_QUOTA
     found: dict[str, int] = {}
-    for _, instance_type, _ in hosts_of(job):
-        quota = form.format(instance_type)
+    for instance in job.instances:
+        quota = form.format(instance.instance_type)
         found[quota] = found.get(quota, 0) + 1
     return found
 

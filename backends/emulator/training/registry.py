@@ -1,4 +1,4 @@
-"""All training jobs of an emulator: creation, stops, quotas, warm pools, what is left after a crash. Used by the operations."""
+"""All training jobs of an emulator: creation, stops, quotas, warm pools, what is left after a crash."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from backends.emulator.container.context import Context
 from backends.emulator.core import lifecycle
 from backends.emulator.core.database import JobStore
 from backends.emulator.core.job import Job
 from backends.emulator.core.settings import WARM_POOL_QUOTA
-from backends.emulator.core.world import World
 from backends.emulator.http.errors import ServiceError, invalid, name_taken, not_found
 from backends.emulator.training import quotas
-from backends.emulator.training.execution import INTERNAL, NO_CAPACITY, JobRun
+from backends.emulator.training.execution import INTERNAL, NO_CAPACITY, JobExecution
 from backends.emulator.training.warm_pools import WarmPool, WarmPools, match_key, status
 
 
-class Jobs:
-    """The registry. Its methods hold the engine's lock, so that answers and the jobs' own steps never mix.
+class JobRegistry:
+    """The registry. Its methods hold the loop's lock, so that answers and the jobs' own steps never mix.
 
     Args:
         store: what outlives this process; jobs in it that were running have failed.
     """
 
-    def __init__(self, world: World, store: JobStore) -> None:
-        self._world, self._store = world, store
+    def __init__(self, context: Context, store: JobStore) -> None:
+        self._context, self._store = context, store
         self._jobs: dict[str, Job] = {}
-        self._runs: dict[str, JobRun] = {}
+        self._runs: dict[str, JobExecution] = {}
         self._pools = WarmPools()
         self._number = 0
         self._caches: dict[str, str] = {}
@@ -39,7 +39,7 @@ class Jobs:
     @property
     def lock(self) -> Any:
         """The lock under which jobs may be looked at."""
-        return self._world.engine.lock
+        return self._context.loop.lock
 
     def all(self) -> list[Job]:
         """Return all jobs in the order of their creation."""
@@ -51,7 +51,7 @@ class Jobs:
             raise not_found(name)
         return self._jobs[name]
 
-    def run_of(self, name: str) -> JobRun:
+    def run_of(self, name: str) -> JobExecution:
         """Return a job's run; raises the service's error where it is over."""
         job = self.get(name)
         if name not in self._runs:
@@ -61,12 +61,12 @@ class Jobs:
     def create(self, request: dict[str, Any]) -> Job:
         """Accept a valid request; raises the service's error for a name that exists, a quota, or a lack of capacity."""
         name = request["TrainingJobName"]
-        world = self._world
+        context = self._context
         with self.lock:
             if name in self._jobs:
-                raise name_taken(world.settings.arn(name))
+                raise name_taken(context.settings.arn(name))
             job = self._job(name, request)
-            pool = self._pools.find(match_key(request), world.now()) if not job.spot else None
+            pool = self._pools.find(match_key(request), context.now()) if not job.spot else None
             self._check_quota(job, pool)
             fault = self._refused_capacity(job)
             if fault is not None:
@@ -74,7 +74,7 @@ class Jobs:
             self._number += 1
             self._jobs[name] = job
             self._save(job)
-            run = self._runs[name] = JobRun(job, world, self._save, self._ended, pool is not None, self._claim(job, pool))
+            run = self._runs[name] = JobExecution(job, context, self._save, self._ended, pool is not None, self._claim(job, pool))
             run.begin()
             return job
 
@@ -96,7 +96,7 @@ class Jobs:
             if self._pools.of(name) is not None:
                 raise ServiceError("ResourceInUse", "The training job retains an Available warm pool and cannot be deleted.")
             for stream in job.streams:
-                self._world.logs.delete(stream)
+                self._context.logs.delete(stream)
             del self._jobs[name]
             self._store.delete(name)
 
@@ -130,8 +130,8 @@ class Jobs:
 
     def limit(self, quota: str) -> int:
         """Return a quota's limit, by the faults in force or by the settings."""
-        limit = self._world.book.quota(quota)
-        return quotas.limit_of(quota, self._world.settings.quotas) if limit is None else limit
+        limit = self._context.injector.quota(quota)
+        return quotas.limit_of(quota, self._context.settings.quotas) if limit is None else limit
 
     def close(self) -> None:
         """End all runs and pools."""
@@ -144,7 +144,7 @@ class Jobs:
         resources = request["ResourceConfig"]
         options = resources.get("InstancePreferences") or resources.get("InstanceGroups") or [resources]
         tags = {tag["Key"]: tag["Value"] for tag in request.get("Tags", [])}
-        life = lifecycle.created(self._world.now())
+        life = lifecycle.created(self._context.now())
         retries = request.get("RetryStrategy", {}).get("MaximumRetryAttempts", 0)
         count = sum(group["InstanceCount"] for group in options) if "InstanceGroups" in resources else options[0].get("InstanceCount", 1)
         job = Job(name, self._number + 1, request, tags, life, options[0]["InstanceType"], count, attempts_left=retries)
@@ -160,9 +160,9 @@ class Jobs:
             quotas.check(quota, self.limit(quota), self.used(quota), delta)
 
     def _refused_capacity(self, job: Job) -> str | None:
-        for number, fault in self._world.book.planned("capacity", job.name, job.instance_type, 0):
+        for number, fault in self._context.injector.planned("capacity", job.name, job.instance_type, 0):
             if fault.get("on", "start") == "create":
-                self._world.book.struck(number, job.name)
+                self._context.injector.struck(number, job.name)
                 return str(fault.get("message", NO_CAPACITY))
         return None
 
@@ -175,7 +175,7 @@ class Jobs:
             return folder if job.warm is not None else None
         former = self._jobs.get(pool.job)
         if former is not None:
-            former.warm = status("Reused", self._world.now() - pool.since, job.name)
+            former.warm = status("Reused", self._context.now() - pool.since, job.name)
             self._save(former)
         self._pools.remove(pool.job)
         job.chain_since = pool.chain_since
@@ -198,7 +198,7 @@ class Jobs:
                 job.warm = status("Terminated", 0)
                 self._save(job)
             return
-        now = self._world.now()
+        now = self._context.now()
         chain_since = job.chain_since if job.chain_since is not None else job.life.started_at or now
         pool = WarmPool(
             job.name,
@@ -213,25 +213,25 @@ class Jobs:
         pool = self._pools.add(pool)
         job.warm = status("Available", 0)
         self._save(job)
-        self._world.engine.at(pool.until, lambda: self._expire(pool))
+        self._context.loop.call_at(pool.until, lambda: self._expire(pool))
 
     def _expire(self, pool: WarmPool) -> None:
         current = self._pools.of(pool.job)
-        if current is not None and self._world.now() >= current.until:
+        if current is not None and self._context.now() >= current.until:
             self._end_pool(current)
 
     def _end_pool(self, pool: WarmPool) -> None:
         self._pools.remove(pool.job)
         job = self._jobs.get(pool.job)
         if job is not None:
-            job.warm = status("Terminated", min(self._world.now(), pool.until) - pool.since)
+            job.warm = status("Terminated", min(self._context.now(), pool.until) - pool.since)
             self._save(job)
         if pool.cache:
-            self._world.engine.work(lambda: shutil.rmtree(pool.cache, ignore_errors=True), lambda result, error: None)
+            self._context.loop.run_in_thread(lambda: shutil.rmtree(pool.cache, ignore_errors=True), lambda result, error: None)
 
     def _keep_alive(self, job: Job, seconds: int) -> None:
-        if seconds > self._world.settings.keep_alive_max_s:
-            raise invalid(f"KeepAlivePeriodInSeconds must be at most {self._world.settings.keep_alive_max_s}")
+        if seconds > self._context.settings.keep_alive_max_s:
+            raise invalid(f"KeepAlivePeriodInSeconds must be at most {self._context.settings.keep_alive_max_s}")
         if job.warm is None or job.warm["Status"] not in ("Available", "InUse"):
             raise invalid("The training job has no warm pool that could be updated.")
         job.request["ResourceConfig"] = {**job.request["ResourceConfig"], "KeepAlivePeriodInSeconds": seconds}
@@ -239,28 +239,28 @@ class Jobs:
         if pool is None:
             return
         pool = self._pools.add(replace(pool, until=pool.since + seconds))
-        if self._world.now() >= pool.until:
-            self._end_pool(replace(pool, until=self._world.now()))
+        if self._context.now() >= pool.until:
+            self._end_pool(replace(pool, until=self._context.now()))
         else:
-            self._world.engine.at(pool.until, lambda: self._expire(pool))
+            self._context.loop.call_at(pool.until, lambda: self._expire(pool))
 
     def _cache_of(self, job: Job) -> str:
         return self._caches.pop(job.name, str(self._own_cache(job)))
 
     def _own_cache(self, job: Job) -> Path:
-        return self._world.folder / "caches" / f"{zlib.crc32(job.name.encode()):08x}-{job.number}"
+        return self._context.folder / "caches" / f"{zlib.crc32(job.name.encode()):08x}-{job.number}"
 
     def _drop_cache(self, job: Job) -> None:
         if job.warm is None and job.chain_since is None:
             return
         folder = self._cache_of(job)
-        self._world.engine.work(lambda: shutil.rmtree(folder, ignore_errors=True), lambda result, error: None)
+        self._context.loop.run_in_thread(lambda: shutil.rmtree(folder, ignore_errors=True), lambda result, error: None)
 
     def _save(self, job: Job) -> None:
         self._store.save(job.name, job.number, job.to_json())
 
     def _load(self) -> None:
-        now = self._world.now()
+        now = self._context.now()
         for data in self._store.load():
             job = Job.from_json(data)
             self._jobs[job.name] = job

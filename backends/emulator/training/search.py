@@ -1,4 +1,4 @@
-"""Search over training jobs: filters on properties by path, joined by And or Or. Pure; used by the operations."""
+"""Search over training jobs: filters on properties by path, joined by And or Or. Pure."""
 
 from __future__ import annotations
 

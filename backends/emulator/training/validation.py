@@ -1,4 +1,4 @@
-"""Requests against botocore's model of a service, with patterns and limits, and what SageMaker's prose adds. Used by operations."""
+"""Requests against botocore's model of a service, with patterns and limits, and what SageMaker's prose adds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLASSES = {
 }
 
 
-class Model:
+class RequestValidator:
     """The operations of one service.
 
     Args:

@@ -1,4 +1,4 @@
-"""Managed warm pools: which request matches which pool, how long one is kept, what it bills. Pure but for its list; used by the jobs."""
+"""Managed warm pools: which request matches which pool, how long one is kept, what it bills. Pure but for its list."""
 
 from __future__ import annotations
 

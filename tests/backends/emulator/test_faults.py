@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from backends.emulator import ManualClock
+from backends.emulator.faults.injector import FaultInjector
 from backends.emulator.faults.rules import parse_faults, read_faults
-from backends.emulator.faults.rules_in_force import FaultBook
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.logs.delivery import LineFaults, metric_finder
 from definitions.errors import UserError
 
 
-def book(*faults, seed=0, clock=None):
-    return FaultBook(parse_faults(list(faults)), seed, (clock or ManualClock()).now)
+def injector(*faults, seed=0, clock=None):
+    return FaultInjector(parse_faults(list(faults)), seed, (clock or ManualClock()).now)
 
 
 def outcomes(found, operation, count, service="sagemaker"):
@@ -75,7 +75,7 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path, text, words):
 
 def test_a_rate_lets_a_burst_through_and_then_its_rate():
     clock = ManualClock()
-    found = book({"kind": "throttle", "operation": "CreateTrainingJob", "rate_per_s": 2, "burst": 4}, clock=clock)
+    found = injector({"kind": "throttle", "operation": "CreateTrainingJob", "rate_per_s": 2, "burst": 4}, clock=clock)
     assert outcomes(found, "CreateTrainingJob", 6) == [""] * 4 + ["ThrottlingException"] * 2
     assert outcomes(found, "StopTrainingJob", 1) == [""]
     clock.advance(1.0)
@@ -85,13 +85,13 @@ def test_a_rate_lets_a_burst_through_and_then_its_rate():
 
 
 def test_calls_are_spared_and_struck_by_count():
-    found = book({"kind": "expired_token", "operation": "Describe*", "after": 4, "times": 2})
+    found = injector({"kind": "expired_token", "operation": "Describe*", "after": 4, "times": 2})
     assert outcomes(found, "DescribeTrainingJob", 8) == [""] * 4 + ["ExpiredTokenException"] * 2 + [""] * 2
 
 
 def test_draws_depend_on_the_seed_and_the_count_alone():
     rule = {"kind": "error", "probability": 0.3, "code": "InternalFailure"}
-    one, again, other = (outcomes(book(rule, seed=seed), "X", 200) for seed in (1, 1, 2))
+    one, again, other = (outcomes(injector(rule, seed=seed), "X", 200) for seed in (1, 1, 2))
     assert one == again != other
     assert 35 <= one.count("InternalFailure") <= 85
 
@@ -99,20 +99,20 @@ def test_draws_depend_on_the_seed_and_the_count_alone():
 def test_a_job_s_fault_depends_on_its_name_and_life_alone():
     rule = {"kind": "capacity", "probability": 0.5}
     names = [f"x-{number}" for number in range(100)]
-    struck = {name for name in names if book(rule, seed=3).for_job("capacity", name, "ml.m5.large")}
-    found = book(rule, seed=3)
+    struck = {name for name in names if injector(rule, seed=3).for_job("capacity", name, "ml.m5.large")}
+    found = injector(rule, seed=3)
     assert {name for name in reversed(names) if found.for_job("capacity", name, "ml.m5.large")} == struck
     assert 30 <= len(struck) <= 70
 
 
 def test_a_job_s_fault_strikes_each_job_so_many_times():
-    found = book({"kind": "spot_interruption", "job": "x-1", "times": 2})
+    found = injector({"kind": "spot_interruption", "job": "x-1", "times": 2})
     assert [bool(found.for_job("spot_interruption", "x-1", "t", life)) for life in range(4)] == [True, True, False, False]
     assert found.for_job("spot_interruption", "x-11", "t") is None
 
 
 def test_s3_errors_apply_to_keys():
-    found = book({"kind": "s3_error", "operation": "GetObject", "bucket": "b", "key": "data/*", "code": "SlowDown", "status": 503})
+    found = injector({"kind": "s3_error", "operation": "GetObject", "bucket": "b", "key": "data/*", "code": "SlowDown", "status": 503})
     with pytest.raises(ServiceError) as caught:
         found.check_call("s3", "GetObject", "b", "data/1")
     assert (caught.value.code, caught.value.status) == ("SlowDown", 503)
@@ -121,7 +121,7 @@ def test_s3_errors_apply_to_keys():
 
 
 def test_rules_are_lifted_by_kind():
-    found = book({"kind": "clock_ahead", "seconds": 240}, {"kind": "quota", "quota": "ml.* for training job usage", "limit": 3})
+    found = injector({"kind": "clock_ahead", "seconds": 240}, {"kind": "quota", "quota": "ml.* for training job usage", "limit": 3})
     assert (found.clock_ahead_s(), found.quota("ml.m5.large for training job usage")) == (240.0, 3)
     found.clear("clock_ahead")
     assert (found.clock_ahead_s(), found.quota("ml.m5.large for training job usage")) == (0.0, 3)
@@ -135,7 +135,7 @@ def test_a_line_s_fate_is_the_same_each_time():
         {"kind": "reordered_logs", "seconds": 5.0},
         {"kind": "late_logs", "seconds": 30, "after_line": 22},
     ]
-    found = book(*rules, seed=7)
+    found = injector(*rules, seed=7)
     faults = LineFaults(
         tuple(rule for kind in ("late_logs", "repeated_logs", "reordered_logs") for rule in found.planned(kind, "j", "t", 0))
     )

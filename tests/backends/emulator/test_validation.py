@@ -6,7 +6,7 @@ import pytest
 
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.training.limits import check_create
-from backends.emulator.training.validation import Model
+from backends.emulator.training.validation import RequestValidator
 
 BASE = {
     "TrainingJobName": "a-1",
@@ -20,7 +20,7 @@ BASE = {
 
 @pytest.fixture(scope="module")
 def model():
-    return Model("sagemaker")
+    return RequestValidator("sagemaker")
 
 
 def check(model, request):

@@ -7,7 +7,7 @@ from botocore.validate import ParamValidator
 
 from backends.base import InputChannel, JobSpec, Limits
 from backends.emulator.training.limits import check_create
-from backends.emulator.training.validation import Model
+from backends.emulator.training.validation import RequestValidator
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.request import ENTRYPOINT, arguments_fit, program_parameters, shown_parameters, training_job
 from backends.sagemaker.jobs.tags import allowed
@@ -39,7 +39,7 @@ VPC = {"subnets": ("subnet-1",), "security_groups": ("sg-1",)}
 
 @pytest.fixture(scope="module")
 def model():
-    return Model("sagemaker")
+    return RequestValidator("sagemaker")
 
 
 @pytest.fixture(scope="module")

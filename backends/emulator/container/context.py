@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from backends.emulator.container.namespaces import Isolation
-from backends.emulator.core.engine import Engine
+from backends.emulator.core.event_loop import EventLoop
 from backends.emulator.core.settings import Settings
-from backends.emulator.faults.rules_in_force import FaultBook
+from backends.emulator.faults.injector import FaultInjector
 from backends.emulator.logs.store import LogStore
 from backends.emulator.s3.store import S3Store
 
 
 @dataclass
-class World:
+class Context:
     """The emulator's parts.
 
     Args:
@@ -28,10 +28,10 @@ class World:
     """
 
     settings: Settings
-    engine: Engine
+    loop: EventLoop
     s3: S3Store
     logs: LogStore
-    book: FaultBook
+    injector: FaultInjector
     folder: Path
     scratch: Path
     isolation: Isolation
@@ -43,8 +43,8 @@ class World:
 
     def now(self) -> float:
         """Return the time by the emulator's clock, without the fault of a clock that is ahead."""
-        return self.engine.clock.now()
+        return self.loop.clock.now()
 
     def service_now(self) -> float:
         """Return the time that the service shows."""
-        return self.engine.clock.now() + self.book.clock_ahead_s()
+        return self.loop.clock.now() + self.injector.clock_ahead_s()

@@ -1,4 +1,4 @@
-"""Which fault strikes what, decided by seed so that a run can be repeated. Used by the server, the jobs and the logs."""
+"""Which fault strikes what, decided by seed so that a run can be repeated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from backends.emulator.faults.rules import Fault
+from backends.emulator.faults.rules import FaultRule
 from backends.emulator.http.errors import ServiceError, throttled
 
 _OF_THE_PLATFORM = "Job"
@@ -21,7 +21,7 @@ class _Bucket:
     filled_at: float
 
 
-class FaultBook:
+class FaultInjector:
     """The rules in force.
 
     A rule for calls draws by its count of fitting calls, a rule for jobs by the job's name and life: neither depends on how the
@@ -33,17 +33,17 @@ class FaultBook:
         now: the clock that rates go by.
     """
 
-    def __init__(self, faults: Iterable[Fault], seed: int, now: Callable[[], float]) -> None:
+    def __init__(self, faults: Iterable[FaultRule], seed: int, now: Callable[[], float]) -> None:
         self._seed, self._now = seed, now
         self._lock = threading.Lock()
-        self._faults: list[tuple[int, Fault]] = []
+        self._faults: list[tuple[int, FaultRule]] = []
         self._added = 0
         self._calls: Counter[int] = Counter()
         self._struck: Counter[tuple[int, str]] = Counter()
         self._buckets: dict[int, _Bucket] = {}
         self.add(faults)
 
-    def add(self, faults: Iterable[Fault]) -> None:
+    def add(self, faults: Iterable[FaultRule]) -> None:
         """Put further rules in force."""
         with self._lock:
             for fault in faults:
@@ -55,7 +55,7 @@ class FaultBook:
         with self._lock:
             self._faults = [(number, fault) for number, fault in self._faults if kind is not None and fault.kind != kind]
 
-    def rules(self) -> list[Fault]:
+    def rules(self) -> list[FaultRule]:
         """Return the rules in force."""
         return [fault for _, fault in self._faults]
 
@@ -87,7 +87,7 @@ class FaultBook:
                 continue
             raise _error(fault, service)
 
-    def for_job(self, kind: str, job: str, instance_type: str, life: int = 0) -> Fault | None:
+    def for_job(self, kind: str, job: str, instance_type: str, life: int = 0) -> FaultRule | None:
         """Return the rule of a kind that strikes this life of a job, and count it as struck."""
         for number, fault in list(self._faults):
             if self._fits_job(number, fault, kind, job, instance_type, life):
@@ -96,7 +96,7 @@ class FaultBook:
                 return fault
         return None
 
-    def planned(self, kind: str, job: str, instance_type: str, life: int) -> list[tuple[int, Fault]]:
+    def planned(self, kind: str, job: str, instance_type: str, life: int) -> list[tuple[int, FaultRule]]:
         """Return the rules of a kind that may strike this life of a job, with their numbers; `struck` counts when one did."""
         return [(number, fault) for number, fault in self._faults if self._fits_job(number, fault, kind, job, instance_type, life)]
 
@@ -109,7 +109,7 @@ class FaultBook:
         """Return a generator that depends on the seed, the rule and `what` alone."""
         return random.Random("/".join(map(str, (self._seed, number, *what))))
 
-    def _fits_job(self, number: int, fault: Fault, kind: str, job: str, instance_type: str, life: int) -> bool:
+    def _fits_job(self, number: int, fault: FaultRule, kind: str, job: str, instance_type: str, life: int) -> bool:
         if fault.kind != kind or not fnmatch.fnmatchcase(job, fault.job) or not fnmatch.fnmatchcase(instance_type, fault.instance_type):
             return False
         if life < fault.after or (fault.times is not None and self._struck[number, job] >= fault.times):
@@ -118,7 +118,7 @@ class FaultBook:
             return True
         return self.draw(number, job, life).random() < fault.probability
 
-    def _strikes_call(self, number: int, fault: Fault) -> bool:
+    def _strikes_call(self, number: int, fault: FaultRule) -> bool:
         with self._lock:
             count = self._calls[number]
             self._calls[number] += 1
@@ -147,7 +147,7 @@ def _named(operation: str, pattern: str) -> bool:
     return any(fnmatch.fnmatchcase(operation, one.strip()) for one in pattern.split(","))
 
 
-def _error(fault: Fault, service: str) -> ServiceError:
+def _error(fault: FaultRule, service: str) -> ServiceError:
     if fault.kind == "throttle":
         return ServiceError("SlowDown", "Please reduce your request rate.", 503) if service == "s3" else throttled()
     if fault.kind == "expired_token":

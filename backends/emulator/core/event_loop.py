@@ -1,4 +1,4 @@
-"""One thread that drives all jobs: timers, descriptors, and results of work done by a few helpers. Used by everything that runs jobs."""
+"""One thread that drives all jobs: timers, descriptors, and results of work done by a few helpers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_WAIT_S = 30.0
 _SWEEP_EVERY = 1024
 
 
-class Timer:
+class TimerHandle:
     """A call that is to come; `cancel` forgets it."""
 
     def __init__(self, call: Callable[[], None]) -> None:
@@ -32,10 +32,10 @@ class Timer:
         self.call = None
 
 
-class Engine:
+class EventLoop:
     """Calls back at times, on readable descriptors and after work; never two at once, and always holding `lock`.
 
-    A job that waits or whose script is silent therefore costs no thread. What blocks goes to `work`.
+    A job that waits or whose script is silent therefore costs no thread. What blocks goes to `run_in_thread`.
 
     Args:
         clock: what timers go by.
@@ -45,7 +45,7 @@ class Engine:
     def __init__(self, clock: Clock, workers: int) -> None:
         self.clock = clock
         self.lock = threading.RLock()
-        self._timers: list[tuple[float, int, Timer]] = []
+        self._timers: list[tuple[float, int, TimerHandle]] = []
         self._posted: deque[Callable[[], None]] = deque()
         self._numbers = itertools.count()
         self._selector = selectors.DefaultSelector()
@@ -54,7 +54,7 @@ class Engine:
         os.set_blocking(self._wake_write, False)
         self._selector.register(self._wake_read, selectors.EVENT_READ, None)
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="emulator-work")
-        self._thread = threading.Thread(target=self._run, name="emulator-engine", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="emulator-loop", daemon=True)
         self._closing = False
         clock.subscribe(self.wake)
 
@@ -82,14 +82,14 @@ class Engine:
         except (BlockingIOError, OSError):
             return
 
-    def post(self, call: Callable[[], None]) -> None:
-        """Call soon, in the engine's thread."""
+    def call_soon(self, call: Callable[[], None]) -> None:
+        """Call soon, in the loop's thread."""
         self._posted.append(call)
         self.wake()
 
-    def at(self, moment: float, call: Callable[[], None]) -> Timer:
+    def call_at(self, moment: float, call: Callable[[], None]) -> TimerHandle:
         """Call at a time of the clock."""
-        timer = Timer(call)
+        timer = TimerHandle(call)
         with self.lock:
             number = next(self._numbers)
             heapq.heappush(self._timers, (moment, number, timer))
@@ -101,29 +101,29 @@ class Engine:
             self.wake()
         return timer
 
-    def after(self, seconds: float, call: Callable[[], None]) -> Timer:
+    def call_later(self, seconds: float, call: Callable[[], None]) -> TimerHandle:
         """Call after so many seconds of the clock."""
-        return self.at(self.clock.now() + seconds, call)
+        return self.call_at(self.clock.now() + seconds, call)
 
-    def watch(self, descriptor: int, call: Callable[[], None]) -> None:
-        """Call whenever a descriptor is readable; to be used in the engine's thread."""
+    def add_reader(self, descriptor: int, call: Callable[[], None]) -> None:
+        """Call whenever a descriptor is readable; to be used in the loop's thread."""
         self._selector.register(descriptor, selectors.EVENT_READ, call)
 
-    def unwatch(self, descriptor: int) -> None:
+    def remove_reader(self, descriptor: int) -> None:
         """Stop watching a descriptor; one that is not watched is ignored."""
         try:
             self._selector.unregister(descriptor)
         except KeyError:
             return
 
-    def work(self, task: Callable[[], T], then: Callable[[T | None, BaseException | None], None]) -> None:
-        """Run a task in a helper thread, then call `then(result, error)` in the engine's."""
+    def run_in_thread(self, task: Callable[[], T], then: Callable[[T | None, BaseException | None], None]) -> None:
+        """Run a task in a helper thread, then call `then(result, error)` in the loop's."""
 
         def done(future: Future[T]) -> None:
             if future.cancelled():
                 return
             error = future.exception()
-            self.post(lambda: then(None if error else future.result(), error))
+            self.call_soon(lambda: then(None if error else future.result(), error))
 
         try:
             self._pool.submit(task).add_done_callback(done)
