@@ -1,7 +1,5 @@
 """FROM where: the command line, one module per verb; and `run`, the programmatic twin of `hpo_main.py`."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,7 +8,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 
-def run(benchmark: Any, **options: Any) -> list[ExperimentResult]:
+def run(benchmark: Any, **options: Any) -> "list[ExperimentResult]":
     """Run experiments from Python, as `hpo_main.py` does, without its printing.
 
     Args:

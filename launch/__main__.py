@@ -1,12 +1,12 @@
 """`outrider VERB` = `python -m launch VERB`: finds the verb's module, shows `UserError` without a traceback, returns the exit code."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import os
 import sys
 from collections.abc import Sequence
+
+from launch.python_version import too_old
 
 VERBS = {
     "run": "run benchmarks (what hpo_main.py does)",
@@ -22,18 +22,25 @@ VERBS = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: "Sequence[str] | None" = None) -> int:
     """Run one verb and return its exit code (see the README for their meaning)."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    from launch.origin import check_origin
+    problem = too_old(sys.version_info[:3])
+    if problem is None:
+        from launch.origin import check_origin
 
-    problem = check_origin()
+        problem = check_origin()
     if problem is not None:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_usage())
         return 0 if arguments else 2
+    if arguments[0] == "--version":
+        from definitions import __version__
+
+        print(f"outrider {__version__}")
+        return 0
     verb, rest = arguments[0], arguments[1:]
     if verb not in VERBS:
         from definitions.errors import did_you_mean
@@ -43,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _guarded(verb, rest)
 
 
-def _guarded(verb: str, arguments: Sequence[str]) -> int:
+def _guarded(verb: str, arguments: "Sequence[str]") -> int:
     from definitions.errors import EXIT_INTERRUPTED, OutriderError
 
     try:
@@ -68,7 +75,7 @@ def _guarded(verb: str, arguments: Sequence[str]) -> int:
 def _usage() -> str:
     lines = [f"  {verb:<10}{summary}" for verb, summary in VERBS.items()]
     return (
-        "usage: outrider VERB ...\n\nverbs:\n"
+        "usage: outrider VERB ... | --version\n\nverbs:\n"
         + "\n".join(lines)
         + "\n\n`outrider VERB --help` explains each. --emulate on any of them runs an emulator of AWS beside it."
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from definitions import __version__
 from launch.parser import VerbParser, default_results_dir
 from launch.request import RunRequest
 
@@ -69,6 +70,7 @@ def make_parser() -> VerbParser:
         help="1: jobs on SageMaker whose instances are kept for the next: --backend warm_pool",
     )
     other.add_argument("--emulate", action="store_true", help="run an emulator of SageMaker's training jobs and S3 for this command")
+    other.add_argument("--version", action="version", version=f"outrider {__version__}", help="print Outrider's version and stop")
     other.add_argument("--yes", action="store_true", help="do not ask before spending real money")
     other.add_argument("--save_tuner", nargs="?", const="1", help=argparse.SUPPRESS)
     other.add_argument("--launched_remotely", nargs="?", const="1", help=argparse.SUPPRESS)

@@ -12,6 +12,7 @@ from benchmarking.methods.random_search import draws
 from benchmarking.methods.searchers.base import Observation, SearcherSpec
 from benchmarking.methods.searchers.encoding import allowed
 from benchmarking.methods.searchers.process import Apart, Here, Thinker
+from benchmarking.methods.searchers.registry import check_installed
 from definitions.configuration import configuration_id
 from definitions.space import SearchSpace
 
@@ -62,6 +63,7 @@ class Proposals:
             self._draws = draws(space, context.seed)
             self._draw()
         else:
+            check_installed(method, searcher)
             self._thinker = Here(SearcherSpec(searcher, space, context.seed, context.arguments, context.rules, full))
 
     @property
