@@ -35,8 +35,8 @@ from benchmarking.planning.inputs import Inputs
 from benchmarking.planning.job_builder import JobBuilder
 from benchmarking.report.summary import Summary, summarise
 from benchmarking.report.warm import warm_document
+from definitions.backend_registry import backend_description
 from definitions.errors import OutriderError, UserError
-from definitions.sagemaker import CLOUD_BACKENDS
 from definitions.schema import BenchmarkDefinition
 
 logger = logging.getLogger(__name__)
@@ -203,7 +203,8 @@ def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder)
     """Raise `UserError` where money is limited but some configuration's price, or that of what it falls back to, is unknown."""
     if definition.budget.max_cost is None:
         return
-    fallbacks = getattr(definition, backend).fallback_instance_types or () if backend in CLOUD_BACKENDS else ()
+    described = backend_description(backend)
+    fallbacks = described.fallback_instance_types(definition.block(backend, described.block))
     types = dict.fromkeys([*instance_types(definition, backend), *fallbacks])
     unknown = [name for name in types if jobs.price({"instance_type": name})[0] is None]
     if unknown:

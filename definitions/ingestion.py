@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from definitions.errors import UserError, did_you_mean
+from definitions.formats import LAYOUTS
 
-LAYOUTS = ("files", "shards")
 BACKENDS = ("local", "sagemaker", "warm_pool", "simulated")
 """Back-ends whose abilities this table knows; one that was plugged in answers for itself."""
 

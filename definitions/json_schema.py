@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from pydantic import create_model
+
+from definitions.backend_registry import BUILT_IN, backend_description
 from definitions.schema import BenchmarkDefinition
 
 FILE = Path(__file__).with_name("schema.json")
@@ -21,9 +25,15 @@ _INTERVALS = {
 _RANGES = {"finrange": "linear", "logfinrange": "log"}
 
 
-def json_schema() -> dict[str, Any]:
-    """Return the schema (draft 2020-12): the models' own, with domains, counts and shorthands as people write them."""
-    schema = BenchmarkDefinition.model_json_schema()
+def json_schema(backends: Iterable[str] = BUILT_IN) -> dict[str, Any]:
+    """Return the schema (draft 2020-12): the models' own, with domains, counts and shorthands as people write them.
+
+    Args:
+        backends: whose blocks are in it.
+    """
+    schema = _with_blocks(backends).model_json_schema()
+    schema["additionalProperties"] = False
+    schema["properties"]["study"] = schema["properties"].pop("study")
     definitions: dict[str, Any] = schema["$defs"]
     definitions["Domain"] = _domain()
     for model in (schema, *definitions.values()):
@@ -42,6 +52,13 @@ def json_schema() -> dict[str, Any]:
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Outrider benchmark definition"}
     untitled: dict[str, Any] = _without_titles(schema)
     return {**head, **untitled}
+
+
+def _with_blocks(backends: Iterable[str]) -> type[BenchmarkDefinition]:
+    """Return the definition's model with each back-end's block as a field."""
+    models = {name: backend_description(name).block for name in backends}
+    fields: dict[str, Any] = {name: (model, model()) for name, model in models.items()}
+    return create_model("BenchmarkDefinition", __base__=BenchmarkDefinition, __doc__=BenchmarkDefinition.__doc__, **fields)
 
 
 def text() -> str:

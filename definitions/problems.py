@@ -1,7 +1,4 @@
-"""Turns what the schema refuses into lines that a person can act on: file, line, key, what is wrong, what is allowed.
-
-Used by `resolve`.
-"""
+"""Turns what the schema refuses into lines that a person can act on: file, line, key, what is wrong, what is allowed."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from definitions.backend_registry import backend_description, backend_names
 from definitions.draft import child
 from definitions.errors import UserError, nearest
 from definitions.schema import BenchmarkDefinition, ContradictionError, Model
@@ -89,14 +87,29 @@ def unknown_key(path: KeyPath, known: Iterable[str]) -> str:
     return "unknown key; " + (f"did you mean {near!r}?" if near else "known: " + (", ".join(options) or "none"))
 
 
+def _unknown_backend(name: str) -> str:
+    installed = backend_names()
+    near = nearest(name, installed)
+    hint = f"did you mean {near!r}? " if near else ""
+    return f"there is no such key, and no back-end of this name is installed; {hint}installed: {', '.join(installed)}"
+
+
 def fields_at(path: KeyPath, data: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the keys that the schema knows at a path; empty where any or none are allowed."""
-    return tuple(name for kind in _kinds_at(path, data) if _is_model(kind) for name in kind.model_fields)
+    fields = tuple(name for kind in _kinds_at(path, data) if _is_model(kind) for name in kind.model_fields)
+    return fields if path else (*fields, *backend_names())
 
 
 def takes_text(path: KeyPath, data: Mapping[str, Any]) -> bool:
     """Return whether the value at a path is text and nothing else, so that `2.10` is meant as it is written."""
     return set(_kinds_at(path, data)) - {type(None)} == {str}
+
+
+def takes_list(path: KeyPath, data: Mapping[str, Any]) -> bool:
+    """Return whether the value at a path is a list of single values."""
+    kinds = _kinds_at(path, data)
+    items = [part for kind in kinds if typing.get_origin(kind) is tuple for part in _parts(typing.get_args(kind)[0])]
+    return bool(items) and not any(_is_model(item) or typing.get_origin(item) is dict for item in items)
 
 
 def _kinds_at(path: KeyPath, data: Mapping[str, Any]) -> list[Any]:
@@ -116,9 +129,25 @@ def _is_model(kind: Any) -> bool:
 def _inside(kind: Any, step: str | int) -> list[Any]:
     if _is_model(kind):
         field = kind.model_fields.get(str(step))
+        if field is None and kind is BenchmarkDefinition:
+            return _block_models(str(step))
         return [] if field is None else _parts(field.annotation)
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     return _parts(arguments[-1 if origin is dict else 0]) if origin in (dict, tuple) else []
+
+
+def _takes_mapping(field: str) -> bool:
+    return field in BenchmarkDefinition.model_fields and any(
+        _is_model(kind) or typing.get_origin(kind) is dict for kind in _kinds_at((field,), {})
+    )
+
+
+def _block_models(backend: str) -> list[Any]:
+    """Return the model of a back-end's block, as a list of one; empty where there is none, or it cannot be loaded."""
+    try:
+        return [backend_description(backend).block]
+    except UserError:
+        return []
 
 
 def _parts(annotation: Any) -> list[Any]:
@@ -172,7 +201,9 @@ def _translate(detail: dict[str, Any], data: Mapping[str, Any]) -> Iterator[Prob
     if in_union and kind.endswith(("_type", "_parsing", "_from_float")) and not isinstance(given, Model):
         yield Problem(path, f"needs {_SCALAR}; {_shown(given)} was given")
     elif kind == "extra_forbidden":
-        yield Problem(path, unknown_key(path, fields_at(path[:-1], data)))
+        known = fields_at(path[:-1], data)
+        is_block = len(path) == 1 and isinstance(given, Mapping) and not _takes_mapping(nearest(str(path[0]), known))
+        yield Problem(path, _unknown_backend(str(path[0])) if is_block else unknown_key(path, known))
     else:
         yield Problem(path, _text(kind, path, context, given, str(detail["msg"])))
 

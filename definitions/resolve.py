@@ -1,7 +1,4 @@
-"""Resolves a benchmark definition for one back-end: defaults < file < the back-end's block < `--set`; knows each value's origin.
-
-Used by the command line and `launch.run`, before anything starts.
-"""
+"""Resolves a benchmark definition for one back-end: defaults < file < the back-end's block < `--set`; knows each value's origin."""
 
 from __future__ import annotations
 
@@ -14,38 +11,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from definitions import strict_json
+from definitions.backend_description import BackendDescription
+from definitions.backend_registry import backend_description
 from definitions.draft import PYTHON, Draft, units
 from definitions.errors import UserError, nearest
 from definitions.problems import Problem, complaint, dotted, problems_of
-from definitions.sagemaker import SageMakerOptions
-from definitions.schema import (
-    DERIVED_OBJECTIVES,
-    BenchmarkDefinition,
-    ContradictionError,
-    LocalBlock,
-    Overrides,
-    SageMakerBlock,
-    SimulatedBlock,
-)
+from definitions.schema import KEEP_FOREIGN, BenchmarkDefinition, ContradictionError, ForeignBlock, Overrides
 from definitions.settings import apply_settings
 from definitions.yaml_source import KeyPath, Place, Source, with_datasets
-
-BLOCKS: Mapping[str, type[Overrides]] = {
-    "local": LocalBlock,
-    "simulated": SimulatedBlock,
-    "sagemaker": SageMakerBlock,
-    "warm_pool": SageMakerBlock,
-}
-"""Back-ends that have a block in a definition."""
-
-LAYERS: Mapping[str, tuple[str, ...]] = {"warm_pool": ("sagemaker", "warm_pool")}
-"""Blocks that are laid over one another, the last on top; all other back-ends use their own."""
-
-UNHASHED = (
-    *("role", "grace_s", "tags", "subnets", "security_groups", "volume_kms_key", "output_kms_key"),
-    *("max_wait", "keep_alive", "profiler", "profiler_interval_ms", "console_metrics", "retries", "log_settle_s"),
-)
-"""Options of back-ends that do not determine results."""
 
 _MANY = 10_000
 
@@ -74,23 +47,29 @@ def resolve(
     methods: Sequence[str] = (),
     check_files: bool = True,
     working_dir: Path | None = None,
+    keep_foreign: bool = False,
 ) -> Resolved:
     """Resolve what a file says.
 
     Args:
         source: the file.
-        backend: its block is merged; a back-end that has none is fine.
+        backend: its block is merged.
         settings: `key=value` texts, as after `--set`.
         methods: names of all known methods, to check those that the definition names; empty for no check.
         check_files: whether the script must exist.
         working_dir: what relative paths in settings are relative to; the current folder where None.
+        keep_foreign: whether back-ends may be named that are not installed, to read what was measured on them; their options are kept
+            unchecked.
 
     Raises:
-        UserError: anything wrong in the file (all problems in one message, with their lines), in a setting, or a missing script.
+        UserError: anything wrong in the file (all problems in one message, with their lines), in a setting, a missing script, or a
+            back-end that is not installed.
     """
     source = with_datasets(source)
-    _check_structure(source)
-    return _Resolution(source.data, source.place, str(source.path), backend, working_dir or Path.cwd()).run(
+    described = _described(backend, keep_foreign)
+    context = KEEP_FOREIGN if keep_foreign else None
+    _check_structure(source, context)
+    return _Resolution(source.data, source.place, str(source.path), described, backend, working_dir or Path.cwd(), context).run(
         lambda path: source.file_of(path).parent, settings, methods, check_files
     )
 
@@ -107,7 +86,8 @@ def resolve_python(
     """Resolve a definition built in Python, as `resolve` does; its relative paths are relative to `working_dir`."""
     folder = working_dir or Path.cwd()
     data = definition.model_dump(exclude_unset=True)
-    return _Resolution(data, lambda _: PYTHON, f"benchmark {definition.name!r}", backend, folder).run(
+    about = f"benchmark {definition.name!r}"
+    return _Resolution(data, lambda _: PYTHON, about, _described(backend, False), backend, folder, None).run(
         lambda _: folder, settings, methods, check_files
     )
 
@@ -117,7 +97,8 @@ def definition_hash(definition: BenchmarkDefinition, method: str | None = None) 
 
     In it: script name, arguments, space (in normal form) or trials, valid, inputs, datasets, repeats, order, objectives (in their order),
     fidelity, exclusive, preload, points_to_evaluate, the back-end's block, and the arguments of `method` where it is a variant.
-    Not in it: name, description, source_dir, budget, n_workers, study, other methods, the options `UNHASHED` of the block.
+    Not in it: name, description, source_dir, budget, n_workers, study, other methods, the options of the block that its back-end says do
+    not determine results.
 
     Args:
         definition: as resolved for a back-end.
@@ -127,7 +108,9 @@ def definition_hash(definition: BenchmarkDefinition, method: str | None = None) 
     # What is null is left out where null says "not given", so that a new optional field does not change old hashes.
     dump = definition.model_dump(mode="json", include={"script", "arguments", "valid", "repeats", "order", "preload"})
     dump |= definition.model_dump(mode="json", include={"inputs", "datasets", "fidelity"}, exclude_none=True)
-    blocks = {name: getattr(definition, name).model_dump(mode="json", exclude_none=True, exclude=set(UNHASHED)) for name in BLOCKS}
+    blocks = {
+        name: block.model_dump(mode="json", exclude_none=True, exclude=_unhashed(name, block)) for name, block in definition.blocks.items()
+    }
     content = {
         **dump,
         "space": definition.search_space.spec(),
@@ -140,16 +123,38 @@ def definition_hash(definition: BenchmarkDefinition, method: str | None = None) 
     return hashlib.sha256(strict_json.dumps(content).encode()).hexdigest()[:16]
 
 
-class _Resolution:
-    """One run through the layers."""
+def _unhashed(name: str, block: Overrides) -> set[str]:
+    return set() if isinstance(block, ForeignBlock) else set(backend_description(name).unhashed)
 
-    def __init__(self, data: Mapping[str, Any], place: Callable[[KeyPath], Place], about: str, backend: str, working_dir: Path) -> None:
-        blocks = {name: data[name] for name in BLOCKS if name in data}
-        self.draft = Draft({key: value for key, value in data.items() if key not in BLOCKS}, place)
-        self.about, self.backend, self.working_dir = about, backend, working_dir
-        for name in LAYERS.get(backend, (backend,)):
-            if name in blocks:
-                self._lay_block(name, blocks[name], place)
+
+def _described(backend: str, keep_foreign: bool) -> BackendDescription[Any] | None:
+    """Return the description of the back-end that is resolved for; None where it need not be installed, and is not."""
+    try:
+        return backend_description(backend)
+    except UserError:
+        if keep_foreign:
+            return None
+        raise
+
+
+class _Resolution:
+    """One run through the layers; `described` is None where the back-end is not installed."""
+
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        place: Callable[[KeyPath], Place],
+        about: str,
+        described: BackendDescription[Any] | None,
+        backend: str,
+        working_dir: Path,
+        context: dict[str, bool] | None,
+    ) -> None:
+        self.draft = Draft({key: value for key, value in data.items() if key in BenchmarkDefinition.model_fields}, place)
+        self.about, self.described, self.backend, self.working_dir, self.context = about, described, backend, working_dir, context
+        for name in (backend,) if described is None else described.layers:
+            if name in data:
+                self._lay_block(name, data[name], place)
 
     def _lay_block(self, name: str, block: Mapping[str, Any], place: Callable[[KeyPath], Place]) -> None:
         given = {key: value for key, value in block.items() if value is not None}
@@ -162,20 +167,20 @@ class _Resolution:
         self.draft.merge((), {self.backend: options} if options else {}, lambda path: within(path[1:]))
 
     def run(self, folder: Callable[[KeyPath], Path], settings: Sequence[str], methods: Sequence[str], check_files: bool) -> Resolved:
-        apply_settings(self.draft, settings, self.backend)
-        definition = _validated(self.draft.data, self.draft.place, self.about)
-        problems = [*_program_problems(definition, self.backend), *_cross_checks(definition, methods)]
+        apply_settings(self.draft, settings, self.backend, self.described)
+        definition = self._validated()
+        problems = [*_program_problems(definition, self.described), *_cross_checks(definition, methods)]
         if problems:
             raise complaint(problems, self.draft.place, self.about)
         self._make_absolute(folder)
-        definition = _validated(self.draft.data, self.draft.place, self.about)
+        definition = self._validated()
         if check_files:
             self._check_script(definition)
         parts = units(shown_data(definition, self.backend))
         return Resolved(definition, {dotted(path): self.draft.origin(path) for path, _ in parts}, self.backend)
 
     def _make_absolute(self, folder: Callable[[KeyPath], Path]) -> None:
-        paths: list[KeyPath] = [("source_dir",), (self.backend, "table")]
+        paths: list[KeyPath] = [("source_dir",), *((self.backend, name) for name in (self.described.paths if self.described else ()))]
         paths += [("datasets", name, "path") for name in self.draft.get(("datasets",)) or {}]
         for path in paths:
             value = self.draft.get(path)
@@ -202,31 +207,28 @@ class _Resolution:
                 "`script` is relative to `source_dir`",
             )
 
+    def _validated(self) -> BenchmarkDefinition:
+        try:
+            return BenchmarkDefinition.model_validate(self.draft.data, context=self.context)
+        except ValidationError as error:
+            raise complaint(problems_of(error, self.draft.data), self.draft.place, self.about) from None
+
 
 def shown_data(definition: BenchmarkDefinition, backend: str) -> dict[str, Any]:
     """Return a resolved definition as nested data without what cannot apply: other back-ends' blocks, merged parts of its own."""
-    data = definition.model_dump()
-    for name in BLOCKS:
-        block = data.pop(name)
-        if name == backend:
-            data[name] = {key: value for key, value in block.items() if key not in Overrides.model_fields}
+    data = definition.model_dump(exclude=set(definition.blocks))
+    block = definition.blocks.get(backend) or backend_description(backend).block()
+    data[backend] = {key: value for key, value in block.model_dump().items() if key not in Overrides.model_fields}
     return data
 
 
-def _check_structure(source: Source) -> None:
+def _check_structure(source: Source, context: dict[str, bool] | None) -> None:
     """Refuse unknown keys and wrong values anywhere in a file; what does not fit together depends on the back-end."""
     try:
-        BenchmarkDefinition.model_validate(source.data)
+        BenchmarkDefinition.model_validate(source.data, context=context)
     except ValidationError as error:
         if not any(isinstance(detail.get("ctx", {}).get("error"), ContradictionError) for detail in error.errors()):
             raise complaint(problems_of(error, source.data), source.place, str(source.path)) from None
-
-
-def _validated(data: Mapping[str, Any], place: Callable[[KeyPath], Place], about: str) -> BenchmarkDefinition:
-    try:
-        return BenchmarkDefinition.model_validate(data)
-    except ValidationError as error:
-        raise complaint(problems_of(error, data), place, about) from None
 
 
 def _cross_checks(definition: BenchmarkDefinition, methods: Sequence[str]) -> Iterator[Problem]:
@@ -256,23 +258,12 @@ def _cross_checks(definition: BenchmarkDefinition, methods: Sequence[str]) -> It
                 yield Problem(where, _unknown_method(name, [*methods, *variants]))
 
 
-def _program_problems(definition: BenchmarkDefinition, backend: str) -> Iterator[Problem]:
-    """Yield what is wrong with the program that is to run: a script of the user's, or what SageMaker runs without one."""
-    options = getattr(definition, backend, None)
-    if not isinstance(options, SageMakerOptions):
-        if definition.script is None:
-            yield Problem(("script",), f"is missing; back-end {backend} runs nothing else")
-        return
-    if options.image is not None and options.algorithm_name is not None:
-        yield Problem((backend, "algorithm_name"), "an image is given too; keep one of them")
-    if options.algorithm_name is not None and definition.script is not None:
-        yield Problem((backend, "algorithm_name"), "an algorithm runs its own program; leave out `script`, or give an image")
-    if definition.script is None and options.image is None and options.algorithm_name is None:
-        yield Problem(("script",), f"is missing; without one, give {backend}.image or {backend}.algorithm_name")
-    if options.algorithm_name is not None:
-        for name in definition.objectives:
-            if name not in DERIVED_OBJECTIVES and name not in (options.metrics or {}):
-                yield Problem(("objectives", name), f"an algorithm prints no reports; give {backend}.metrics.{name}, a regular expression")
+def _program_problems(definition: BenchmarkDefinition, described: BackendDescription[Any] | None) -> Iterator[Problem]:
+    """Yield what is wrong with the program that is to run, as its back-end says."""
+    if described is not None:
+        block = definition.block(described.name, described.block)
+        found = described.program_problems(block, definition.script, tuple(definition.objectives))
+        yield from (Problem(path, text) for path, text in found)
 
 
 def _unknown_method(name: str, known: Sequence[str]) -> str:

@@ -2,162 +2,64 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, ValidationInfo, model_validator
+from pydantic_core import InitErrorDetails
 
+from definitions.backend_registry import backend_description, backend_names
 from definitions.configuration import Scalar
+from definitions.datasets import Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset
 from definitions.errors import UserError
-from definitions.fields import KEEP_WHOLE, Count, Dollars, Flag, NotNegative, Number, Positive, Seconds, Size, Text
-from definitions.sagemaker import SageMakerOptions
-from definitions.space import SearchSpace, parse_domain
+from definitions.fields import KEEP_WHOLE, Flag, Number, Positive, Text
+from definitions.parts import (
+    DERIVED_OBJECTIVES,
+    RESERVED_KEYS,
+    Budget,
+    ContradictionError,
+    InputChannel,
+    KeyPath,
+    Mode,
+    Model,
+    Order,
+    Overrides,
+    RuleText,
+    Space,
+    Trial,
+)
+from definitions.space import SearchSpace
 from definitions.valid import Rule, parse_rule
 
-Mode = Literal["min", "max"]
-Order = Literal["default", "interleave", "random"]
+__all__ = [
+    "DERIVED_OBJECTIVES",
+    "RESERVED_KEYS",
+    "BenchmarkDefinition",
+    "Budget",
+    "ContradictionError",
+    "Dataset",
+    "Fidelity",
+    "FilesystemDataset",
+    "ForeignBlock",
+    "ImagesDataset",
+    "InputChannel",
+    "KeyPath",
+    "MethodVariant",
+    "Mode",
+    "Model",
+    "Order",
+    "Overrides",
+    "PathDataset",
+    "PerJob",
+    "Progressive",
+    "S3Dataset",
+    "Study",
+]
 
-DERIVED_OBJECTIVES = ("cost_usd", "duration_s", "billable_s")
-"""Objectives that Outrider itself measures when a job is closed; all others are reported by the script."""
+KEEP_FOREIGN = {"keep_foreign": True}
+"""Context of a validation that keeps blocks of back-ends that are not installed, so that what was measured on one can be read."""
 
-RESERVED_KEYS = (
-    "trial", "fidelity", "repeat", "attempts", "status", "cause", "started_at", "ended_at", "duration_s", "cost_usd", "method",
-    "seed", "job", "attempt", "incarnation", "rank", "sequence", "at", "elapsed_s", "after_stop", "configuration_id", "message",
-    "billable_s", "level", "benchmark",
-)  # fmt: skip
-"""Columns of the result files, which no configuration key may be called."""
-
-
-def _check_keys(value: dict[str, Any]) -> dict[str, Any]:
-    for key in value:
-        if key in RESERVED_KEYS:
-            raise ValueError(f"{key!r} is a column of the result files; call the key something else")
-        if not re.fullmatch(r"[^\W\d]\w*", key):
-            raise ValueError(f"{key!r} is not a name (letters, digits and _, the first no digit)")
-    return value
-
-
-def _check_domain(value: Any) -> Any:
-    try:
-        parse_domain(value)
-    except UserError as error:
-        raise ValueError("; ".join(str(error).removeprefix("space.: ").split("\n  "))) from error
-    return value
-
-
-def _check_rule(text: str) -> str:
-    try:
-        parse_rule(text)
-    except UserError as error:
-        raise ValueError("; ".join(str(error).removeprefix("valid: ").split("\n  "))) from error
-    return text
-
-
-RuleText = Annotated[str, Field(strict=True), AfterValidator(_check_rule)]
-DomainSpec = Annotated[Any, AfterValidator(_check_domain)]
-Space = Annotated[dict[str, DomainSpec], AfterValidator(_check_keys)]
-Trial = Annotated[dict[str, Scalar], AfterValidator(_check_keys)]
-KeyPath: TypeAlias = tuple[str | int, ...]
-
-
-class ContradictionError(ValueError):
-    """Parts of a definition that do not fit together.
-
-    Args:
-        problems: pairs of the path of a key and what is wrong there.
-    """
-
-    def __init__(self, problems: Sequence[tuple[KeyPath, str]]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("; ".join(f"{'.'.join(map(str, path))}: {text}" for path, text in problems))
-
-
-class Model(BaseModel):
-    """Base of all parts of a definition: frozen, unknown keys refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
-
-
-class InputChannel(Model):
-    """One input channel; what it does not fix comes from the configuration's `dataset` and `ingestion`."""
-
-    dataset: Text | None = None
-    ingestion: Text | None = None
-    sampled: Flag | None = Field(
-        None, description="canaries get a folder with that fraction of its files, the same for every configuration"
-    )
-    distribution: Literal["replicated", "sharded"] | None = Field(
-        None, description="of a SageMaker job's several hosts, each gets all objects (the default), or its share of them"
-    )
-    content_type: Annotated[str, Field(strict=True, max_length=256)] | None = Field(
-        None, description="MIME type of a SageMaker channel, which some algorithms ask for, e.g. text/csv"
-    )
-
-
-class ImagesDataset(Model):
-    """JPEG crops cut with a seed from the photographs that scikit-learn ships; the class says which photograph."""
-
-    type: Literal["images"]
-    format: Literal["jpg", "tar"] = "jpg"
-    samples: Count = 2000
-    image_size: Positive = 96
-    shard_size: Size = 8 * 1024**2
-    seed: NotNegative = 0
-
-    @property
-    def layout(self) -> str:
-        """`files` or `shards`."""
-        return "shards" if self.format == "tar" else "files"
-
-
-class PathDataset(Model):
-    """A folder of the user's own on this machine."""
-
-    type: Literal["path"]
-    path: Text
-    format: Literal["jpg", "tar"] = "jpg"
-
-    @property
-    def layout(self) -> str:
-        """`files` or `shards`."""
-        return "shards" if self.format == "tar" else "files"
-
-
-class S3Dataset(Model):
-    """Objects under an S3 prefix of the user's own."""
-
-    type: Literal["s3"]
-    uri: Annotated[str, Field(pattern=r"^s3://[^/]+(/.*)?$")]
-    format: Literal["jpg", "tar"] = "jpg"
-
-    @property
-    def layout(self) -> str:
-        """`files` or `shards`."""
-        return "shards" if self.format == "tar" else "files"
-
-
-class FilesystemDataset(Model):
-    """A folder of an FSx for Lustre or EFS file system of the user's own, which SageMaker mounts."""
-
-    type: Literal["filesystem"]
-    kind: Literal["fsx", "efs"]
-    id: Annotated[str, Field(strict=True, pattern=r"^fs-[0-9a-f]{8,18}$")]
-    directory: Annotated[str, Field(strict=True, pattern=r"^/", max_length=4096)]
-    format: Literal["jpg", "tar"] = "jpg"
-
-    @property
-    def layout(self) -> str:
-        """`files` or `shards`."""
-        return "shards" if self.format == "tar" else "files"
-
-    @property
-    def uri(self) -> str:
-        """Where it is: `fsx://fs-0123456789abcdef0/folder` or `efs://…`."""
-        return f"{self.kind}://{self.id}{self.directory}"
-
-
-Dataset = Annotated[ImagesDataset | PathDataset | S3Dataset | FilesystemDataset, Field(discriminator="type")]
+Block = TypeVar("Block", bound=Overrides)
 
 
 class PerJob(Model):
@@ -192,16 +94,6 @@ class Progressive(Model):
 Fidelity = Annotated[PerJob | Progressive, Field(discriminator="kind")]
 
 
-class Budget(Model):
-    """Limits of an experiment; None where there is none."""
-
-    max_wallclock_time: Seconds | None = Field(None, description="seconds that the experiment may take")
-    max_failures: NotNegative = Field(3, description="failed trials that are tolerated; one more ends the experiment")
-    max_cost: Dollars | None = Field(None, description="dollars that may be spent, counting the worst case of what is in flight")
-    max_num_trials: Positive | None = Field(None, description="trials that may be started")
-    max_run: Seconds | None = Field(None, description="seconds that one job may take; 3600 where nothing is given")
-
-
 class MethodVariant(Model):
     """A named method with arguments of its own: `{base: ASHA, brackets: 3}`."""
 
@@ -223,38 +115,10 @@ class Study(Model):
     seeds: Positive = 8
 
 
-class Overrides(Model):
-    """Parts of a definition that may differ on one back-end."""
+class ForeignBlock(Overrides):
+    """A block whose back-end is not installed here; its options are unknown and kept as they are."""
 
-    space: Space | None = None
-    base_trial: Trial | None = None
-    trials: tuple[Trial, ...] | None = None
-    arguments: dict[str, Scalar] | None = None
-    inputs: dict[str, InputChannel] | None = None
-    valid: tuple[RuleText, ...] | None = None
-    budget: Budget | None = None
-    n_workers: Positive | None = None
-    exclusive: Flag | None = None
-    repeats: Positive | None = None
-    order: Order | None = None
-
-
-class LocalBlock(Overrides):
-    """What differs on this machine, and the local back-end's options."""
-
-    grace_s: Seconds | None = Field(None, description="seconds between TERM and KILL (default 5)")
-
-
-class SimulatedBlock(Overrides):
-    """What differs on the simulated back-end, and its options."""
-
-    table: Text | None = Field(None, description="CSV of measured runs: configuration keys, elapsed_s, metrics")
-    start_delay_s: Annotated[Number, Field(ge=0)] | None = Field(None, description="mean seconds between submission and start")
-    failure_rate: Annotated[Number, Field(ge=0, le=1)] | None = Field(None, description="probability that an attempt fails")
-
-
-class SageMakerBlock(SageMakerOptions, Overrides):
-    """What differs on SageMaker, and that back-end's options."""
+    model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
 
 
 class BenchmarkDefinition(Model):
@@ -262,6 +126,8 @@ class BenchmarkDefinition(Model):
 
     Relative `source_dir` and dataset paths are made absolute when a definition is loaded from a file.
     """
+
+    model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
 
     name: Annotated[str, Field(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
     description: Text = ""
@@ -287,11 +153,30 @@ class BenchmarkDefinition(Model):
     method: Text | None = None
     methods: dict[str, MethodVariant] = {}
     points_to_evaluate: tuple[Trial, ...] = Field((), description="configurations that methods with a space suggest first")
-    local: LocalBlock = LocalBlock()
-    simulated: SimulatedBlock = SimulatedBlock()
-    sagemaker: SageMakerBlock = SageMakerBlock()
-    warm_pool: SageMakerBlock = SageMakerBlock()
     study: Study = Study()
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _with_blocks(cls, data: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
+        """Validate the blocks by the models of their back-ends, and report their problems beside those of the fields."""
+        if not isinstance(data, Mapping):
+            return handler(data)
+        given, problems = dict(data), []
+        for name in [key for key in given if key not in cls.model_fields]:
+            try:
+                given[name] = _block(name, given[name], info.context)
+            except ValidationError as error:
+                problems += _details(error, (name,))
+                given.pop(name)
+        try:
+            made = handler(given)
+        except ValidationError as error:
+            # What does not fit together is worth a word only where each part is in order.
+            problems = [one for one in _details(error) if not (problems and _is_contradiction(one))] + problems
+        else:
+            if not problems:
+                return made
+        raise ValidationError.from_exception_data(cls.__name__, problems)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -322,6 +207,28 @@ class BenchmarkDefinition(Model):
                 parse_rule(text, keys)
             except UserError as error:
                 yield ("valid", number), "; ".join(str(error).removeprefix("valid: ").split("\n  "))
+
+    @property
+    def blocks(self) -> Mapping[str, Overrides]:
+        """The blocks that were given, by the names of their back-ends: what differs there (`Overrides`), and the back-end's options."""
+        return self.__pydantic_extra__ or {}
+
+    def block(self, name: str, model: type[Block]) -> Block:
+        """Return the block of a back-end; where none is given, one that says nothing.
+
+        Args:
+            name: of the back-end.
+            model: of its block.
+
+        Raises:
+            TypeError: the block is of another model.
+        """
+        found = self.blocks.get(name)
+        if found is None:
+            return model()
+        if not isinstance(found, model):
+            raise TypeError(f"the block of {name} is a {type(found).__name__}, not a {model.__name__}")
+        return found
 
     @property
     def configuration_keys(self) -> tuple[str, ...]:
@@ -358,3 +265,45 @@ class BenchmarkDefinition(Model):
             if self.exclusive is not None
             else any(name in DERIVED_OBJECTIVES or name.endswith("_per_s") for name in self.objectives)
         )
+
+
+def _block(name: str, data: Any, context: Any) -> Overrides:
+    """Return a validated block; raises `ValidationError` also where nobody knows its back-end."""
+    if context == KEEP_FOREIGN and not _is_usable(name):
+        return ForeignBlock.model_validate(data)
+    if name not in backend_names():
+        raise _refusal(name, InitErrorDetails(type="extra_forbidden", loc=(), input=data))
+    try:
+        model: type[Overrides] = backend_description(name).block
+        return model.model_validate(data)
+    except ValidationError:
+        raise
+    except UserError as error:
+        reason = "; ".join(str(error).split("\n  "))
+    except Exception as error:  # noqa: BLE001 - a plug-in's model may fail in any way, which is a problem of this block alone
+        reason = f"the model of its block fails: {type(error).__name__}: {error}"
+    raise _refusal(name, InitErrorDetails(type="value_error", loc=(), input=data, ctx={"error": ValueError(reason)}))
+
+
+def _refusal(name: str, detail: InitErrorDetails) -> ValidationError:
+    return ValidationError.from_exception_data(name, [detail])
+
+
+def _is_usable(name: str) -> bool:
+    try:
+        backend_description(name)
+    except UserError:
+        return False
+    return True
+
+
+def _details(error: ValidationError, above: KeyPath = ()) -> list[InitErrorDetails]:
+    """Return the problems of a validation, to be raised again below a path."""
+    return [
+        InitErrorDetails(type=one["type"], loc=(*above, *one["loc"]), input=one["input"], ctx=one.get("ctx", {}))
+        for one in error.errors(include_url=False)
+    ]
+
+
+def _is_contradiction(detail: InitErrorDetails) -> bool:
+    return isinstance(detail.get("ctx", {}).get("error"), ContradictionError)

@@ -1,24 +1,21 @@
-"""`--set key=value` settings: parses them and lays them over a definition. Used by `resolve`."""
+"""`--set key=value` settings: parses them and lays them over a definition."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from definitions.backend_description import BackendDescription
+from definitions.backend_registry import backend_names
 from definitions.configuration import Scalar
 from definitions.draft import Draft
 from definitions.errors import UserError, nearest
-from definitions.problems import HOMES, fields_at, takes_text
+from definitions.problems import HOMES, fields_at, takes_list, takes_text
 from definitions.schema import RESERVED_KEYS, BenchmarkDefinition, Overrides
 from definitions.yaml_source import KeyPath, Place, parse_scalar, parse_yaml
 
-_BLOCKS = ("local", "simulated", "sagemaker", "warm_pool")
-_LISTS = {
-    *(("valid",), ("preload",), ("study", "methods"), ("fidelity", "ladder")),
-    *((block, name) for block in ("sagemaker", "warm_pool") for name in ("subnets", "security_groups", "fallback_instance_types")),
-}
 _OPEN = ("space", "arguments", "base_trial", "objectives", "inputs", "datasets", "methods")
 """Parts whose keys the user names."""
 
@@ -72,22 +69,30 @@ def parse_setting(text: str) -> Setting:
     return Setting(text, key, values, None, raw)
 
 
-def apply_settings(draft: Draft, settings: Iterable[str], backend: str) -> None:
+def apply_settings(draft: Draft, settings: Iterable[str], backend: str, described: BackendDescription[Any] | None = None) -> None:
     """Lay settings over a draft, in their order.
 
     A bare key is looked up among the keys of the configurations, the fixed arguments, the definition's fields, then the keys
     of `budget`, `study` and the back-end's own block.
 
+    Args:
+        draft: what the file and its blocks say.
+        settings: `key=value` texts.
+        backend: name of the back-end that is resolved for.
+        described: its description; None where it is not installed.
+
     Raises:
         UserError: a setting that cannot be read, or that is meant for nothing there is.
     """
+    layers = (backend,) if described is None else described.layers
     for text in settings:
-        _apply(draft, parse_setting(text), backend)
+        _apply(draft, parse_setting(text), layers)
 
 
-def _apply(draft: Draft, setting: Setting, backend: str) -> None:
-    path = _path_of(draft, setting, backend)
-    inner = (*path, 0) if path in _LISTS else path
+def _apply(draft: Draft, setting: Setting, layers: Sequence[str]) -> None:
+    path = _path_of(draft, setting, layers)
+    is_list = takes_list(path, draft.data)
+    inner = (*path, 0) if is_list else path
     if takes_text(inner, draft.data) and setting.raw and setting.values != (None,):
         setting = replace(setting, values=setting.raw)
     if len(path) == 2 and (path[0] == "space" or (path[0] == "base_trial" and draft.get(("trials",)))):
@@ -97,7 +102,7 @@ def _apply(draft: Draft, setting: Setting, backend: str) -> None:
             raise _needs_space(setting, str(path[1]))
         draft.remove(path)
         draft.put(("space", path[1]), _domain(setting), lambda _: setting.place)
-    elif path in _LISTS or (path[0] == "methods" and len(setting.values) > 1):
+    elif is_list or (path[0] == "methods" and len(setting.values) > 1):
         if setting.domain is not None:
             raise UserError(f"--set {setting.text}: {setting.key} is a list", "a domain was given")
         draft.put(path, list(setting.values), lambda _: setting.place)
@@ -105,20 +110,22 @@ def _apply(draft: Draft, setting: Setting, backend: str) -> None:
         draft.put(path, _single(setting), lambda _: setting.place)
 
 
-def _path_of(draft: Draft, setting: Setting, backend: str) -> KeyPath:
+def _path_of(draft: Draft, setting: Setting, layers: Sequence[str]) -> KeyPath:
+    """Return the path that a setting means; `layers` are the back-end's blocks, its own last."""
+    backend = layers[-1]
     steps = setting.key.split(".")
     if len(steps) == 1:
         return _bare(draft, setting, backend)
     if any(not step for step in steps):
         raise UserError(f"--set {setting.text}: {setting.key!r} has an empty part", "keys are joined by single dots")
-    if steps[0] in _BLOCKS:
-        if steps[0] != backend and not (backend == "warm_pool" and steps[0] == "sagemaker"):
+    if _is_backend(steps[0]):
+        if steps[0] not in layers:
             raise UserError(f"--set {setting.text}: this is about the back-end {steps[0]}", f"the run is on {backend}", "leave it out")
         if steps[1] in Overrides.model_fields:
             steps = steps[1:]
         else:
             steps[0] = backend
-    if steps[0] not in BenchmarkDefinition.model_fields:
+    if steps[0] not in (*BenchmarkDefinition.model_fields, backend):
         raise _unknown(draft, setting, backend)
     if steps[0] in ("trials", "valid", "preload"):
         raise UserError(
@@ -143,8 +150,8 @@ def _bare(draft: Draft, setting: Setting, backend: str) -> KeyPath:
         return ("arguments", key)
     if key == draft.get(("fidelity", "argument")):
         raise UserError(f"--set {setting.text}: {key!r} is what the fidelity varies", "", "set fidelity.full, or fidelity.ladder")
-    if key in BenchmarkDefinition.model_fields:
-        if key in (*_OPEN, *HOMES, *_BLOCKS, "trials", "fidelity"):
+    if key in BenchmarkDefinition.model_fields or _is_backend(key):
+        if key in (*_OPEN, *HOMES, "trials", "fidelity") or _is_backend(key):
             raise UserError(f"--set {setting.text}: {key!r} has parts", "one part is set at a time", f"write {key}.NAME=...")
         return (key,)
     homes = [(home, key) for home in (*HOMES, backend) if key in fields_at((home,), draft.data) and key not in Overrides.model_fields]
@@ -153,6 +160,10 @@ def _bare(draft: Draft, setting: Setting, backend: str) -> KeyPath:
     if homes:
         raise UserError(f"--set {setting.text}: {key!r} is ambiguous", "", "write " + " or ".join(".".join(home) for home in homes))
     raise _unknown(draft, setting, backend)
+
+
+def _is_backend(key: str) -> bool:
+    return key not in BenchmarkDefinition.model_fields and key in backend_names()
 
 
 def _configuration_keys(draft: Draft) -> list[str]:
@@ -212,7 +223,7 @@ def _needs_space(setting: Setting, key: str) -> UserError:
 
 def _unknown(draft: Draft, setting: Setting, backend: str) -> UserError:
     key = setting.key
-    fields = [name for name in BenchmarkDefinition.model_fields if name not in _BLOCKS]
+    fields = list(BenchmarkDefinition.model_fields)
     inner = [name for home in (*HOMES, backend) for name in fields_at((home,), draft.data) if name not in Overrides.model_fields]
     known = [*_configuration_keys(draft), *(draft.get(("arguments",)) or {}), *fields, *inner]
     near = nearest(key.split(".")[0], known)

@@ -20,13 +20,13 @@ from backends.common.reactor import Reactor, ScheduledCall
 from backends.events import Closed, Ended, Event, Rejected, Scope
 from backends.failures import Cause, Outcome
 from backends.local.checkpoints import LocalCheckpoints
+from backends.local.description import DEFAULT_GRACE_S, DESCRIPTION, LocalBlock
 from backends.local.job import LocalJob, Termination
 from backends.local.leases import LeaseBook, default_folder
 from backends.local.runner import JobRunner
 from definitions.errors import UserError
 from definitions.instances import LocalShare, parse_local
 
-_GRACE_S = 5.0
 _LEASE_RETRY_S = 0.075
 _CLOSE_PATIENCE_S = 10.0
 
@@ -54,7 +54,7 @@ class LocalBackend(Backend):
         self,
         folder: Path,
         *,
-        grace_s: float = _GRACE_S,
+        grace_s: float = DEFAULT_GRACE_S,
         leases_dir: Path | None = None,
         clock: Callable[[], float] | None = None,
         environment: Mapping[str, str] | None = None,
@@ -107,7 +107,7 @@ class LocalBackend(Backend):
         return cls(
             context.folder,
             environment=context.environ or None,
-            grace_s=context.definition.local.grace_s or _GRACE_S,
+            grace_s=DESCRIPTION.grace_s(context.definition.block("local", LocalBlock)),
             preload=context.definition.preload,
         )
 

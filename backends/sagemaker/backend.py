@@ -22,6 +22,7 @@ from backends.sagemaker.aws.errors import as_cloud_errors
 from backends.sagemaker.aws.rate_limiter import Limiter
 from backends.sagemaker.aws.s3 import S3Checkpoints
 from backends.sagemaker.aws.waiting_checkpoints import WaitingCheckpoints
+from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.jobs import outcome
 from backends.sagemaker.jobs.job import CloudJob, Phase, seconds
 from backends.sagemaker.jobs.job_table import Fleet
@@ -91,7 +92,7 @@ class SageMakerBackend(Backend):
         self.checkpoints: S3Checkpoints = WaitingCheckpoints(
             *places, renew=clients.renew, sleep=lambda pause_s: time.sleep(pause_s * real_s)
         )
-        own_bucket = getattr(definition, self.block).bucket is None
+        own_bucket = definition.block(self.block, SageMakerBlock).bucket is None
         self._staging = Staging(options, clients, Path(definition.source_dir), own_bucket=own_bucket)
         self._reader = LogReader(
             prefix, clients, self._calls, lambda job, event: self._follower.line(job, event), pattern=not options.metrics
@@ -108,7 +109,7 @@ class SageMakerBackend(Backend):
     @classmethod
     def create(cls, context: BackendContext) -> SageMakerBackend:
         """Make one for an experiment; asks AWS for no more than the account's number."""
-        clients = Clients(getattr(context.definition, cls.block).region, context.environ)
+        clients = Clients(context.definition.block(cls.block, SageMakerBlock).region, context.environ)
         experiment = f"{context.tag}/{context.prefix}"
         with as_cloud_errors(f"back-end {cls.block}: AWS is asked whose account this is"):
             options = options_of(context.definition, cls.block, experiment, clients, context.environ, create_bucket=False)
@@ -124,7 +125,7 @@ class SageMakerBackend(Backend):
         """Return what `outrider doctor` finds missing for a start on this back-end."""
         from backends.sagemaker.admin.doctor import first_start_problems
 
-        clients = Clients(getattr(definition, cls.block).region, environ)
+        clients = Clients(definition.block(cls.block, SageMakerBlock).region, environ)
         return first_start_problems(definition, cls.block, instance_types, clients, environ)
 
     @property

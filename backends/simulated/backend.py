@@ -15,6 +15,7 @@ from typing import Any
 from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, CheckpointStore, JobSpec
 from backends.events import Accepted, Closed, Ended, Event, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
+from backends.simulated.description import SimulatedBlock
 from backends.simulated.table import CsvTable, Run, RunTable
 from definitions.errors import UserError
 
@@ -144,7 +145,7 @@ class SimulatedBackend(Backend):
 
     @classmethod
     def create(cls, context: BackendContext) -> SimulatedBackend:
-        options = context.definition.simulated
+        options = context.definition.block("simulated", SimulatedBlock)
         if options.table is None:
             raise UserError(
                 "--backend simulated", "it replays a table of measured runs, and none is named", "give --set simulated.table=FILE.csv"

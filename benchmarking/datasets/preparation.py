@@ -11,9 +11,8 @@ from benchmarking.datasets.s3target import S3Target, first_object, upload
 from definitions import strict_json
 from definitions.errors import UserError
 from definitions.files import making_folder
+from definitions.formats import FORMATS
 from definitions.schema import Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset
-
-_PATTERNS = {"files": "*.jpg", "shards": "*.tar"}
 
 
 @dataclass(frozen=True)
@@ -99,11 +98,10 @@ def _existing(name: str, dataset: PathDataset) -> tuple[Path, str, int | None, i
     if not folder.is_dir():
         raise UserError(f"data set {name!r}: {folder}", "there is no such folder", "check `path` in the definition")
     found = sorted((path.relative_to(folder).as_posix(), path.stat()) for path in folder.rglob("*") if path.is_file())
-    samples = sum(Path(relative).match(_PATTERNS[dataset.layout]) for relative, _ in found)
+    pattern = FORMATS[dataset.format].pattern
+    samples = sum(Path(relative).match(pattern) for relative, _ in found)
     if not samples:
-        raise UserError(
-            f"data set {name!r}: {folder}", f"it holds no {_PATTERNS[dataset.layout]}", "check `path` and `format` in the definition"
-        )
+        raise UserError(f"data set {name!r}: {folder}", f"it holds no {pattern}", "check `path` and `format` in the definition")
     listing = [[relative, stat.st_size, stat.st_mtime_ns] for relative, stat in found]
     key = "path-" + hashlib.sha256(strict_json.dumps(listing).encode()).hexdigest()[:16]
     return folder, key, samples if dataset.layout == "files" else None, sum(stat.st_size for _, stat in found)

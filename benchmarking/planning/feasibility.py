@@ -7,7 +7,8 @@ from typing import Any
 
 from benchmarking.planning.concurrency import instance_types
 from benchmarking.planning.inputs import input_problem
-from benchmarking.planning.job_builder import instance_problem, instance_type_of
+from benchmarking.planning.job_builder import instance_type_of
+from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
 
@@ -29,6 +30,7 @@ def refusal(
         UserError: the back-end has none of the instance types that configurations can ask for.
     """
     _check_instances(definition, backend)
+    described = backend_description(backend)
     rules = definition.rules
     rooms: dict[str, int] = {}
     has_inputs = bool(definition.inputs or definition.datasets)
@@ -41,7 +43,7 @@ def refusal(
         if found is not None:
             return found
         instance_type = instance_type_of(definition, backend, configuration)
-        found = instance_problem(backend, instance_type)
+        found = described.instance_problem(instance_type)
         if found is not None:
             return found
         if instance_type not in rooms:
@@ -52,12 +54,13 @@ def refusal(
 
 
 def _check_instances(definition: BenchmarkDefinition, backend: str) -> None:
-    problems = [instance_problem(backend, name) for name in instance_types(definition, backend)]
+    described = backend_description(backend)
+    problems = [described.instance_problem(name) for name in instance_types(definition, backend)]
     if problems and all(problem is not None for problem in problems):
         raise UserError(
             f"benchmark {definition.name} on {backend}: none of its configurations can run there",
             "; ".join(problem for problem in problems if problem is not None),
-            f"give instance_type in the {backend} block, or --set instance_type=ml.m5.xlarge",
+            f"give instance_type in the {backend} block, or --set instance_type={described.example_instance_type}",
         )
 
 

@@ -10,46 +10,31 @@ from backends.base import InputChannel, JobSpec, Limits
 from benchmarking.controller.budget import DEFAULT_MAX_RUN_S, cost_usd
 from benchmarking.controller.interfaces import checkpoint_key
 from definitions import strict_json
+from definitions.backend_registry import backend_description
 from definitions.configuration import CONSUMED_KEYS
 from definitions.errors import UserError
 from definitions.fidelity import split
-from definitions.instances import is_local, price_of
-from definitions.sagemaker import CLOUD_BACKENDS, DEFAULT_KEEP_ALIVE_S
+from definitions.instances import price_of
 from definitions.schema import BenchmarkDefinition, PerJob
-
-_GRACE_S = 5.0
-
-CLOUD_GRACE_S = 120.0
-"""Seconds between TERM and KILL on SageMaker, which nobody can change."""
-
-CLOUD_TRANSFER_S = 600.0
-"""Seconds beside its run that a worst case allows a training job for downloads before and uploads after it, which are billed too."""
 
 
 def instance_type_of(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> str:
-    """Return the instance type of a configuration: its own, the fixed argument, or on this machine a share of one core.
+    """Return the instance type of a configuration: its own, the fixed argument, or what its back-end runs jobs on by default.
 
     Raises:
-        UserError: on SageMaker, where none is given.
+        UserError: none is given, and the back-end has no default.
     """
     found = configuration.get("instance_type") or definition.arguments.get("instance_type")
     if found:
         return str(found)
-    if backend in CLOUD_BACKENDS:
-        raise UserError(
-            f"benchmark {definition.name} on {backend}: no instance_type",
-            "neither the space, the trials nor the arguments say what jobs run on, and each type has its price",
-            f"give arguments.instance_type in the {backend} block, or --set arguments.instance_type=ml.m5.xlarge",
-        )
-    return "local.1cpu"
-
-
-def instance_problem(backend: str, instance_type: str) -> str | None:
-    """Return why no job of a back-end can run on an instance type, or None where some can."""
-    if backend in CLOUD_BACKENDS and not instance_type.startswith("ml."):
-        kind = "a share of this machine" if is_local(instance_type) else "no type of SageMaker's"
-        return f"instance type {instance_type} is {kind}; {backend} needs one that begins with ml."
-    return None
+    described = backend_description(backend)
+    if described.default_instance_type is not None:
+        return described.default_instance_type
+    raise UserError(
+        f"benchmark {definition.name} on {backend}: no instance_type",
+        "neither the space, the trials nor the arguments say what jobs run on, and each type has its price",
+        f"give arguments.instance_type in the {backend} block, or --set arguments.instance_type={described.example_instance_type}",
+    )
 
 
 def argument_list(arguments: Mapping[str, Any]) -> tuple[str, ...]:
@@ -96,12 +81,11 @@ class JobBuilder:
         self._seed = seed
         self._region = region
         self._max_run_s = definition.budget.max_run or DEFAULT_MAX_RUN_S
-        cloud = backend in CLOUD_BACKENDS
-        self._grace_s = CLOUD_GRACE_S if cloud else definition.local.grace_s or _GRACE_S
-        self._beside_s = CLOUD_TRANSFER_S if cloud else 0.0
-        if backend == "warm_pool":
-            self._beside_s += definition.warm_pool.keep_alive or DEFAULT_KEEP_ALIVE_S
-        self._fallbacks = (getattr(definition, backend).fallback_instance_types or ()) if cloud else ()
+        described = backend_description(backend)
+        block = definition.block(backend, described.block)
+        self._grace_s = described.grace_s(block)
+        self._beside_s = described.billed_beside_s(block)
+        self._fallbacks = described.fallback_instance_types(block)
         self._prices: dict[str, float | None] = {}
         self._script = "" if definition.script is None else str(Path(definition.source_dir) / definition.script)
         self.worst_s = self._max_run_s + self._grace_s + self._beside_s

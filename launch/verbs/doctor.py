@@ -13,6 +13,7 @@ from launch.parser import VerbParser
 
 if TYPE_CHECKING:
     from backends.checks import Check
+    from backends.sagemaker.block import SageMakerBlock
     from definitions.resolve import Resolved
 
 _EPILOG = """\
@@ -78,7 +79,7 @@ def _cloud(given: argparse.Namespace) -> list[Check]:
             resolved = _resolved(given)
         except UserError as error:
             broken = [_failed("definition", error)]
-    block = getattr(resolved.definition, given.backend) if resolved is not None else None
+    block = _block(resolved, given)
     clients = Clients(given.region or (block.region if block is not None else None), os.environ)
     types: list[str] = []
     if resolved is not None:
@@ -166,7 +167,7 @@ def _policy(given: argparse.Namespace) -> str:
     if given.policy == "trust":
         return json.dumps(trust_document(), indent=2)
     resolved = _resolved(given) if given.benchmark else None
-    block = getattr(resolved.definition, given.backend, None) if resolved is not None else None
+    block = _block(resolved, given)
     arn = given.role or (block.role if block is not None else None) or os.environ.get(ROLE_VARIABLE) or ""
     region = given.region or (block.region if block is not None else None) or "*"
     default = f"sagemaker-{region}-${{aws:PrincipalAccount}}"
@@ -186,11 +187,17 @@ def _policy(given: argparse.Namespace) -> str:
     return json.dumps(document, indent=2)
 
 
+def _block(resolved: Resolved | None, given: argparse.Namespace) -> SageMakerBlock | None:
+    from backends.sagemaker.block import SageMakerBlock
+
+    return None if resolved is None else resolved.definition.block(given.backend, SageMakerBlock)
+
+
 def _prefix(resolved: Resolved | None, given: argparse.Namespace) -> str:
     from backends.sagemaker.jobs.options import DEFAULT_PREFIX
 
-    block = getattr(resolved.definition, given.backend, None) if resolved is not None else None
-    return str(getattr(block, "prefix", None) or DEFAULT_PREFIX)
+    block = _block(resolved, given)
+    return str((block.prefix if block is not None else None) or DEFAULT_PREFIX)
 
 
 def _data(resolved: Resolved | None) -> tuple[str, ...]:
@@ -200,7 +207,8 @@ def _data(resolved: Resolved | None) -> tuple[str, ...]:
 
 
 def _in_vpc(resolved: Resolved | None, given: argparse.Namespace) -> bool:
-    return bool(getattr(getattr(resolved.definition, given.backend, None), "subnets", None)) if resolved is not None else False
+    block = _block(resolved, given)
+    return block is not None and bool(block.subnets)
 
 
 def _parser() -> VerbParser:

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from backends.local.description import LocalBlock
+from backends.sagemaker.block import SageMakerBlock
+from backends.simulated.description import SimulatedBlock
 from definitions.errors import UserError
 from definitions.resolve import resolve, resolve_python
-from definitions.schema import BenchmarkDefinition, Budget, SageMakerBlock
+from definitions.schema import BenchmarkDefinition, Budget
 from definitions.yaml_source import parse_yaml, read_yaml
 
 DEMO = """\
@@ -64,8 +67,10 @@ class TestLayers:
         assert found.space == {"instance_type": {"choice": ["local.1cpu", "local.2cpu"]}, "batch_size": {"choice": [32, 64]}}
         assert found.budget == Budget(max_failures=5, max_run=120)
 
-    def test_a_back_end_that_the_schema_does_not_know_gets_the_file_too(self):
-        assert resolved(backend="slurm").definition == resolved(backend="simulated").definition
+    def test_a_back_end_that_is_not_installed_is_refused(self):
+        assert refused(small(), "warmpool") == (
+            "there is no back-end 'warmpool'\n  did you mean 'warm_pool'?\n  installed: local, simulated, sagemaker, warm_pool"
+        )
 
     def test_the_block_is_laid_over_the_file_key_by_key(self):
         found = resolved().definition
@@ -78,9 +83,8 @@ class TestLayers:
 
     def test_the_blocks_own_options_stay_in_it_and_other_blocks_are_empty(self):
         found = resolved().definition
-        assert found.local.model_dump(exclude_none=True) == {"grace_s": 1}
-        assert found.sagemaker == SageMakerBlock()
-        assert found.warm_pool == SageMakerBlock()
+        assert found.block("local", LocalBlock).model_dump(exclude_none=True) == {"grace_s": 1}
+        assert list(found.blocks) == ["local"]
 
     def test_warm_pool_is_laid_over_sagemaker(self):
         found = resolved(backend="warm_pool").definition
@@ -88,12 +92,12 @@ class TestLayers:
         assert found.arguments == {"epochs": 1, "amp": True}
         assert found.inputs["train"].ingestion == "fastfile"
         assert found.space["instance_type"] == {"choice": ["ml.g4dn.xlarge"]}
-        assert found.warm_pool.model_dump(exclude_none=True) == {"framework": "pytorch", "region": "eu-west-1"}
-        assert found.sagemaker == SageMakerBlock()
+        assert found.block("warm_pool", SageMakerBlock).model_dump(exclude_none=True) == {"framework": "pytorch", "region": "eu-west-1"}
+        assert list(found.blocks) == ["warm_pool"]
 
     def test_sagemaker_knows_nothing_of_warm_pool(self):
         found = resolved(backend="sagemaker").definition
-        assert (found.repeats, found.sagemaker.region) == (3, "us-east-1")
+        assert (found.repeats, found.block("sagemaker", SageMakerBlock).region) == (3, "us-east-1")
 
     def test_null_in_a_block_means_not_given_but_null_in_a_budget_lifts_the_limit(self):
         found = resolved(small("n_workers: 2\nbudget: {max_run: 9}\nlocal: {n_workers: null, budget: {max_run: null}}")).definition
@@ -192,7 +196,7 @@ class TestPaths:
         found = resolve(source, "simulated")
         assert found.definition.datasets["mine"].path == str(tmp_path / "sets" / "data")
         assert found.definition.datasets["abs"].path == "/data"
-        assert found.definition.simulated.table == str(tmp_path / "runs.csv")
+        assert found.definition.block("simulated", SimulatedBlock).table == str(tmp_path / "runs.csv")
         assert found.origins["datasets.mine.path"] == "all.yaml:1"
         assert found.origins["simulated.table"] == "demo.yaml:6 (simulated)"
 
@@ -287,12 +291,12 @@ exclusive: yes
             "demo.yaml has 2 problems:\n  demo.yaml:1: objectives: is missing\n  demo.yaml:2: datasets.d.path: is missing"
         )
 
-    @pytest.mark.parametrize("backend", ["local", "simulated", "slurm"])
+    @pytest.mark.parametrize("backend", ["local", "simulated"])
     def test_without_a_script_nothing_runs_but_on_sagemaker(self, backend):
         text = "name: d\nspace: {a: 1}\nobjectives: {x: min}\nsagemaker: {image: my/image:1}"
         assert refused(text, backend) == f"demo.yaml:1: script: is missing; back-end {backend} runs nothing else"
         assert resolved(text, "sagemaker").definition.script is None
-        assert resolved(text, "warm_pool").definition.warm_pool.image == "my/image:1"
+        assert resolved(text, "warm_pool").definition.block("warm_pool", SageMakerBlock).image == "my/image:1"
 
     def test_without_a_script_sagemaker_is_told_what_runs(self):
         text = "name: d\nspace: {a: 1}\nobjectives: {x: min}\nsagemaker:\n  framework: pytorch\n"
@@ -305,7 +309,8 @@ exclusive: yes
         assert refused(text, "sagemaker") == (
             "demo.yaml:4: objectives.x: an algorithm prints no reports; give sagemaker.metrics.x, a regular expression"
         )
-        assert resolved(text + "  metrics: {x: 'x=(.*)'}", "sagemaker").definition.sagemaker.metrics == {"x": "x=(.*)"}
+        block = resolved(text + "  metrics: {x: 'x=(.*)'}", "sagemaker").definition.block("sagemaker", SageMakerBlock)
+        assert block.metrics == {"x": "x=(.*)"}
         text += "  metrics: {x: 'x=(.*)'}\n  image: i\nscript: t.py"
         assert refused(text, "sagemaker").splitlines()[1:] == [
             "  demo.yaml:7 (sagemaker): sagemaker.algorithm_name: an image is given too; keep one of them",

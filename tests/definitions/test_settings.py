@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from backends.local.description import LocalBlock
+from backends.sagemaker.block import SageMakerBlock
 from definitions.errors import UserError
 from definitions.resolve import resolve, resolve_python
 from definitions.settings import parse_setting
@@ -193,8 +195,8 @@ class TestFields:
             ("objectives.speed=max", lambda d: list(d.objectives) == ["loss", "speed"]),
             ("methods.M.brackets=4", lambda d: d.methods["M"].arguments == {"brackets": 4}),
             ("methods.M.rungs=1,3", lambda d: d.methods["M"].arguments["rungs"] == [1, 3]),
-            ("local.grace_s=2", lambda d: d.local.grace_s == 2),
-            ("grace_s=2", lambda d: d.local.grace_s == 2),
+            ("local.grace_s=2", lambda d: d.block("local", LocalBlock).grace_s == 2),
+            ("grace_s=2", lambda d: d.block("local", LocalBlock).grace_s == 2),
             ("local.repeats=9", lambda d: d.repeats == 9),
             ("description=2.10", lambda d: d.description == "2.10"),
             ("description=no", lambda d: d.description == "no"),
@@ -204,17 +206,23 @@ class TestFields:
         assert value(setting(given))
 
     def test_text_is_taken_as_it_is_written(self):
-        found = setting("sagemaker.framework_version=2.10", "py_version='3.10'", "region=null", backend="sagemaker").sagemaker
+        found = setting("sagemaker.framework_version=2.10", "py_version='3.10'", "region=null", backend="sagemaker").block(
+            "sagemaker", SageMakerBlock
+        )
         assert (found.framework_version, found.py_version, found.region) == ("2.10", "3.10", None)
 
     def test_options_of_sagemaker_apply_to_warm_pools(self):
-        assert setting("sagemaker.region=r", backend="warm_pool").warm_pool.region == "r"
-        assert setting("warm_pool.region=r", backend="warm_pool").warm_pool.region == "r"
+        assert setting("sagemaker.region=r", backend="warm_pool").block("warm_pool", SageMakerBlock).region == "r"
+        assert setting("warm_pool.region=r", backend="warm_pool").block("warm_pool", SageMakerBlock).region == "r"
 
     def test_lists_and_mappings_of_sagemaker(self):
-        found = setting("subnets=a,b", "sagemaker.security_groups=c", "sagemaker.tags.team=7", "spot=true", backend="sagemaker").sagemaker
+        found = setting("subnets=a,b", "sagemaker.security_groups=c", "sagemaker.tags.team=7", "spot=true", backend="sagemaker").block(
+            "sagemaker", SageMakerBlock
+        )
         assert (found.subnets, found.security_groups, found.tags, found.spot) == (("a", "b"), ("c",), {"team": "7"}, True)
-        assert setting("fallback_instance_types=ml.m4.xlarge", backend="warm_pool").warm_pool.fallback_instance_types == ("ml.m4.xlarge",)
+        assert setting("fallback_instance_types=ml.m4.xlarge", backend="warm_pool").block(
+            "warm_pool", SageMakerBlock
+        ).fallback_instance_types == ("ml.m4.xlarge",)
 
     def test_options_of_another_back_end_are_refused(self):
         assert refused("sagemaker.region=x") == (

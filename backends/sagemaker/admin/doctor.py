@@ -14,6 +14,7 @@ from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import Kind, Refusal, refusal_of
 from backends.sagemaker.aws.retry import Patience
 from backends.sagemaker.aws.s3 import joined, split_uri
+from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.jobs.images import image_facts
 from backends.sagemaker.jobs.options import DEFAULT_PREFIX, EMULATED_ROLE, ROLE_VARIABLE, Options, options_of
 from definitions.errors import OutriderError, UserError
@@ -71,7 +72,7 @@ def run_checks(
     if isinstance(identity, Refusal) and identity.kind in (Kind.CREDENTIALS, Kind.UNREACHABLE):
         return [*found, Check("all else", Verdict.UNKNOWN, "nothing more can be asked without credentials and a connection")]
     account_id = "" if isinstance(identity, Refusal) else str(identity["Account"])
-    block = getattr(definition, backend) if definition is not None else None
+    block = definition.block(backend, SageMakerBlock) if definition is not None else None
     account = _Account(
         region=region,
         id=account_id,

@@ -11,9 +11,9 @@ from types import MappingProxyType
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.retry import Patience
 from backends.sagemaker.aws.s3 import ensure_bucket
+from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, SageMakerBlock
 from backends.sagemaker.jobs.images import find_images, has_gpu
 from definitions.errors import UserError
-from definitions.sagemaker import DEFAULT_KEEP_ALIVE_S, SageMakerOptions
 from definitions.schema import DERIVED_OBJECTIVES, BenchmarkDefinition
 
 EMULATED_ROLE = "arn:aws:iam::123456789012:role/outrider-emulated"
@@ -132,7 +132,7 @@ def options_of(
     Raises:
         UserError: an option is missing, wrong, or does not go with another.
     """
-    block: SageMakerOptions = getattr(definition, backend)
+    block = definition.block(backend, SageMakerBlock)
     region = clients.region
     _check_contradictions(block, backend)
     images = _images(block, definition, backend, region)
@@ -202,7 +202,7 @@ def relative_script(source_dir: str, script: str) -> str:
     return str(PurePosixPath(path.relative_to(folder)))
 
 
-def _images(block: SageMakerOptions, definition: BenchmarkDefinition, backend: str, region: str) -> tuple[str | None, str | None]:
+def _images(block: SageMakerBlock, definition: BenchmarkDefinition, backend: str, region: str) -> tuple[str | None, str | None]:
     if block.image is not None:
         return block.image, block.image
     if block.algorithm_name is not None:
@@ -216,7 +216,7 @@ def _images(block: SageMakerOptions, definition: BenchmarkDefinition, backend: s
     return find_images(block.framework, block.framework_version, region, block.py_version)
 
 
-def _console_regexes(definition: BenchmarkDefinition, block: SageMakerOptions) -> dict[str, str]:
+def _console_regexes(definition: BenchmarkDefinition, block: SageMakerBlock) -> dict[str, str]:
     """Return expressions that find the objectives in the lines that the reporter prints, for the console's eyes alone."""
     if not block.console_metrics or definition.script is None:
         return {}
@@ -224,7 +224,7 @@ def _console_regexes(definition: BenchmarkDefinition, block: SageMakerOptions) -
     return {name: rf'\[tune-metric\]:.*"{re.escape(name)}": ?([-+0-9.eE]+)' for name in reported}
 
 
-def _role(block: SageMakerOptions, backend: str, emulated: bool, environ: Mapping[str, str]) -> str:
+def _role(block: SageMakerBlock, backend: str, emulated: bool, environ: Mapping[str, str]) -> str:
     role = block.role or environ.get(ROLE_VARIABLE) or (EMULATED_ROLE if emulated else "")
     if not role:
         raise UserError(
@@ -237,7 +237,7 @@ def _role(block: SageMakerOptions, backend: str, emulated: bool, environ: Mappin
     return role
 
 
-def _check_contradictions(block: SageMakerOptions, backend: str) -> None:
+def _check_contradictions(block: SageMakerBlock, backend: str) -> None:
     if block.spot and backend == "warm_pool":
         raise UserError("warm_pool with spot", "SageMaker keeps no spot instances warm", "use back-end sagemaker, or leave out spot")
     if block.max_wait is not None and not block.spot:

@@ -3,6 +3,7 @@ from types import SimpleNamespace as Fake
 
 import pytest
 
+from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.modeltrainer import definition_of
 from definitions.errors import UserError
 from definitions.resolve import resolve_python
@@ -49,7 +50,7 @@ def test_a_trainer_becomes_the_same_jobs(tmp_path):
     resolved = resolve_python(found, "sagemaker").definition
     assert resolved.arguments["instance_type"] == "ml.g5.xlarge"
     assert resolved.arguments["instance_count"] == 2
-    block = resolved.sagemaker
+    block = resolved.block("sagemaker", SageMakerBlock)
     assert (block.role, block.volume_gb, block.spot, block.max_wait) == (ROLE, 50, True, 1800)
     assert block.image.endswith("/mine:1")
     assert (block.subnets, block.security_groups, block.network_isolation) == (("subnet-1",), ("sg-1",), False)
@@ -110,8 +111,8 @@ def test_channels_become_inputs(tmp_path):
 def test_keep_alive_is_for_warm_pools(tmp_path):
     compute = Fake(instance_type="ml.m5.large", instance_count=1, keep_alive_period_in_seconds=900)
     found = definition_of(trainer(tmp_path, compute=compute), {"loss": "min"}, {"x": {"uniform": [0, 1]}})
-    assert resolve_python(found, "warm_pool").definition.warm_pool.keep_alive == 900
-    assert resolve_python(found, "sagemaker").definition.sagemaker.keep_alive is None
+    assert resolve_python(found, "warm_pool").definition.block("warm_pool", SageMakerBlock).keep_alive == 900
+    assert resolve_python(found, "sagemaker").definition.block("sagemaker", SageMakerBlock).keep_alive is None
 
 
 def source(**changes):
@@ -150,8 +151,8 @@ def test_what_makes_no_definition_says_why(tmp_path):
 def test_an_images_own_program_needs_no_script(tmp_path):
     found = definition_of(trainer(tmp_path, source_code=None), {"loss": "min"}, sagemaker={"metrics": {"loss": r"loss=([\d.]+)"}})
     assert found.script is None
-    assert found.sagemaker.metrics == {"loss": r"loss=([\d.]+)"}
-    assert found.sagemaker.role == ROLE
+    assert found.block("sagemaker", SageMakerBlock).metrics == {"loss": r"loss=([\d.]+)"}
+    assert found.block("sagemaker", SageMakerBlock).role == ROLE
 
 
 def test_a_trainer_of_the_real_sdk(tmp_path, monkeypatch):
@@ -168,4 +169,4 @@ def test_a_trainer_of_the_real_sdk(tmp_path, monkeypatch):
         role=ROLE,
     )
     found = definition_of(real, {"loss": "min"})
-    assert (found.script, found.arguments, found.sagemaker.role) == ("train.py", {"epochs": 2}, ROLE)
+    assert (found.script, found.arguments, found.block("sagemaker", SageMakerBlock).role) == ("train.py", {"epochs": 2}, ROLE)

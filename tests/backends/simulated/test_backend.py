@@ -11,7 +11,8 @@ import pytest
 from backends.base import Backend, JobSpec, Limits
 from backends.events import Accepted, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
-from backends.simulated import CsvTable, Run, SimulatedBackend
+from backends.simulated.backend import SimulatedBackend
+from backends.simulated.table import CsvTable, Run
 from definitions.errors import UserError
 from tests.backends.contract import BackendContract, all_closed, closed, collect, of_job
 

@@ -4,7 +4,8 @@ import math
 import pytest
 
 from backends.failures import Cause
-from backends.simulated import CsvTable, SimulatedBackend
+from backends.simulated.backend import SimulatedBackend
+from backends.simulated.table import CsvTable
 from benchmarking.controller.journal import SqliteJournal
 from benchmarking.export import write_reports, write_trials
 from benchmarking.export.files import cell, utc, write_csv

@@ -5,10 +5,13 @@ from pathlib import Path
 import pytest
 
 from backends.base import InputChannel, Limits
+from backends.local.description import LocalBlock
 from backends.naming import job_prefix
-from benchmarking.planning.job_builder import JobBuilder, argument_list, instance_problem, instance_type_of
+from backends.sagemaker.block import SageMakerBlock
+from benchmarking.planning.job_builder import JobBuilder, argument_list, instance_type_of
+from definitions.backend_registry import backend_description
 from definitions.errors import UserError
-from definitions.schema import Budget, LocalBlock, PerJob, Progressive, SageMakerBlock
+from definitions.schema import Budget, PerJob, Progressive
 from tests.benchmarking.experiments import definition
 
 NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
@@ -119,7 +122,7 @@ def test_on_sagemaker_somebody_has_to_say_what_jobs_run_on(backend):
     ],
 )
 def test_types_of_instances_that_a_back_end_has(backend, instance_type, problem):
-    assert instance_problem(backend, instance_type) == problem
+    assert backend_description(backend).instance_problem(instance_type) == problem
 
 
 @pytest.mark.parametrize(

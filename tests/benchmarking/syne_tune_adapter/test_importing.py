@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from syne_tune.config_space import choice, loguniform, randint, uniform
 
+from backends.sagemaker.block import SageMakerBlock
 from benchmarking.methods.registry import build_method, default_method
 from benchmarking.syne_tune_adapter import import_benchmark
 from definitions.errors import UserError
@@ -67,10 +68,14 @@ def test_every_field_finds_its_place():
     assert found.fidelity.model_dump() == {"kind": "progressive", "argument": "epochs", "reported_as": "epoch", "full": 27}
     assert (found.n_workers, found.budget.max_wallclock_time) == (4, 10800.0)
     assert found.budget.max_num_trials == 4
-    assert found.sagemaker.framework == "pytorch"
-    assert (found.sagemaker.framework_version, found.sagemaker.py_version) == ("1.7.1", "py3")
-    assert found.sagemaker.arguments == {"instance_type": "ml.g4dn.xlarge"}
-    assert found.sagemaker.budget.max_run == 7200.0
+    block = found.block("sagemaker", SageMakerBlock)
+    assert block.framework == "pytorch"
+    assert (block.framework_version, block.py_version) == (
+        "1.7.1",
+        "py3",
+    )
+    assert block.arguments == {"instance_type": "ml.g4dn.xlarge"}
+    assert block.budget.max_run == 7200.0
 
 
 def test_an_imported_benchmark_can_be_resolved_for_both_places():
@@ -117,7 +122,7 @@ def test_source_dir_of_the_estimator_travels():
     estimator = {"source_dir": "/code", "instance_count": 2, "volume_size": 100}
     found = import_benchmark(resnet(estimator_kwargs=estimator), "resnet")
     assert (found.source_dir, found.script) == ("/code", "resnet_cifar10/resnet_cifar10.py")
-    assert found.sagemaker.arguments["instance_count"] == 2
+    assert found.block("sagemaker", SageMakerBlock).arguments["instance_count"] == 2
 
 
 def test_what_has_no_counterpart_is_named(caplog):

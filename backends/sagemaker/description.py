@@ -1,0 +1,83 @@
+"""What the back-ends sagemaker and warm_pool tell about themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, SageMakerBlock
+from definitions.backend_description import BackendDescription
+from definitions.parts import DERIVED_OBJECTIVES, KeyPath
+
+GRACE_S = 120.0
+"""Seconds between TERM and KILL on SageMaker."""
+
+TRANSFER_S = 600.0
+"""Seconds beside its run that a worst case allows a training job for downloads before and uploads after it."""
+
+
+class SageMakerDescription(BackendDescription[SageMakerBlock]):
+    """Training jobs of Amazon SageMaker."""
+
+    name: ClassVar[str] = "sagemaker"
+    implementation: ClassVar[str] = "backends.sagemaker.backend:SageMakerBackend"
+    block = SageMakerBlock
+    unhashed: ClassVar[frozenset[str]] = frozenset(
+        (
+            *("role", "tags", "subnets", "security_groups", "volume_kms_key", "output_kms_key"),
+            *("max_wait", "keep_alive", "profiler", "profiler_interval_ms", "console_metrics", "retries", "log_settle_s"),
+        )
+    )
+
+    example_instance_type: ClassVar[str] = "ml.m5.xlarge"
+
+    def instance_problem(self, instance_type: str) -> str | None:
+        """Return why no training job can run on it: its name is none of SageMaker's."""
+        if instance_type.startswith("ml."):
+            return None
+        kind = "a share of this machine" if instance_type.startswith("local.") else "no type of SageMaker's"
+        return f"instance type {instance_type} is {kind}; {self.name} needs one that begins with ml."
+
+    def grace_s(self, block: SageMakerBlock) -> float:
+        """Return the seconds between TERM and KILL, which nobody can change."""
+        return GRACE_S
+
+    def billed_beside_s(self, block: SageMakerBlock) -> float:
+        """Return the seconds of transfers, which are billed too."""
+        return TRANSFER_S
+
+    def fallback_instance_types(self, block: SageMakerBlock) -> tuple[str, ...]:
+        """Return the block's own."""
+        return block.fallback_instance_types or ()
+
+    def program_problems(self, block: SageMakerBlock, script: str | None, objectives: Sequence[str]) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what is wrong with the program: a script of the user's, an image's own, or an algorithm of AWS."""
+        if block.image is not None and block.algorithm_name is not None:
+            yield (self.name, "algorithm_name"), "an image is given too; keep one of them"
+        if block.algorithm_name is not None and script is not None:
+            yield (self.name, "algorithm_name"), "an algorithm runs its own program; leave out `script`, or give an image"
+        if script is None and block.image is None and block.algorithm_name is None:
+            yield ("script",), f"is missing; without one, give {self.name}.image or {self.name}.algorithm_name"
+        if block.algorithm_name is not None:
+            for name in objectives:
+                if name not in DERIVED_OBJECTIVES and name not in (block.metrics or {}):
+                    yield (
+                        ("objectives", name),
+                        f"an algorithm prints no reports; give {self.name}.metrics.{name}, a regular expression",
+                    )
+
+
+class WarmPoolDescription(SageMakerDescription):
+    """The same jobs on instances that are kept warm for the next one."""
+
+    name: ClassVar[str] = "warm_pool"
+    implementation: ClassVar[str] = "backends.sagemaker.warm_pool:WarmPoolBackend"
+    builds_on: ClassVar[tuple[str, ...]] = ("sagemaker",)
+
+    def billed_beside_s(self, block: SageMakerBlock) -> float:
+        """Return the seconds of transfers and those that instances are kept after a job."""
+        return TRANSFER_S + (block.keep_alive or DEFAULT_KEEP_ALIVE_S)
+
+
+DESCRIPTION = SageMakerDescription()
+WARM_POOL = WarmPoolDescription()

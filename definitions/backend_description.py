@@ -1,0 +1,86 @@
+"""What a back-end tells about itself before one is made: the options of its block, its instance types, its data, its words.
+
+The core asks these questions and names no back-end. A back-end of your own is a subclass of `BackendDescription`, an instance of it that an
+entry point of the group `outrider.backends` names, and the class that `implementation` names:
+
+    class OtherBlock(Overrides):
+        python: str | None = None
+
+    class OtherDescription(BackendDescription[OtherBlock]):
+        name = "other"
+        implementation = "outrider_other.backend:OtherBackend"
+        block = OtherBlock
+
+    DESCRIPTION = OtherDescription()
+
+A description is imported whenever a definition or a command names its back-end, so its module imports nothing that takes time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from definitions.parts import KeyPath, Overrides
+
+Block = TypeVar("Block", bound=Overrides)
+
+
+class BackendDescription(Generic[Block]):
+    """What Outrider has to know of a back-end; every default is that of a plain one, which runs scripts and nothing else."""
+
+    name: ClassVar[str]
+    """What users call it, also the name of its block in a definition; the name of its entry point too."""
+
+    implementation: ClassVar[str]
+    """`module:class` of the `backends.base.Backend`; imported when one is made."""
+
+    block: type[Block]
+    """Model of its block: a subclass of `definitions.parts.Overrides`, whose own fields are the back-end's options, each optional."""
+
+    builds_on: ClassVar[tuple[str, ...]] = ()
+    """Back-ends whose blocks lie below its own, the lowest first; their options are its options too."""
+
+    unhashed: ClassVar[frozenset[str]] = frozenset()
+    """Options that do not determine results, so that they may change when an experiment is resumed."""
+
+    paths: ClassVar[tuple[str, ...]] = ()
+    """Options that hold a path; a relative one is relative to the file that says it."""
+
+    default_instance_type: ClassVar[str | None] = None
+    """What a job runs on where nobody says; None where somebody has to."""
+
+    example_instance_type: ClassVar[str] = ""
+    """One that people may write, for advice."""
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Names of the blocks that are laid over one another for it, its own last."""
+        return (*self.builds_on, self.name)
+
+    def program_problems(self, block: Block, script: str | None, objectives: Sequence[str]) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what is wrong with the program that is to run, as pairs of the path of a key and the text.
+
+        Args:
+            block: the back-end's options.
+            script: the definition's; None where it gives none.
+            objectives: names of the definition's objectives.
+        """
+        if script is None:
+            yield ("script",), f"is missing; back-end {self.name} runs nothing else"
+
+    def instance_problem(self, instance_type: str) -> str | None:
+        """Return why no job can run on an instance type, as a sentence about it, or None where some may."""
+        return None
+
+    def grace_s(self, block: Block) -> float:
+        """Return the seconds between the request that a job ends and the moment when it is killed."""
+        return 5.0
+
+    def billed_beside_s(self, block: Block) -> float:
+        """Return the seconds beside a job's own run that a worst case allows it to be billed for, e.g. for downloads."""
+        return 0.0
+
+    def fallback_instance_types(self, block: Block) -> tuple[str, ...]:
+        """Return the instance types that a job may run on in place of the one that it asks for; its worst case counts them."""
+        return ()
