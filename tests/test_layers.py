@@ -54,8 +54,17 @@ NOT_YET = {
 
 NAMED_TWICE = {
     # To be renamed.
-    "InputChannel", "Kind", "Listed", "Phase", "Place", "Pools", "Rule", "Runner", "Scope", "Session",
-    "Standing", "Verdict",
+    "InputChannel",
+    "Kind",
+    "Listed",
+    "Phase",
+    "Place",
+    "Pools",
+    "Rule",
+    "Runner",
+    "Scope",
+    "Session",
+    "Verdict",
     # Workloads are scripts that stand alone, and each trains something of its own.
     "Trainer",
 }  # fmt: skip

@@ -1,17 +1,23 @@
-"""When the evidence cannot carry a forecast: refusals, each with its reason in words. Pure; used by forecasts."""
+"""When the evidence cannot carry a forecast: refusals, each with its reason in words. Pure."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from benchmarking.forecasting.model.columns import column_of
+from benchmarking.forecasting.model.fit import Fitted
+from benchmarking.forecasting.model.noise import within_levels
 from benchmarking.forecasting.model.phases import Laws
-from benchmarking.forecasting.model.power_law import Growth, within_levels
-from benchmarking.forecasting.model.result import Status
+from benchmarking.forecasting.model.power_law import Growth
+from benchmarking.forecasting.model.priors import UNKNOWN
+from benchmarking.forecasting.model.result import TIMES, Status, graver
 
-Array: TypeAlias = Any
+if TYPE_CHECKING:
+    from benchmarking.analysis.arrays import FloatArray
+
 Finding: TypeAlias = tuple[Status, str]
 
 _FARTHEST = 150.0
@@ -51,7 +57,7 @@ def level_findings(growth: Growth | None, what: str, known: bool) -> list[Findin
     return found
 
 
-def short_findings(growth: Growth | None, y: Array | None, startup: Array | None, what: str) -> list[Finding]:
+def short_findings(growth: Growth | None, y: FloatArray | None, startup: FloatArray | None, what: str) -> list[Finding]:
     """Return a refusal where the largest canary hardly worked: then warming up is what was measured, and not how the work grows.
 
     Args:
@@ -79,17 +85,25 @@ def short_findings(growth: Growth | None, y: Array | None, startup: Array | None
     return []
 
 
-def falling(x: Array, y: Array, what: str) -> list[Finding]:
-    """Return a refusal where a quantity falls as the data grows, by more than the noise of repeats (10 % where there are none)."""
+def falling(x: FloatArray, y: FloatArray, what: str) -> list[Finding]:
+    """Return a refusal where a quantity falls as the data grows, by more than the noise of repeats (10 % where there are none).
+
+    Args:
+        x: (n,) sizes.
+        y: (n,) measurements above 0.
+        what: the quantity's name.
+    """
     runs = sorted(zip(x.tolist(), y.tolist(), strict=True))
     if runs[-1][0] <= 1.2 * runs[0][0]:
         return []
+    # Means of the logs of the smallest third and the largest quarter, compared by the pooled noise of repeats.
     squares, freedom = within_levels(x, y)
     noise_sd = math.sqrt(squares / freedom) if freedom >= 2 else 0.1
     low, high = _quantile(runs, 0.34), _quantile(runs, 0.75)
     small, large = [math.log(value) for size, value in runs if size <= low], [math.log(value) for size, value in runs if size >= high]
     drop = math.fsum(small) / len(small) - math.fsum(large) / len(large)
     error = max(noise_sd, 0.02) * math.sqrt(1 / len(small) + 1 / len(large))
+    # Beyond 2.5 standard errors, about 1 in 160 by chance alone, and large enough to matter.
     if drop > 2.5 * error and drop > 0.05:
         return [(Status.NOT_DECIDED, f"{what} falls as the data grows, which no law here explains")]
     return []
@@ -102,8 +116,15 @@ def _quantile(runs: Sequence[tuple[float, float]], share: float) -> float:
     return below + (runs[min(int(at) + 1, len(runs) - 1)][0] - below) * (at - int(at))
 
 
-def misfit(growth: Growth, y: Array, what: str) -> list[Finding]:
-    """Return a finding where the best law leaves far more than the noise of repeats."""
+def misfit(growth: Growth, y: FloatArray, what: str) -> list[Finding]:
+    """Return a finding where the best law leaves far more than the noise of repeats.
+
+    Args:
+        growth: fitted to the measurements.
+        y: (n,) measurements above 0, in the order of the growth's sizes.
+        what: the quantity's name.
+    """
+    # Scatter around the best law against that of repeats: two repeats and three sizes at least, else neither is known.
     squares, freedom = within_levels(growth.x, y)
     if freedom < 2 or len(growth.x) - freedom < 3:
         return []
@@ -114,7 +135,7 @@ def misfit(growth: Growth, y: Array, what: str) -> list[Finding]:
     return []
 
 
-def time_findings(laws: Laws | None, values: Array | None, main: Array | None, known: bool, what: str) -> list[Finding]:
+def time_findings(laws: Laws | None, values: FloatArray | None, main: FloatArray | None, known: bool, what: str) -> list[Finding]:
     """Return what speaks against a forecast of time.
 
     Args:
@@ -135,10 +156,44 @@ def time_findings(laws: Laws | None, values: Array | None, main: Array | None, k
     return found
 
 
-def worst(findings: Sequence[Finding], start: Status) -> Status:
-    """Return the gravest of some statuses."""
-    from benchmarking.forecasting.model.result import graver
+def findings(item: Fitted, metric: str) -> list[Finding]:
+    """Return what speaks against the forecast of one metric of a configuration."""
+    import numpy as np
 
+    known = bool(item.used and item.used[0].family != UNKNOWN)
+    if metric in TIMES:
+        laws = item.cpu if metric == "cpu_s" else item.time
+        measured = [getattr(canary, metric) for canary in item.used if getattr(canary, metric) is not None]
+        values = np.maximum(np.array(measured, dtype=float), 1e-9) if measured else None
+        known = known or (laws is not None and laws.steady)
+        main = {True: "train_cpu_s" if metric == "cpu_s" else "train_s", False: "cpu_s" if metric == "cpu_s" else "total_s"}
+        growing = None if laws is None else column_of(item.used, main[laws.timed])
+        found = time_findings(laws, values, growing, known, metric)
+        return found + (hides_growth(item, laws, metric) if laws is not None else [])
+    growth = {"rss_bytes": item.rss, "gpu_bytes": item.gpu}.get(metric)
+    found = level_findings(growth, metric, known=metric == "gpu_bytes")
+    if growth is not None and metric == "rss_bytes":
+        values = np.array([canary.rss_bytes for canary in item.used if canary.rss_bytes], dtype=float)
+        found += falling(growth.x, values, metric)
+    return found
+
+
+def hides_growth(item: Fitted, laws: Laws, metric: str) -> list[Finding]:
+    """Return what says that the canaries were too short to show how an unknown algorithm grows.
+
+    Args:
+        item: a fitted configuration.
+        laws: of the metric.
+        metric: `cpu_s`, or one of wall time.
+    """
+    if not laws.timed or laws.steady or item.used[0].family != UNKNOWN:
+        return []
+    name = "train_cpu_s" if metric == "cpu_s" else "train_s"
+    return short_findings(laws.growth, column_of(item.used, name), column_of(item.used, "startup_s"), "the fit phase")
+
+
+def gravest(findings: Sequence[Finding], start: Status) -> Status:
+    """Return the gravest of the findings' statuses and one to start with."""
     for status, _ in findings:
         start = graver(start, status)
     return start

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarking.forecasting.data.table import Canary
-from benchmarking.forecasting.forecast import Question, draw
+from benchmarking.forecasting.draws import Question, draw
 from benchmarking.forecasting.model.expected_run import expected_run
 from benchmarking.forecasting.model.fit import Fitted, fit_all
 

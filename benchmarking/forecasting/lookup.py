@@ -87,7 +87,8 @@ def foresee(definition: BenchmarkDefinition, results_dir: Path, backend: str) ->
 
 def _foresight(canaries: Sequence[Any], source: str) -> Foresight:
     from benchmarking.forecasting.data.table import CanaryTable
-    from benchmarking.forecasting.forecast import Question, forecast
+    from benchmarking.forecasting.draws import Question
+    from benchmarking.forecasting.forecast import forecast
 
     question = Question()
     names = {canary.about["configuration_id"]: canary.configuration for canary in canaries}

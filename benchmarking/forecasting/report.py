@@ -11,7 +11,8 @@ from benchmarking.controller.state import ExperimentState
 from benchmarking.export.files import write_csv
 from benchmarking.forecasting.data.experiment import canaries_of
 from benchmarking.forecasting.data.table import COMPLETED, CanaryTable
-from benchmarking.forecasting.forecast import Question, forecast
+from benchmarking.forecasting.draws import Question
+from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.result import Forecast
 from benchmarking.forecasting.render import readable
 from definitions.schema import BenchmarkDefinition

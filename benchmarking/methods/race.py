@@ -12,7 +12,8 @@ from benchmarking.controller.method_arguments import Argument, flag, number, who
 from benchmarking.forecasting.data.measured import canary_from
 from benchmarking.forecasting.data.table import Canary
 from benchmarking.forecasting.ladder.levels import per_job, rungs
-from benchmarking.forecasting.ladder.race import COST, TIME, Rules, Standing, Verdict, standing
+from benchmarking.forecasting.ladder.race import race_status
+from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceDecision, RaceSettings, RaceStatus
 from benchmarking.forecasting.ladder.stretch import MOST_STRETCHES
 from benchmarking.methods.canary import CONFIGURATIONS, LADDER, STRETCH, check_ladder, make_stretch
 from benchmarking.methods.candidates import candidates
@@ -21,7 +22,7 @@ from definitions.configuration import configuration_id
 from definitions.errors import UserError
 from definitions.fidelity import canary, split
 
-_ENDS = (Verdict.DECIDED, Verdict.TIED, Verdict.NARROW)
+_ENDS = (RaceDecision.DECIDED, RaceDecision.TIED, RaceDecision.NARROW)
 
 
 class Race(Method):
@@ -57,7 +58,7 @@ class Race(Method):
         if not objectives:
             advice = "add `cost_usd: min` or `duration_s: min` to the objectives, or use ASHA or BO"
             raise UserError("method RACE races for cost or time", f"the objectives are {', '.join(context.objectives)}", advice)
-        self._rules = Rules(
+        self._settings = RaceSettings(
             ladder=tuple(level / self._full for level in ladder),
             objectives=objectives,
             confidence=given.get("confidence", 0.9),
@@ -73,7 +74,7 @@ class Race(Method):
         self._dropped: list[str] = []
         self._pending: dict[str, list[Canary]] = {}
         self._winner_runs = False
-        self.standing: Standing | None = None
+        self.status: RaceStatus | None = None
 
     def ready(self) -> bool:
         """Return whether the next run is known: all may run at once at the lowest rung, later ones wait for what is under way.
@@ -92,8 +93,8 @@ class Race(Method):
                 return Suggestion(canary(self._groups_by_name()[alive[0]], self._stretch.ladder[0], 0))
             self._stretch.settle()
         if not any(self._pending.values()):
-            self.standing = standing(self._groups(), self._dropped, self._rules, self._context.seed)
-        step = self._at_lowest() if any(self._pending.values()) else (self.standing.next if self.standing is not None else None)
+            self.status = race_status(self._groups(), self._dropped, self._settings, self._context.seed)
+        step = self._at_lowest() if any(self._pending.values()) else (self.status.next if self.status is not None else None)
         if step is None:
             return self._in_full()
         name, level, repeat = step
@@ -115,7 +116,7 @@ class Race(Method):
             self._groups()[run.configuration].append(run)
             if not self._stretch.settled:
                 self._stretch.hear(values)
-                self._rules = replace(self._rules, ladder=tuple(one / self._full for one in self._stretch.ladder))
+                self._settings = replace(self._settings, ladder=tuple(one / self._full for one in self._stretch.ladder))
 
     def on_trial_error(self, trial: Evaluation) -> None:
         """Drop the configuration: it fails, or its memory does not suffice even for a canary."""
@@ -127,7 +128,7 @@ class Race(Method):
 
     def plan(self) -> list[Suggestion]:
         """Return all canaries that the race may come to, and the winner's full run; it ends before."""
-        most = rungs(self._stretch.ladder, (self._rules.repeats,) * len(self._stretch.ladder))
+        most = rungs(self._stretch.ladder, (self._settings.repeats,) * len(self._stretch.ladder))
         chosen = list(self._groups_by_name().values())
         found = [Suggestion(canary(one, *rung)) for rung in most for one in chosen]
         found += found[:1] * (0 if self._stretch.settled else MOST_STRETCHES)
@@ -135,12 +136,12 @@ class Race(Method):
 
     def conclude(self) -> tuple[bool, str] | None:
         """Return whether the race is decided, and in words how it ended; None before it has."""
-        found = self.standing
+        found = self.status
         if found is None:
             return None
-        decided = found.verdict in _ENDS
+        decided = found.decision in _ENDS
         names = ", ".join(found.tied[:4])
-        return decided, f"race {found.verdict}: {names or 'none'} ({found.reason}; confidence {found.confidence:.0%})"
+        return decided, f"race {found.decision}: {names or 'none'} ({found.reason}; confidence {found.confidence:.0%})"
 
     def _groups_by_name(self) -> dict[str, dict[str, object]]:
         if self._candidates is None:
@@ -156,8 +157,8 @@ class Race(Method):
 
     def _at_lowest(self) -> tuple[str, float, int] | None:
         """Return a configuration that has not run at the lowest rung and is not about to; None where there is none."""
-        lowest = self._rules.ladder[0]
-        for repeat in range(self._rules.first):
+        lowest = self._settings.ladder[0]
+        for repeat in range(self._settings.first):
             for name, group in self._groups().items():
                 begun = sum(abs(one.fraction - lowest) < 1e-9 for one in [*group, *self._pending.get(name, [])])
                 if name not in self._dropped and begun <= repeat:
@@ -165,10 +166,10 @@ class Race(Method):
         return None
 
     def _in_full(self) -> Suggestion | None:
-        found = self.standing
+        found = self.status
         if not self._run_winner or self._winner_runs or found is None or found.winner is None:
             return None
-        if found.verdict not in _ENDS:
+        if found.decision not in _ENDS:
             return None
         self._winner_runs = True
         return Suggestion(canary(self._groups_by_name()[found.winner], self._full, 0))

@@ -13,7 +13,7 @@ from launch.parser import VerbParser
 
 if TYPE_CHECKING:
     from benchmarking.forecasting.data.table import CanaryTable
-    from benchmarking.forecasting.forecast import Question
+    from benchmarking.forecasting.draws import Question
     from benchmarking.forecasting.model.result import Forecast
 
 _EPILOG = """\
@@ -68,7 +68,7 @@ def _parser() -> VerbParser:
 
 
 def _question(given: argparse.Namespace) -> Question:
-    from benchmarking.forecasting.forecast import Question
+    from benchmarking.forecasting.draws import Question
     from benchmarking.forecasting.model.billing import Billing
     from definitions.errors import UserError
 

@@ -261,7 +261,8 @@ def scale_out(name, counts, out):
 
 def race(runs, noise, seed=0):
     """RACE against 1, 2, 3 % x3 everywhere with a straight line: spend, and how often the choice is within 5 % of the best."""
-    from benchmarking.forecasting.ladder.race import TIME, Rules, Verdict, standing
+    from benchmarking.forecasting.ladder.race import race_status
+    from benchmarking.forecasting.ladder.race_status import TIME, RaceDecision, RaceSettings
 
     for k in (8, 16):
         within, spend, verdicts, sure, lines = [], [], defaultdict(int), [], []
@@ -276,9 +277,9 @@ def race(runs, noise, seed=0):
                 started, trained = startup_s * math.exp(e[0]), full_s * speed[int(name)] * fraction**exponent * math.exp(e[1])
                 return Canary(name, fraction, repeat, startup_s=started, train_s=trained, total_s=started + trained)
 
-            rules = Rules(objectives=(TIME,))
+            settings = RaceSettings(objectives=(TIME,))
             groups = {str(j): [] for j in range(k)}
-            while (found := standing(groups, (), rules, number)).next is not None:
+            while (found := race_status(groups, (), settings, number)).next is not None:
                 name, level, repeat = found.next
                 groups[name].append(run(name, level, repeat))
             truth = startup_s + full_s * speed
@@ -288,8 +289,8 @@ def race(runs, noise, seed=0):
             within.append(truth[int(found.winner)] <= 1.05 * truth.min())
             lines.append(truth[int(np.argmin(predicted))] <= 1.05 * truth.min())
             spend.append(total["race"] / total["fixed"])
-            verdicts[str(found.verdict)] += 1
-            if found.verdict in (Verdict.DECIDED, Verdict.TIED):
+            verdicts[str(found.decision)] += 1
+            if found.decision in (RaceDecision.DECIDED, RaceDecision.TIED):
                 sure.append(within[-1])
         print(f"\nRACE, {k} configurations, {noise:.0%} noise, {runs} runs: within 5 % of the best {coverage(within)}"
               f" (where decided {coverage(sure)}); straight line through 1, 2, 3 % x3 {coverage(lines)}; spend {np.median(spend):.0%},"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from definitions.instances import Tables, is_local, load_tables, price_of
 
-Array: TypeAlias = Any
+if TYPE_CHECKING:
+    from benchmarking.analysis.arrays import FloatArray
 
 
 @lru_cache(maxsize=1)
@@ -49,7 +50,7 @@ class Billing:
         return None if price is None else price.usd_per_hour
 
 
-def billable_draws(total_s: Array, billing: Billing, instance_type: str = "", startup_s: float = 0.0) -> Array:
+def billable_draws(total_s: FloatArray, billing: Billing, instance_type: str = "", startup_s: float = 0.0) -> FloatArray:
     """Return draws of the billed seconds of each instance: with billed start-up, in whole billing units.
 
     Args:
@@ -65,7 +66,7 @@ def billable_draws(total_s: Array, billing: Billing, instance_type: str = "", st
     return np.ceil((total_s + (billing.startup_s or startup_s)) / billing.unit_s) * billing.unit_s
 
 
-def cost_draws(billable_s: Array, usd_per_hour: float, instance_count: int) -> Array:
+def cost_draws(billable_s: FloatArray, usd_per_hour: float, instance_count: int) -> FloatArray:
     """Return draws of dollars.
 
     Args:

@@ -35,13 +35,19 @@ class Calibration:
         inside = sum(score <= 1 for score in scores)
         if len(scores) < ENOUGH:
             return 1.0, f"not calibrated: {len(scores)} of {ENOUGH} finished jobs, {inside} inside the 90 % interval"
+        # The conformal quantile: the ceil((n + 1) 0.9)-th smallest of n scores covers a new job with probability 0.9 or more.
         rank = min(len(scores), math.ceil((len(scores) + 1) * 0.9))
         factor = min(_LIMITS[1], max(_LIMITS[0], scores[rank - 1]))
         return factor, f"calibrated on {len(scores)} finished jobs (stretched by {factor:.2f})"
 
 
 def score(forecast: Forecast, actual: float) -> float | None:
-    """Return the score of one forecast against what the job really took; None where there was no interval, or nothing to compare."""
+    """Return the score of one forecast (see `Calibration`) against what the job really took; None where there is nothing to compare.
+
+    Args:
+        forecast: of one metric.
+        actual: what was measured of the full job, in the metric's unit.
+    """
     if forecast.median is None or forecast.lo90 is None or forecast.hi90 is None or actual <= 0 or forecast.median <= 0:
         return None
     ratio = math.log(actual / forecast.median)

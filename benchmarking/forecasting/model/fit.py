@@ -1,4 +1,4 @@
-"""Fits all configurations of one code together: noise and exponents are learnt across them. Used by forecasts and by RACE."""
+"""Fits all configurations of one code together: noise and exponents are learnt across them. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from itertools import islice
 
 from benchmarking.forecasting.data.table import COMPLETED, OUT_OF_MEMORY, Canary
+from benchmarking.forecasting.model.machine_load import under_load
 from benchmarking.forecasting.model.memory import gpu_growth, rss_growth
-from benchmarking.forecasting.model.phases import Laws, Part, cpu_laws, pooled_noise, time_laws, under_load
-from benchmarking.forecasting.model.power_law import Growth, Noise, noise_prior, share_exponents
+from benchmarking.forecasting.model.noise import Noise, noise_prior, repeat_noise
+from benchmarking.forecasting.model.phases import Laws, Part, cpu_laws, time_laws
+from benchmarking.forecasting.model.power_law import Growth
+from benchmarking.forecasting.model.shared_exponent import share_exponents
 
 _TEACHERS = 20
 """Most other configurations that noise is learnt from: more would teach nothing more."""
@@ -65,11 +68,13 @@ def fit_all(groups: Mapping[str, Sequence[Canary]], at: float) -> dict[str, Fitt
         groups: canaries by configuration, all of one code where they have one family.
         at: nominal fraction that is forecast.
     """
+    # Step 1: the noise of each part, as the repeats of other configurations show it.
     completed = {name: [canary for canary in group if canary.status == COMPLETED] for name, group in groups.items()}
     wall = _noises(
         completed, {"startup": "startup_s", "load": "load_s", "train": "train_s", "checkpoint": "checkpoint_s", "total": "total_s"}
     )
     cpu = _noises(completed, {"train": "train_cpu_s", "total": "cpu_s"})
+    # Step 2: each configuration by itself.
     found = {}
     for name, group in groups.items():
         used = completed[name]
@@ -83,11 +88,12 @@ def fit_all(groups: Mapping[str, Sequence[Canary]], at: float) -> dict[str, Fitt
             rss=rss_growth(used, at) if used else None,
             gpu=gpu_growth(used, at) if used else None,
         )
+    # Step 3: exponents, which one code has in common.
     return _shared(found)
 
 
 def _noises(groups: Mapping[str, Sequence[Canary]], columns: Mapping[str, str]) -> dict[str, dict[str, tuple[float, int]]]:
-    return {part: pooled_noise(groups, column) for part, column in columns.items()} if len(groups) > 1 else {}
+    return {part: repeat_noise(groups, column) for part, column in columns.items()} if len(groups) > 1 else {}
 
 
 def _for(noises: Mapping[str, Mapping[str, tuple[float, int]]], name: str) -> Callable[[str], Noise]:
@@ -105,9 +111,11 @@ def _shared(fitted: Mapping[str, Fitted]) -> dict[str, Fitted]:
     found = dict(fitted)
     for kind in ("time", "cpu"):
         for names in _alike(found, kind):
+            # One code is one family, with the same main part, timed alike.
             growths = [_laws(found[name], kind).growth for name in names]
             for name, growth in zip(names, share_exponents([one for one in growths if one is not None]), strict=True):
                 found[name] = _with_growth(found[name], kind, growth)
+    # Wall and processor time of one configuration grow alike, so the quieter clock informs the other.
     for name, one in found.items():
         found[name] = _across_clocks(one)
     return found
@@ -138,8 +146,10 @@ def _across_clocks(one: Fitted) -> Fitted:
     cpu = one.cpu.growth if one.cpu is not None else None
     if wall is None or cpu is None or one.time is None or one.cpu is None:
         return one
+    # A timed wall clock teaches processor time that is only known in total, or much noisier.
     if one.time.timed and (not one.cpu.timed or wall.noise_sd() < _QUIETER * cpu.noise_sd()):
         return _with_growth(one, "cpu", _informed(cpu, wall))
+    # On a machine shared with others wall time is processor time, stretched by the load.
     loaded = under_load(one.used, one.time, one.cpu, _LOADED)
     if loaded.loaded:
         return dataclasses.replace(one, time=loaded)

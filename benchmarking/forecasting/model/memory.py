@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.table import Canary
-from benchmarking.forecasting.model.phases import sizes_in_bytes
-from benchmarking.forecasting.model.power_law import Growth, GrowthPrior, fit
+from benchmarking.forecasting.model.columns import sizes_in_bytes
+from benchmarking.forecasting.model.growth_prior import GrowthPrior
+from benchmarking.forecasting.model.power_law import Growth, fit
 from benchmarking.forecasting.model.priors import UNKNOWN
 from benchmarking.forecasting.model.unseen_terms import overtaken, squared
 
-Array: TypeAlias = Any
+if TYPE_CHECKING:
+    from benchmarking.analysis.arrays import FloatArray, Generator
 
 _RSS_NOISE_SD = 0.006
 """Repeats agree to about 0.2 %; the residual of a line is structural (allocator steps, copies, caches) and larger."""
@@ -57,7 +59,7 @@ def rss_growth(canaries: Sequence[Canary], at: float) -> Growth | None:
     return _fit(used, at, "rss_bytes", prior)
 
 
-def rss_draws(growth: Growth, canaries: Sequence[Canary], size: int, rng: Any) -> Array:
+def rss_draws(growth: Growth, canaries: Sequence[Canary], size: int, rng: Generator) -> FloatArray:
     """Return draws (size,) of the full job's peak RSS, with what the peak of the imports can hide.
 
     A peak is a maximum: below it, what grows with the data leaves no trace. Where the peak hardly moved, a hidden part may overtake it
@@ -78,14 +80,18 @@ def rss_draws(growth: Growth, canaries: Sequence[Canary], size: int, rng: Any) -
     top = float(x.max())
     if top >= 0.999 or len(levels) < 2:
         return draws
+    # Mean peak by size, and how steeply it rises between sizes.
     means = np.array([float(y[np.abs(x - level) < 0.1 * level].mean()) for level in levels])
     steps = np.diff(means) / np.diff(levels)
     chance, peak = _SQUARE.get(used[0].family, 0.0), float(means[-1])
+    # A flat peak is that of the imports: what grows may lie anywhere below it, a square also below what the imports have let go of.
     if peak < means[0] * (1 + _HARDLY):
         draws = overtaken(draws, peak, top, rng, chance=_HIDDEN, squares=0.0, decades=_HIDDEN_DECADES)
         return overtaken(draws, _LET_GO * peak, top, rng, chance=chance, squares=1.0, decades=_HIDDEN_DECADES) if chance else draws
+    # On a rising line a square may hide within the noise.
     if chance:
         draws = squared(draws, levels, means, _NOISE_FLOOR * peak, rng, chance=chance, decades=_HIDDEN_DECADES)
+    # A line that has only just come out from under the imports: half of the draws go on as its last piece rises.
     before = (means[-2] - means[0]) / (levels[-2] - levels[0]) if len(levels) > 2 else steps[-1]
     if steps[-1] > 0 and steps[-1] > _FASTER * max(float(before), 0.0) and means[-1] > means[-2] * (1 + _NOISE_FLOOR):
         onwards = means[-1] + steps[-1] * (1 - top)
@@ -103,7 +109,7 @@ def gpu_growth(canaries: Sequence[Canary], at: float) -> Growth | None:
     return _fit(used, at, "gpu_bytes", prior)
 
 
-def in_blocks(gpu_bytes: Array) -> Array:
+def in_blocks(gpu_bytes: FloatArray) -> FloatArray:
     """Return draws of GPU memory rounded up to whole blocks of the allocator."""
     import numpy as np
 

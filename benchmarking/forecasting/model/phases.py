@@ -1,4 +1,4 @@
-"""The laws of one configuration: which phases its time has, how each of them grows, and the same for processor time. Used by forecasts."""
+"""The laws of one configuration: which phases its time has, how each of them grows, and the same for processor time. Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.table import Canary
-from benchmarking.forecasting.model.power_law import DRIFT, Growth, GrowthPrior, Noise, drift_of, fit, noise_prior, within_levels
+from benchmarking.forecasting.model.columns import column_of, sizes, sizes_in_bytes, startup_share, steps_follow, value_of
+from benchmarking.forecasting.model.growth_prior import DRIFT, GrowthPrior, drift_of
+from benchmarking.forecasting.model.noise import Noise, noise_prior
+from benchmarking.forecasting.model.power_law import Growth, fit
 from benchmarking.forecasting.model.priors import FAMILIES, UNKNOWN, exponents_of
 
-Array: TypeAlias = Any
+if TYPE_CHECKING:
+    from benchmarking.analysis.arrays import FloatArray, Generator
 
 STARTUP = GrowthPrior(((0.93, 0.0, 0.01), (0.07, 1.0, 0.1)), free=0.5, offset="any", drift=0.0)
 """Start-up is constant unless the measurements insist (data that is downloaded before the script runs)."""
@@ -25,15 +29,6 @@ CHECKPOINT = GrowthPrior(((0.6, 0.0, 0.01), (0.4, 1.0, 0.05)), free=0.5, offset=
 
 REST = GrowthPrior(((0.5, 0.0, 0.02), (0.5, 1.0, 0.05)), free=0.3, offset="any")
 """Time between the phases: some is constant, some goes with the data."""
-
-LOAD_FACTOR = GrowthPrior(((1.0, 0.0, 0.01),), free=0.5, offset="any", drift=0.0)
-"""Load comes and goes, whatever the size of the work."""
-
-_WAITS_MORE = 3.0
-"""Standard errors by which wall over processor time differs between the smallest and the largest size where that is no matter of load."""
-
-_ONE_THREAD, _MOSTLY_WAITS = 0.95, 2.0
-"""Wall over processor time of one thread that works: at least the first, and at the median at most the second."""
 
 _NEGLIGIBLE = 0.01
 """Share of the total below which time outside the phases is not worth a law of its own."""
@@ -53,7 +48,7 @@ class Part:
     constant: float = 0.0
     load: Growth | None = None
 
-    def sample(self, x: float, size: int, rng: Any, *, noise: bool = True) -> Array:
+    def sample(self, x: float, size: int, rng: Generator, *, noise: bool = True) -> FloatArray:
         """Return draws (size,) at size x; `noise` says whether a new measurement's own noise is in them."""
         import numpy as np
 
@@ -99,38 +94,6 @@ class Laws:
         return dataclasses.replace(self, parts={**self.parts, self.main: part})
 
 
-def sizes(canaries: Sequence[Canary], at: float) -> tuple[Array, str]:
-    """Return the measured sizes (n,) as shares of the job that is forecast, and what they were measured in.
-
-    Rows count before bytes, and both before the nominal fraction; the full job's rows are those measured, scaled by the nominal fractions.
-
-    Args:
-        canaries: of one configuration.
-        at: nominal fraction that is forecast.
-    """
-    return _relative(canaries, at, ("rows", "bytes"))
-
-
-def sizes_in_bytes(canaries: Sequence[Canary], at: float) -> Array:
-    """Return the measured sizes (n,) in bytes where they are known, else as `sizes` does."""
-    return _relative(canaries, at, ("bytes", "rows"))[0]
-
-
-def _relative(canaries: Sequence[Canary], at: float, measures: Sequence[str]) -> tuple[Array, str]:
-    import numpy as np
-
-    fractions = np.array([canary.fraction for canary in canaries])
-    for name in measures:
-        measured = [getattr(canary, name) for canary in canaries]
-        if all(value is not None and value > 0 for value in measured):
-            values = np.array(measured, dtype=float)
-            # Whole files are read for a part of their rows: what hardly changes with the fraction says nothing of the full job's size.
-            if math.log(values.max() / values.min()) < 0.5 * math.log(fractions.max() / fractions.min()):
-                continue
-            return values / (values.sum() / fractions.sum() * at), name
-    return fractions / at, "fraction"
-
-
 def time_laws(canaries: Sequence[Canary], at: float, noise: Callable[[str], Noise] | None = None) -> Laws | None:
     """Return the laws of a configuration's wall time; None where no time was measured.
 
@@ -152,36 +115,41 @@ def cpu_laws(canaries: Sequence[Canary], at: float, noise: Callable[[str], Noise
 def _laws(canaries: Sequence[Canary], at: float, columns: Mapping[str, str], total: str, noise: Callable[[str], Noise]) -> Laws | None:
     import numpy as np
 
+    # Step 1: the runs that have what most runs have.
     usual = [
-        column for column in (*columns.values(), total) if 2 * sum(_value(one, column) is not None for one in canaries) >= len(canaries)
+        column for column in (*columns.values(), total) if 2 * sum(value_of(one, column) is not None for one in canaries) >= len(canaries)
     ]
     # A run that lacks what most have says less than it would cost to do without that in all of them.
-    used = [one for one in canaries if all(_value(one, column) is not None for column in usual)] or list(canaries)
+    used = [one for one in canaries if all(value_of(one, column) is not None for column in usual)] or list(canaries)
     measured = {name: values for name, column in columns.items() if (values := column_of(used, column)) is not None}
     whole = column_of(used, total)
     if whole is None and "train" not in measured:
-        used = [canary for canary in canaries if _value(canary, total) is not None]
+        used = [canary for canary in canaries if value_of(canary, total) is not None]
         if not used:
             return None
         whole, measured = column_of(used, total), {}
-    x, _ = sizes(used, at)
+    # Step 2: what is known beforehand of how the main part grows: by the family of the algorithm, or linear where steps go with the data.
+    x = sizes(used, at)
     x_bytes = sizes_in_bytes(used, at)
     family = used[0].family
-    by_steps = _steps_follow(used, x)
+    by_steps = steps_follow(used, x)
     steady = by_steps and total == "total_s"
     exponents = FAMILIES["epochs"] if steady and family == UNKNOWN else exponents_of(family)
     timed = "train" in measured
     main = "train" if timed else "total"
     parts: dict[str, Part] = {}
+    # Step 3: what the timed phases leave of the total. Without a timer of the fit phase it is the main part.
     if whole is not None:
         rest = whole - sum(measured.values())
         if not timed:
-            offset: str | float = "seconds" if "startup" in measured else (_startup_share(used, x) if total == "cpu_s" else "any")
+            hint = startup_share(used) if total == "cpu_s" else None
+            offset: str | float = "seconds" if "startup" in measured else ("any" if hint is None else hint)
             rest = np.maximum(rest, 1e-3 * whole)
             prior = GrowthPrior(exponents, free=0.3 if "startup" in measured else 0.05, offset=offset, drift=_drift(x, rest, by_steps))
             parts["total"] = _part(x, rest, prior, noise("total"))
         elif float(np.median(rest / whole)) > _NEGLIGIBLE:
             parts["rest"] = _part(x, np.maximum(rest, 1e-3 * whole), REST, noise("rest"))
+    # Step 4: each timed phase by its own law, loading by bytes.
     for name, values in measured.items():
         law = {"startup": STARTUP, "load": LOAD, "checkpoint": CHECKPOINT}.get(
             name, GrowthPrior(exponents, free=0.6, drift=_drift(x, values, by_steps))
@@ -190,108 +158,13 @@ def _laws(canaries: Sequence[Canary], at: float, columns: Mapping[str, str], tot
     return Laws(parts, main, timed, steady)
 
 
-def under_load(canaries: Sequence[Canary], wall: Laws, cpu: Laws, least: float) -> Laws:
-    """Return the laws of wall time, as processor time and load where the machine is shared with others.
-
-    There, wall time scatters from run to run where processor time does not, and one slow run looks like growth. One thread's work takes
-    at least its processor time; what several threads, or waiting for data, make of it changes with the size of the work, and is left to
-    the law of wall time.
-
-    Args:
-        canaries: completed runs of one configuration.
-        wall: laws of its wall time.
-        cpu: laws of its processor time.
-        least: scatter of the load, on the log scale, up to which the laws stay as they are.
-    """
-    # In a total the share of start-up, which waits more than the work does, falls as the data grows.
-    main = _load_of(canaries, wall, cpu, wall.main) if wall.timed and cpu.timed and not wall.steady else None
-    if main is None or main.noise_sd() <= least:
-        return wall
-    parts = dict(wall.parts)
-    for name, part in cpu.parts.items():
-        load = main if name == wall.main else _load_of(canaries, wall, cpu, name)
-        if load is not None:
-            parts[name] = Part(part.growth, load=load)
-    return dataclasses.replace(wall, parts=parts)
-
-
-def _load_of(canaries: Sequence[Canary], wall: Laws, cpu: Laws, name: str) -> Growth | None:
-    """Return how many times its processor time a part takes in wall time; None where that is not a matter of load."""
-    import numpy as np
-
-    both = [laws.parts[name].growth for laws in (wall, cpu) if name in laws.parts]
-    seconds, processor = (column_of(canaries, column) for column in (f"{name}_s", f"{name}_cpu_s"))
-    if len(both) < 2 or both[0] is None or both[1] is None or seconds is None or processor is None or len(seconds) != len(both[0].x):
-        return None
-    x, ratio = both[0].x, seconds / np.maximum(processor, 1e-9)
-    if len(ratio) < 3 or float(ratio.min()) < _ONE_THREAD or float(np.median(ratio)) > _MOSTLY_WAITS:
-        return None
-    low, high = np.log(ratio[x <= 1.1 * x.min()]), np.log(ratio[x >= 0.9 * x.max()])
-    if min(len(low), len(high)) > 1:
-        squares, freedom = within_levels(x, ratio)
-        error = max(math.sqrt(squares / max(freedom, 1)), 0.02) * math.sqrt(1 / len(low) + 1 / len(high))
-        if abs(float(high.mean() - low.mean())) > _WAITS_MORE * error:
-            return None
-    return fit(x, ratio, LOAD_FACTOR)
-
-
-def _part(x: Array, values: Array, prior: GrowthPrior, noise: Noise) -> Part:
+def _part(x: FloatArray, values: FloatArray, prior: GrowthPrior, noise: Noise) -> Part:
+    # Of what takes no time the logarithm says nothing: it counts as a constant.
     if float(values.min()) <= 1e-4:
         return Part(None, float(values.mean()))
     return Part(fit(x, values, prior, noise))
 
 
-def _drift(x: Array, values: Array, by_steps: bool) -> float:
+def _drift(x: FloatArray, values: FloatArray, by_steps: bool) -> float:
     # A step works on its batch, whatever the size of the data.
     return DRIFT if by_steps else drift_of(float(values[x >= 0.9 * x.max()].mean()))
-
-
-def _value(canary: Canary, column: str) -> float | None:
-    found = getattr(canary, column, None)
-    if found is None:
-        found = canary.about.get(column)
-    if found is None and column == "train_s" and canary.steps and canary.step_s:
-        found = canary.steps * canary.step_s
-    return None if found is None else float(found)
-
-
-def column_of(canaries: Sequence[Canary], column: str) -> Array | None:
-    """Return the measurements (n,) of a column; None where a run lacks it."""
-    import numpy as np
-
-    values = [_value(canary, column) for canary in canaries]
-    return None if not values or any(value is None for value in values) else np.array(values, dtype=float)
-
-
-def _steps_follow(canaries: Sequence[Canary], x: Array) -> bool:
-    """Return whether the number of steps goes with the data, up to rounding: then the work of one pass is repeated, not grown."""
-    import numpy as np
-
-    steps = column_of(canaries, "steps")
-    if steps is None or len(np.unique(x)) < 2 or float(steps.min()) < 5:
-        return False
-    per_size = steps / x
-    centre = float(np.median(per_size))
-    return bool((np.abs(per_size - centre) * x <= 1.5 + 0.02 * steps).all())
-
-
-def _startup_share(canaries: Sequence[Canary], x: Array) -> str | float:
-    """Return the share of start-up in the wall time, as a hint for processor time that was measured only in total."""
-    import numpy as np
-
-    startup, total = column_of(canaries, "startup_s"), column_of(canaries, "total_s")
-    if startup is None or total is None:
-        return "any"
-    return round(float(np.exp(np.log(np.maximum(startup, 1e-6) / np.maximum(total, 1e-6)).mean())), 2)
-
-
-def pooled_noise(canaries: Mapping[str, Sequence[Canary]], column: str) -> dict[str, tuple[float, int]]:
-    """Return by configuration the squared deviations of log values between its repeats, and their degrees of freedom."""
-    import numpy as np
-
-    found = {}
-    for name, group in canaries.items():
-        values = column_of(group, column)
-        if values is not None and len(values) > 1 and float(values.min()) > 1e-4:
-            found[name] = within_levels(np.array([canary.fraction for canary in group]), values)
-    return found

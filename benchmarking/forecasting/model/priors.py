@@ -1,4 +1,4 @@
-"""What is known beforehand of how algorithms grow with the data, by family. Data; used by the laws of phases.
+"""What is known beforehand of how algorithms grow with the data, by family. Data.
 
 Sources: epochs over the data are linear in it by construction; histogram boosting (Ke et al., LightGBM, NeurIPS 2017) and k-means are
 linear per iteration; sorting and tree growing are n log n (Louppe, "Understanding random forests", 2014, section 5); kernel machines take

@@ -1,15 +1,22 @@
-"""A forecast as data: median, intervals, and a status that says whether the evidence carries it. Used by all that shows forecasts."""
+"""A forecast as data: median, intervals, and a status that says whether the evidence carries it. Pure."""
 
 from __future__ import annotations
 
 import enum
 import math
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING
 
-Array: TypeAlias = Any
+if TYPE_CHECKING:
+    from benchmarking.analysis.arrays import FloatArray
 
 METRICS = ("total_s", "train_s", "cpu_s", "rss_bytes", "gpu_bytes", "billable_s", "cost_usd", "cpu_util", "gpu_util")
+
+TIMES = ("total_s", "train_s", "billable_s", "cost_usd", "cpu_s")
+"""Metrics that follow from the laws of wall or processor time."""
+
+UTILISATIONS = ("cpu_util", "gpu_util")
+"""Metrics that are means over the job, and clipped to their scale."""
 
 OK_FACTOR, DECIDED_FACTOR = 1.25, 1.5
 """Half of the 80 % interval, as a factor: up to the first a forecast is `ok`, up to the second `wide`, beyond it `not decided`."""
@@ -56,7 +63,7 @@ class Forecast:
     why: str
 
 
-def quantiles(draws: Array, stretch: float = 1.0) -> tuple[float, float, float, float, float]:
+def quantiles(draws: FloatArray, stretch: float = 1.0) -> tuple[float, float, float, float, float]:
     """Return median, lo80, hi80, lo90, hi90 of draws (n,); `stretch` widens the distances to the median on the log scale."""
     import numpy as np
 

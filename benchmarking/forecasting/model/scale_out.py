@@ -7,37 +7,40 @@ work divided by m, tree aggregation log m, all-to-one communication m, with non-
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-Array: TypeAlias = Any
+if TYPE_CHECKING:
+    from benchmarking.analysis.arrays import FloatArray, Generator
 
 _STRUCTURE = 0.18
 """Standard deviation that the form of the law adds on the log scale, for each doubling beyond what was measured."""
 
 
-def terms(machines: Array) -> Array:
-    """Return Ernest's terms (n, 4) at fixed data: 1, 1/m, log m, m."""
+def terms(machines: FloatArray | Sequence[float]) -> FloatArray:
+    """Return Ernest's terms (n, 4) at fixed data for numbers of instances m (n,): 1, 1/m, log m, m."""
     import numpy as np
 
     m = np.asarray(machines, dtype=float)
     return np.column_stack((np.ones_like(m), 1 / m, np.log(m), m))
 
 
-def coefficients(machines: Array, seconds: Array) -> Array:
+def coefficients(machines: FloatArray, seconds: FloatArray) -> FloatArray:
     """Return the non-negative coefficients (4,) that fit best by relative error (Lawson and Hanson, 1974)."""
     import numpy as np
     from scipy.optimize import nnls
 
     seconds = np.asarray(seconds, dtype=float)
     found, _ = nnls(terms(machines) / seconds[:, None], np.ones(len(seconds)))
-    return found
+    coefficients_found: FloatArray = found
+    return coefficients_found
 
 
-def scale_out_draws(machines: Array, seconds: Array, target: float, size: int, rng: Any) -> Array:
+def scale_out_draws(machines: FloatArray, seconds: FloatArray, target: float, size: int, rng: Generator) -> FloatArray:
     """Return draws (size,) of the time on `target` machines.
 
     The residual scatter of the fit and a structural term for the distance beyond the measured numbers go in; coefficients are drawn by
-    the residual bootstrap (Efron, 1979).
+    the parametric bootstrap (Efron, Annals of Statistics 7, 1979).
 
     Args:
         machines: (n,) measured numbers of instances, of at least two values.
@@ -49,14 +52,18 @@ def scale_out_draws(machines: Array, seconds: Array, target: float, size: int, r
     import numpy as np
 
     machines, seconds = np.asarray(machines, dtype=float), np.asarray(seconds, dtype=float)
+    # Best fit, and its residual scatter with two degrees of freedom of prior at 3 %; of four terms that cannot be negative at most three
+    # are counted, and no more than numbers of instances that were measured.
     fitted = coefficients(machines, seconds)
     centre = terms(machines) @ fitted
     freedom = max(1, len(seconds) - min(3, len(np.unique(machines))))
     residual = np.log(seconds / centre)
     sd = math.sqrt(float((residual**2).sum() + 2 * 0.03**2) / (freedom + 2))
+    # Parametric bootstrap: made-up measurements around the fit are fitted again, each predicts the target.
     rounds = 60
     row = terms([target])[0]
     fits = [float(row @ coefficients(machines, centre * np.exp(rng.normal(0, sd, len(seconds))))) for _ in range(rounds)]
+    # Doublings from the nearest number that was measured.
     beyond = max(math.log2(target / float(machines.max())), math.log2(float(machines.min()) / target), 0.0)
     spread = math.hypot(sd, _STRUCTURE * beyond)
     # Coefficients that cannot be negative pull the bootstrap's centre up; its spread is what is wanted.

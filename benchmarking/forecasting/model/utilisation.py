@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from benchmarking.forecasting.data.table import Canary
 
-Array: TypeAlias = Any
+if TYPE_CHECKING:
+    from benchmarking.analysis.arrays import FloatArray, Generator
 
 _PRIOR_SD = 0.15
 """How far start-up's utilisation is expected from the steady one, as a share of the scale."""
 
 
-def utilisation_draws(canaries: Sequence[Canary], column: str, steady_share: Array | float, size: int, rng: Any) -> Array | None:
+def utilisation_draws(
+    canaries: Sequence[Canary], column: str, steady_share: FloatArray | float, size: int, rng: Generator
+) -> FloatArray | None:
     """Return draws (size,) of the full job's mean utilisation, clipped to its scale; None where it was not measured.
 
     A run's mean is u0 (1 - w) + u1 w, with w the share of its time outside start-up. u0 and u1 are fitted by ridge regression, whose prior
@@ -46,15 +49,19 @@ def utilisation_draws(canaries: Sequence[Canary], column: str, steady_share: Arr
     design = np.column_stack((np.ones(len(values)), 1 - share))
     noise_sd = max(0.01 * scale, float(values.std(ddof=1)) if len(values) > 2 and not timed else 0.02 * scale)
     precision = design.T @ design / noise_sd**2 + np.diag((1e-9, 1 / (_PRIOR_SD * scale) ** 2))
+    # Normal posterior of both levels: precision of the data plus that of the prior.
     covariance = np.linalg.inv(precision)
     centre = covariance @ (design.T @ values) / noise_sd**2
+    # Its scale is learnt from the residuals, with two runs' worth of prior; that makes the draws Student's t.
     residual = values - design @ centre
     freedom = 2 + len(values)
     inflation = math.sqrt((2 * noise_sd**2 + float((residual**2).sum())) / freedom) / noise_sd
     loose = np.linalg.cholesky(covariance) @ rng.standard_normal((2, size))
     t = np.sqrt(freedom / rng.chisquare(freedom, size)) * max(1.0, inflation)
+    # Mean of the full job, then its own noise.
     level = centre[0] + loose[0] * t + (centre[1] + loose[1] * t) * (1 - steady_share)
-    return np.clip(level + rng.standard_normal(size) * noise_sd * t, 0.0, scale)
+    found: FloatArray = np.clip(level + rng.standard_normal(size) * noise_sd * t, 0.0, scale)
+    return found
 
 
 def scale_of(values: Any) -> float:

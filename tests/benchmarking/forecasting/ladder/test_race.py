@@ -3,15 +3,16 @@
 import dataclasses
 import math
 
-from benchmarking.forecasting.ladder.race import COST, TIME, Rules, Verdict, standing
+from benchmarking.forecasting.ladder.race import race_status
+from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceDecision, RaceSettings
 from tests.benchmarking.forecasting.canary_tables import canaries
 
-RULES = Rules(objectives=(TIME,))
+SETTINGS = RaceSettings(objectives=(TIME,))
 
 
-def race(full_s, rules=RULES, noise=0.02, exponent=1.0, **known):
+def race(full_s, settings=SETTINGS, noise=0.02, exponent=1.0, **known):
     groups = {name: [] for name in full_s}
-    while (found := standing(groups, (), rules)).next is not None:
+    while (found := race_status(groups, (), settings)).next is not None:
         name, level, repeat = found.next
         seed = f"{level}-{repeat}"
         (run,) = canaries(name, {level: 1}, full_s=full_s[name], noise=noise, seed=seed, exponent=exponent, **known.get(name, {}))
@@ -21,12 +22,12 @@ def race(full_s, rules=RULES, noise=0.02, exponent=1.0, **known):
 
 def test_all_run_at_the_lowest_rung_first():
     groups = {"a": canaries("a", {0.01: 1}), "b": []}
-    assert standing(groups, (), RULES).next == ("b", 0.01, 0)
+    assert race_status(groups, (), SETTINGS).next == ("b", 0.01, 0)
 
 
 def test_a_clear_winner_is_found_and_never_at_the_lowest_rung_alone():
     found, groups = race({"slow": 2000.0, "fast": 1000.0, "slower": 3000.0, "slowest": 4000.0})
-    assert (found.verdict, found.winner) == (Verdict.DECIDED, "fast")
+    assert (found.decision, found.winner) == (RaceDecision.DECIDED, "fast")
     assert max(one.fraction for one in groups["fast"]) > 0.01
     assert sum(max(one.fraction for one in group) > 0.01 for group in groups.values()) == 3
     assert len(groups["slowest"]) == 1
@@ -34,39 +35,39 @@ def test_a_clear_winner_is_found_and_never_at_the_lowest_rung_alone():
 
 def test_alike_ones_are_tied_or_left_open_and_never_spent_on_without_end():
     found, groups = race({"a": 1000.0, "b": 1005.0})
-    assert found.verdict is not Verdict.OPEN
+    assert found.decision is not RaceDecision.OPEN
     assert set(found.tied) <= {"a", "b"}
     assert sum(map(len, groups.values())) <= 2 * 9
 
 
 def test_a_leader_that_is_known_well_enough_ends_the_race_whoever_leads():
     full_s = {"a": 1000.0, "b": 1040.0, "c": 1060.0, "d": 5000.0}
-    rules = Rules(objectives=(TIME,), tolerance=0.0, confidence=0.999, full_runs=1e6)
-    found, groups = race(full_s, rules)
-    goal = dataclasses.replace(rules, width=0.3)
+    settings = RaceSettings(objectives=(TIME,), tolerance=0.0, confidence=0.999, full_runs=1e6)
+    found, groups = race(full_s, settings)
+    goal = dataclasses.replace(settings, width=0.3)
     narrow, fewer = race(full_s, goal)
-    assert narrow.verdict is Verdict.NARROW
+    assert narrow.decision is RaceDecision.NARROW
     assert narrow.confidence < 0.999
     assert "is known to within" in narrow.reason
     assert sum(map(len, fewer.values())) < sum(map(len, groups.values()))
-    assert found.verdict is not Verdict.NARROW
+    assert found.decision is not RaceDecision.NARROW
 
 
 def test_narrow_enough_never_rests_on_the_lowest_rung():
-    _, groups = race({"a": 1000.0, "b": 1001.0, "c": 1002.0, "d": 1003.0}, Rules(objectives=(TIME,), width=50.0))
+    _, groups = race({"a": 1000.0, "b": 1001.0, "c": 1002.0, "d": 1003.0}, RaceSettings(objectives=(TIME,), width=50.0))
     assert sum(max(one.fraction for one in group) > 0.01 for group in groups.values()) == 3
 
 
 def test_money_that_does_not_suffice_is_not_decided():
-    found, _ = race({"a": 1000.0, "b": 1300.0}, Rules(objectives=(TIME,), most_usd=80.0))
-    assert found.verdict is Verdict.NOT_DECIDED
+    found, _ = race({"a": 1000.0, "b": 1300.0}, RaceSettings(objectives=(TIME,), most_usd=80.0))
+    assert found.decision is RaceDecision.NOT_DECIDED
     assert "do not allow" in found.reason
 
 
 def test_failed_configurations_are_out():
     groups = {"a": canaries("a", {0.01: 1}), "b": canaries("b", {0.01: 1})}
-    assert standing(groups, ("a", "b"), RULES).verdict is Verdict.NOTHING_FITS
-    assert standing(groups, ("a",), RULES).winner == "b"
+    assert race_status(groups, ("a", "b"), SETTINGS).decision is RaceDecision.NOTHING_FITS
+    assert race_status(groups, ("a",), SETTINGS).winner == "b"
 
 
 def test_what_does_not_fit_in_memory_is_out_however_fast_it_is():
@@ -75,12 +76,12 @@ def test_what_does_not_fit_in_memory_is_out_however_fast_it_is():
         "fast": canaries("fast", big, full_s=100.0, rss=lambda f: 1e9 + 30e9 * f, instance_type="ml.m5.large"),
         "slow": canaries("slow", big, full_s=1000.0, rss=lambda f: 1e9 + 1e9 * f, instance_type="ml.m5.large"),
     }
-    assert standing(groups, (), RULES).winner == "slow"
+    assert race_status(groups, (), SETTINGS).winner == "slow"
 
 
 def test_cost_counts_the_price_of_the_instance():
     cheap = {"dear": {"instance_type": "ml.m5.12xlarge"}, "cheap": {"instance_type": "ml.m5.large"}}
-    found, _ = race({"dear": 1000.0, "cheap": 4000.0}, Rules(objectives=(COST,)), **cheap)
+    found, _ = race({"dear": 1000.0, "cheap": 4000.0}, RaceSettings(objectives=(COST,)), **cheap)
     assert found.winner == "cheap"
 
 
@@ -90,8 +91,8 @@ def test_a_pareto_set_keeps_the_fast_and_the_cheap():
         "cheap": {"instance_type": "ml.m5.large"},
         "bad": {"instance_type": "ml.m5.12xlarge"},
     }
-    found, _ = race({"dear": 1000.0, "cheap": 4000.0, "bad": 6000.0}, Rules(objectives=(COST, TIME)), **types)
-    assert found.verdict is Verdict.DECIDED
+    found, _ = race({"dear": 1000.0, "cheap": 4000.0, "bad": 6000.0}, RaceSettings(objectives=(COST, TIME)), **types)
+    assert found.decision is RaceDecision.DECIDED
     assert set(found.tied) == {"dear", "cheap"}
 
 
@@ -102,6 +103,6 @@ def test_rank_reversal_is_seen_through_when_start_up_hides_the_work():
         "early": canaries("early", {0.01: 2, 0.03: 2, 0.1: 1}, startup_s=20.0, full_s=9000.0),
     }
     assert groups["late"][0].total_s > groups["early"][0].total_s
-    found = standing(groups, (), RULES)
+    found = race_status(groups, (), SETTINGS)
     assert found.winner == "late"
     assert math.isclose(found.confidence, 1.0, abs_tol=0.05)
