@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from backends.base import Backend, BackendContext
 from backends.registry import backend_class
@@ -28,6 +27,7 @@ from benchmarking.report import table
 from benchmarking.report.text import dollars, duration
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
+from definitions.trial import TrialSpec
 
 _MANY = 20_000
 
@@ -101,10 +101,10 @@ def _row(spec: ExperimentSpec, backend: Backend, seen: Foresight) -> tuple[list[
     method = build_method(spec.method, definition, spec.seed, spec.method_arguments)
     dropped: set[str] = set()
 
-    def foreseen(configuration: Mapping[str, Any]) -> str | None:
-        found = seen.problem(configuration)
+    def foreseen(trial: TrialSpec) -> str | None:
+        found = seen.problem(trial)
         if found is not None:
-            dropped.add(configuration_id(configuration))
+            dropped.add(configuration_id(trial.configuration))
         return found
 
     planned = _planned(spec, method, refusal(definition, spec.backend, backend.room, foreseen))
@@ -146,16 +146,16 @@ def _of_any(trials: int | None, each_s: float, dearest: float | None, most: int,
     return Worst(-(-trials // workers) * each_s, usd, usd, 0, trials)
 
 
-def _of_planned(planned: Sequence[Mapping[str, Any]], trials: int, jobs: JobBuilder, seen: Foresight, workers: int) -> Worst:
+def _of_planned(planned: Sequence[TrialSpec], trials: int, jobs: JobBuilder, seen: Foresight, workers: int) -> Worst:
     """Return the worst case of known jobs: the dearest of them, where not all may run."""
     jobs_s: list[float] = []
     usd: list[float | None] = []
     limits_usd: list[float | None] = []
     forecast = 0
-    for configuration in planned:
-        limit_s, upper_s = jobs.worst_case_s(configuration), seen.upper_s(configuration)
+    for trial in planned:
+        limit_s, upper_s = jobs.worst_case_s(trial), seen.upper_s(trial)
         seconds = limit_s if upper_s is None else min(limit_s, upper_s)
-        price = jobs.price(configuration)
+        price = jobs.price(trial.configuration)
         jobs_s.append(seconds)
         usd.append(cost_usd(seconds, *price))
         limits_usd.append(cost_usd(limit_s, *price))
@@ -186,11 +186,13 @@ def _least(*values: float | None) -> float | None:
     return min((value for value in values if value is not None), default=None)
 
 
-def _check_first(spec: ExperimentSpec, jobs: JobBuilder, planned: Sequence[Mapping[str, Any]] | None, cheapest: float) -> None:
+def _check_first(spec: ExperimentSpec, jobs: JobBuilder, planned: Sequence[TrialSpec] | None, cheapest: float) -> None:
     """Raise `UserError` where the limit of money is less than what a single job may cost: then none would ever start."""
     budget = spec.definition.budget
     if planned:
-        usd, single_s = min((cost_usd(jobs.worst_case_s(one), *jobs.price(one)) or 0.0, jobs.worst_case_s(one)) for one in planned)
+        usd, single_s = min(
+            (cost_usd(jobs.worst_case_s(one), *jobs.price(one.configuration)) or 0.0, jobs.worst_case_s(one)) for one in planned
+        )
     else:
         single_s, usd = jobs.worst_s, cost_usd(jobs.worst_s, cheapest, 1) or 0.0
     if budget.max_cost is not None and usd > budget.max_cost:
@@ -203,11 +205,11 @@ def _check_first(spec: ExperimentSpec, jobs: JobBuilder, planned: Sequence[Mappi
 
 def _last_refusal(spec: ExperimentSpec, refuse: Refuse) -> str:
     suggestion = build_method(spec.method, spec.definition, spec.seed, spec.method_arguments).suggest()
-    return (refuse(suggestion.configuration) or "") if suggestion is not None else ""
+    return (refuse(suggestion.trial) or "") if suggestion is not None else ""
 
 
-def _planned(spec: ExperimentSpec, method: Method, refuse: Refuse) -> list[Mapping[str, Any]] | None:
-    """Return the configurations of all jobs, one for each repeat; None where they depend on results, or are too many or endless.
+def _planned(spec: ExperimentSpec, method: Method, refuse: Refuse) -> list[TrialSpec] | None:
+    """Return what all jobs run, one for each repeat; None where they depend on results, or are too many or endless.
 
     Canaries and races are bounded by their ladders, whatever comes of them.
     """
@@ -219,8 +221,8 @@ def _planned(spec: ExperimentSpec, method: Method, refuse: Refuse) -> list[Mappi
         return None
     else:
         suggestions = _asked(method)
-    valid = [suggestion.configuration for suggestion in suggestions if refuse(suggestion.configuration) is None]
-    return [configuration for configuration in valid for _ in range(repeats_for(method, definition))]
+    valid = [suggestion.trial for suggestion in suggestions if refuse(suggestion.trial) is None]
+    return [trial for trial in valid for _ in range(repeats_for(method, definition))]
 
 
 def _asked(method: Method) -> Iterator[Suggestion]:

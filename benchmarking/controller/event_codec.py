@@ -28,9 +28,20 @@ def suggestion_body(suggestion: Suggestion | None, skipped: int, last_reason: st
         body |= {"evaluation": evaluation, "configuration": dict(suggestion.configuration)}
         if suggestion.resume is not None:
             body |= {"evaluation": suggestion.resume, "resume": True}
+        else:
+            body |= {"level": suggestion.level, "repeat": suggestion.repeat}
         if suggestion.checkpoint_from is not None:
             body["checkpoint_from"] = suggestion.checkpoint_from
     return body
+
+
+def recorded_suggestion(body: Mapping[str, Any]) -> Suggestion | None:
+    """Return the suggestion that the body of a `suggest` record holds; None where the method had none."""
+    if body["evaluation"] is None:
+        return None
+    if body.get("resume"):
+        return Suggestion({}, resume=body["evaluation"])
+    return Suggestion(body["configuration"], body["level"], body["repeat"], checkpoint_from=body.get("checkpoint_from"))
 
 
 def event_record(event: Event) -> tuple[str, dict[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from backends.base import JobSpec
 from benchmarking.controller.journal import Record
 from benchmarking.controller.state import ExperimentState
+from definitions.trial import TrialSpec
 
 
 class Jobs(Protocol):
@@ -17,16 +18,16 @@ class Jobs(Protocol):
     worst_s: float
     """Seconds that a job can be billed for at most."""
 
-    def worst_case_s(self, configuration: Mapping[str, Any]) -> float:
-        """Return the seconds that a configuration's job can be billed for at most."""
+    def worst_case_s(self, spec: TrialSpec) -> float:
+        """Return the seconds that a trial's job can be billed for at most."""
         ...
 
     def name(self, trial: int, attempt: int) -> str:
         """Return the name of a trial's job."""
         ...
 
-    def build(self, trial: int, repeat: int, configuration: Mapping[str, Any], attempt: int, restore_from: str | None) -> JobSpec:
-        """Return a trial's job."""
+    def build(self, trial: int, attempt: int, spec: TrialSpec, restore_from: str | None) -> JobSpec:
+        """Return the job of a trial's attempt."""
         ...
 
     def instances(self, configuration: Mapping[str, Any]) -> tuple[str, int]:
@@ -37,8 +38,8 @@ class Jobs(Protocol):
         """Return dollars per instance-hour (None where unknown) and the number of instances."""
         ...
 
-    def worst_usd(self, configuration: Mapping[str, Any]) -> float | None:
-        """Return what a configuration's job costs at most, whatever it falls back to; None where a price is unknown."""
+    def worst_usd(self, spec: TrialSpec) -> float | None:
+        """Return what a trial's job costs at most, whatever it falls back to; None where a price is unknown."""
         ...
 
 

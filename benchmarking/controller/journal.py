@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarking.controller.journal_versions import CHANGED_KINDS, READABLE_VERSIONS, SCHEMA_VERSION, upgraded
 from definitions import strict_json
 from definitions.errors import UserError
-
-SCHEMA_VERSION = 1
 
 _READ_BATCH = 256
 
@@ -82,6 +81,8 @@ class SqliteJournal(Journal):
         path: the file; created where it does not exist.
         read_only: for reading what another process may be writing.
 
+    A journal of an earlier version is read as one of the present, and becomes one when it is opened for writing.
+
     Raises:
         UserError: not a journal, one of a later version, or a folder that cannot be written.
     """
@@ -99,7 +100,9 @@ class SqliteJournal(Journal):
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._create()
-            self._check_version()
+            self._version = self._readable_version()
+            if not read_only and self._version != SCHEMA_VERSION:
+                self._upgrade()
             self._last: int = self._db.execute("SELECT max(sequence) FROM records").fetchone()[0] or 0
         except sqlite3.Error as error:
             self._db.close()
@@ -111,15 +114,28 @@ class SqliteJournal(Journal):
     def _unopened(self, error: sqlite3.Error) -> UserError:
         return UserError(f"cannot open the journal {self._path}", str(error), "check the folder and the disk, or use another tag")
 
-    def _check_version(self) -> None:
-        version = self._db.execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()
-        if version is None or version[0] != str(SCHEMA_VERSION):
-            found = "no version" if version is None else f"version {version[0]}"
-            raise UserError(f"the journal {self._path} has {found}", f"this Outrider reads version {SCHEMA_VERSION}", "use another tag")
+    def _readable_version(self) -> int:
+        row = self._db.execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()
+        for version in READABLE_VERSIONS:
+            if row is not None and row[0] == str(version):
+                return version
+        raise UserError(
+            f"the journal {self._path} has {'no version' if row is None else f'version {row[0]}'}",
+            f"this Outrider reads the versions {' and '.join(map(str, READABLE_VERSIONS))}; nothing was changed",
+            "go on with the Outrider that wrote it or a later one, or use another tag",
+        )
+
+    def _upgrade(self) -> None:
+        """Rewrite what differs in the present version, all or nothing."""
+        with self._writing():
+            changed = [(_text(record.body), record.sequence) for record in self.records() if record.kind in CHANGED_KINDS]
+            self._db.executemany("UPDATE records SET body = ? WHERE sequence = ?", changed)
+            self._db.execute("UPDATE meta SET value = ? WHERE name = 'schema_version'", (str(SCHEMA_VERSION),))
+        self._version = SCHEMA_VERSION
 
     def _create(self) -> None:
         if self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-            self._check_version()
+            self._readable_version()
         self._db.execute("BEGIN IMMEDIATE")
         self._db.execute("CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
         self._db.execute("INSERT OR IGNORE INTO meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
@@ -131,11 +147,7 @@ class SqliteJournal(Journal):
 
     def append(self, at: float, kind: str, body: Mapping[str, Any]) -> Record:
         self._last += 1
-        text = strict_json.dumps(body)
-        if not text.isascii():
-            # A script may report half a character (a lone surrogate), which no file can hold; as an escape it comes back as it was.
-            text = text.encode("utf-8", "backslashreplace").decode()
-        self._pending.append((self._last, at, kind, text))
+        self._pending.append((self._last, at, kind, _text(body)))
         return Record(self._last, at, kind, body)
 
     def commit(self) -> None:
@@ -162,13 +174,14 @@ class SqliteJournal(Journal):
             ) from error
 
     def records(self) -> Iterator[Record]:
+        current = self._version == SCHEMA_VERSION
         try:
             rows = self._db.execute("SELECT sequence, at, kind, body FROM records ORDER BY sequence")
             while batch := rows.fetchmany(_READ_BATCH):
                 # Decoding many bodies at once spares the cost of a call for each.
                 bodies = strict_json.loads(f"[{','.join([row[3] for row in batch])}]")
                 for (sequence, at, kind, _), body in zip(batch, bodies, strict=True):
-                    yield Record(sequence, at, kind, body)
+                    yield Record(sequence, at, kind, body if current else upgraded(self._version, kind, body))
         except sqlite3.Error as error:
             raise UserError(
                 f"cannot read the journal {self._path}", str(error), "the file is damaged: take it from a backup, or use another tag"
@@ -186,6 +199,12 @@ class SqliteJournal(Journal):
             self.commit()
         finally:
             self._db.close()
+
+
+def _text(body: Mapping[str, Any]) -> str:
+    text = strict_json.dumps(body)
+    # A script may report half a character (a lone surrogate), which no file can hold; as an escape it comes back as it was.
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def has_records(path: Path) -> bool:

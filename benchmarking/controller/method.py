@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from benchmarking.controller.method_arguments import Argument
 from definitions.schema import Fidelity, Mode
 from definitions.space import SearchSpace
+from definitions.trial import TrialSpec
 from definitions.valid import Rule
 
 
@@ -28,21 +29,39 @@ class Suggestion:
 
     Args:
         configuration: the point of the search space.
+        level: level of a per-job fidelity to run at; None for the full job.
+        repeat: number of the measurement, where the method counts repeats itself; the definition's repeats follow it.
         resume: id of a paused evaluation to go on with; None for a new one.
         checkpoint_from: id of an evaluation whose checkpoint the new one starts from; None to start afresh.
     """
 
     configuration: Mapping[str, Any]
+    level: float | None = None
+    repeat: int = 0
     resume: int | None = None
     checkpoint_from: int | None = None
+
+    @property
+    def trial(self) -> TrialSpec:
+        """What its first trial runs."""
+        return TrialSpec(self.configuration, self.level, self.repeat)
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a method calls a trial: a configuration with an id; repeated measurements of it are folded into one."""
+    """A suggestion that runs, by its id; the method hears of its repeated measurements as one.
 
-    trial_id: int
-    config: Mapping[str, Any]
+    Args:
+        id: number of the evaluation, from 0, in the order in which they were suggested.
+        configuration: the point of the search space.
+        level: level of a per-job fidelity that the method chose; None for the full job.
+        repeat: number of the measurement, where the method counts repeats itself.
+    """
+
+    id: int
+    configuration: Mapping[str, Any]
+    level: float | None = None
+    repeat: int = 0
 
 
 @dataclass(frozen=True)
@@ -124,20 +143,20 @@ class Method(abc.ABC):
     def on_suggestion(self, suggestion: Suggestion | None, skipped: int) -> None:  # noqa: B027
         """Hear of a recorded suggestion, which counts as made; `skipped` ones before it were refused."""
 
-    def on_trial_add(self, trial: Evaluation) -> None:  # noqa: B027 - a method that learns nothing overrides nothing
+    def on_trial_add(self, evaluation: Evaluation) -> None:  # noqa: B027 - a method that learns nothing overrides nothing
         """Hear that a suggestion became an evaluation."""
 
-    def on_trial_result(self, trial: Evaluation, result: Mapping[str, Any]) -> Decision:
+    def on_trial_result(self, evaluation: Evaluation, result: Mapping[str, Any]) -> Decision:
         """Hear of a result and decide about the evaluation."""
         return Decision.CONTINUE
 
-    def on_trial_complete(self, trial: Evaluation, result: Mapping[str, Any]) -> None:  # noqa: B027
+    def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, Any]) -> None:  # noqa: B027
         """Hear that an evaluation ran to its end."""
 
-    def on_trial_error(self, trial: Evaluation) -> None:  # noqa: B027
+    def on_trial_error(self, evaluation: Evaluation) -> None:  # noqa: B027
         """Hear that an evaluation failed and will not be retried."""
 
-    def on_trial_remove(self, trial: Evaluation) -> None:  # noqa: B027
+    def on_trial_remove(self, evaluation: Evaluation) -> None:  # noqa: B027
         """Hear that an evaluation was stopped or paused by this method's decision."""
 
     def think_apart(self, wake: Callable[[], None]) -> None:  # noqa: B027

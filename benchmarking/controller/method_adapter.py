@@ -12,6 +12,7 @@ from benchmarking.controller.aggregation import Tell
 from benchmarking.controller.method import Decision, Evaluation, Method, Suggestion
 from definitions.configuration import configuration_id
 from definitions.errors import EXIT_FAULT, OutriderError, UserError
+from definitions.trial import TrialSpec
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -48,10 +49,10 @@ class MethodAdapter:
 
     Args:
         method: the method.
-        refuse: returns why a configuration cannot run (a `valid` rule, an ingestion mode, an instance that does not fit), or None.
+        refuse: returns why a trial cannot run (a `valid` rule, an ingestion mode, an instance that does not fit), or None.
     """
 
-    def __init__(self, method: Method, refuse: Callable[[Mapping[str, Any]], str | None]) -> None:
+    def __init__(self, method: Method, refuse: Callable[[TrialSpec], str | None]) -> None:
         self._method = method
         self._refuse = refuse
         self._last_reason = ""
@@ -116,37 +117,25 @@ class MethodAdapter:
             return None
         answer = self._next()
         if answer.suggestion is not None and answer.suggestion.resume is None:
-            self._add(evaluation, answer.suggestion.configuration)
+            self._add(evaluation, answer.suggestion)
         return answer
 
     def ask_resume(self) -> Suggestion | None:
         """Return a paused evaluation to go on with where no new one may start, or None; raises `MethodError`."""
         return self._called("resume_only", self._method.resume_only)
 
-    def replay(
-        self,
-        evaluation: int | None,
-        configuration: Mapping[str, Any] | None,
-        next_evaluation: int,
-        *,
-        resumed: bool = False,
-        limited: bool = False,
-        skipped: int = 0,
-    ) -> None:
+    def replay(self, recorded: Suggestion | None, evaluation: int, *, limited: bool = False, skipped: int = 0) -> None:
         """Ask again on resume, or just tell where that is enough; where an answer differs from the record, the record wins.
 
         Args:
-            evaluation: the recorded evaluation; None where nothing was left.
-            configuration: its configuration.
-            next_evaluation: id of the next new evaluation.
-            resumed: whether an earlier evaluation was gone on with.
-            limited: whether only such a one was asked for.
+            recorded: the recorded suggestion; None where nothing was left.
+            evaluation: id of the next new evaluation, which it becomes unless it resumes an earlier one.
+            limited: whether only a paused evaluation to go on with was asked for.
             skipped: suggestions before it that were ruled out.
 
         Raises:
             MethodError: the method failed.
         """
-        recorded = None if evaluation is None else Suggestion(configuration or {}, resume=evaluation if resumed else None)
         if self._method.tells_suffice:
             self._called("on_suggestion", self._method.on_suggestion, recorded, skipped)
         else:
@@ -157,28 +146,28 @@ class MethodAdapter:
                     _words(asked),
                     _words(recorded),
                 )
-                if resumed:
+                if recorded is not None and recorded.resume is not None:
                     self._called("on_suggestion", self._method.on_suggestion, recorded, 0)
             elif asked is not None:
                 recorded = asked
         if recorded is not None and recorded.resume is None:
-            self._add(next_evaluation if evaluation is None else evaluation, recorded.configuration)
+            self._add(evaluation, recorded)
 
     def tell(self, tell: Tell) -> Decision:
         """Make a due call and return the decision (CONTINUE for all but results); raises `MethodError`."""
-        trial = self._evaluations[tell.evaluation]
+        evaluation = self._evaluations[tell.evaluation]
         if tell.call == "result":
-            return self._called("on_trial_result", self._decide, trial, tell.result)
+            return self._called("on_trial_result", self._decide, evaluation, tell.result)
         if tell.call == "complete":
-            self._called("on_trial_complete", self._method.on_trial_complete, trial, tell.result)
+            self._called("on_trial_complete", self._method.on_trial_complete, evaluation, tell.result)
         else:
-            self._called("on_trial_error", self._method.on_trial_error, trial)
+            self._called("on_trial_error", self._method.on_trial_error, evaluation)
         return Decision.CONTINUE
 
-    def _decide(self, trial: Evaluation, result: Mapping[str, Any]) -> Decision:
-        decision = Decision(self._method.on_trial_result(trial, result))
+    def _decide(self, evaluation: Evaluation, result: Mapping[str, Any]) -> Decision:
+        decision = Decision(self._method.on_trial_result(evaluation, result))
         if decision is not Decision.CONTINUE:
-            self._method.on_trial_remove(trial)
+            self._method.on_trial_remove(evaluation)
         return decision
 
     def _next(self) -> Answer:
@@ -188,7 +177,7 @@ class MethodAdapter:
             suggestion = self._called("suggest", self._method.suggest)
             if suggestion is None:
                 return Answer(None, skipped, reason or self._last_reason)
-            refusal = None if suggestion.resume is not None else self._refuse(suggestion.configuration)
+            refusal = None if suggestion.resume is not None else self._refuse(suggestion.trial)
             if refusal is None:
                 return Answer(suggestion, skipped, reason)
             skipped, reason = skipped + 1, refusal
@@ -196,14 +185,14 @@ class MethodAdapter:
 
     def _refused(self, configuration: Mapping[str, Any]) -> str | None:
         """Tell the method why a configuration cannot run, and remember it in case that nothing else is left to say."""
-        found = self._refuse(configuration)
+        found = self._refuse(TrialSpec(configuration))
         self._last_reason = found or self._last_reason
         return found
 
-    def _add(self, evaluation: int, configuration: Mapping[str, Any]) -> None:
-        trial = Evaluation(evaluation, configuration)
-        self._evaluations[evaluation] = trial
-        self._called("on_trial_add", self._method.on_trial_add, trial)
+    def _add(self, number: int, suggestion: Suggestion) -> None:
+        evaluation = Evaluation(number, suggestion.configuration, suggestion.level, suggestion.repeat)
+        self._evaluations[number] = evaluation
+        self._called("on_trial_add", self._method.on_trial_add, evaluation)
 
     @property
     def _title(self) -> str:
@@ -228,13 +217,18 @@ class MethodAdapter:
             ) from error
 
 
-def _identity(suggestion: Suggestion | None) -> tuple[str, int | None] | None:
+def _identity(suggestion: Suggestion | None) -> tuple[object, ...] | None:
     if suggestion is None:
         return None
-    return ("" if suggestion.resume is not None else configuration_id(suggestion.configuration), suggestion.resume)
+    if suggestion.resume is not None:
+        return (suggestion.resume,)
+    return configuration_id(suggestion.configuration), suggestion.level, suggestion.repeat
 
 
 def _words(suggestion: Suggestion | None) -> str:
     if suggestion is None:
         return "nothing"
-    return f"to go on with {suggestion.resume}" if suggestion.resume is not None else str(dict(suggestion.configuration))
+    if suggestion.resume is not None:
+        return f"to go on with {suggestion.resume}"
+    at = "" if suggestion.level is None else f" at level {suggestion.level:g}, repeat {suggestion.repeat}"
+    return f"{dict(suggestion.configuration)}{at}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarking.controller.event_codec import recorded_suggestion
 from benchmarking.controller.journal import Journal, Session
 from benchmarking.controller.method_adapter import MethodAdapter
 from benchmarking.controller.state import ExperimentState
@@ -22,10 +23,8 @@ def replay(journal: Journal, adapter: MethodAdapter, state: ExperimentState) -> 
             received.pop(body["job"], None)
         elif record.kind == "suggest":
             adapter.replay(
-                body["evaluation"],
-                body.get("configuration"),
+                recorded_suggestion(body),
                 len(state.evaluations),
-                resumed=body.get("resume", False),
                 limited=body.get("limited", False),
                 skipped=body.get("skipped", 0),
             )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from backends.failures import Cause
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from definitions.schema import DERIVED_OBJECTIVES, Mode, Order
+from definitions.trial import TrialSpec
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,7 @@ class TrialState:
 
     trial: int
     evaluation: int
-    repeat: int
-    configuration: Mapping[str, Any]
+    spec: TrialSpec
     status: TrialStatus = TrialStatus.RUNNING
     cause: Cause | None = None
     message: str = ""
@@ -55,6 +55,21 @@ class TrialState:
     causes: Counter[Cause] = field(default_factory=Counter)
     log_tail: Sequence[str] = ()
     usage: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """The point of the search space that it measures."""
+        return self.spec.configuration
+
+    @property
+    def level(self) -> float | None:
+        """Level of a per-job fidelity that the method chose; None for the full job."""
+        return self.spec.level
+
+    @property
+    def repeat(self) -> int:
+        """Number of the repeated measurement, from 0."""
+        return self.spec.repeat
 
     def value_of(self, objective: str) -> float | None:
         """Return the last value of an objective, derived ones included; None where it has none."""
@@ -89,13 +104,22 @@ class JobState:
 
 @dataclass(slots=True)
 class EvaluationState:
-    """A suggestion: its configuration, the trials that measure it, and whether the method has ended it.
+    """A suggestion: what it runs, the trials that measure it, and whether the method has ended it.
 
     `untold` are trials that came to an end of their own while it was ended or paused, of which the method has not heard.
     """
 
-    configuration: Mapping[str, Any]
+    first: TrialSpec
     checkpoint_from: int | None
     trials: list[int] = field(default_factory=list)
     untold: list[int] = field(default_factory=list)
     removed: bool = False
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """The point of the search space that it measures."""
+        return self.first.configuration
+
+    def trial(self, repeat: int) -> TrialSpec:
+        """Return what the trial of a repeat runs, the definition's repeats counted from 0."""
+        return replace(self.first, repeat=self.first.repeat + repeat) if repeat else self.first

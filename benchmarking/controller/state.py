@@ -14,7 +14,7 @@ from backends.events import Closed, Ended, Event, Noted, Rejected, Reported, Res
 from backends.failures import Cause
 from benchmarking.analysis.measurements import PREFIX, measurements
 from benchmarking.controller.aggregation import ResultFolder, Tell
-from benchmarking.controller.event_codec import record_event
+from benchmarking.controller.event_codec import record_event, recorded_suggestion
 from benchmarking.controller.journal import Record
 from benchmarking.controller.lookahead import take_out
 from benchmarking.controller.method import Decision
@@ -22,7 +22,6 @@ from benchmarking.controller.repeat_order import ordered
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from benchmarking.controller.rows import EvaluationState, JobState, StateSetup, TrialState
 from benchmarking.controller.warm_usage import KeptPool, WarmStarts
-from definitions.fidelity import is_canary
 from definitions.schema import DERIVED_OBJECTIVES
 
 
@@ -105,15 +104,15 @@ class ExperimentState:
         self.last_reason = body.get("reason") or self.last_reason
         if not self.block:
             self.block_of = body.get("block_of")
-        evaluation = body["evaluation"]
-        if evaluation is None:
+        suggestion = recorded_suggestion(body)
+        if suggestion is None:
             self.exhausted = True
-        elif body.get("resume"):
-            self._resume(self.evaluations[evaluation])
+        elif suggestion.resume is not None:
+            self._resume(self.evaluations[suggestion.resume])
             return
         else:
-            self.evaluations[evaluation] = EvaluationState(body["configuration"], body.get("checkpoint_from"))
-            self.block.append(evaluation)
+            self.evaluations[body["evaluation"]] = EvaluationState(suggestion.trial, suggestion.checkpoint_from)
+            self.block.append(body["evaluation"])
         if self.exhausted or len(self.block) == self.block_of:
             self.queue.extend(ordered(self.block, self.setup.repeats, self.setup.order, self.setup.seed))
             self.block = []
@@ -134,7 +133,7 @@ class ExperimentState:
         if trial is None:
             evaluation, repeat = self.queue[0] if "evaluation" not in body else (body["evaluation"], body["repeat"])
             take_out(self.queue, (evaluation, repeat), self.setup.order, self.overtaken)
-            trial = TrialState(trial_id, evaluation, repeat, self.evaluations[evaluation].configuration)
+            trial = TrialState(trial_id, evaluation, self.evaluations[evaluation].trial(repeat))
             self.trials[trial_id] = trial
             self.evaluations[evaluation].trials.append(trial_id)
         elif self.waiting and self.waiting[0][1] == trial_id:
@@ -322,7 +321,7 @@ class ExperimentState:
             final = {name: trial.value_of(name) for name in self.setup.objectives}
         tell = self._folder.finished(trial.evaluation, trial.repeat, final)
         if tell is not None:
-            if tell.call == "complete" and is_canary(trial.configuration) and trial.attempts == 1:
+            if tell.call == "complete" and trial.level is not None and trial.attempts == 1:
                 # A canary that was interrupted and went on says nothing of the full job's time.
                 used = measurements(trial.usage, trial.last, trial.duration_s, trial.billable_s, trial.cost_usd)
                 tell = replace(tell, result={**tell.result, **{PREFIX + name: value for name, value in used.items()}})

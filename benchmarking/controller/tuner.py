@@ -310,16 +310,17 @@ class Tuner:
         state = self.state
         if trial_id is None:
             evaluation, repeat = entry or state.queue[0]
-            trial_id, attempt, configuration = len(state.trials), 1, state.evaluations[evaluation].configuration
+            trial_id, attempt, trial = len(state.trials), 1, state.evaluations[evaluation].trial(repeat)
             source = state.evaluations[evaluation].checkpoint_from
             restore_from = None if source is None else self._checkpoint_of(state.evaluations[source].trials[0])
         else:
-            trial = state.trials[trial_id]
-            evaluation, repeat, attempt, configuration = trial.evaluation, trial.repeat, trial.jobs + 1, trial.configuration
+            known = state.trials[trial_id]
+            evaluation, attempt, trial = known.evaluation, known.jobs + 1, known.spec
+            repeat = trial.repeat - state.evaluations[evaluation].first.repeat
             restore_from = self._checkpoint_of(trial_id)
-        if self._is_closed_to(str(configuration.get("instance_type", ""))):
+        if self._is_closed_to(str(trial.configuration.get("instance_type", ""))):
             return False
-        worst_usd = self._jobs.worst_usd(configuration)
+        worst_usd = self._jobs.worst_usd(trial)
         if not affordable(self._budget, spent_usd=self.spent_usd, reserved_usd=state.reserved_usd, worst_usd=worst_usd):
             return False
         body = {
@@ -338,8 +339,7 @@ class Tuner:
         return True
 
     def _spec(self, trial_id: int, attempt: int, restore_from: str | None) -> JobSpec:
-        trial = self.state.trials[trial_id]
-        return self._jobs.build(trial_id, trial.repeat, trial.configuration, attempt, restore_from)
+        return self._jobs.build(trial_id, attempt, self.state.trials[trial_id].spec, restore_from)
 
     def _checkpoint_of(self, trial: int) -> str | None:
         if not self._backend.capabilities.checkpoints:

@@ -9,7 +9,6 @@ from typing import Any
 from benchmarking.controller.journal import Journal, Record
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.files import utc, write_csv
-from definitions.fidelity import split
 from definitions.schema import RESERVED_KEYS, BenchmarkDefinition, PerJob
 
 _FIXED = ("trial", "repeat", "job", "attempt", "incarnation", "sequence", "at", "elapsed_s", "after_stop")
@@ -49,10 +48,9 @@ def report_rows(
         elif record.kind == "reported" and body["job"] in jobs:
             start = jobs[body["job"]]
             trial = state.trials[start["trial"]]
-            configuration, level, repeat = split(trial.configuration)
             yield [
                 trial.trial,
-                trial.repeat if repeat is None else repeat,
+                trial.repeat,
                 body["job"],
                 start["attempt"],
                 body.get("incarnation", 0),
@@ -60,8 +58,8 @@ def report_rows(
                 utc(record.at),
                 body["elapsed_s"],
                 "true" if body["job"] in stopped else "false",
-                *(full if level is None else [level]),
-                *(configuration.get(key) for key in definition.configuration_keys),
+                *(full if trial.level is None else [trial.level]),
+                *(trial.configuration.get(key) for key in definition.configuration_keys),
                 *(body["metrics"].get(name) for name in metrics),
             ]
 

@@ -10,7 +10,6 @@ from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.files import utc, write_csv
 from definitions.configuration import configuration_id
-from definitions.fidelity import split
 from definitions.schema import DERIVED_OBJECTIVES, BenchmarkDefinition, PerJob, Progressive
 
 
@@ -43,12 +42,11 @@ def trials_rows(definition: BenchmarkDefinition, state: ExperimentState) -> Iter
     reported = [name for name in definition.objectives if name not in DERIVED_OBJECTIVES]
     derived = [name for name in definition.objectives if name in DERIVED_OBJECTIVES and name not in ("duration_s", "cost_usd")]
     for trial in state.trials.values():
-        configuration, level, repeat = split(trial.configuration)
         yield [
             trial.trial,
-            *(configuration.get(key) for key in definition.configuration_keys),
-            _fidelity(definition, trial) if level is None else level,
-            trial.repeat if repeat is None else repeat,
+            *(trial.configuration.get(key) for key in definition.configuration_keys),
+            _fidelity(definition, trial) if trial.level is None else trial.level,
+            trial.repeat,
             trial.attempts,
             str(trial.status),
             None if trial.cause is None else str(trial.cause),
@@ -59,7 +57,7 @@ def trials_rows(definition: BenchmarkDefinition, state: ExperimentState) -> Iter
             *(trial.value_of(name) for name in derived),
             *(trial.last.get(name) for name in reported),
             *(trial.best.get(name) for name in reported),
-            configuration_id(configuration),
+            configuration_id(trial.configuration),
             trial.message,
         ]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from benchmarking.forecasting.model.result import Forecast, Status
 from definitions.configuration import configuration_id
-from definitions.fidelity import is_canary, split
 from definitions.schema import BenchmarkDefinition, PerJob
+from definitions.trial import TrialSpec
 
 TIMES_FORECAST = 3.0
 """A full job may run so many times its forecast, or up to the bound of it where that is later."""
@@ -38,29 +38,29 @@ class Foresight:
 
     def of(self, configuration: Mapping[str, Any], metric: str) -> Forecast | None:
         """Return a configuration's forecast; None where it has none."""
-        name = self.names.get(configuration_id(split(configuration)[0]))
+        name = self.names.get(configuration_id(configuration))
         return None if name is None else self._by_metric.get((name, metric))
 
-    def upper_s(self, configuration: Mapping[str, Any]) -> float | None:
+    def upper_s(self, spec: TrialSpec) -> float | None:
         """Return the one-sided 95 % bound of a full job's seconds; None where the forecast does not carry it, or the job is a canary."""
-        found = self.of(configuration, "total_s")
-        if is_canary(configuration) or found is None or found.status not in (Status.OK, Status.WIDE):
+        found = self.of(spec.configuration, "total_s")
+        if spec.level is not None or found is None or found.status not in (Status.OK, Status.WIDE):
             return None
         return found.hi90
 
-    def longest_s(self, configuration: Mapping[str, Any]) -> float | None:
+    def longest_s(self, spec: TrialSpec) -> float | None:
         """Return the seconds that a full job may run where the definition sets no limit; None where `upper_s` is."""
-        found, upper_s = self.of(configuration, "total_s"), self.upper_s(configuration)
+        found, upper_s = self.of(spec.configuration, "total_s"), self.upper_s(spec)
         if upper_s is None or found is None or found.median is None:
             return None
         return max(TIMES_FORECAST * found.median, upper_s)
 
-    def problem(self, configuration: Mapping[str, Any]) -> str | None:
+    def problem(self, spec: TrialSpec) -> str | None:
         """Return why a full job cannot succeed (its memory does not fit), or None where it may."""
-        if is_canary(configuration):
+        if spec.level is not None:
             return None
         for metric in ("rss_bytes", "gpu_bytes", "total_s"):
-            found = self.of(configuration, metric)
+            found = self.of(spec.configuration, metric)
             if found is not None and found.status is Status.DOES_NOT_FIT:
                 return f"forecast: it does not fit: {found.why}"
         return None

@@ -122,14 +122,14 @@ class SuccessiveHalving(Method):
         else:
             self._proposals.skip(skipped + 1)
 
-    def on_trial_add(self, trial: Evaluation) -> None:
-        self._places[trial.trial_id] = _Place(choose_bracket(self._brackets, self._seed, trial.trial_id))
-        self._running.add(trial.trial_id)
-        self._proposals.added(trial.trial_id, trial.config)
+    def on_trial_add(self, evaluation: Evaluation) -> None:
+        self._places[evaluation.id] = _Place(choose_bracket(self._brackets, self._seed, evaluation.id))
+        self._running.add(evaluation.id)
+        self._proposals.added(evaluation.id, evaluation.configuration)
 
-    def on_trial_result(self, trial: Evaluation, result: Mapping[str, Any]) -> Decision:
+    def on_trial_result(self, evaluation: Evaluation, result: Mapping[str, Any]) -> Decision:
         value, level = self._value(result), float(result[self._level_name])
-        place = self._places.get(trial.trial_id)
+        place = self._places.get(evaluation.id)
         if value is None or place is None or level >= self._full:
             return Decision.CONTINUE
         passed = bisect.bisect_right(self._brackets[place.bracket], level)
@@ -137,30 +137,32 @@ class SuccessiveHalving(Method):
             return Decision.CONTINUE
         place.passed = passed
         share = self._shares[place.bracket][passed - 1]
-        good = share.add(trial.trial_id, value)
-        self._proposals.observed(trial.trial_id, trial.config, self._primary.value(result), level)
+        good = share.add(evaluation.id, value)
+        self._proposals.observed(evaluation.id, evaluation.configuration, self._primary.value(result), level)
         if not self._promotes:
             return Decision.CONTINUE if good else Decision.STOP
-        if share.holds(trial.trial_id):
-            share.take(trial.trial_id)
+        if share.holds(evaluation.id):
+            share.take(evaluation.id)
             return Decision.CONTINUE
         return Decision.PAUSE
 
-    def on_trial_complete(self, trial: Evaluation, result: Mapping[str, Any]) -> None:
-        self._proposals.observed(trial.trial_id, trial.config, self._primary.value(result), result.get(self._level_name, self._full))
-        self._end(trial.trial_id)
+    def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, Any]) -> None:
+        self._proposals.observed(
+            evaluation.id, evaluation.configuration, self._primary.value(result), result.get(self._level_name, self._full)
+        )
+        self._end(evaluation.id)
 
-    def on_trial_error(self, trial: Evaluation) -> None:
-        place = self._places.get(trial.trial_id)
+    def on_trial_error(self, evaluation: Evaluation) -> None:
+        place = self._places.get(evaluation.id)
         if place is not None and place.passed:
-            self._shares[place.bracket][place.passed - 1].take(trial.trial_id)
-        self._end(trial.trial_id)
+            self._shares[place.bracket][place.passed - 1].take(evaluation.id)
+        self._end(evaluation.id)
 
-    def on_trial_remove(self, trial: Evaluation) -> None:
+    def on_trial_remove(self, evaluation: Evaluation) -> None:
         if self._promotes:
-            self._running.discard(trial.trial_id)
+            self._running.discard(evaluation.id)
         else:
-            self._end(trial.trial_id)
+            self._end(evaluation.id)
 
     def think_apart(self, wake: Callable[[], None]) -> None:
         self._proposals.think_apart(wake)

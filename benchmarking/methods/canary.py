@@ -13,7 +13,6 @@ from benchmarking.forecasting.ladder.stretch import MOST_STRETCHES, Stretch, def
 from benchmarking.methods.candidates import candidates
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
-from definitions.fidelity import canary, split
 
 
 def _read_repeats(value: Any) -> tuple[int, ...] | int:
@@ -74,7 +73,7 @@ class CanaryLadder(Method):
             left = [one for one in self._candidates() if configuration_id(one) not in self._unfit]
             if left:
                 self._probing = configuration_id(left[0]), self._stretch.ladder[0]
-                return Suggestion(canary(left[0], self._stretch.ladder[0], 0))
+                return Suggestion(left[0], self._stretch.ladder[0])
             self._stretch.settle()
         if self._rest is None:
             self._rest = self._all()
@@ -82,27 +81,27 @@ class CanaryLadder(Method):
 
     def plan(self) -> list[Suggestion]:
         """Return as many canaries as run at most, at the levels before the ladder is stretched."""
-        found = [Suggestion(canary(one, *rung)) for rung in rungs(self._stretch.ladder, self._repeats) for one in self._candidates()]
+        found = [Suggestion(one, *rung) for rung in rungs(self._stretch.ladder, self._repeats) for one in self._candidates()]
         return found if self._stretch.settled else [*found, *found[:1] * MOST_STRETCHES]
 
-    def on_trial_complete(self, trial: Evaluation, result: Mapping[str, float]) -> None:
+    def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, float]) -> None:
         """Take in how long the probe trained; one that was interrupted says nothing, and the next configuration probes."""
-        self._heard(trial, told(result))
+        self._heard(evaluation, told(result))
 
-    def on_trial_error(self, trial: Evaluation) -> None:
+    def on_trial_error(self, evaluation: Evaluation) -> None:
         """Let the next configuration probe."""
-        self._heard(trial, {})
+        self._heard(evaluation, {})
 
-    def _heard(self, trial: Evaluation, values: Mapping[str, float]) -> None:
-        base, level, _ = split(trial.config)
-        if self._probing != (configuration_id(base), level) or level is None:
+    def _heard(self, evaluation: Evaluation, values: Mapping[str, float]) -> None:
+        probed, level = configuration_id(evaluation.configuration), evaluation.level
+        if self._probing != (probed, level) or level is None:
             return
         self._probing = None
-        self._probed[configuration_id(base)] = level
+        self._probed[probed] = level
         if values.get("total_s"):
             self._stretch.hear(values)
         else:
-            self._unfit.add(configuration_id(base))
+            self._unfit.add(probed)
 
     def _candidates(self) -> list[dict[str, Any]]:
         if self._chosen is None:
@@ -114,7 +113,7 @@ class CanaryLadder(Method):
             for configuration in self._candidates():
                 # A probe at the level that it settled on is this very canary.
                 if repeat or self._probed.get(configuration_id(configuration)) != level:
-                    yield Suggestion(canary(configuration, level, repeat))
+                    yield Suggestion(configuration, level, repeat)
 
 
 def make_stretch(context: MethodContext, ladder: tuple[float, ...], full: float) -> Stretch:

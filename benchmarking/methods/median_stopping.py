@@ -42,24 +42,24 @@ class MedianStopping(Method):
         configuration = self._proposals.next()
         return None if configuration is None else Suggestion(configuration)
 
-    def on_trial_result(self, trial: Evaluation, result: Mapping[str, Any]) -> Decision:
+    def on_trial_result(self, evaluation: Evaluation, result: Mapping[str, Any]) -> Decision:
         level, value = float(result[self._level_name]), self._primary.value(result)
         if level >= self._full:
             return Decision.CONTINUE
         if self._given["running_average"]:
-            total, count = self._sums.get(trial.trial_id, (0.0, 0))
-            self._sums[trial.trial_id] = total, count = total + value, count + 1
+            total, count = self._sums.get(evaluation.id, (0.0, 0))
+            self._sums[evaluation.id] = total, count = total + value, count + 1
             value = total / count
         there = self._levels.setdefault(level, BestShare(self._given["rank_cutoff"]))
-        good = there.add(trial.trial_id, value)
+        good = there.add(evaluation.id, value)
         spared = len(there) < self._given["grace_population"] or level < self._given["grace_period"]
         return Decision.CONTINUE if good or spared else Decision.STOP
 
-    def on_trial_complete(self, trial: Evaluation, result: Mapping[str, Any]) -> None:
-        self._sums.pop(trial.trial_id, None)
+    def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, Any]) -> None:
+        self._sums.pop(evaluation.id, None)
 
-    def on_trial_error(self, trial: Evaluation) -> None:
-        self._sums.pop(trial.trial_id, None)
+    def on_trial_error(self, evaluation: Evaluation) -> None:
+        self._sums.pop(evaluation.id, None)
 
-    def on_trial_remove(self, trial: Evaluation) -> None:
-        self._sums.pop(trial.trial_id, None)
+    def on_trial_remove(self, evaluation: Evaluation) -> None:
+        self._sums.pop(evaluation.id, None)

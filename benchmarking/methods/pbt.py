@@ -93,34 +93,34 @@ class PopulationBasedTraining(Method):
         room = len(self._members) < self._given["population_size"]
         return (room and not self._proposals.exhausted) or not self._members
 
-    def on_trial_add(self, trial: Evaluation) -> None:
-        self._members[trial.trial_id] = _Member(trial.config, interval_at=self._next_interval_at)
+    def on_trial_add(self, evaluation: Evaluation) -> None:
+        self._members[evaluation.id] = _Member(evaluation.configuration, interval_at=self._next_interval_at)
 
-    def on_trial_result(self, trial: Evaluation, result: Mapping[str, Any]) -> Decision:
+    def on_trial_result(self, evaluation: Evaluation, result: Mapping[str, Any]) -> Decision:
         level = float(result[self._level_name])
-        member = self._members.get(trial.trial_id)
+        member = self._members.get(evaluation.id)
         if member is None:
             return Decision.CONTINUE
         member.level = level
         if level >= self._full or level - member.interval_at < self._interval:
             return Decision.CONTINUE
         member.value, member.interval_at = self._primary.value(result), level
-        leaders = self._leaders_over(trial.trial_id)
+        leaders = self._leaders_over(evaluation.id)
         if not leaders:
             return Decision.CONTINUE
-        source = random.Random(f"PBT-{self._seed}-{trial.trial_id}-{level}")
+        source = random.Random(f"PBT-{self._seed}-{evaluation.id}-{level}")
         leader = source.choice(leaders)
         self._copies.append((leader, self._changed(self._members[leader].configuration, source)))
         return Decision.STOP
 
-    def on_trial_complete(self, trial: Evaluation, result: Mapping[str, Any]) -> None:
-        self._members.pop(trial.trial_id, None)
+    def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, Any]) -> None:
+        self._members.pop(evaluation.id, None)
 
-    def on_trial_error(self, trial: Evaluation) -> None:
-        self._members.pop(trial.trial_id, None)
+    def on_trial_error(self, evaluation: Evaluation) -> None:
+        self._members.pop(evaluation.id, None)
 
-    def on_trial_remove(self, trial: Evaluation) -> None:
-        self._members.pop(trial.trial_id, None)
+    def on_trial_remove(self, evaluation: Evaluation) -> None:
+        self._members.pop(evaluation.id, None)
 
     def _leaders_over(self, trial: int) -> list[int]:
         """Return the members that may be copied in this one's place; none where it does not lag."""

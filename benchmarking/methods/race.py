@@ -20,7 +20,6 @@ from benchmarking.methods.candidates import candidates
 from benchmarking.report.labels import label, varying_keys
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
-from definitions.fidelity import canary, split
 
 _ENDS = (RaceDecision.DECIDED, RaceDecision.TIED, RaceDecision.NARROW)
 
@@ -90,7 +89,7 @@ class Race(Method):
         if not self._stretch.settled:
             alive = [name for name in self._groups() if name not in self._dropped]
             if alive:
-                return Suggestion(canary(self._groups_by_name()[alive[0]], self._stretch.ladder[0], 0))
+                return Suggestion(self._groups_by_name()[alive[0]], self._stretch.ladder[0])
             self._stretch.settle()
         if not any(self._pending.values()):
             self.status = race_status(self._groups(), self._dropped, self._settings, self._context.seed)
@@ -98,19 +97,17 @@ class Race(Method):
         if step is None:
             return self._in_full()
         name, level, repeat = step
-        return Suggestion(canary(self._groups_by_name()[name], self._level(level), repeat))
+        return Suggestion(self._groups_by_name()[name], self._level(level), repeat)
 
-    def on_trial_add(self, trial: Evaluation) -> None:
+    def on_trial_add(self, evaluation: Evaluation) -> None:
         """Count the run as under way."""
-        base, level, repeat = split(trial.config)
-        run = self._canary(base, (level or self._full) / self._full, repeat or 0, {})
+        run = self._canary(evaluation, {})
         self._pending.setdefault(run.configuration, []).append(run)
 
-    def on_trial_complete(self, trial: Evaluation, result: Mapping[str, float]) -> None:
+    def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, float]) -> None:
         """Take in what a canary measured; one that was interrupted is run again."""
-        base, level, repeat = split(trial.config)
         values = told(result)
-        run = self._canary(base, (level or self._full) / self._full, repeat or 0, values)
+        run = self._canary(evaluation, values)
         self._done(run)
         if values.get("total_s") and run.fraction < 1.0:
             self._groups()[run.configuration].append(run)
@@ -118,10 +115,9 @@ class Race(Method):
                 self._stretch.hear(values)
                 self._settings = replace(self._settings, ladder=tuple(one / self._full for one in self._stretch.ladder))
 
-    def on_trial_error(self, trial: Evaluation) -> None:
+    def on_trial_error(self, evaluation: Evaluation) -> None:
         """Drop the configuration: it fails, or its memory does not suffice even for a canary."""
-        base, level, repeat = split(trial.config)
-        run = self._canary(base, (level or self._full) / self._full, repeat or 0, {})
+        run = self._canary(evaluation, {})
         self._done(run)
         if run.configuration not in self._dropped:
             self._dropped.append(run.configuration)
@@ -130,9 +126,9 @@ class Race(Method):
         """Return all canaries that the race may come to, and the winner's full run; it ends before."""
         most = rungs(self._stretch.ladder, (self._settings.repeats,) * len(self._stretch.ladder))
         chosen = list(self._groups_by_name().values())
-        found = [Suggestion(canary(one, *rung)) for rung in most for one in chosen]
+        found = [Suggestion(one, *rung) for rung in most for one in chosen]
         found += found[:1] * (0 if self._stretch.settled else MOST_STRETCHES)
-        return found + ([Suggestion(canary(chosen[0], self._full, 0))] if self._run_winner and chosen else [])
+        return found + ([Suggestion(chosen[0], self._full)] if self._run_winner and chosen else [])
 
     def conclude(self) -> tuple[bool, str] | None:
         """Return whether the race is decided, and in words how it ended; None before it has."""
@@ -172,19 +168,20 @@ class Race(Method):
         if found.decision not in _ENDS:
             return None
         self._winner_runs = True
-        return Suggestion(canary(self._groups_by_name()[found.winner], self._full, 0))
+        return Suggestion(self._groups_by_name()[found.winner], self._full)
 
     def _level(self, fraction: float) -> float:
         return next((level for level in self._stretch.ladder if abs(level / self._full - fraction) < 1e-12), fraction * self._full)
 
-    def _canary(self, base: Mapping[str, object], fraction: float, repeat: int, values: Mapping[str, float]) -> Canary:
-        identity = configuration_id(base)
+    def _canary(self, evaluation: Evaluation, values: Mapping[str, float]) -> Canary:
+        identity = configuration_id(evaluation.configuration)
         name = next(name for name, one in self._groups_by_name().items() if configuration_id(one) == identity)
-        resources = {**self._context.fixed, **base}
+        resources = {**self._context.fixed, **evaluation.configuration}
         instance_type = str(resources.get("instance_type") or "local.1cpu")
         count = int(str(resources.get("instance_count") or 1))
         known = {"instance_type": instance_type, "instance_count": count, "family": self._family}
-        return canary_from(name, fraction, repeat, values, **known)
+        fraction = (evaluation.level or self._full) / self._full
+        return canary_from(name, fraction, evaluation.repeat, values, **known)
 
     def _done(self, run: Canary) -> None:
         pending = self._pending.get(run.configuration, [])

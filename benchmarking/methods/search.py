@@ -74,15 +74,15 @@ class SearchMethod(Method):
     def on_suggestion(self, suggestion: Suggestion | None, skipped: int) -> None:
         self._proposals.skip(skipped + 1)
 
-    def on_trial_add(self, trial: Evaluation) -> None:
-        self._proposals.added(trial.trial_id, trial.config)
+    def on_trial_add(self, evaluation: Evaluation) -> None:
+        self._proposals.added(evaluation.id, evaluation.configuration)
 
-    def on_trial_complete(self, trial: Evaluation, result: Mapping[str, Any]) -> None:
-        self._proposals.over(trial.trial_id)
-        self._proposals.observed(trial.trial_id, trial.config, self._primary.value(result))
+    def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, Any]) -> None:
+        self._proposals.over(evaluation.id)
+        self._proposals.observed(evaluation.id, evaluation.configuration, self._primary.value(result))
 
-    def on_trial_error(self, trial: Evaluation) -> None:
-        self._proposals.over(trial.trial_id)
+    def on_trial_error(self, evaluation: Evaluation) -> None:
+        self._proposals.over(evaluation.id)
 
     def think_apart(self, wake: Callable[[], None]) -> None:
         self._proposals.think_apart(wake)

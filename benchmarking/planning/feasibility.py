@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from benchmarking.planning.concurrency import instance_types
 from benchmarking.planning.inputs import input_problem
@@ -11,20 +10,19 @@ from benchmarking.planning.job_builder import instance_type_of
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
+from definitions.trial import TrialSpec
 
-Refuse = Callable[[Mapping[str, Any]], str | None]
+Refuse = Callable[[TrialSpec], str | None]
 
 
-def refusal(
-    definition: BenchmarkDefinition, backend: str, room: Callable[[str], int], foreseen: Refuse = lambda configuration: None
-) -> Refuse:
-    """Return the function that says why a configuration cannot run, or None where it can.
+def refusal(definition: BenchmarkDefinition, backend: str, room: Callable[[str], int], foreseen: Refuse = lambda spec: None) -> Refuse:
+    """Return the function that says why a trial cannot run, or None where it can.
 
     Args:
         definition: the resolved definition.
         backend: name of the back-end.
         room: how many jobs of an instance type can run at once; 0 where none can.
-        foreseen: says why a forecast rules a configuration out, or None.
+        foreseen: says why a forecast rules a trial out, or None.
 
     Raises:
         UserError: the back-end has none of the instance types that configurations can ask for.
@@ -35,7 +33,8 @@ def refusal(
     rooms: dict[str, int] = {}
     has_inputs = bool(definition.inputs or definition.datasets)
 
-    def refuse(configuration: Mapping[str, Any]) -> str | None:
+    def refuse(spec: TrialSpec) -> str | None:
+        configuration = spec.configuration
         for rule in rules:
             if not rule.holds(configuration):
                 return f"ruled out by valid: {rule.text}"
@@ -48,7 +47,7 @@ def refusal(
             return found
         if instance_type not in rooms:
             rooms[instance_type] = room(instance_type)
-        return foreseen(configuration) if rooms[instance_type] else f"instance type {instance_type} does not fit here"
+        return foreseen(spec) if rooms[instance_type] else f"instance type {instance_type} does not fit here"
 
     return refuse
 
@@ -66,7 +65,7 @@ def _check_instances(definition: BenchmarkDefinition, backend: str) -> None:
 
 def check_listed(definition: BenchmarkDefinition, refuse: Refuse) -> None:
     """Raise `UserError` for explicit trials that cannot run: who lists a trial wants it run."""
-    refused = [(number, refuse(configuration)) for number, configuration in enumerate(definition.explicit_configurations)]
+    refused = [(number, refuse(TrialSpec(configuration))) for number, configuration in enumerate(definition.explicit_configurations)]
     problems = [f"trials.{number}: {why}" for number, why in refused if why is not None]
     if problems:
         raise UserError(

@@ -13,12 +13,12 @@ from benchmarking.datasets import EmbeddedS3, Prepared, S3Target, prepare
 from benchmarking.planning.manifests import Manifests
 from benchmarking.planning.sampling import sample_folder
 from definitions.errors import UserError
-from definitions.fidelity import split
 from definitions.ingestion import ingestion, needs_s3, problem
 from definitions.sagemaker import CLOUD_BACKENDS
 from definitions.schema import BenchmarkDefinition, PerJob
 from definitions.schema import InputChannel as ChannelDefinition
 from definitions.space import Choice, Constant
+from definitions.trial import TrialSpec
 
 _DEFAULT_INGESTION = {"local": "local", "simulated": "local"}
 _SAMPLED = ("local", "file", "fastfile", "pipe")
@@ -148,14 +148,12 @@ class Inputs:
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def channels(self, configuration: Mapping[str, Any]) -> tuple[InputChannel, ...]:
-        """Return the input channels of a configuration's jobs; those of a canary hold its fraction of what is `sampled`."""
-        level, repeat = split(configuration)[1:]
+    def channels(self, spec: TrialSpec) -> tuple[InputChannel, ...]:
+        """Return the input channels of a trial's jobs; those of a canary hold its fraction of what is `sampled`."""
         fidelity = self.definition.fidelity
-        fraction = level / fidelity.full if level is not None and isinstance(fidelity, PerJob) else 1.0
-        return tuple(
-            self._channel(choice, fraction, repeat or 0) for choice in channel_choices(self.definition, self.backend, configuration)
-        )
+        fraction = spec.level / fidelity.full if spec.level is not None and isinstance(fidelity, PerJob) else 1.0
+        choices = channel_choices(self.definition, self.backend, spec.configuration)
+        return tuple(self._channel(choice, fraction, spec.repeat) for choice in choices)
 
     def _check_sampled(self, choices: Iterable[ChannelChoice]) -> None:
         for choice in choices:

@@ -13,9 +13,9 @@ from definitions import strict_json
 from definitions.backend_registry import backend_description
 from definitions.configuration import CONSUMED_KEYS
 from definitions.errors import UserError
-from definitions.fidelity import split
 from definitions.instances import price_of
 from definitions.schema import BenchmarkDefinition, PerJob
+from definitions.trial import TrialSpec
 
 
 def instance_type_of(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> str:
@@ -54,11 +54,11 @@ class JobBuilder:
         definition: the resolved definition.
         backend: name of the back-end.
         prefix: beginning of every job name, unique to the experiment.
-        channels: input channels of a configuration.
+        channels: input channels of a trial.
         environment: variables for every job, e.g. of an embedded S3 server.
         seed: the experiment's seed.
         region: for prices.
-        longest_s: seconds that a forecast gives a configuration's job, where the definition sets no `max_run`; None where there is none.
+        longest_s: seconds that a forecast gives a trial's job, where the definition sets no `max_run`; None where there is none.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class JobBuilder:
         definition: BenchmarkDefinition,
         backend: str,
         prefix: str,
-        channels: Callable[[Mapping[str, Any]], tuple[InputChannel, ...]] = lambda configuration: (),
+        channels: Callable[[TrialSpec], tuple[InputChannel, ...]] = lambda spec: (),
         environment: Mapping[str, str] | None = None,
         seed: int = 0,
         region: str = "us-east-1",
-        longest_s: Callable[[Mapping[str, Any]], float | None] = lambda configuration: None,
+        longest_s: Callable[[TrialSpec], float | None] = lambda spec: None,
     ) -> None:
         self._longest_s = longest_s
         self._definition = definition
@@ -90,34 +90,32 @@ class JobBuilder:
         self._script = "" if definition.script is None else str(Path(definition.source_dir) / definition.script)
         self.worst_s = self._max_run_s + self._grace_s + self._beside_s
 
-    def worst_case_s(self, configuration: Mapping[str, Any]) -> float:
-        """Return the seconds that a configuration's job can be billed for at most."""
-        return self._may_run_s(configuration) + self._grace_s + self._beside_s
+    def worst_case_s(self, spec: TrialSpec) -> float:
+        """Return the seconds that a trial's job can be billed for at most."""
+        return self._may_run_s(spec) + self._grace_s + self._beside_s
 
-    def _may_run_s(self, configuration: Mapping[str, Any]) -> float:
+    def _may_run_s(self, spec: TrialSpec) -> float:
         if self._definition.budget.max_run is not None:
             return self._definition.budget.max_run
-        return self._longest_s(configuration) or self._max_run_s
+        return self._longest_s(spec) or self._max_run_s
 
     def name(self, trial: int, attempt: int) -> str:
         """Return a job name that is valid on every back-end (letters, digits and hyphens, at most 63)."""
         return f"{self._prefix}-t{trial}-a{attempt}"
 
-    def build(self, trial: int, repeat: int, configuration: Mapping[str, Any], attempt: int, restore_from: str | None) -> JobSpec:
-        """Return the job of a trial's attempt; a canary's configuration says its own level and repeat."""
-        definition = self._definition
-        may_run_s = self._may_run_s(configuration)
-        channels = self._channels(configuration)
-        configuration, level, own_repeat = split(configuration)
-        repeat = repeat if own_repeat is None else own_repeat
+    def build(self, trial: int, attempt: int, spec: TrialSpec, restore_from: str | None) -> JobSpec:
+        """Return the job of a trial's attempt; where the method chose no level, it runs at the definition's full one."""
+        definition, configuration = self._definition, spec.configuration
+        may_run_s = self._may_run_s(spec)
         fidelity = definition.fidelity
+        level = fidelity.full if fidelity is not None and spec.level is None else spec.level
         arguments: dict[str, Any] = {key: value for key, value in definition.arguments.items() if key not in CONSUMED_KEYS}
         arguments |= {key: value for key, value in configuration.items() if key not in CONSUMED_KEYS}
         if fidelity is not None:
-            arguments[fidelity.argument] = fidelity.full if level is None else level
+            arguments[fidelity.argument] = level
         consumed = {key: configuration.get(key, definition.arguments.get(key)) for key in CONSUMED_KEYS}
         environment = {f"OUTRIDER_{key.upper()}": str(value) for key, value in consumed.items() if value is not None}
-        environment |= {"OUTRIDER_REPEAT": str(repeat), "OUTRIDER_SEED": str(self._seed)}
+        environment |= {"OUTRIDER_REPEAT": str(spec.repeat), "OUTRIDER_SEED": str(self._seed)}
         return JobSpec(
             name=self.name(trial, attempt),
             trial=trial,
@@ -127,10 +125,10 @@ class JobBuilder:
             environment={**environment, **self._environment},
             instance_type=instance_type_of(definition, self._backend, configuration),
             instance_count=self._count(configuration),
-            inputs=channels,
+            inputs=self._channels(spec),
             configuration=configuration,
-            level=(fidelity.full if level is None else level) if isinstance(fidelity, PerJob) else None,
-            repeat=repeat,
+            level=level if isinstance(fidelity, PerJob) else None,
+            repeat=spec.repeat,
             checkpoint=checkpoint_key(trial),
             restore_from=restore_from,
             limits=Limits(may_run_s, self._grace_s),
@@ -146,13 +144,13 @@ class JobBuilder:
         instance_type = instance_type_of(self._definition, self._backend, configuration)
         return self._usd_per_hour(instance_type), self._count(configuration)
 
-    def worst_usd(self, configuration: Mapping[str, Any]) -> float | None:
-        """Return what a configuration's job costs at most, also on what it falls back to; None where one of these prices is unknown."""
-        own = instance_type_of(self._definition, self._backend, configuration)
+    def worst_usd(self, spec: TrialSpec) -> float | None:
+        """Return what a trial's job costs at most, also on what it falls back to; None where one of these prices is unknown."""
+        own = instance_type_of(self._definition, self._backend, spec.configuration)
         prices = [self._usd_per_hour(name) for name in (own, *self._fallbacks)]
         known = [price for price in prices if price is not None]
         dearest = max(known) if len(known) == len(prices) else None
-        return cost_usd(self.worst_case_s(configuration), dearest, self._count(configuration))
+        return cost_usd(self.worst_case_s(spec), dearest, self._count(spec.configuration))
 
     def _usd_per_hour(self, instance_type: str) -> float | None:
         if instance_type not in self._prices:

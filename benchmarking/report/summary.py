@@ -56,14 +56,15 @@ def summarise(
     """
     primary, mode = next(iter(objectives.items()))
     groups = _by_evaluation(state)
-    measured = [Measured(e, trials[0].configuration, _values(trials, primary)) for e, trials in groups.items() if _values(trials, primary)]
+    points = {e: _point(trials[0]) for e, trials in groups.items()}
+    measured = [Measured(e, points[e], _values(trials, primary)) for e, trials in groups.items() if _values(trials, primary)]
     verdict = judge(measured, mode)
-    keys = _varying_keys([trials[0].configuration for trials in groups.values()], keys_in_order)
+    keys = _varying_keys(list(points.values()), keys_in_order)
     lines = [_sentence(verdict, primary, keys, price_label)]
     means = {e: {name: _mean(_values(trials, name)) for name in objectives} for e, trials in groups.items() if _completed(trials)}
     front = [list(means)[index] for index in pareto_front(list(means.values()), objectives)] if len(objectives) > 1 else []
     if len(front) > 1:
-        named = ", ".join(f"{e} ({configuration_text(groups[e][0].configuration, keys)})" for e in front[:6])
+        named = ", ".join(f"{e} ({configuration_text(points[e], keys)})" for e in front[:6])
         lines.append(f"Not beaten in every objective ({', '.join(objectives)}): {named}{', ...' if len(front) > 6 else ''}.")
     lines += _caveats(state)
     ranked = [] if verdict is None else [verdict.leader, *(comparison.other for comparison in verdict.comparisons)]
@@ -78,10 +79,17 @@ def summarise(
 def _row(
     evaluation: int, trials: Sequence[TrialState], keys: Sequence[str], objectives: Mapping[str, Mode], on_front: bool | None
 ) -> list[Any]:
-    configuration = trials[0].configuration
+    configuration = _point(trials[0])
     marks = [] if on_front is None else ["*" if on_front else ""]
     values = [_cell(trials, name) for name in objectives]
     return [evaluation, *(configuration.get(key) for key in keys), *values, len(_completed(trials)), _statuses(trials), *marks]
+
+
+def _point(trial: TrialState) -> Mapping[str, Any]:
+    """Return what tells an evaluation from others: its configuration, and of a canary also its level and repeat."""
+    if trial.level is None:
+        return trial.configuration
+    return {**trial.configuration, "fidelity": trial.level, "repeat": trial.repeat}
 
 
 def _by_evaluation(state: ExperimentState) -> dict[int, list[TrialState]]:

@@ -16,6 +16,7 @@ from benchmarking.planning.feasibility import refusal
 from benchmarking.planning.inputs import Inputs
 from benchmarking.planning.job_builder import JobBuilder
 from definitions.schema import BenchmarkDefinition, Progressive
+from definitions.trial import TrialSpec
 
 MakeBackend = Callable[[BackendContext], Backend]
 
@@ -69,7 +70,7 @@ class Session:
     def spec(self, trial: int, attempt: int, configuration: Mapping[str, Any], restore_from: str | None) -> JobSpec:
         """Return a trial's job; a key that the fidelity's argument is called says how far it goes."""
         full, rest = self._split(configuration)
-        return self._builder(full).build(trial, 0, rest, attempt, restore_from)
+        return self._builder(full).build(trial, attempt, TrialSpec(rest), restore_from)
 
     def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
         """Return dollars per instance-hour, None where unknown, and the number of instances."""
@@ -78,7 +79,7 @@ class Session:
 
     def refusal(self, configuration: Mapping[str, Any]) -> str | None:
         """Return why a configuration cannot run; None where it can."""
-        return self._refuse(self._split(configuration)[1])
+        return self._refuse(TrialSpec(self._split(configuration)[1]))
 
     def abandon(self, jobs: Sequence[AdoptedJob]) -> None:
         """Stop what an earlier session left running: the loop that is loaded from a snapshot does not know of it."""

@@ -22,6 +22,7 @@ from benchmarking.controller.tuner import Tuner
 from benchmarking.methods.registry import build_method
 from definitions import strict_json
 from definitions.schema import BenchmarkDefinition, Progressive
+from definitions.trial import TrialSpec
 
 
 class MemoryJournal(Journal):
@@ -79,20 +80,21 @@ class FakeJobs:
     def __init__(self, usd_per_hour: float | None = 3.6, max_run_s: float = 100.0, prefix: str = "job") -> None:
         self.usd_per_hour, self.worst_s, self.prefix = usd_per_hour, max_run_s, prefix
 
-    def worst_case_s(self, configuration: Mapping[str, Any]) -> float:
+    def worst_case_s(self, spec: TrialSpec) -> float:
         return self.worst_s
 
     def name(self, trial: int, attempt: int) -> str:
         return f"{self.prefix}-t{trial}-a{attempt}"
 
-    def build(self, trial: int, repeat: int, configuration: Mapping[str, Any], attempt: int, restore_from: str | None) -> JobSpec:
+    def build(self, trial: int, attempt: int, spec: TrialSpec, restore_from: str | None) -> JobSpec:
         return JobSpec(
             name=self.name(trial, attempt),
             trial=trial,
             attempt=attempt,
             script="fake.py",
-            configuration=configuration,
-            repeat=repeat,
+            configuration=spec.configuration,
+            level=spec.level,
+            repeat=spec.repeat,
             checkpoint=checkpoint_key(trial),
             restore_from=restore_from,
             limits=Limits(max_run_s=self.worst_s),
@@ -101,8 +103,8 @@ class FakeJobs:
     def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
         return self.usd_per_hour, 1
 
-    def worst_usd(self, configuration: Mapping[str, Any]) -> float | None:
-        return cost_usd(self.worst_s, *self.price(configuration))
+    def worst_usd(self, spec: TrialSpec) -> float | None:
+        return cost_usd(self.worst_s, *self.price(spec.configuration))
 
 
 def definition(**changes: Any) -> BenchmarkDefinition:
@@ -121,7 +123,7 @@ def tuner(
     n_workers: int = 2,
     jobs: FakeJobs | None = None,
     observers: tuple[Any, ...] = (),
-    refuse: Any = lambda configuration: None,
+    refuse: Any = lambda trial: None,
     backend: Any = None,
     checkpoints: Path | None = None,
     make_method: Any = None,

@@ -7,6 +7,7 @@ import pytest
 
 from benchmarking.forecasting.lookup import Foresight, _foresight
 from definitions.configuration import configuration_id
+from definitions.trial import TrialSpec
 from launch import dry_run
 from tests.benchmarking.forecasting.canary_tables import canaries
 
@@ -44,11 +45,11 @@ def dollars_in(text, pattern):
 def test_a_forecasts_upper_bound_is_the_worst_case_and_an_hour_that_of_the_others(foreseen, run):
     code, out, _ = run("--benchmark", "toy.yaml", "--method", "GRID", "--dry_run")
     assert code == 0
-    upper_s = foreseen.upper_s(of(1))
+    upper_s = foreseen.upper_s(TrialSpec(of(1)))
     assert upper_s == foreseen.of(of(1), "total_s").hi90
     assert dollars_in(out, "worst case of all: USD") == pytest.approx((upper_s + 3605) / 3600 * 0.05, rel=0.03)
     assert "of it, 1 of 2 jobs at the 95 % bound of their forecast" in out
-    longest_s = foreseen.longest_s(of(1))
+    longest_s = foreseen.longest_s(TrialSpec(of(1)))
     assert dollars_in(out, r"its limit \(three times its forecast\): USD") == pytest.approx((longest_s + 5 + 3605) / 3600 * 0.05, rel=0.03)
 
 
@@ -61,7 +62,7 @@ def test_what_does_not_fit_is_not_counted_and_said(foreseen, run):
 @pytest.mark.parametrize(("max_run", "each_s"), [(100, 105.0), (7200, None)])
 def test_the_smaller_of_an_explicit_max_run_and_the_bound_counts_and_the_limit_is_shown_beside_it(foreseen, run, max_run, each_s):
     _, out, _ = run("--benchmark", "toy.yaml", "--method", "GRID", "--dry_run", "--max_run", str(max_run))
-    used_s = each_s or foreseen.upper_s(of(1))
+    used_s = each_s or foreseen.upper_s(TrialSpec(of(1)))
     assert dollars_in(out, "worst case of all: USD") == pytest.approx((used_s + max_run + 5) / 3600 * 0.05, rel=0.03)
     assert dollars_in(out, r"its limit \(max_run\): USD") == pytest.approx(2 * (max_run + 5) / 3600 * 0.05, rel=0.03)
 
@@ -90,4 +91,4 @@ def test_without_forecasts_the_limits_count(toy, run):
     (toy.folder / "toy.yaml").write_text(DEFINITION, encoding="utf-8")
     _, out, _ = run("--benchmark", "toy.yaml", "--method", "GRID", "--dry_run")
     assert dollars_in(out, "worst case of all: USD") == pytest.approx(3 * 3605 / 3600 * 0.05, rel=0.03)
-    assert Foresight().upper_s(of(1)) is None
+    assert Foresight().upper_s(TrialSpec(of(1))) is None

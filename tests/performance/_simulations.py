@@ -94,21 +94,21 @@ class Theirs(Method):
         found = self.scheduler.suggest()
         return None if found is None else Suggestion(dict(found.config))
 
-    def on_trial_add(self, trial: Evaluation) -> None:
-        self.scheduler.on_trial_add(self._trial(trial))
+    def on_trial_add(self, evaluation: Evaluation) -> None:
+        self.scheduler.on_trial_add(self._trial(evaluation))
 
-    def on_trial_result(self, trial: Evaluation, result: Mapping[str, Any]) -> Decision:
-        return Decision(self.scheduler.on_trial_result(self._trial(trial), dict(result)))
+    def on_trial_result(self, evaluation: Evaluation, result: Mapping[str, Any]) -> Decision:
+        return Decision(self.scheduler.on_trial_result(self._trial(evaluation), dict(result)))
 
-    def on_trial_complete(self, trial: Evaluation, result: Mapping[str, Any]) -> None:
+    def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, Any]) -> None:
         # After a STOP at the last level it has forgotten the trial.
-        if trial.trial_id in getattr(self.scheduler, "trial_info", {trial.trial_id: None}):
-            self.scheduler.on_trial_complete(self._trial(trial), dict(result))
+        if evaluation.id in getattr(self.scheduler, "trial_info", {evaluation.id: None}):
+            self.scheduler.on_trial_complete(self._trial(evaluation), dict(result))
 
-    def on_trial_remove(self, trial: Evaluation) -> None:
-        self.scheduler.on_trial_remove(self._trial(trial))
+    def on_trial_remove(self, evaluation: Evaluation) -> None:
+        self.scheduler.on_trial_remove(self._trial(evaluation))
 
-    def _trial(self, trial: Evaluation) -> Any:
+    def _trial(self, evaluation: Evaluation) -> Any:
         from syne_tune.backend.trial_status import Trial
 
-        return Trial(trial.trial_id, dict(trial.config), None)
+        return Trial(evaluation.id, dict(evaluation.configuration), None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from benchmarking.analysis.measurements import measurements
 from benchmarking.controller.retry_policy import TrialStatus
@@ -14,7 +13,6 @@ from benchmarking.forecasting.data.table import COMPLETED, OUT_OF_MEMORY, Canary
 from benchmarking.planning.sampling import sample_name
 from benchmarking.report.labels import label, varying_keys
 from definitions.configuration import configuration_id
-from definitions.fidelity import is_canary, split
 from definitions.schema import BenchmarkDefinition, PerJob
 
 
@@ -24,32 +22,32 @@ def canaries_of(definition: BenchmarkDefinition, state: ExperimentState) -> Cana
     Fractions are shares of the full job's level, whatever the level counts.
     """
     fidelity = definition.fidelity
-    trials = [trial for trial in state.trials.values() if is_canary(trial.configuration) and trial.status.is_final]
+    trials = [trial for trial in state.trials.values() if trial.level is not None and trial.status.is_final]
     if not isinstance(fidelity, PerJob) or not trials:
         return CanaryTable(())
-    keys = varying_keys([split(trial.configuration)[0] for trial in trials])
+    keys = varying_keys([trial.configuration for trial in trials])
     return checked([_canary(definition, trial, keys, fidelity.full, state.setup.seed) for trial in trials])
 
 
 def _canary(definition: BenchmarkDefinition, trial: TrialState, keys: Sequence[str], full: float, seed: int) -> Canary:
-    base, level, repeat = split(trial.configuration)
+    base = trial.configuration
     status = {TrialStatus.COMPLETED: COMPLETED, TrialStatus.INFEASIBLE: OUT_OF_MEMORY}.get(trial.status, str(trial.status))
     if status == COMPLETED and trial.attempts > 1:
         status = "interrupted"
     values = measurements(trial.usage, trial.last, trial.duration_s, trial.billable_s, trial.cost_usd)
     instance_type = base.get("instance_type") or definition.arguments.get("instance_type") or "local.1cpu"
     count = base.get("instance_count") or definition.arguments.get("instance_count") or 1
-    fraction = (full if level is None else level) / full
+    fraction = (full if trial.level is None else trial.level) / full
     return canary_from(
         label(base, keys),
         fraction,
-        repeat or 0,
+        trial.repeat,
         values,
         status=status,
         instance_type=str(instance_type),
         instance_count=int(count),
         family=(definition.fidelity.family or "") if isinstance(definition.fidelity, PerJob) else "",
-        about={"trial": trial.trial, "configuration_id": configuration_id(base), **_manifest(definition, fraction, seed, repeat or 0)},
+        about={"trial": trial.trial, "configuration_id": configuration_id(base), **_manifest(definition, fraction, seed, trial.repeat)},
     )
 
 
@@ -62,8 +60,8 @@ def _manifest(definition: BenchmarkDefinition, fraction: float, seed: int, repea
 def full_runs_of(definition: BenchmarkDefinition, state: ExperimentState) -> CanaryTable:
     """Return the runs of the full job that no canary method asked for, as canaries at fraction 1; empty where there are none."""
     fidelity = definition.fidelity
-    trials = [trial for trial in state.trials.values() if not is_canary(trial.configuration) and trial.status is TrialStatus.COMPLETED]
+    trials = [trial for trial in state.trials.values() if trial.level is None and trial.status is TrialStatus.COMPLETED]
     if not isinstance(fidelity, PerJob) or not trials:
         return CanaryTable(())
     keys = varying_keys([trial.configuration for trial in trials])
-    return checked([replace(_canary(definition, trial, keys, fidelity.full, 0), repeat=trial.repeat) for trial in trials])
+    return checked([_canary(definition, trial, keys, fidelity.full, 0) for trial in trials])

@@ -18,29 +18,29 @@ class Scripted(Method):
     def suggest(self):
         return next(self._suggestions, None)
 
-    def on_trial_add(self, trial):
-        self.calls.append(("add", trial.trial_id, dict(trial.config)))
+    def on_trial_add(self, evaluation):
+        self.calls.append(("add", evaluation.id, dict(evaluation.configuration)))
 
-    def on_trial_result(self, trial, result):
-        self.calls.append(("result", trial.trial_id, dict(result)))
+    def on_trial_result(self, evaluation, result):
+        self.calls.append(("result", evaluation.id, dict(result)))
         return self._decision
 
-    def on_trial_complete(self, trial, result):
-        self.calls.append(("complete", trial.trial_id, dict(result)))
+    def on_trial_complete(self, evaluation, result):
+        self.calls.append(("complete", evaluation.id, dict(result)))
 
-    def on_trial_error(self, trial):
-        self.calls.append(("error", trial.trial_id))
+    def on_trial_error(self, evaluation):
+        self.calls.append(("error", evaluation.id))
 
-    def on_trial_remove(self, trial):
-        self.calls.append(("remove", trial.trial_id))
+    def on_trial_remove(self, evaluation):
+        self.calls.append(("remove", evaluation.id))
 
 
 def xs(*values):
     return [Suggestion({"x": value}) for value in values]
 
 
-def odd(configuration):
-    return f"x = {configuration['x']} is odd" if configuration["x"] % 2 else None
+def odd(trial):
+    return f"x = {trial.configuration['x']} is odd" if trial.configuration["x"] % 2 else None
 
 
 def test_refused_suggestions_are_skipped_counted_and_explained():
@@ -92,9 +92,9 @@ def test_replay_that_agrees_is_silent(caplog):
     method = Scripted(xs(2, 4))
     adapter = MethodAdapter(method, odd)
     with caplog.at_level(logging.WARNING):
-        adapter.replay(0, {"x": 2}, 0)
-        adapter.replay(1, {"x": 4}, 1)
-        adapter.replay(None, None, 2)
+        adapter.replay(Suggestion({"x": 2}), 0)
+        adapter.replay(Suggestion({"x": 4}), 1)
+        adapter.replay(None, 2)
     assert caplog.messages == []
     assert method.calls == [("add", 0, {"x": 2}), ("add", 1, {"x": 4})]
 
@@ -103,8 +103,8 @@ def test_replay_that_differs_warns_and_the_record_wins(caplog):
     method = Scripted(xs(2))
     adapter = MethodAdapter(method, odd)
     with caplog.at_level(logging.WARNING):
-        adapter.replay(0, {"x": 6}, 0)
-        adapter.replay(1, {"x": 8}, 1)  # the method has nothing more to say, the record has
+        adapter.replay(Suggestion({"x": 6}), 0)
+        adapter.replay(Suggestion({"x": 8}), 1)  # the method has nothing more to say, the record has
     assert len(caplog.messages) == 2
     assert "{'x': 2} where the journal has {'x': 6}; the journal wins" in caplog.messages[0]
     assert method.calls == [("add", 0, {"x": 6}), ("add", 1, {"x": 8})]

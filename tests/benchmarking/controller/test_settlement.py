@@ -6,10 +6,11 @@ from backends.events import Closed, Rejected
 from backends.failures import Cause, Outcome
 from benchmarking.controller.rows import JobState, TrialState
 from benchmarking.controller.settlement import settlement
+from definitions.trial import TrialSpec
 
 
 def settled(event, *, last=None, causes=None, stop_reason=None, usd_per_hour=3.6, instance_count=1, now=100.0):
-    trial = TrialState(3, 3, 0, {"x": 1}, last=last or {})
+    trial = TrialState(3, 3, TrialSpec({"x": 1}), last=last or {})
     trial.causes.update(causes or {})
     job = JobState("j", 3, 1, 0.0, None, 0.1, stop_reason=stop_reason)
     return settlement(trial, job, event, reported_objectives=("loss",), usd_per_hour=usd_per_hour, instance_count=instance_count, now=now)

@@ -25,7 +25,9 @@ class Script:
 
     def suggest(self, evaluation, x=0, **more):
         configuration = None if evaluation is None else {"x": x}
-        self.record("suggest", {"evaluation": evaluation, "configuration": configuration, "block_of": 1, **more})
+        self.record(
+            "suggest", {"evaluation": evaluation, "configuration": configuration, "level": None, "repeat": 0, "block_of": 1, **more}
+        )
 
     def start(self, trial, attempt=1, at=0.0, worst_usd=0.5):
         body = {"trial": trial, "attempt": attempt, "job": f"j{trial}-{attempt}", "restore_from": None, "worst_usd": worst_usd}
@@ -200,7 +202,7 @@ def test_rejections_block_what_they_name():
 def test_blocks_of_suggestions_are_ordered_together():
     script = Script(repeats=2, order="interleave")
     for evaluation in range(3):
-        script.record("suggest", {"evaluation": evaluation, "configuration": {"x": evaluation}, "block_of": 3})
+        script.record("suggest", {"evaluation": evaluation, "configuration": {"x": evaluation}, "level": None, "repeat": 0, "block_of": 3})
         assert len(script.state.queue) == (0 if evaluation < 2 else 6)
     assert list(script.state.queue) == [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1)]
 
@@ -208,7 +210,9 @@ def test_blocks_of_suggestions_are_ordered_together():
 def test_an_exhausted_method_releases_what_it_had_suggested():
     script = Script(repeats=2, order="interleave")
     for evaluation in (0, 1):
-        script.record("suggest", {"evaluation": evaluation, "configuration": {"x": evaluation}, "block_of": None})
+        script.record(
+            "suggest", {"evaluation": evaluation, "configuration": {"x": evaluation}, "level": None, "repeat": 0, "block_of": None}
+        )
     assert not script.state.queue
     script.record("suggest", {"evaluation": None, "block_of": None, "skipped": 3, "reason": "odd"})
     assert list(script.state.queue) == [(0, 0), (1, 0), (0, 1), (1, 1)]

@@ -33,9 +33,9 @@ class StopLate(Method):
         self.next += 1
         return Suggestion({"x": self.next - 1}) if self.next <= 6 else None
 
-    def on_trial_result(self, trial, result):
-        self.told.append((trial.trial_id, result["epoch"]))
-        return Decision.STOP if trial.config["x"] % 2 else Decision.CONTINUE
+    def on_trial_result(self, evaluation, result):
+        self.told.append((evaluation.id, result["epoch"]))
+        return Decision.STOP if evaluation.configuration["x"] % 2 else Decision.CONTINUE
 
 
 class PauseOnce(StopLate):
@@ -50,15 +50,15 @@ class PauseOnce(StopLate):
             return super().suggest()
         return Suggestion({}, resume=self.paused.pop(0)) if self.paused else None
 
-    def on_trial_result(self, trial, result):
-        self.told.append((trial.trial_id, result["epoch"]))
+    def on_trial_result(self, evaluation, result):
+        self.told.append((evaluation.id, result["epoch"]))
         if result["epoch"] == 1:
-            self.paused.append(trial.trial_id)
+            self.paused.append(evaluation.id)
             return Decision.PAUSE
         return Decision.CONTINUE
 
-    def on_trial_complete(self, trial, result):
-        self.completed.append(trial.trial_id)
+    def on_trial_complete(self, evaluation, result):
+        self.completed.append(evaluation.id)
 
 
 CASES = {
@@ -222,11 +222,11 @@ def test_nan_objective_is_kept_but_told_to_nobody():
     told = []
 
     class Watching(StopLate):
-        def on_trial_result(self, trial, result):
+        def on_trial_result(self, evaluation, result):
             told.append(result["loss"])
             return Decision.CONTINUE
 
-        def on_trial_error(self, trial):
+        def on_trial_error(self, evaluation):
             told.append("error")
 
     class Table(FakeTable):
@@ -270,7 +270,7 @@ def test_space_smaller_than_the_trial_count_is_exhausted():
 
 
 def test_no_valid_configuration_says_why():
-    run = tuner(definition(space={"x": {"choice": [1, 2]}}), MemoryJournal(), refuse=lambda configuration: "ruled out by valid: x > 2")
+    run = tuner(definition(space={"x": {"choice": [1, 2]}}), MemoryJournal(), refuse=lambda trial: "ruled out by valid: x > 2")
     ending = run.run()
     assert (ending.reason, ending.exit_code) == (Reason.NOTHING_VALID, 2)
     assert "ruled out by valid: x > 2" in ending.message
@@ -290,7 +290,7 @@ def test_interrupted_trials_run_again_on_resume():
 
 def test_stop_at_the_last_level_lets_the_script_finish():
     class StopAlways(StopLate):
-        def on_trial_result(self, trial, result):
+        def on_trial_result(self, evaluation, result):
             self.told.append(result["epoch"])
             return Decision.STOP if result["epoch"] == 3 else Decision.CONTINUE
 

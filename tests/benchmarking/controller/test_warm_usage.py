@@ -29,7 +29,8 @@ class Fold:
         self.state.apply(Record(self.sequence, at, kind, body))
 
     def start(self, number, at=0.0):
-        self.record("suggest", {"evaluation": number, "configuration": {"x": number, "instance_type": "ml.a"}, "block_of": 1}, at)
+        configuration = {"x": number, "instance_type": "ml.a"}
+        self.record("suggest", {"evaluation": number, "configuration": configuration, "level": None, "repeat": 0, "block_of": 1}, at)
         body = {"trial": number, "evaluation": number, "repeat": 0, "attempt": 1, "job": f"j{number}", "restore_from": None}
         self.record("start", {**body, "worst_usd": 160 * RATE}, at)
 

@@ -142,8 +142,8 @@ def test_reports_csv_is_a_table_that_replays_to_the_same_values(tmp_path, fideli
     benchmark = definition(space=space, fidelity=fidelity, repeats=2, objectives={"loss": "min"})
 
     class LevelJobs(FakeJobs):
-        def build(self, trial, repeat, configuration, attempt, restore_from):
-            made = super().build(trial, repeat, configuration, attempt, restore_from)
+        def build(self, trial, attempt, spec, restore_from):
+            made = super().build(trial, attempt, spec, restore_from)
             level = fidelity.full if isinstance(fidelity, PerJob) else None
             return type(made)(**{**{name: getattr(made, name) for name in made.__dataclass_fields__}, "level": level})
 

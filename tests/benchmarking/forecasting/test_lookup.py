@@ -6,8 +6,8 @@ from benchmarking.forecasting.lookup import Foresight, _foresight, described, fo
 from benchmarking.planning.feasibility import refusal
 from benchmarking.planning.job_builder import JobBuilder
 from definitions.configuration import configuration_id
-from definitions.fidelity import canary
 from definitions.schema import BenchmarkDefinition
+from definitions.trial import TrialSpec
 from tests.benchmarking.forecasting.canary_tables import canaries
 
 GIB = 1024**3
@@ -29,28 +29,28 @@ def asked(**changes):
 
 def test_what_does_not_fit_is_refused_before_a_method_spends_on_it_but_its_canaries_are_not():
     refuse = refusal(asked(), "local", lambda instance_type: 1, seen().problem)
-    assert "does not fit" in refuse(BIG)
-    assert "GiB" in refuse(BIG)
-    assert refuse(SMALL) is None
-    assert refuse(canary(BIG, 0.01, 0)) is None
+    assert "does not fit" in refuse(TrialSpec(BIG))
+    assert "GiB" in refuse(TrialSpec(BIG))
+    assert refuse(TrialSpec(SMALL)) is None
+    assert refuse(TrialSpec(BIG, 0.01)) is None
 
 
 def test_the_forecasts_bound_limits_a_full_job_unless_the_definition_says_otherwise():
     found = seen()
-    bound = found.longest_s(SMALL)
+    bound = found.longest_s(TrialSpec(SMALL))
     total = found.of(SMALL, "total_s")
     assert bound == max(3 * total.median, total.hi90)
     job = JobBuilder(asked(), "local", "p", longest_s=found.longest_s)
-    assert job.build(0, 0, SMALL, 1, None).limits.max_run_s == bound
-    assert job.worst_case_s(SMALL) == bound + 5.0
-    assert job.worst_case_s(canary(SMALL, 0.01, 0)) == 3605.0
+    assert job.build(0, 1, TrialSpec(SMALL), None).limits.max_run_s == bound
+    assert job.worst_case_s(TrialSpec(SMALL)) == bound + 5.0
+    assert job.worst_case_s(TrialSpec(SMALL, 0.01)) == 3605.0
     own = JobBuilder(asked(budget={"max_run": 99.0}), "local", "p", longest_s=found.longest_s)
-    assert own.worst_case_s(SMALL) == 104.0
+    assert own.worst_case_s(TrialSpec(SMALL)) == 104.0
 
 
 def test_a_forecast_that_is_not_decided_limits_nothing():
     runs = [dataclasses.replace(one, about={"configuration_id": configuration_id(SMALL)}) for one in canaries("small", {0.01: 1})]
-    assert _foresight(runs, "").longest_s(SMALL) is None
+    assert _foresight(runs, "").longest_s(TrialSpec(SMALL)) is None
 
 
 def test_the_table_has_price_time_and_bill_with_intervals():

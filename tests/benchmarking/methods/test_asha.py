@@ -16,6 +16,7 @@ from benchmarking.methods.registry import build_method
 from benchmarking.methods.rungs import bracket_rungs, choose_bracket
 from definitions.errors import UserError
 from definitions.schema import Budget
+from definitions.trial import TrialSpec
 from tests.benchmarking.experiments import MemoryJournal
 from tests.benchmarking.methods.method_experiments import Curves, benchmark, context, experiment, loss_of
 
@@ -216,8 +217,8 @@ def test_a_paused_trial_whose_job_failed_while_it_was_stopped_is_told_as_failed_
     from benchmarking.controller.state import ExperimentState
 
     state = ExperimentState(StateSetup({"loss": "min"}, level_name="epoch", full_level=9))
-    state.evaluations[0] = EvaluationState({}, None, trials=[0], untold=[0], removed=True)
-    state.trials[0] = TrialState(0, 0, 0, {}, status=TrialStatus.FAILED)
+    state.evaluations[0] = EvaluationState(TrialSpec({}), None, trials=[0], untold=[0], removed=True)
+    state.trials[0] = TrialState(0, 0, TrialSpec({}), status=TrialStatus.FAILED)
     state._resume(state.evaluations[0])
     assert list(state.due_tells) == [Tell("error", 0)]
 

@@ -15,9 +15,8 @@ from benchmarking.forecasting.report import forecasts_of, report
 from benchmarking.methods.canary import CanaryLadder
 from benchmarking.methods.race import Race
 from benchmarking.planning.job_builder import JobBuilder
-from definitions.configuration import configuration_id
 from definitions.errors import UserError
-from definitions.fidelity import canary, is_canary, split
+from definitions.trial import TrialSpec
 from tests.benchmarking.experiments import FakeJobs, Killed, MemoryJournal, definition, tuner
 
 FIDELITY = {"kind": "per_job", "argument": "fraction", "ladder": [0.01, 0.03, 0.1]}
@@ -32,15 +31,6 @@ class Table:
         return Run([(duration_s, {"loss": 1.0, "rows": 1e6 * level})], duration_s, Cause.OUT_OF_MEMORY if x == 9 else None)
 
 
-class Jobs(FakeJobs):
-    def build(self, trial, repeat, configuration, attempt, restore_from):
-        import dataclasses
-
-        base, level, own = split(configuration)
-        made = super().build(trial, repeat, base, attempt, restore_from)
-        return dataclasses.replace(made, level=level, repeat=own or 0)
-
-
 def benchmark(**changes):
     space = {"x": {"choice": changes.pop("x", [0, 1, 2])}}
     return definition(space=space, objectives={"loss": "min", "duration_s": "min"}, fidelity=FIDELITY, **changes)
@@ -53,16 +43,8 @@ def make(method, asked, **arguments):
 
 def run(method, asked, journal=None, **options):
     return tuner(
-        asked, journal or MemoryJournal(), make_method=lambda: make(method, asked, **options), table=Table(), jobs=Jobs(max_run_s=9999)
+        asked, journal or MemoryJournal(), make_method=lambda: make(method, asked, **options), table=Table(), jobs=FakeJobs(max_run_s=9999)
     )
-
-
-def test_the_reserved_keys_go_on_and_come_off():
-    made = canary({"x": 1}, 0.03, 1)
-    assert split(made) == ({"x": 1}, 0.03, 1)
-    assert is_canary(made)
-    assert not is_canary({"x": 1})
-    assert configuration_id(split(made)[0]) == configuration_id({"x": 1})
 
 
 def test_repeats_are_two_at_the_lowest_rung_unless_somebody_says_otherwise():
@@ -75,21 +57,19 @@ def test_repeats_are_two_at_the_lowest_rung_unless_somebody_says_otherwise():
         repeats_of(ladder, (1, 2), 1)
 
 
-def test_a_canarys_job_gets_its_level_and_its_repeat_and_no_reserved_argument():
-    job = JobBuilder(benchmark(), "local", "p").build(0, 0, canary({"x": 1}, 0.03, 2), 1, None)
+def test_a_canarys_job_gets_its_level_and_its_repeat():
+    job = JobBuilder(benchmark(), "local", "p").build(0, 1, TrialSpec({"x": 1}, 0.03, 2), None)
     assert job.arguments == ("--x", "1", "--fraction", "0.03")
     assert (job.level, job.repeat, job.environment["OUTRIDER_REPEAT"]) == (0.03, 2, "2")
     assert dict(job.configuration) == {"x": 1}
-    assert JobBuilder(benchmark(), "local", "p").build(0, 0, {"x": 1}, 1, None).level == 1.0
+    assert JobBuilder(benchmark(), "local", "p").build(0, 1, TrialSpec({"x": 1}), None).level == 1.0
 
 
 def test_the_ladder_runs_rung_by_rung_over_all_configurations():
     asked = benchmark()
     loop = run(CanaryLadder, asked)
     assert loop.run().exit_code == 0
-    ran = [
-        (trial.configuration["x"], trial.configuration["fidelity"], trial.configuration["repeat"]) for trial in loop.state.trials.values()
-    ]
+    ran = [(trial.configuration["x"], trial.level, trial.repeat) for trial in loop.state.trials.values()]
     assert ran[:7] == [(0, 0.01, 0), (1, 0.01, 0), (2, 0.01, 0), (0, 0.01, 1), (1, 0.01, 1), (2, 0.01, 1), (0, 0.03, 0)]
     assert len(ran) == 12
     found = forecasts_of(asked, loop.state)
@@ -129,7 +109,7 @@ def test_the_race_drops_what_does_not_run_and_finds_the_fastest():
     ended = loop.run()
     assert ended.exit_code == 0
     assert "race decided: x=0" in ended.message
-    levels = [(trial.configuration["x"], trial.configuration["fidelity"]) for trial in loop.state.trials.values()]
+    levels = [(trial.configuration["x"], trial.level) for trial in loop.state.trials.values()]
     assert {level for x, level in levels if x == 9} == {0.01}
     assert {level for x, level in levels if x == 0} > {0.01}
     assert len(levels) < 4 * 9
@@ -139,8 +119,8 @@ def test_the_winner_can_run_in_full():
     asked = benchmark(x=[0, 6])
     loop = run(Race, asked, run_winner=True)
     loop.run()
-    last = list(loop.state.trials.values())[-1].configuration
-    assert (last["x"], last["fidelity"]) == (0, 1.0)
+    last = list(loop.state.trials.values())[-1]
+    assert (last.configuration["x"], last.level) == (0, 1.0)
     said = report(asked, loop.state)
     assert "x=0 ran in full: 1015 s; forecast" in said
     assert "inside its 90 % interval" in said

@@ -64,7 +64,7 @@ def test_what_has_finished_is_not_copied():
     method.on_trial_result(leader, {"loss": 1.0, "epoch": 9})
     suggestion = method.suggest()
     assert suggestion.checkpoint_from is None
-    assert suggestion.configuration != leader.config
+    assert suggestion.configuration != leader.configuration
 
 
 def test_population_is_no_larger_than_asked_for():

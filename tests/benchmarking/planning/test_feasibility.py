@@ -2,6 +2,7 @@ import pytest
 
 from benchmarking.planning.feasibility import check_listed, refusal
 from definitions.errors import UserError
+from definitions.trial import TrialSpec
 from tests.benchmarking.experiments import definition
 
 FILES = {"type": "images", "format": "jpg", "samples": 8}
@@ -12,12 +13,12 @@ def room(instance_type):
 
 
 def test_what_can_run_is_not_refused():
-    assert refusal(definition(), "local", room)({"x": 3}) is None
+    assert refusal(definition(), "local", room)(TrialSpec({"x": 3})) is None
 
 
 def test_rules_are_quoted():
     refuse = refusal(definition(valid=("x > 2", "x < 90")), "local", room)
-    assert [refuse({"x": x}) for x in (2, 3, 90)] == ["ruled out by valid: x > 2", None, "ruled out by valid: x < 90"]
+    assert [refuse(TrialSpec({"x": x})) for x in (2, 3, 90)] == ["ruled out by valid: x > 2", None, "ruled out by valid: x < 90"]
 
 
 def test_instances_that_do_not_fit_are_asked_for_once():
@@ -29,7 +30,7 @@ def test_instances_that_do_not_fit_are_asked_for_once():
 
     benchmark = definition(space={"instance_type": {"choice": ["local.2cpu", "local.64cpu"]}})
     refuse = refusal(benchmark, "local", counting)
-    found = [refuse({"instance_type": name}) for name in ("local.2cpu", "local.64cpu", "local.64cpu", "local.2cpu")]
+    found = [refuse(TrialSpec({"instance_type": name})) for name in ("local.2cpu", "local.64cpu", "local.64cpu", "local.2cpu")]
     reason = "instance type local.64cpu does not fit here"
     assert found == [None, reason, reason, None]
     assert asked == ["local.2cpu", "local.64cpu"]
@@ -38,8 +39,10 @@ def test_instances_that_do_not_fit_are_asked_for_once():
 def test_data_that_cannot_be_read_so():
     benchmark = definition(space={"dataset": {"choice": ["d"]}, "ingestion": {"choice": ["local", "pipe"]}}, datasets={"d": FILES})
     refuse = refusal(benchmark, "local", room)
-    assert refuse({"dataset": "d", "ingestion": "local"}) is None
-    assert refuse({"dataset": "d", "ingestion": "pipe"}).startswith("inputs.train: ingestion 'pipe' does not exist on back-end 'local'")
+    assert refuse(TrialSpec({"dataset": "d", "ingestion": "local"})) is None
+    assert refuse(TrialSpec({"dataset": "d", "ingestion": "pipe"})).startswith(
+        "inputs.train: ingestion 'pipe' does not exist on back-end 'local'"
+    )
 
 
 def test_a_listed_trial_that_cannot_run_is_an_error_that_names_it():
@@ -62,8 +65,8 @@ def test_lists_and_spaces_that_can_run_pass():
 def test_shares_of_this_machine_are_refused_on_sagemaker_one_by_one():
     benchmark = definition(space={"instance_type": {"choice": ["ml.m5.large", "local.2cpu"]}})
     refuse = refusal(benchmark, "sagemaker", lambda instance_type: 4)
-    assert refuse({"instance_type": "ml.m5.large"}) is None
-    assert refuse({"instance_type": "local.2cpu"}).startswith("instance type local.2cpu is a share of this machine")
+    assert refuse(TrialSpec({"instance_type": "ml.m5.large"})) is None
+    assert refuse(TrialSpec({"instance_type": "local.2cpu"})).startswith("instance type local.2cpu is a share of this machine")
 
 
 @pytest.mark.parametrize(
@@ -82,4 +85,4 @@ def test_a_benchmark_that_cannot_run_on_sagemaker_at_all_is_refused_at_once(chan
 def test_training_instances_are_refused_here():
     benchmark = definition(arguments={"instance_type": "ml.m5.large"})
     refuse = refusal(benchmark, "simulated", room)
-    assert refuse({"x": 1}) == "instance type ml.m5.large does not fit here"
+    assert refuse(TrialSpec({"x": 1})) == "instance type ml.m5.large does not fit here"

@@ -7,6 +7,7 @@ from benchmarking.datasets import S3Target
 from benchmarking.planning.inputs import ChannelChoice, Inputs, channel_choices, input_problem, possible_choices
 from definitions.errors import UserError
 from definitions.schema import InputChannel
+from definitions.trial import TrialSpec
 from tests.benchmarking.experiments import definition
 
 FILES = {"type": "images", "format": "jpg", "samples": 8, "image_size": 16}
@@ -93,7 +94,7 @@ def test_listed_trials_ask_for_what_they_list():
 def test_prepared_channels_point_at_the_data(tmp_path):
     made = benchmark({"dataset": {"choice": ["files"]}}, datasets={"files": FILES, "shards": SHARDS})
     with Inputs(made, "local", tmp_path) as inputs:
-        (channel,) = inputs.channels({"dataset": "files"})
+        (channel,) = inputs.channels(TrialSpec({"dataset": "files"}))
         assert (channel.name, channel.dataset, channel.layout, channel.input_mode, channel.reader) == (
             "train",
             "files",
@@ -109,7 +110,7 @@ def test_prepared_channels_point_at_the_data(tmp_path):
 def test_simulated_runs_prepare_nothing(tmp_path):
     made = benchmark({"dataset": {"choice": ["files"]}})
     with Inputs(made, "simulated", tmp_path / "cache") as inputs:
-        assert inputs.channels({"dataset": "files"})[0].uri == ""
+        assert inputs.channels(TrialSpec({"dataset": "files"}))[0].uri == ""
     assert not (tmp_path / "cache").exists()
 
 
@@ -122,7 +123,7 @@ def test_file_systems_are_mounted_by_their_own_word(tmp_path):
     assert "mounts a file system" in input_problem(free, "sagemaker", {"dataset": "files", "ingestion": "fsx"})
     assert "does not exist on back-end 'local'" in input_problem(made, "local", {"x": 1})
     with Inputs(made, "sagemaker", tmp_path) as inputs:
-        (channel,) = inputs.channels({"x": 1})
+        (channel,) = inputs.channels(TrialSpec({"x": 1}))
     assert (channel.input_mode, channel.reader, channel.uri) == ("fsx", "files", "fsx://fs-0123456789abcdef0/photos")
 
 
@@ -157,7 +158,7 @@ class TestOnSageMaker:
             with Inputs(made, "sagemaker", tmp_path / "cache", target=target) as inputs:
                 for dataset in ("files", "own"):
                     for mode in ("file", "fastfile", "s3_map"):
-                        found[dataset, mode] = inputs.channels({"dataset": dataset, "ingestion": mode})[0]
+                        found[dataset, mode] = inputs.channels(TrialSpec({"dataset": dataset, "ingestion": mode}))[0]
                 assert inputs.environment == {}
         assert {one.uri for key, one in found.items() if key[0] == "own"} == {found["own", "file"].uri}
         assert found["own", "file"].uri.startswith("s3://bucket/outrider/datasets/path-")
@@ -172,10 +173,10 @@ class TestOnSageMaker:
         made = benchmark(datasets={"files": files}, inputs={"train": InputChannel(sampled=True)}, fidelity=fidelity)
         with Inputs(made, "sagemaker", tmp_path, target=target, seed=3) as inputs:
             small, again, large, other, full = (
-                inputs.channels({"x": x, **level})[0].uri
+                inputs.channels(TrialSpec({"x": x}, *level))[0].uri
                 for x, level in (
-                    *((1, {"fidelity": 0.1, "repeat": 0}), (2, {"fidelity": 0.1, "repeat": 0}), (1, {"fidelity": 0.3, "repeat": 0})),
-                    *((1, {"fidelity": 0.1, "repeat": 1}), (1, {})),
+                    *((1, (0.1, 0)), (2, (0.1, 0)), (1, (0.3, 0))),
+                    *((1, (0.1, 1)), (1, ())),
                 )
             )
         assert small == again

@@ -12,6 +12,7 @@ from benchmarking.planning.job_builder import JobBuilder, argument_list, instanc
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.schema import Budget, PerJob, Progressive
+from definitions.trial import TrialSpec
 from tests.benchmarking.experiments import definition
 
 NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
@@ -39,7 +40,7 @@ def test_what_a_back_end_consumes_is_environment_and_all_else_arguments():
         space={"x": {"choice": [1]}, "instance_type": {"choice": ["local.2cpu"]}, "dataset": {"choice": ["d"]}},
         arguments={"epochs": 3, "instance_count": 2, "note": None},
     )
-    job = builder(benchmark, seed=17).build(4, 1, {"x": 1, "instance_type": "local.2cpu", "dataset": "d"}, 2, None)
+    job = builder(benchmark, seed=17).build(4, 2, TrialSpec({"x": 1, "instance_type": "local.2cpu", "dataset": "d"}, repeat=1), None)
     assert job.arguments == ("--epochs", "3", "--x", "1")
     assert job.environment == {
         "OUTRIDER_INSTANCE_TYPE": "local.2cpu",
@@ -55,7 +56,7 @@ def test_a_job_knows_its_script_limits_checkpoint_and_channels():
     channel = InputChannel("train", "d", "files", "local", "files", "/data")
     benchmark = definition(source_dir="/code", script="a/train.py", budget=Budget(max_run=120.0), local=LocalBlock(grace_s=7.0))
     made = builder(benchmark, channels=lambda configuration: (channel,), environment={"AWS_ENDPOINT_URL": "http://127.0.0.1:1"})
-    job = made.build(3, 0, {"x": 1}, 1, "trial-2")
+    job = made.build(3, 1, TrialSpec({"x": 1}), "trial-2")
     assert job.script == str(Path("/code/a/train.py"))
     assert job.limits == Limits(120.0, 7.0)
     assert (job.checkpoint, job.restore_from, job.inputs, job.exclusive) == ("trial-3", "trial-2", (channel,), False)
@@ -72,7 +73,7 @@ def test_a_job_knows_its_script_limits_checkpoint_and_channels():
     ],
 )
 def test_the_fidelity_is_an_argument(fidelity, argument, level):
-    job = builder(definition(fidelity=fidelity)).build(0, 0, {"x": 5}, 1, None)
+    job = builder(definition(fidelity=fidelity)).build(0, 1, TrialSpec({"x": 5}), None)
     assert job.arguments == ("--x", "5", *argument)
     assert job.level == level
 
@@ -81,7 +82,7 @@ def test_the_fidelity_is_an_argument(fidelity, argument, level):
     ("objectives", "exclusive"), [({"loss": "min"}, False), ({"images_per_s": "max"}, True), ({"cost_usd": "min"}, True)]
 )
 def test_speed_and_cost_are_measured_alone(objectives, exclusive):
-    assert builder(definition(objectives=objectives)).build(0, 0, {"x": 5}, 1, None).exclusive is exclusive
+    assert builder(definition(objectives=objectives)).build(0, 1, TrialSpec({"x": 5}), None).exclusive is exclusive
 
 
 @pytest.mark.parametrize(
@@ -131,13 +132,13 @@ def test_types_of_instances_that_a_back_end_has(backend, instance_type, problem)
 )
 def test_the_worst_case_of_a_training_job_holds_what_is_billed_beside_its_run(backend, pool, worst_s):
     made = JobBuilder(definition(budget=Budget(max_run=120.0), warm_pool=SageMakerBlock(**pool)), backend, "p")
-    assert made.worst_s == made.worst_case_s({"x": 1}) == worst_s
-    assert made.build(0, 0, {"x": 1, "instance_type": "ml.m5.large"}, 1, None).limits == Limits(120.0, 120.0)
+    assert made.worst_s == made.worst_case_s(TrialSpec({"x": 1})) == worst_s
+    assert made.build(0, 1, TrialSpec({"x": 1, "instance_type": "ml.m5.large"}), None).limits == Limits(120.0, 120.0)
 
 
 def test_a_job_without_a_script():
     made = definition(script=None, sagemaker=SageMakerBlock(algorithm_name="xgb"))
-    assert JobBuilder(made, "sagemaker", "p").build(0, 0, {"x": 1, "instance_type": "ml.m5.large"}, 1, None).script == ""
+    assert JobBuilder(made, "sagemaker", "p").build(0, 1, TrialSpec({"x": 1, "instance_type": "ml.m5.large"}), None).script == ""
 
 
 def test_prices_per_hour_and_instance():

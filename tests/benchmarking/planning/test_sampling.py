@@ -8,8 +8,8 @@ import pytest
 from benchmarking.planning.inputs import Inputs
 from benchmarking.planning.sampling import choose, sample_name
 from definitions.errors import UserError
-from definitions.fidelity import canary
 from definitions.schema import BenchmarkDefinition
+from definitions.trial import TrialSpec
 
 OBJECTS = [(f"shard-{k:03}", 100 + k) for k in range(200)]
 
@@ -57,11 +57,11 @@ def test_canaries_read_the_same_files_on_every_configuration_and_the_full_job_al
         fidelity={"kind": "per_job", "argument": "fraction"},
     )
     with Inputs(asked, "local", tmp_path / "cache") as inputs:
-        first, second = (inputs.channels(canary({"batch_size": size}, 0.1, 0))[0].uri for size in (1, 2))
+        first, second = (inputs.channels(TrialSpec({"batch_size": size}, 0.1, 0))[0].uri for size in (1, 2))
         assert first == second
-        other = inputs.channels(canary({"batch_size": 1}, 0.1, 1))[0].uri
+        other = inputs.channels(TrialSpec({"batch_size": 1}, 0.1, 1))[0].uri
         assert other != first
-        assert inputs.channels({"batch_size": 1})[0].uri == str(folder)
+        assert inputs.channels(TrialSpec({"batch_size": 1}))[0].uri == str(folder)
     files = list(Path(first).rglob("*.jpg"))
     assert len(files) == 4
     assert all(path.read_bytes() == b"x" * 50 for path in files)

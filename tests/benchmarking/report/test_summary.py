@@ -5,6 +5,7 @@ from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import StateSetup, TrialState
 from benchmarking.controller.state import ExperimentState
 from benchmarking.report import summarise
+from definitions.trial import TrialSpec
 
 
 def experiment(runs, objectives=None, **more):
@@ -15,7 +16,9 @@ def experiment(runs, objectives=None, **more):
         for repeat, value in enumerate(values):
             number = len(state.trials)
             metrics = value if isinstance(value, dict) else {"loss": value}
-            trial = TrialState(number, evaluation, repeat, {"x": evaluation * 10, "fixed": 1}, status=TrialStatus.COMPLETED)
+            trial = TrialState(
+                number, evaluation, TrialSpec({"x": evaluation * 10, "fixed": 1}, repeat=repeat), status=TrialStatus.COMPLETED
+            )
             if value is None:
                 trial.status, trial.cause, trial.message = TrialStatus.FAILED, Cause.SCRIPT_ERROR, "KeyError: 'x'"
                 state.failures.append((trial.cause, trial.message))
@@ -105,7 +108,7 @@ def test_other_ends_are_counted_apart():
     assert "3 suggested configurations cannot run and were skipped; the last: x = 3 is odd." in summary.verdict
     state = ExperimentState(StateSetup(objectives={"loss": "min"}))
     for number, status in enumerate([TrialStatus.INFEASIBLE, TrialStatus.DIVERGED, TrialStatus.DIVERGED]):
-        state.trials[number] = TrialState(number, number, 0, {"x": number}, status=status)
+        state.trials[number] = TrialState(number, number, TrialSpec({"x": number}), status=status)
     lines = summarise(state, {"loss": "min"}).verdict.splitlines()[1:]
     assert lines == ["1 of 3 trials ran out of memory.", "2 of 3 trials diverged (an objective was not finite)."]
 

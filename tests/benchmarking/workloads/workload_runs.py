@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarking.planning.job_builder import JobBuilder
 from definitions.registry import Registry
 from definitions.resolve import resolve
+from definitions.trial import TrialSpec
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKLOADS = ROOT / "benchmarking" / "workloads"
@@ -50,4 +51,4 @@ def job_of(benchmark, backend):
     """The job of a built-in benchmark on a back-end, for a configuration from the middle of its space."""
     resolved = resolve(Registry().find(benchmark), backend).definition
     configuration = {key: domain.at(0.5) for key, domain in resolved.search_space.domains.items()}
-    return JobBuilder(resolved, backend, "p").build(0, 0, configuration, 1, None)
+    return JobBuilder(resolved, backend, "p").build(0, 1, TrialSpec(configuration), None)

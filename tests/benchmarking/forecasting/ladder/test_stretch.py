@@ -10,7 +10,6 @@ from benchmarking.controller.method_arguments import read_arguments
 from benchmarking.forecasting.ladder.stretch import Stretch, default_seconds, long_enough_s, stretched
 from benchmarking.methods.canary import CanaryLadder
 from benchmarking.methods.race import Race
-from definitions.fidelity import split
 from tests.benchmarking.experiments import FakeJobs, Killed, MemoryJournal, definition, tuner
 
 LADDER = (0.01, 0.03, 0.1)
@@ -33,8 +32,8 @@ def play(method, startup_s=10.0, full_s=500.0, fails=lambda x: False, most=40):
         suggestion = method.suggest()
         if suggestion is None:
             return ran
-        base, level, repeat = split(suggestion.configuration)
-        trial = Evaluation(number, suggestion.configuration)
+        base, level, repeat = suggestion.configuration, suggestion.level, suggestion.repeat
+        trial = Evaluation(number, base, level, repeat)
         method.on_trial_add(trial)
         ran.append((base["x"], level, repeat))
         if fails(base["x"]):
@@ -132,15 +131,6 @@ class Table:
         return Run([(duration_s, {"loss": 1.0})], duration_s, Cause.OUT_OF_MEMORY if configuration["x"] == 9 else None)
 
 
-class Jobs(FakeJobs):
-    def build(self, trial, repeat, configuration, attempt, restore_from):
-        import dataclasses
-
-        base, level, own = split(configuration)
-        made = super().build(trial, repeat, base, attempt, restore_from)
-        return dataclasses.replace(made, level=level, repeat=own or 0)
-
-
 @pytest.mark.parametrize("method", [CanaryLadder, Race])
 def test_killed_at_any_record_the_levels_stay_the_same(method):
     asked = definition(space={"x": {"choice": [9, 0, 4]}}, objectives={"loss": "min", "duration_s": "min"}, fidelity=FIDELITY)
@@ -149,12 +139,12 @@ def test_killed_at_any_record_the_levels_stay_the_same(method):
         context = MethodContext(
             asked.search_space, (), asked.objectives, asked.fidelity, 0, read_arguments("it", method.arguments, {"stretch_s": 60})
         )
-        return tuner(asked, journal, make_method=lambda: method(context), table=Table(), jobs=Jobs(max_run_s=9999), n_workers=3)
+        return tuner(asked, journal, make_method=lambda: method(context), table=Table(), jobs=FakeJobs(max_run_s=9999), n_workers=3)
 
     whole = MemoryJournal()
     loop = run(whole)
     ended = loop.run()
-    assert {trial.configuration["fidelity"] for trial in loop.state.trials.values()} >= {0.01, 0.044, 0.05}
+    assert {trial.level for trial in loop.state.trials.values()} >= {0.01, 0.044, 0.05}
     for kill_at in range(0, len(whole.rows), 3):
         killed = MemoryJournal(limit=kill_at)
         with pytest.raises(Killed):

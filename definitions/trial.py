@@ -1,0 +1,22 @@
+"""What one trial runs, as a value: a configuration, at which level, and which repeat of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class TrialSpec:
+    """What one trial runs; a job that runs it again is another attempt of the same.
+
+    Args:
+        configuration: the point of the search space.
+        level: level of a per-job fidelity that the method chose, as for a canary; None where the trial runs the full job.
+        repeat: number of the repeated measurement, from 0.
+    """
+
+    configuration: Mapping[str, Any]
+    level: float | None = None
+    repeat: int = 0
