@@ -3,37 +3,39 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test fast lint types install clean
+.PHONY: demo help test fast lint types install clean
 
-demo: install
+demo: install ## install, then run the built-in benchmark `demo` (about a minute)
 	$(BIN)/python hpo_main.py --benchmark demo
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Two processes side by side: most tests wait for a process of their own. A single test: .venv/bin/python -m pytest PATH
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-test: install
+test: install ## install, then run all tests
 	$(PYTEST)
 
-# The tests that start nothing and wait for nothing.
-fast: install
+fast: install ## run the tests that start nothing and wait for nothing
 	$(PYTEST) -m "not slow"
 
-lint: install
+lint: install ## check format and lint
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: install
+types: install ## check types (mypy --strict)
 	$(BIN)/mypy
 
-install: $(VENV)/installed
+install: $(VENV)/installed ## install into .venv from the pinned lock
 
 # The lock is complete, so pip resolves nothing; the mark is newer than the lock only after an install that went through.
 $(VENV)/installed: requirements.lock setup.cfg pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Outrider needs Python 3.11 or newer, this is " + sys.version)'
+	@$(PYTHON) -c 'import sys; from launch.python_version import too_old; sys.exit(too_old(sys.version_info[:3]))'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
-clean:
+clean: ## remove .venv and what builds left
 	rm -rf $(VENV) build *.egg-info

@@ -1,4 +1,4 @@
-"""Keeps and finds a training's checkpoint, whole or not at all. Used by the workloads that train with torch."""
+"""Keeps and finds a training's checkpoint, whole or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads CIFAR-10 in its two published formats, fetches it, and makes small data sets of the same form. Used by `resnet_cifar10`.
+"""Reads CIFAR-10 in its two published formats, fetches it, and makes small data sets of the same form.
 
 Both formats hold each image as 3,072 bytes: the red plane, the green one, the blue one, each 32 rows of 32.
 """

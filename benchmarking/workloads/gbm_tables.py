@@ -1,4 +1,4 @@
-"""Tables of numbers made with a seed, kept on disk in blocks, and read by the fraction. Used by the workload `gbm`."""
+"""Tables of numbers made with a seed, kept on disk in blocks, and read by the fraction."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Data sets of images for PyTorch: one place that knows how to read a channel, whatever it lies on and however it is laid out.
 
-Used by `image_ingestion.py`; needs nothing of Outrider but this folder.
+Needs nothing of Outrider but this folder.
 """
 
 from __future__ import annotations

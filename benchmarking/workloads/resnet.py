@@ -1,4 +1,4 @@
-"""ResNet-18 in its form for images of 32 x 32 pixels (He et al. 2016, https://arxiv.org/abs/1512.03385). Used by `resnet_cifar10`.
+"""ResNet-18 in its form for images of 32 x 32 pixels (He et al. 2016, https://arxiv.org/abs/1512.03385).
 
 As in the paper's networks for CIFAR-10 the stem is one 3 x 3 convolution without pooling; blocks and widths are ResNet-18's.
 """
