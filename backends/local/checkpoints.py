@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,6 +43,17 @@ class LocalCheckpoints(CheckpointStore):
             return
         with making_folder(self.path(target)) as making:
             shutil.copytree(self.path(source), making, symlinks=True, ignore=shutil.ignore_patterns(*_OWN_FILES), dirs_exist_ok=True)
+
+    def create(self, key: str) -> None:
+        """Make an empty checkpoint, in place of one that is there."""
+        path = self.path(key)
+        try:
+            os.mkdir(path)  # noqa: PTH102 (between two jobs, so in the cheapest way: the first try succeeds for all but retried trials)
+        except FileExistsError:
+            self.delete([key])
+            path.mkdir(exist_ok=True)
+        except FileNotFoundError:
+            path.mkdir(parents=True, exist_ok=True)
 
     def delete(self, keys: Sequence[str]) -> None:
         """Delete checkpoints; unknown keys are ignored."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import math
 import os
@@ -155,16 +156,18 @@ class JobRunner:
         checkpoint = self._checkpoints.path(key) if key else None
         if checkpoint is not None:
             if source is None:
-                self._checkpoints.delete([key])
+                self._checkpoints.create(key)
             else:
                 self._checkpoints.copy(source, key)
-            checkpoint.mkdir(parents=True, exist_ok=True)
+                checkpoint.mkdir(parents=True, exist_ok=True)
         lease = job.lease
         place = Allocation(
             self._folder / "jobs" / job.spec.name, checkpoint, lease.cores if lease else (), lease.gpus if lease else (), job.mark
         )
         for folder in (place.folder, place.model, place.output):
-            folder.mkdir(exist_ok=True)
+            # A name is used once, so that the folder is there only where an attempt at the same job failed halfway.
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(folder)  # noqa: PTH102 (between two jobs, so in the cheapest way)
         return place
 
     def _on_output(self, job: LocalJob) -> None:
