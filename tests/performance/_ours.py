@@ -29,23 +29,24 @@ space: {{x: {{randint: [0, 1000000]}}, rate: {{loguniform: [1.0e-4, 1.0e-1]}}}}
 objectives: {{loss: min}}
 n_workers: {n_workers}
 exclusive: false
+preload: {preload}
 budget: {{max_num_trials: {trials}}}
 """
 
 
-def noop_spec(folder: Path, trials: int, n_workers: int, backend: str) -> ExperimentSpec:
+def noop_spec(folder: Path, trials: int, n_workers: int, backend: str, preload: str = "[]") -> ExperimentSpec:
     """Return an experiment of no-op trials, planned as the command line plans it."""
     path = folder / "noop.yaml"
     script = _common.NOOP
-    path.write_text(_NOOP_YAML.format(script=script.name, folder=script.parent, n_workers=n_workers, trials=trials))
+    path.write_text(_NOOP_YAML.format(script=script.name, folder=script.parent, n_workers=n_workers, trials=trials, preload=preload))
     request = RunRequest(benchmark=(str(path),), method=("RS",), backend=backend, experiment_tag="performance", results_dir=folder)
     return plan(request)[0]
 
 
-def run_local(folder: Path, trials: int, n_workers: int) -> ExperimentResult:
+def run_local(folder: Path, trials: int, n_workers: int, preload: str = "[]") -> ExperimentResult:
     """Run no-op trials on this machine: loop, SQLite journal, processes, exports. Leases are private to the folder."""
     environ = {**os.environ, "OUTRIDER_LEASES": str(folder / "leases")}
-    return run_experiment(noop_spec(folder, trials, n_workers, "local"), Surroundings(environ, folder / "cache"))
+    return run_experiment(noop_spec(folder, trials, n_workers, "local", preload), Surroundings(environ, folder / "cache"))
 
 
 class MadeUpTable:

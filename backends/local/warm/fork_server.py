@@ -6,21 +6,22 @@ made itself the parent of orphans. So the controller waits for a job as for any 
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import importlib
 import os
-import socket
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 from backends.local.warm import job_process, safety, thread_pools, wire
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _socket import socket
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
 _NO_MORE = 3
 
 
-def serve(connection: socket.socket) -> str | None:
+def serve(connection: socket) -> str | None:
     """Serve requests until the controller has gone, then return None; in the process of each job return its script instead."""
     received = wire.receive(connection)
     if received is None:
@@ -41,8 +42,10 @@ def serve(connection: socket.socket) -> str | None:
         if copy == 0:
             os.close(read_end)
             request = _await_request(connection, write_end, order["room"])
-            with contextlib.closing(connection):
+            try:
                 job_process.take_over(*request, changed, loaded)
+            finally:
+                connection.close()
             return str(request[0]["script"])
         os.close(write_end)
         with open(read_end, "rb") as file:  # noqa: PTH123 (a descriptor)
@@ -69,7 +72,7 @@ def _prepare(order: Mapping[str, Any], control: int) -> str:
     known = {0, 1, 2, control}
     for name in order["preload"]:
         try:
-            importlib.import_module(name)
+            __import__(name)
         except BaseException as error:  # noqa: BLE001 (whatever it is, it is the reason to be told)
             return f"{name} cannot be imported: {type(error).__name__}: {error}"
         reason = safety.unsafe(known)
@@ -80,11 +83,12 @@ def _prepare(order: Mapping[str, Any], control: int) -> str:
     return ""
 
 
-def _await_request(connection: socket.socket, answer: int, room: str) -> tuple[dict[str, Any], int]:
+def _await_request(connection: socket, answer: int, room: str) -> tuple[dict[str, Any], int]:
     """In the waiting copy: take the next request and return in the job's process; the copy itself ends."""
-    received = None
-    with contextlib.suppress(OSError):
+    try:
         received = wire.receive(connection)
+    except OSError:
+        received = None
     if received is None:
         os._exit(_NO_MORE)
     request, descriptors = received

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import builtins
-import importlib.machinery
 import io
 import os
 import sys
-import types
-from collections.abc import Mapping, Sequence
-from typing import Any
+from _frozen_importlib_external import SourceFileLoader
 
 from backends.local.warm import thread_pools
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
 
 def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:
@@ -68,8 +70,8 @@ def _begin_anew() -> None:
 
 def run(script: str) -> None:
     """Run a script as `__main__`; what it raises arrives as from `python script`, without frames of ours."""
-    main = types.ModuleType("__main__")
-    loader = importlib.machinery.SourceFileLoader("__main__", script)
+    main = type(sys)("__main__")
+    loader = SourceFileLoader("__main__", script)
     main.__dict__.update(
         __file__=script, __loader__=loader, __builtins__=builtins, __cached__=None, __annotations__={}, __spec__=None, __package__=None
     )

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 QUIET = {"OPENBLAS_NUM_THREADS": "1"}
 """What a worker's environment says besides, so that no library starts threads while it is loaded."""

@@ -1,51 +1,76 @@
-"""Messages with descriptors between the controller and its warm worker, over a stream socket. Standard library only."""
+"""Messages with descriptors between the controller and its warm worker, over a stream socket. Standard library only.
+
+What is imported here is loaded in each job, and is found there by a script that has a module of the same name: so `_socket` for `socket`,
+`marshal` for `json`, and no `typing` while it runs.
+"""
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
-import socket
-import struct
-from collections.abc import Mapping, Sequence
-from typing import Any
+import sys
+from _socket import CMSG_LEN, SCM_RIGHTS, SOL_SOCKET
 
-_HEAD = struct.Struct("!I")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _socket import socket
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+_MARSHAL_VERSION = 2
+"""Form of the messages that all interpreters of Python 3 read alike; theirs may be another than ours."""
+
+_HEAD_BYTES = 4
+_DESCRIPTOR_BYTES = 4
 _MOST_DESCRIPTORS = 4
 
 
-def send(connection: socket.socket, message: Mapping[str, Any], descriptors: Sequence[int] = ()) -> None:
+def send(connection: socket, message: Mapping[str, Any], descriptors: Sequence[int] = ()) -> None:
     """Send a message and copies of open descriptors.
+
+    Args:
+        connection: to the other side.
+        message: of text, numbers, None, and lists and dictionaries of these.
+        descriptors: at most four, which the other side gets copies of.
 
     Raises:
         OSError: the other side is gone, or does not read before the socket's time-out.
     """
-    data = json.dumps(message).encode("ascii")
-    head = _HEAD.pack(len(data))
+    data = marshal.dumps(dict(message), _MARSHAL_VERSION)
+    head = len(data).to_bytes(_HEAD_BYTES, "big")
     if descriptors:
-        socket.send_fds(connection, [head], list(descriptors))
+        numbers = b"".join(number.to_bytes(_DESCRIPTOR_BYTES, sys.byteorder) for number in descriptors)
+        connection.sendmsg([head], [(SOL_SOCKET, SCM_RIGHTS, numbers)])
     else:
         connection.sendall(head)
     connection.sendall(data)
 
 
-def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+def receive(connection: socket) -> tuple[dict[str, Any], list[int]] | None:
     """Return the next message and the descriptors that came with it, which are then the caller's; None at the end.
 
     Raises:
         OSError: nothing came before the socket's time-out.
+        ValueError, EOFError: what came is no message.
     """
-    head, descriptors, _, _ = socket.recv_fds(connection, _HEAD.size, _MOST_DESCRIPTORS)
-    rest = None if not head else _exactly(connection, _HEAD.size - len(head))
-    data = None if rest is None else _exactly(connection, _HEAD.unpack(head + rest)[0])
+    head, ancillary, _, _ = connection.recvmsg(_HEAD_BYTES, CMSG_LEN(_MOST_DESCRIPTORS * _DESCRIPTOR_BYTES))
+    descriptors = [
+        int.from_bytes(numbers[at : at + _DESCRIPTOR_BYTES], sys.byteorder)
+        for level, kind, numbers in ancillary
+        if (level, kind) == (SOL_SOCKET, SCM_RIGHTS)
+        for at in range(0, len(numbers) // _DESCRIPTOR_BYTES * _DESCRIPTOR_BYTES, _DESCRIPTOR_BYTES)
+    ]
+    rest = None if not head else _exactly(connection, _HEAD_BYTES - len(head))
+    data = None if rest is None else _exactly(connection, int.from_bytes(head + rest, "big"))
     if data is None:
         for descriptor in descriptors:
             os.close(descriptor)
         return None
-    message: dict[str, Any] = json.loads(data)
-    return message, list(descriptors)
+    message: dict[str, Any] = marshal.loads(data)
+    return message, descriptors
 
 
-def _exactly(connection: socket.socket, count: int) -> bytes | None:
+def _exactly(connection: socket, count: int) -> bytes | None:
     found = bytearray()
     while len(found) < count:
         piece = connection.recv(count - len(found))

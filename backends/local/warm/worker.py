@@ -101,7 +101,7 @@ class WarmWorker:
         """Return, once the descriptor is readable, why it can start no job, or nothing where it can."""
         try:
             received = wire.receive(self._connection)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, EOFError, TypeError) as error:
             return str(error)
         if received is not None:
             return str(received[0].get("refused") or "")
@@ -165,7 +165,7 @@ class WarmWorker:
         try:
             wire.send(self._connection, request, [output])
             received = wire.receive(self._connection)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, EOFError, TypeError) as error:
             self._abandon(mark)
             raise WarmWorkerError(f"it does not answer: {error}", lasting=True) from error
         if received is None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
+from _socket import socket
 
 if __name__ == "__main__":
     root = os.path.abspath(__file__)  # noqa: PTH100
@@ -16,7 +16,7 @@ if __name__ == "__main__":
 
     sys.path.remove(root)
     forget([name for name in sys.modules if name.split(".")[0] == "backends"])
-    control = socket.socket(fileno=int(sys.argv[1]))
+    control = socket(fileno=int(sys.argv[1]))
     script = serve(control)
     if script is None:
         os._exit(0)

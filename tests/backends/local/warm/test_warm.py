@@ -106,6 +106,17 @@ def test_a_forked_job_finds_what_a_new_interpreter_gives_it(bench: LocalBench, c
     )
 
 
+def test_a_worker_that_preloads_nothing_adds_two_modules_to_those_of_a_new_interpreter(tmp_path: Path) -> None:
+    # Each module of the worker's own is memory to copy and to take down in each job, and hides a script's module of that name.
+    code = "import sys\nreport(names=sorted(sys.modules))\n"
+    loaded = []
+    for preload in (("sys",), ()):
+        bench = LocalBench(tmp_path / f"{len(loaded)}", preload=preload)
+        loaded.append({*bench.metrics_of(bench.job("one", code))[0]["names"]})
+        assert bench.backend.close() == []
+    assert loaded[0] - loaded[1] == {"_socket", "gc"}
+
+
 LEAK = """
 import heavy, os, random, signal, sys, threading, time
 seen = [dict(heavy.state), os.environ.get("LEAK"), os.getcwd(), len(os.listdir("/proc/self/fd")), threading.active_count(),
@@ -355,11 +366,18 @@ def test_a_job_that_is_unlike_the_first_runs_cold_and_the_others_stay_warm(bench
     assert bench.metrics_of(bench.job("last", code)) == [{"own": False}]
 
 
-def test_a_module_of_the_scripts_folder_that_hides_a_standard_one_is_respected(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "struct.py").write_text("from _struct import *\nMINE = True\n")
-    bench = LocalBench(tmp_path, preload=("heavy",))
-    assert bench.metrics_of(bench.job("one", "import struct\nreport(mine=getattr(struct, 'MINE', False))\n")) == [{"mine": True}]
-    assert "has a module 'struct' of its own" in caplog.text
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("struct", ""), ("_socket", "has a module '_socket' of its own")],
+    ids=["which no worker loads", "which a worker loads itself"],
+)
+def test_a_module_of_the_scripts_folder_that_hides_a_standard_one_is_respected(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, why: str
+) -> None:
+    (tmp_path / f"{name}.py").write_text("MINE = True\n")
+    bench = LocalBench(tmp_path, preload=("sys",))
+    assert bench.metrics_of(bench.job("one", f"import {name}\nreport(mine=getattr({name}, 'MINE', False))\n")) == [{"mine": True}]
+    assert (why in caplog.text) if why else caplog.text == ""
     assert bench.backend.close() == []
 
 
