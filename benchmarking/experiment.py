@@ -26,7 +26,7 @@ from benchmarking.controller.tuner import Tuner
 from benchmarking.datasets import S3Target
 from benchmarking.export.reports_csv import write_reports
 from benchmarking.export.trials_csv import trials_header, trials_rows, write_trials
-from benchmarking.forecasting.lookup import foresee
+from benchmarking.forecasting.lookup import latest_forecasts
 from benchmarking.forecasting.report import write_forecasts
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
@@ -133,8 +133,8 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
 
 def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, journal: Journal, prefix: str) -> tuple[Tuner, Ending]:
     definition = spec.definition
-    seen = foresee(definition, spec.results_dir, spec.backend)
-    refuse = refusal(definition, spec.backend, backend.room, seen.problem)
+    forecasts = latest_forecasts(definition, spec.results_dir, spec.backend)
+    refuse = refusal(definition, spec.backend, backend.room, forecasts.problem)
     check_listed(definition, refusal(definition, spec.backend, backend.room))
     target = _data_target(definition, backend, surroundings.environ)
     with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed, target=target) as inputs:
@@ -146,7 +146,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
             inputs.environment,
             spec.seed,
             region=backend.region,
-            longest_s=seen.longest_s,
+            longest_s=forecasts.longest_s,
         )
         check_money(definition, spec.backend, jobs)
         n_workers = worker_count(definition, spec.backend, backend.room)

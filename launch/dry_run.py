@@ -16,7 +16,7 @@ from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.stored import repeats_for
 from benchmarking.controller.budget import cost_usd
 from benchmarking.controller.method import Method, Suggestion
-from benchmarking.forecasting.lookup import Foresight, described, foresee
+from benchmarking.forecasting.lookup import ForecastLookup, forecast_text, latest_forecasts
 from benchmarking.methods.canary import CanaryLadder
 from benchmarking.methods.race import Race
 from benchmarking.methods.registry import build_method
@@ -55,21 +55,21 @@ class Worst:
 def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str:
     """Return a table of the experiments: trials, workers, and the most that each can take and cost; raises `UserError` as a run would."""
     rows, worst, label = [], [], ""
-    foreseen: dict[str, None] = {}
+    forecast_tables: dict[str, None] = {}
     for spec in specs:
-        seen = foresee(spec.definition, spec.results_dir, spec.backend)
-        foreseen[described(seen)] = None
+        forecasts = latest_forecasts(spec.definition, spec.results_dir, spec.backend)
+        forecast_tables[forecast_text(forecasts)] = None
         with tempfile.TemporaryDirectory() as scratch:
             backend = backend_class(spec.backend).create(BackendContext(spec.definition, Path(scratch), spec.seed, environ))
             try:
                 label = backend.capabilities.price_label
-                row, one = _row(spec, backend, seen)
+                row, one = _row(spec, backend, forecasts)
             finally:
                 backend.close()
         rows.append(row)
         worst.append(one)
     header = ["benchmark", "method", "seed", "back-end", "instance types", "trials", "workers", "longest", "worst cost"]
-    blocks = [table(header, rows), *(text for text in foreseen if text)]
+    blocks = [table(header, rows), *(text for text in forecast_tables if text)]
     return "\n\n".join([*blocks, _total(worst, specs, label)])
 
 
@@ -90,10 +90,10 @@ def _total(worst: Sequence[Worst], specs: Sequence[ExperimentSpec], label: str) 
     return "\n".join(lines)
 
 
-def _row(spec: ExperimentSpec, backend: Backend, seen: Foresight) -> tuple[list[object], Worst]:
+def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> tuple[list[object], Worst]:
     definition = spec.definition
     check_listed(definition, refusal(definition, spec.backend, backend.room))
-    jobs = JobBuilder(definition, spec.backend, "dry-run", region=backend.region, longest_s=seen.longest_s)
+    jobs = JobBuilder(definition, spec.backend, "dry-run", region=backend.region, longest_s=forecasts.longest_s)
     types = instance_types(definition, spec.backend)
     workers = worker_count(definition, spec.backend, backend.room)
     prices = [jobs.price({"instance_type": name})[0] for name in types]
@@ -101,18 +101,19 @@ def _row(spec: ExperimentSpec, backend: Backend, seen: Foresight) -> tuple[list[
     method = build_method(spec.method, definition, spec.seed, spec.method_arguments)
     dropped: set[str] = set()
 
-    def foreseen(trial: TrialSpec) -> str | None:
-        found = seen.problem(trial)
+    def ruled_out(trial: TrialSpec) -> str | None:
+        found = forecasts.problem(trial)
         if found is not None:
             dropped.add(configuration_id(trial.configuration))
         return found
 
-    planned = _planned(spec, method, refusal(definition, spec.backend, backend.room, foreseen))
+    planned = _planned(spec, method, refusal(definition, spec.backend, backend.room, ruled_out))
     budget = definition.budget
     trials = budget.max_num_trials if planned is None else min(len(planned), budget.max_num_trials or len(planned))
     if trials == 0:
         raise UserError(
-            f"{spec.title}: no configuration can run", _last_refusal(spec, refusal(definition, spec.backend, backend.room, seen.problem))
+            f"{spec.title}: no configuration can run",
+            _last_refusal(spec, refusal(definition, spec.backend, backend.room, forecasts.problem)),
         )
     if budget.max_cost is not None and dearest is not None:
         _check_first(spec, jobs, planned, min(price for price in prices if price is not None))
@@ -121,7 +122,7 @@ def _row(spec: ExperimentSpec, backend: Backend, seen: Foresight) -> tuple[list[
     worst = (
         _of_any(trials, jobs.worst_s, dearest, most, workers)
         if planned is None or trials is None
-        else _of_planned(planned, trials, jobs, seen, workers)
+        else _of_planned(planned, trials, jobs, forecasts, workers)
     )
     worst = dataclasses.replace(_capped(worst, spec, workers, jobs.worst_s, dearest, most), dropped=len(dropped))
     row = [
@@ -146,14 +147,14 @@ def _of_any(trials: int | None, each_s: float, dearest: float | None, most: int,
     return Worst(-(-trials // workers) * each_s, usd, usd, 0, trials)
 
 
-def _of_planned(planned: Sequence[TrialSpec], trials: int, jobs: JobBuilder, seen: Foresight, workers: int) -> Worst:
+def _of_planned(planned: Sequence[TrialSpec], trials: int, jobs: JobBuilder, forecasts: ForecastLookup, workers: int) -> Worst:
     """Return the worst case of known jobs: the dearest of them, where not all may run."""
     jobs_s: list[float] = []
     usd: list[float | None] = []
     limits_usd: list[float | None] = []
     forecast = 0
     for trial in planned:
-        limit_s, upper_s = jobs.worst_case_s(trial), seen.upper_s(trial)
+        limit_s, upper_s = jobs.worst_case_s(trial), forecasts.upper_s(trial)
         seconds = limit_s if upper_s is None else min(limit_s, upper_s)
         price = jobs.price(trial.configuration)
         jobs_s.append(seconds)

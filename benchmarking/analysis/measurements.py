@@ -50,7 +50,7 @@ def measurements(
     return {name: float(value) for name, value in found.items() if _is_number(value)}
 
 
-def told(result: Mapping[str, float]) -> dict[str, float]:
+def canary_values(result: Mapping[str, float]) -> dict[str, float]:
     """Return the measurements in what a method hears when a canary is complete."""
     return {name[len(PREFIX) :]: value for name, value in result.items() if name.startswith(PREFIX)}
 

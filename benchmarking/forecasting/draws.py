@@ -17,7 +17,7 @@ from benchmarking.forecasting.model.fit import Fitted
 from benchmarking.forecasting.model.memory import in_blocks, rss_draws
 from benchmarking.forecasting.model.phases import Laws
 from benchmarking.forecasting.model.result import UTILISATIONS
-from benchmarking.forecasting.model.unseen_terms import overtaken
+from benchmarking.forecasting.model.unseen_terms import with_hidden_term
 from benchmarking.forecasting.model.utilisation import utilisation_draws
 from definitions.instances import is_local
 
@@ -116,4 +116,4 @@ def _with_unseen_growth(laws: Laws, item: Fitted, column: str, draws: FloatArray
         return draws
     top = float(laws.growth.x.max())
     seen = float(measured[laws.growth.x >= 0.9 * top].mean())
-    return overtaken(draws, seen, top, rng, chance=_HIDDEN, squares=_HIDDEN_SQUARE, decades=_HIDDEN_DECADES)
+    return with_hidden_term(draws, seen, top, rng, chance=_HIDDEN, squares=_HIDDEN_SQUARE, decades=_HIDDEN_DECADES)

@@ -1,4 +1,4 @@
-"""What drives the width of a forecast, and what one more canary would cost and buy. Used by `--explain` and by RACE; pure."""
+"""What drives the width of a forecast, and what one more canary would cost and buy. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarking.forecasting.model.fit import Fitted, fit_all
 
 
 @dataclass(frozen=True)
-class Offer:
+class CandidateRun:
     """One more canary: what it is expected to cost, and the half width of the 80 % interval (a factor) before and after.
 
     Args:
@@ -30,7 +30,7 @@ class Offer:
     after: float
 
 
-def drivers(item: Fitted, question: Question) -> dict[str, float]:
+def variance_shares(item: Fitted, question: Question) -> dict[str, float]:
     """Return the share of the variance of log total time that each cause brings: noise of the runs, growth of each part.
 
     Args:
@@ -41,6 +41,7 @@ def drivers(item: Fitted, question: Question) -> dict[str, float]:
 
     if item.time is None:
         return {}
+    # Each cause alone, with the others at their median: what growth leaves unknown, and the noise of a run as its share of the total.
     rng = np.random.default_rng(question.seed)
     centre = {name: float(np.median(part.sample(1.0, question.draws, rng))) for name, part in item.time.parts.items()}
     total = math.fsum(centre.values())
@@ -67,7 +68,9 @@ def half_width(item: Fitted, question: Question) -> float | None:
     return math.sqrt(float(high) / float(low)) if low > 0 else math.inf
 
 
-def offers(groups: Mapping[str, Sequence[Canary]], name: str, question: Question, fractions: Sequence[float] | None = None) -> list[Offer]:
+def candidate_runs(
+    groups: Mapping[str, Sequence[Canary]], name: str, question: Question, fractions: Sequence[float] | None = None
+) -> list[CandidateRun]:
     """Return what one more canary of a configuration would cost and buy, best width per dollar (else per second) first.
 
     Each is judged by adding the run that the fit expects, at its own median: the plug-in form of preposterior analysis (Raiffa and
@@ -94,13 +97,13 @@ def offers(groups: Mapping[str, Sequence[Canary]], name: str, question: Question
         seconds = expected.total_s or expected.train_s or 0.0
         price = question.billing.usd_per_hour(item.instance_type)
         usd = None if price is None else (seconds + question.billing.startup_s) / 3600 * price * item.instance_count
-        found.append(Offer(fraction, fraction in measured, seconds, usd, before, after))
-    return sorted(found, key=lambda offer: -gain_per_cost(offer))
+        found.append(CandidateRun(fraction, fraction in measured, seconds, usd, before, after))
+    return sorted(found, key=lambda run: -gain_per_cost(run))
 
 
-def gain_per_cost(offer: Offer) -> float:
+def gain_per_cost(run: CandidateRun) -> float:
     """Return the expected fall of the log half width per dollar, or per second where the price is unknown."""
-    return (math.log(offer.before) - math.log(offer.after)) / max(offer.usd if offer.usd is not None else offer.seconds, 1e-9)
+    return (math.log(run.before) - math.log(run.after)) / max(run.usd if run.usd is not None else run.seconds, 1e-9)
 
 
 def explain(groups: Mapping[str, Sequence[Canary]], name: str, question: Question) -> list[str]:
@@ -108,17 +111,17 @@ def explain(groups: Mapping[str, Sequence[Canary]], name: str, question: Questio
     from benchmarking.report.text import dollars, duration
 
     item = fit_all(groups, question.at)[name]
-    shares = drivers(item, question)
+    shares = variance_shares(item, question)
     if not shares:
         return [f"{name}: no time was measured, so nothing can be said of its width"]
     lines = [f"{name}: the width of its time comes from " + ", ".join(f"{cause} {share:.0%}" for cause, share in shares.items())]
     if item.time is not None and not item.time.timed:
         lines.append('  a timer around the fit phase costs nothing and narrows most: `with phase("train")` in the script')
-    for offer in offers(groups, name, question):
-        price = dollars(offer.usd) if offer.usd is not None else "price unknown"
-        what = "one more run" if offer.is_repeat else "one run"
+    for run in candidate_runs(groups, name, question):
+        price = dollars(run.usd) if run.usd is not None else "price unknown"
+        what = "one more run" if run.is_repeat else "one run"
         lines.append(
-            f"  {what} at fraction {offer.fraction:g}: about {duration(offer.seconds)}, {price}; "
-            f"80 % interval from x/{offer.before:.2f} to x/{offer.after:.2f}"
+            f"  {what} at fraction {run.fraction:g}: about {duration(run.seconds)}, {price}; "
+            f"80 % interval from x/{run.before:.2f} to x/{run.after:.2f}"
         )
     return lines

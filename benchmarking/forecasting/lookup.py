@@ -1,4 +1,4 @@
-"""Forecasts at work: what earlier canaries of a benchmark say of its full jobs, before they run. Used by experiments and by `--dry_run`."""
+"""What earlier canaries of a benchmark say of its full jobs, before they run."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarking.forecasting.model.result import Forecast, Status
 from definitions.configuration import configuration_id
 from definitions.schema import BenchmarkDefinition, PerJob
 from definitions.trial import TrialSpec
 
+if TYPE_CHECKING:
+    from benchmarking.forecasting.data.table import Canary
+
 TIMES_FORECAST = 3.0
 """A full job may run so many times its forecast, or up to the bound of it where that is later."""
 
 
 @dataclass(frozen=True)
-class Foresight:
+class ForecastLookup:
     """Forecasts by configuration, from the latest experiment with canaries; empty where there is none.
 
     Args:
@@ -66,10 +69,10 @@ class Foresight:
         return None
 
 
-def foresee(definition: BenchmarkDefinition, results_dir: Path, backend: str) -> Foresight:
+def latest_forecasts(definition: BenchmarkDefinition, results_dir: Path, backend: str) -> ForecastLookup:
     """Return what the latest canaries of this benchmark on this back-end say; folders that cannot be read are passed over."""
     if not isinstance(definition.fidelity, PerJob) or not results_dir.is_dir():
-        return Foresight()
+        return ForecastLookup()
     from benchmarking.forecasting.data.results_folder import read_experiment
     from definitions.errors import UserError
 
@@ -81,11 +84,17 @@ def foresee(definition: BenchmarkDefinition, results_dir: Path, backend: str) ->
             continue
         small = [canary for canary in table.canaries if canary.fraction < 1.0]
         if small:
-            return _foresight(small, str(mark.parent))
-    return Foresight()
+            return lookup_from(small, str(mark.parent))
+    return ForecastLookup()
 
 
-def _foresight(canaries: Sequence[Any], source: str) -> Foresight:
+def lookup_from(canaries: Sequence[Canary], source: str) -> ForecastLookup:
+    """Return the forecasts of an experiment's canaries.
+
+    Args:
+        canaries: each with its `configuration_id` in `about`.
+        source: the folder that they are from.
+    """
     from benchmarking.forecasting.data.table import CanaryTable
     from benchmarking.forecasting.draws import Question
     from benchmarking.forecasting.forecast import forecast
@@ -93,17 +102,16 @@ def _foresight(canaries: Sequence[Any], source: str) -> Foresight:
     question = Question()
     names = {canary.about["configuration_id"]: canary.configuration for canary in canaries}
     prices = {canary.configuration: question.billing.usd_per_hour(canary.instance_type) for canary in canaries}
-    return Foresight(tuple(forecast(CanaryTable(tuple(canaries)), question)), names, prices, source)
+    return ForecastLookup(tuple(forecast(CanaryTable(tuple(canaries)), question)), names, prices, source)
 
 
-def described(seen: Foresight) -> str:
+def forecast_text(lookup: ForecastLookup) -> str:
     """Return the table of predicted times and bills with their intervals; empty where there are no canaries."""
-    if not seen.forecasts:
+    if not lookup.forecasts:
         return ""
     from benchmarking.forecasting.render import summary_rows
     from benchmarking.report.text import table
 
-    wanted = [one for one in seen.forecasts if one.metric in ("total_s", "cost_usd", "rss_bytes")]
-    return (
-        f"full jobs as forecast (median, 80 % interval) from the canaries in {seen.source}:\n\n{table(*summary_rows(wanted, seen.prices))}"
-    )
+    wanted = [one for one in lookup.forecasts if one.metric in ("total_s", "cost_usd", "rss_bytes")]
+    rows = table(*summary_rows(wanted, lookup.prices))
+    return f"full jobs as forecast (median, 80 % interval) from the canaries in {lookup.source}:\n\n{rows}"

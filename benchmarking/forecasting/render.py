@@ -1,4 +1,4 @@
-"""Forecasts as JSON, CSV and a table for people. Used by `outrider forecast` and at the end of a run; pure."""
+"""Forecasts as JSON, CSV and a table for people. Pure."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from benchmarking.analysis.measurements import told
+from benchmarking.analysis.measurements import canary_values
 from benchmarking.controller.method import Evaluation, Method, MethodContext, Suggestion
 from benchmarking.controller.method_arguments import Argument, levels, number, whole
 from benchmarking.forecasting.ladder.levels import per_job, repeats_of, rungs
@@ -74,7 +74,7 @@ class CanaryLadder(Method):
             if left:
                 self._probing = configuration_id(left[0]), self._stretch.ladder[0]
                 return Suggestion(left[0], self._stretch.ladder[0])
-            self._stretch.settle()
+            self._stretch.keep()
         if self._rest is None:
             self._rest = self._all()
         return next(self._rest, None)
@@ -86,7 +86,7 @@ class CanaryLadder(Method):
 
     def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, float]) -> None:
         """Take in how long the probe trained; one that was interrupted says nothing, and the next configuration probes."""
-        self._heard(evaluation, told(result))
+        self._heard(evaluation, canary_values(result))
 
     def on_trial_error(self, evaluation: Evaluation) -> None:
         """Let the next configuration probe."""
@@ -99,7 +99,7 @@ class CanaryLadder(Method):
         self._probing = None
         self._probed[probed] = level
         if values.get("total_s"):
-            self._stretch.hear(values)
+            self._stretch.update(values)
         else:
             self._unfit.add(probed)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from benchmarking.analysis.measurements import told
+from benchmarking.analysis.measurements import canary_values
 from benchmarking.controller.method import Evaluation, Method, MethodContext, Suggestion
 from benchmarking.controller.method_arguments import Argument, flag, number, whole
 from benchmarking.forecasting.data.measured import canary_from
@@ -90,7 +90,7 @@ class Race(Method):
             alive = [name for name in self._groups() if name not in self._dropped]
             if alive:
                 return Suggestion(self._groups_by_name()[alive[0]], self._stretch.ladder[0])
-            self._stretch.settle()
+            self._stretch.keep()
         if not any(self._pending.values()):
             self.status = race_status(self._groups(), self._dropped, self._settings, self._context.seed)
         step = self._at_lowest() if any(self._pending.values()) else (self.status.next if self.status is not None else None)
@@ -106,13 +106,13 @@ class Race(Method):
 
     def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, float]) -> None:
         """Take in what a canary measured; one that was interrupted is run again."""
-        values = told(result)
+        values = canary_values(result)
         run = self._canary(evaluation, values)
         self._done(run)
         if values.get("total_s") and run.fraction < 1.0:
             self._groups()[run.configuration].append(run)
             if not self._stretch.settled:
-                self._stretch.hear(values)
+                self._stretch.update(values)
                 self._settings = replace(self._settings, ladder=tuple(one / self._full for one in self._stretch.ladder))
 
     def on_trial_error(self, evaluation: Evaluation) -> None:

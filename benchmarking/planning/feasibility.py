@@ -15,14 +15,14 @@ from definitions.trial import TrialSpec
 Refuse = Callable[[TrialSpec], str | None]
 
 
-def refusal(definition: BenchmarkDefinition, backend: str, room: Callable[[str], int], foreseen: Refuse = lambda spec: None) -> Refuse:
+def refusal(definition: BenchmarkDefinition, backend: str, room: Callable[[str], int], ruled_out: Refuse = lambda spec: None) -> Refuse:
     """Return the function that says why a trial cannot run, or None where it can.
 
     Args:
         definition: the resolved definition.
         backend: name of the back-end.
         room: how many jobs of an instance type can run at once; 0 where none can.
-        foreseen: says why a forecast rules a trial out, or None.
+        ruled_out: says why a forecast rules a trial out, or None.
 
     Raises:
         UserError: the back-end has none of the instance types that configurations can ask for.
@@ -47,7 +47,7 @@ def refusal(definition: BenchmarkDefinition, backend: str, room: Callable[[str],
             return found
         if instance_type not in rooms:
             rooms[instance_type] = room(instance_type)
-        return foreseen(spec) if rooms[instance_type] else f"instance type {instance_type} does not fit here"
+        return ruled_out(spec) if rooms[instance_type] else f"instance type {instance_type} does not fit here"
 
     return refuse
 

@@ -1,4 +1,4 @@
-"""The end of an experiment in words and one table: verdict first. Used by launch; pure."""
+"""The end of an experiment in words and one table: verdict first. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain-text tables and numbers for people. Used by every command that prints."""
+"""Plain-text tables and numbers for people."""
 
 from __future__ import annotations
 

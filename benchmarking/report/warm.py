@@ -1,4 +1,4 @@
-"""Warm instances in words, and as a document: how often they were had, what they saved and cost. Used by summaries; pure."""
+"""Warm instances in words, and as a document: how often they were had, what they saved and cost. Pure."""
 
 from __future__ import annotations
 

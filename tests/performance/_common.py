@@ -1,4 +1,4 @@
-"""Timing in turn, medians, and printing. Used by all performance scripts; on import it puts the repository on the path."""
+"""Timing in turn, medians, and printing. On import it puts the repository on the path."""
 
 from __future__ import annotations
 

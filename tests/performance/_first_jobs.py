@@ -1,4 +1,4 @@
-"""The sixteen training jobs by which priors and rules were chosen: their data, loading and training. Used by forecast_jobs.py."""
+"""The sixteen training jobs by which priors and rules were chosen: their data, loading and training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The methods that forecasts are compared with, each from totals alone, as their sources describe them. Used by forecast_accuracy.py."""
+"""The methods that forecasts are compared with, each from totals alone, as their sources describe them."""
 
 from __future__ import annotations
 

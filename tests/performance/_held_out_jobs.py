@@ -1,4 +1,4 @@
-"""Twelve training jobs that no prior and no rule was chosen by: their data, loading and training. Used by forecast_jobs.py."""
+"""Twelve training jobs that no prior and no rule was chosen by: their data, loading and training."""
 
 from __future__ import annotations
 

@@ -98,12 +98,18 @@ def _judged(described: Mapping[str, Any], told: Told) -> tuple[Outcome, Cause | 
     if told.stop_reason is not None and told.exit_code in (None, 143, -15):
         # Asked to stop, it failed on the way; what was wanted has happened.
         return Outcome.STOPPED, told.stop_reason, reason
-    cause, message = failure(reason, told)
+    cause, message = failure(reason, told.exit_code, told.tail)
     return Outcome.FAILED, cause, message
 
 
-def failure(reason: str, told: Told) -> tuple[Cause, str]:
-    """Return the cause that a FailureReason means, and one line that says it."""
+def failure(reason: str, exit_code: int | None, tail: Sequence[str]) -> tuple[Cause, str]:
+    """Return the cause of a training job's failure, and one line that says it.
+
+    Args:
+        reason: the service's FailureReason.
+        exit_code: of the script, as the job's entry point said; None where it did not.
+        tail: last lines of the log, empty where they are not known.
+    """
     low = reason.lower()
     if not low.startswith("algorithmerror") and any(mark in low for mark in _CAPACITY):
         return Cause.CAPACITY, reason
@@ -114,13 +120,13 @@ def failure(reason: str, told: Told) -> tuple[Cause, str]:
     if low.startswith("clienterror"):
         return (Cause.OUT_OF_MEMORY if "memory" in low else Cause.BAD_REQUEST), reason
     found = _EXIT_CODE.search(reason)
-    code = told.exit_code if told.exit_code is not None else int(found[1]) if found else None
+    code = exit_code if exit_code is not None else int(found[1]) if found else None
     if not low.startswith("algorithmerror") and code is None:
         return Cause.SERVICE_ERROR, reason or "the training job failed, and the service gives no reason"
-    cause, message = classify_exit(code or 1, told.tail)
+    cause, message = classify_exit(code or 1, tail)
     if code in (_KILLED, -9) and cause is Cause.SCRIPT_ERROR:
         return Cause.OUT_OF_MEMORY, "killed (exit code 137), as a program is that takes more memory than the instance has"
-    return cause, message if told.tail else reason or message
+    return cause, message if tail else reason or message
 
 
 def instance_type(described: Mapping[str, Any]) -> str:

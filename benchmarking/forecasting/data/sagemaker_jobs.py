@@ -1,4 +1,4 @@
-"""Canaries from training jobs that SageMaker already knows, by their names. Used by `outrider forecast JOB ...`."""
+"""Canaries from training jobs that SageMaker already knows, by their names."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backends.reports import SUMMARY_MARK, ReportParser
+from backends.failures import Cause
+from backends.sagemaker.jobs.outcome import failure, stage_seconds
+from backends.sagemaker.logs.parser import PATTERN, JobLog, job_request
 from benchmarking.analysis.measurements import measurements
 from benchmarking.forecasting.data.measured import canary_from
 from benchmarking.forecasting.data.table import COMPLETED, OUT_OF_MEMORY, Canary, CanaryTable, checked
 from benchmarking.report.labels import label, varying_keys
 from definitions.errors import EXIT_CLOUD, UserError
-
-_MEMORY_MARKS = ("MemoryError", "out of memory", "OutOfMemory", "exit code 137", "std::bad_alloc")
 
 
 class TrainingJobError(UserError):
@@ -22,19 +22,14 @@ class TrainingJobError(UserError):
     exit_code = EXIT_CLOUD
 
 
-LOG_GROUP = "/aws/sagemaker/TrainingJobs"
-
 _ROUNDING_S = 1.5
 """SageMaker tells times in whole seconds, the reporter does not."""
-
-_MOST_PAGES = 20
-"""Pages of a log that are read from its end for the reporter's last summary."""
 
 
 def read_training_jobs(names: Sequence[str], region: str, fraction_argument: str, client: Any = None, logs: Any = None) -> CanaryTable:
     """Return training jobs as canaries: their times, instances, and the fraction that one of their hyperparameters holds.
 
-    Where a script used the reporter, phases, steps and what was sampled come from the last lines of its log.
+    Where a script used the reporter, phases, steps and what was sampled come from its log.
 
     Args:
         names: of the training jobs.
@@ -64,26 +59,21 @@ def read_training_jobs(names: Sequence[str], region: str, fraction_argument: str
 
 def _reported(logs: Any, name: str) -> dict[str, float]:
     """Return what a job's reporter measured, by its log; empty where there is none, or it may not be read."""
-    parser = ReportParser()
+    log = JobLog()
     last: dict[str, Any] = {}
     try:
-        streams = logs.describe_log_streams(logGroupName=LOG_GROUP, logStreamNamePrefix=f"{name}/algo-1-")["logStreams"]
-        pages: list[list[str]] = []
-        for stream in streams[:1]:
-            asked: dict[str, Any] = {"logGroupName": LOG_GROUP, "logStreamName": stream["logStreamName"], "startFromHead": False}
-            token = None
-            while len(pages) < _MOST_PAGES:
-                page = logs.get_log_events(**asked, **({} if token is None else {"nextToken": token}))
-                pages.insert(0, [event["message"] for event in page["events"]])
-                if page["nextBackwardToken"] == token or any(SUMMARY_MARK in line for line in pages[0]):
-                    break
-                token = page["nextBackwardToken"]
+        token = ""
+        while True:
+            page = logs.filter_log_events(**job_request(name, token, PATTERN))
+            for event in page["events"]:
+                for report in log.feed(event):
+                    last.update(report.metrics)
+            token = page.get("nextToken") or ""
+            if not token:
+                break
     except Exception:  # noqa: BLE001 - botocore makes its error classes at run time; a log only adds to what is known
         return {}
-    for line in (line for page in pages for line in page):
-        for report in parser.feed(line.rstrip("\n").encode() + b"\n"):
-            last.update(report.metrics)
-    found = measurements(parser.usage(), last, 0.0, 0.0, None)
+    found = measurements(log.usage(), last, 0.0, 0.0, None)
     return {key: value for key, value in found.items() if key not in ("total_s", "billable_s")}
 
 
@@ -123,16 +113,22 @@ def _settings(job: Mapping[str, Any], fraction_argument: str) -> tuple[dict[str,
     return {"instance_type": resources["InstanceType"], "instance_count": resources["InstanceCount"], **configuration}, fraction
 
 
+def _status(job: Mapping[str, Any]) -> str:
+    """Return whether a job was completed in one go, ran out of memory, or why it says nothing of the full job."""
+    status = {"Completed": COMPLETED}.get(job["TrainingJobStatus"], str(job["TrainingJobStatus"]).lower())
+    if status == "failed":
+        # The reason quotes the last lines of the script's log.
+        reason = str(job.get("FailureReason", ""))
+        return OUT_OF_MEMORY if failure(reason, None, (reason,))[0] is Cause.OUT_OF_MEMORY else status
+    lives = sum(step["Status"] == "Training" for step in job.get("SecondaryStatusTransitions") or ())
+    if status == COMPLETED and (lives > 1 or stage_seconds(job).get("Interrupted")):
+        return "interrupted"
+    return status
+
+
 def _canary(job: Mapping[str, Any], name: str, fraction: float, repeat: int, reported: Mapping[str, float]) -> Canary:
-    status = {"Completed": COMPLETED}.get(job["TrainingJobStatus"], job["TrainingJobStatus"].lower())
-    if status == "failed" and any(mark in job.get("FailureReason", "") for mark in _MEMORY_MARKS):
-        status = OUT_OF_MEMORY
-    spans: dict[str, float] = {}
-    for entry in job.get("SecondaryStatusTransitions") or ():
-        if entry.get("EndTime") is not None:
-            spans[entry["Status"]] = spans.get(entry["Status"], 0.0) + (entry["EndTime"] - entry["StartTime"]).total_seconds()
-    if spans.get("Interrupted") or len([e for e in job.get("SecondaryStatusTransitions") or () if e["Status"] == "Training"]) > 1:
-        status = "interrupted" if status == COMPLETED else status
+    status = _status(job)
+    spans = stage_seconds(job)
     total_s = job.get("TrainingTimeInSeconds")
     train_s = spans.get("Training")
     # A spot job's bill is a share of its time, which says nothing of what is billed besides.

@@ -1,4 +1,4 @@
-"""Canary runs as data, and reading them from a CSV table that anybody may have measured. Used by every forecast."""
+"""Canary runs as data, and reading them from a CSV table that anybody may have measured."""
 
 from __future__ import annotations
 

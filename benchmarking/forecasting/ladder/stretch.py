@@ -1,4 +1,4 @@
-"""Stretching a ladder until its lowest rung trains long enough to say something, by one probe. Used by CANARY and RACE; deterministic.
+"""Stretching a ladder until its lowest rung trains long enough to say something, by one probe. Deterministic.
 
 A canary that mostly starts up measures start-up. All rungs are stretched by one factor, for all configurations alike, so that samples stay
 paired and rungs keep their distance.
@@ -76,11 +76,11 @@ class Stretch:
         self._probes = 0
         self.settled = wanted_s <= 0
 
-    def settle(self) -> None:
+    def keep(self) -> None:
         """Leave the ladder as it is, as nothing can be measured."""
         self.settled = True
 
-    def hear(self, values: Mapping[str, float]) -> None:
+    def update(self, values: Mapping[str, float]) -> None:
         """Take in what the probe at the lowest rung measured, under the names of a canary table's columns."""
         self._probes += 1
         startup_s = values.get("startup_s")

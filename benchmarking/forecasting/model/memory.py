@@ -10,7 +10,7 @@ from benchmarking.forecasting.model.columns import sizes_in_bytes
 from benchmarking.forecasting.model.growth_prior import GrowthPrior
 from benchmarking.forecasting.model.power_law import Growth, fit
 from benchmarking.forecasting.model.priors import UNKNOWN
-from benchmarking.forecasting.model.unseen_terms import overtaken, squared
+from benchmarking.forecasting.model.unseen_terms import with_hidden_square, with_hidden_term
 
 if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray, Generator
@@ -86,11 +86,11 @@ def rss_draws(growth: Growth, canaries: Sequence[Canary], size: int, rng: Genera
     chance, peak = _SQUARE.get(used[0].family, 0.0), float(means[-1])
     # A flat peak is that of the imports: what grows may lie anywhere below it, a square also below what the imports have let go of.
     if peak < means[0] * (1 + _HARDLY):
-        draws = overtaken(draws, peak, top, rng, chance=_HIDDEN, squares=0.0, decades=_HIDDEN_DECADES)
-        return overtaken(draws, _LET_GO * peak, top, rng, chance=chance, squares=1.0, decades=_HIDDEN_DECADES) if chance else draws
+        draws = with_hidden_term(draws, peak, top, rng, chance=_HIDDEN, squares=0.0, decades=_HIDDEN_DECADES)
+        return with_hidden_term(draws, _LET_GO * peak, top, rng, chance=chance, squares=1.0, decades=_HIDDEN_DECADES) if chance else draws
     # On a rising line a square may hide within the noise.
     if chance:
-        draws = squared(draws, levels, means, _NOISE_FLOOR * peak, rng, chance=chance, decades=_HIDDEN_DECADES)
+        draws = with_hidden_square(draws, levels, means, _NOISE_FLOOR * peak, rng, chance=chance, decades=_HIDDEN_DECADES)
     # A line that has only just come out from under the imports: half of the draws go on as its last piece rises.
     before = (means[-2] - means[0]) / (levels[-2] - levels[0]) if len(levels) > 2 else steps[-1]
     if steps[-1] > 0 and steps[-1] > _FASTER * max(float(before), 0.0) and means[-1] > means[-2] * (1 + _NOISE_FLOOR):

@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray, Generator
 
 
-def overtaken(draws: FloatArray, seen: float, top: float, rng: Generator, *, chance: float, squares: float, decades: float) -> FloatArray:
+def with_hidden_term(
+    draws: FloatArray, seen: float, top: float, rng: Generator, *, chance: float, squares: float, decades: float
+) -> FloatArray:
     """Return draws (n,) of which a share may be overtaken by a hidden part; never less than they were.
 
     The hidden part is anywhere within some decades below what was seen at the largest canary, evenly on the log scale, and grows with the
@@ -33,7 +35,7 @@ def overtaken(draws: FloatArray, seen: float, top: float, rng: Generator, *, cha
     return np.where(rng.random(size) < chance, np.maximum(draws, part * top**-power), draws)
 
 
-def squared(
+def with_hidden_square(
     draws: FloatArray, x: FloatArray, y: FloatArray, noise_sd: float, rng: Generator, *, chance: float, decades: float
 ) -> FloatArray:
     """Return draws (n,) of which a share has a part that grows with the square of the data, as far as the measurements leave room for one.

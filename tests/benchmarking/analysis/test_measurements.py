@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarking.analysis.measurements import measurements, told
+from benchmarking.analysis.measurements import canary_values, measurements
 from benchmarking.forecasting.data.measured import canary_from
 from benchmarking.forecasting.data.table import CanaryTable
 from benchmarking.forecasting.report import raw_rows
@@ -64,4 +64,4 @@ def test_the_raw_table_has_what_canary_trainings_has_and_leaves_out_what_nobody_
 
 
 def test_a_method_hears_them_all():
-    assert told({"canary_total_s": 100.0, "loss": 1.0}) == {"total_s": 100.0}
+    assert canary_values({"canary_total_s": 100.0, "loss": 1.0}) == {"total_s": 100.0}

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from benchmarking.forecasting.lookup import Foresight, _foresight, described, foresee
+from benchmarking.forecasting.lookup import ForecastLookup, forecast_text, latest_forecasts, lookup_from
 from benchmarking.planning.feasibility import refusal
 from benchmarking.planning.job_builder import JobBuilder
 from definitions.configuration import configuration_id
@@ -14,12 +14,12 @@ GIB = 1024**3
 BIG, SMALL = ({"instance_type": "ml.m5.large", "x": x} for x in (1, 2))
 
 
-def seen():
+def forecasts():
     groups = [
         canaries("big", rss=lambda f: GIB + 40 * GIB * f, instance_type="ml.m5.large", about={"configuration_id": configuration_id(BIG)}),
         canaries("small", rss=lambda f: GIB + GIB * f, instance_type="ml.m5.large", about={"configuration_id": configuration_id(SMALL)}),
     ]
-    return _foresight([one for group in groups for one in group], "results/t/b/CANARY-local-0")
+    return lookup_from([one for group in groups for one in group], "results/t/b/CANARY-local-0")
 
 
 def asked(**changes):
@@ -28,7 +28,7 @@ def asked(**changes):
 
 
 def test_what_does_not_fit_is_refused_before_a_method_spends_on_it_but_its_canaries_are_not():
-    refuse = refusal(asked(), "local", lambda instance_type: 1, seen().problem)
+    refuse = refusal(asked(), "local", lambda instance_type: 1, forecasts().problem)
     assert "does not fit" in refuse(TrialSpec(BIG))
     assert "GiB" in refuse(TrialSpec(BIG))
     assert refuse(TrialSpec(SMALL)) is None
@@ -36,7 +36,7 @@ def test_what_does_not_fit_is_refused_before_a_method_spends_on_it_but_its_canar
 
 
 def test_the_forecasts_bound_limits_a_full_job_unless_the_definition_says_otherwise():
-    found = seen()
+    found = forecasts()
     bound = found.longest_s(TrialSpec(SMALL))
     total = found.of(SMALL, "total_s")
     assert bound == max(3 * total.median, total.hi90)
@@ -50,18 +50,18 @@ def test_the_forecasts_bound_limits_a_full_job_unless_the_definition_says_otherw
 
 def test_a_forecast_that_is_not_decided_limits_nothing():
     runs = [dataclasses.replace(one, about={"configuration_id": configuration_id(SMALL)}) for one in canaries("small", {0.01: 1})]
-    assert _foresight(runs, "").longest_s(TrialSpec(SMALL)) is None
+    assert lookup_from(runs, "").longest_s(TrialSpec(SMALL)) is None
 
 
 def test_the_table_has_price_time_and_bill_with_intervals():
-    text = described(seen())
+    text = forecast_text(forecasts())
     assert "small" in text
     assert "$0.12" in text
     assert " to " in text
     assert "does not fit" in text
-    assert described(Foresight()) == ""
+    assert forecast_text(ForecastLookup()) == ""
 
 
 def test_no_results_are_no_forecasts(tmp_path):
-    assert foresee(asked(), tmp_path / "nowhere", "local") == Foresight()
-    assert foresee(asked(), tmp_path, "local") == Foresight()
+    assert latest_forecasts(asked(), tmp_path / "nowhere", "local") == ForecastLookup()
+    assert latest_forecasts(asked(), tmp_path, "local") == ForecastLookup()

@@ -90,23 +90,23 @@ def test_a_script_that_the_order_to_stop_ended_was_stopped():
     ],
 )
 def test_reasons(reason, expected):
-    assert failure(reason, told())[0] is expected
+    assert failure(reason, None, ())[0] is expected
 
 
 def test_the_last_words_of_the_script_are_the_message():
     tail = ("Traceback (most recent call last):", "ImportError: No module named 'torchx'", "")
-    assert failure("AlgorithmError: train.py ended with exit code 1, exit code: 1", told(tail=tail, exit_code=1)) == (
+    assert failure("AlgorithmError: train.py ended with exit code 1, exit code: 1", 1, tail) == (
         Cause.SCRIPT_ERROR,
         "ImportError: No module named 'torchx'",
     )
 
 
 def test_without_a_log_the_service_s_reason_is_the_message():
-    assert failure("AlgorithmError: x, exit code: 3", told())[1] == "AlgorithmError: x, exit code: 3"
+    assert failure("AlgorithmError: x, exit code: 3", None, ())[1] == "AlgorithmError: x, exit code: 3"
 
 
 def test_memory_is_named_where_the_script_says_so():
-    assert failure("AlgorithmError: , exit code: 1", told(tail=("torch.OutOfMemoryError: CUDA out of memory.",)))[0] is Cause.OUT_OF_MEMORY
+    assert failure("AlgorithmError: , exit code: 1", None, ("torch.OutOfMemoryError: CUDA out of memory.",))[0] is Cause.OUT_OF_MEMORY
 
 
 def test_success_without_a_report_is_a_failure_with_the_last_line():

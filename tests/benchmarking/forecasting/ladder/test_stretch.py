@@ -111,9 +111,9 @@ def test_no_more_runs_than_the_plan_says():
 
 def test_without_phases_what_is_not_start_up_counts():
     stretch = Stretch(LADDER, 1.0, 60.0)
-    stretch.hear({"total_s": 30.0})
+    stretch.update({"total_s": 30.0})
     assert stretch.ladder == (0.022, 0.066, 0.22)
-    stretch.hear({"total_s": 61.0})
+    stretch.update({"total_s": 61.0})
     assert stretch.settled
 
 
