@@ -14,6 +14,7 @@ from backends.sagemaker.backend import Pace, SageMakerBackend
 from backends.sagemaker.jobs.options import options_of
 from backends.sagemaker.warm_pool import WarmPoolBackend
 from definitions.schema import BenchmarkDefinition
+from tests.backends.fast_clock import FastClock
 
 SCRIPT = """
 import json, os, sys, time
@@ -43,15 +44,17 @@ elif kind == "syne_tune":
         print("[tune-metric]: " + json.dumps({"epoch": epoch, "st_worker_iter": epoch - 1}), flush=True)
         time.sleep(0.1)
 """
-PACE = Pace(least_s=0.2, most_s=0.5, settle_s=3.0)
+SPEED = 5.0
+PACE = Pace(least_s=0.5, most_s=1.0, settle_s=3.0)
 
 
 class CloudBench:
-    """Makes back-ends, jobs and faults.
+    """Makes back-ends, jobs and faults. Emulator and back-ends go by one clock, which is faster than life.
 
     Args:
         folder: temporary folder.
         settings: of the emulator; `block`: of the definition; `faults`: of the emulator.
+        backend: `sagemaker` or `warm_pool`.
     """
 
     def __init__(
@@ -63,7 +66,8 @@ class CloudBench:
         backend: str = "sagemaker",
     ) -> None:
         self.folder = folder
-        self.emulator = Emulator(settings=settings, faults=faults)
+        self.clock = FastClock(SPEED)
+        self.emulator = Emulator(settings=settings, faults=faults, clock=self.clock)
         self.name = backend
         self.source = folder / "source"
         self.source.mkdir()
@@ -94,7 +98,8 @@ class CloudBench:
         clients = self.connected()
         made = options_of(self.definition, self.name, "tag/bench", clients, self.emulator.environment)
         kind = WarmPoolBackend if self.name == "warm_pool" else SageMakerBackend
-        backend = kind(self.definition, made, clients, prefix, rng=random.Random(1), pace=pace, **options)
+        options = {"clock": self.clock.now, "real_s": self.clock.real_s, "rng": random.Random(1), "pace": pace} | options
+        backend = kind(self.definition, made, clients, prefix, **options)
         self.backends.append(backend)
         return backend
 
@@ -102,7 +107,7 @@ class CloudBench:
         """Return clients of the emulator; its environment has to be in force, as boto3 reads credentials there."""
         return Clients("us-east-1", self.emulator.environment)
 
-    def job(self, kind: str, name: str, max_run_s: float = 60.0, **fields: Any) -> JobSpec:
+    def job(self, kind: str, name: str, max_run_s: float = 300.0, **fields: Any) -> JobSpec:
         """Return a job of one of the script's kinds."""
         given: dict[str, Any] = {
             "name": name,

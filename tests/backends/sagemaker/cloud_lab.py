@@ -1,4 +1,4 @@
-"""Whole experiments on an emulator with faults, and what holds after each: nothing orphaned, right bill. Used by tests of faults."""
+"""Whole experiments on an emulator with faults, and what holds after each: nothing orphaned, right bill."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from backends.base import BackendContext
 from backends.emulator import Emulator, Settings
 from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.rate_limiter import RATES, Rate
 from backends.sagemaker.backend import Pace, SageMakerBackend
 from backends.sagemaker.jobs.options import options_of
 from benchmarking.archive.identity import ExperimentSpec
@@ -24,9 +23,11 @@ from benchmarking.experiment import ExperimentResult, Surroundings, run_experime
 from definitions.instances import price_of
 from definitions.resolve import Resolved
 from definitions.schema import BenchmarkDefinition
+from tests.backends.fast_clock import FastClock
 
 M5, M5X = "ml.m5.large", "ml.m5.xlarge"
-PACE = Pace(least_s=0.25, most_s=0.5, settle_s=3.0)
+SPEED = 4.0
+PACE = Pace(least_s=1.0, most_s=2.0, settle_s=4.0)
 
 SCRIPT = """
 import os, signal, sys, time
@@ -102,10 +103,10 @@ class CloudLab:
     Args:
         folder: temporary folder.
         monkeypatch: puts the emulator's environment in force.
-        settings, faults, clock, seed: of the emulator.
+        settings, faults, seed: of the emulator.
         script: the source of `run.py`.
         port: of the emulator; 0 for a free one.
-        hasty: whether jobs are listed more often than AWS allows, so that nobody waits for it.
+        clock: of emulator and back-end; where None, one of SPEED. Budgets and delays are in its seconds, the script's pauses in real ones.
     """
 
     def __init__(
@@ -115,16 +116,14 @@ class CloudLab:
         *,
         settings: Settings | None = None,
         faults: Any = None,
-        clock: Any = None,
+        clock: FastClock | None = None,
         seed: int = 0,
         script: str = SCRIPT,
         port: int = 0,
-        hasty: bool = True,
     ) -> None:
-        if hasty:
-            monkeypatch.setitem(RATES, "ListTrainingJobs", Rate(4.0, 2, 4.0))
         self.folder, self.monkeypatch = folder, monkeypatch
-        self._settings, self._faults, self._clock, self._seed, self._port = settings, faults, clock, seed, port
+        self.clock = clock or FastClock(SPEED)
+        self._settings, self._faults, self._seed, self._port = settings, faults, seed, port
         self.source = folder / "source"
         self.source.mkdir(exist_ok=True)
         (self.source / "run.py").write_text(script)
@@ -132,7 +131,7 @@ class CloudLab:
 
     def start(self, faults: Any = None) -> None:
         """Start the emulator, a second time on the same port and folder."""
-        emulator = Emulator(self.folder / "cloud", self._port, self._seed, faults or self._faults, self._clock, self._settings)
+        emulator = Emulator(self.folder / "cloud", self._port, self._seed, faults or self._faults, self.clock, self._settings)
         self.emulator = emulator.__enter__()
         self._port = int(self.emulator.endpoint_url.rsplit(":", 1)[1])
         self.emulator.create_bucket("bench")
@@ -161,7 +160,7 @@ class CloudLab:
             "arguments": {"instance_type": M5},
             "objectives": {"loss": "min"},
             "n_workers": 4,
-            "budget": {"max_failures": 3, "max_run": 120},
+            "budget": {"max_failures": 3, "max_run": 480},
             "sagemaker": {"image": "image:1", "bucket": "bench", **(block or {})},
         }
         if trials:
@@ -201,7 +200,8 @@ class CloudLab:
 
         def make(name: str, context: BackendContext) -> SageMakerBackend:
             settled = options_of(context.definition, "sagemaker", f"{context.tag}/{context.prefix}", clients, environ)
-            made.append(SageMakerBackend(context.definition, settled, clients, context.prefix, rng=random.Random(1), pace=pace, **options))
+            given = {"clock": self.clock.now, "real_s": self.clock.real_s, "rng": random.Random(1), "pace": pace} | options
+            made.append(SageMakerBackend(context.definition, settled, clients, context.prefix, **given))
             return made[0]
 
         def observe(record: Record, state: Any) -> None:

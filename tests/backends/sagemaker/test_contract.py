@@ -10,12 +10,13 @@ import pytest
 
 from backends.base import Backend, JobSpec
 from tests.backends.contract import BackendContract
-from tests.backends.sagemaker.cloud_bench import CloudBench
+from tests.backends.sagemaker.cloud_bench import SPEED, CloudBench
 
 
 class TestSageMakerContract(BackendContract):
-    limit_s = 40.0
-    max_run_s = 1.0
+    limit_s = 40.0 * SPEED
+    max_run_s = 0.5 * SPEED
+    slack_s = 5.0 * SPEED
 
     @pytest.fixture(autouse=True)
     def bench(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CloudBench]:

@@ -9,7 +9,7 @@ from backends.emulator.core.settings import Delays
 from backends.sagemaker.admin.iam_policy import CALLER
 from tests.backends.sagemaker.cloud_lab import M5, CloudLab
 
-FAST = Settings(delays=Delays(checkpoint_sync_s=0.2))
+FAST = Settings(delays=Delays(checkpoint_sync_s=0.4))
 
 
 def steps_of(run, trial):
@@ -28,7 +28,7 @@ def test_paused_and_promoted_each_step_once(tmp_path, monkeypatch):
             space={"x": {"uniform": [0, 1]}},
             fidelity={"kind": "progressive", "argument": "steps", "reported_as": "step", "full": 9},
             n_workers=3,
-            budget={"max_num_trials": 6, "max_run": 120},
+            budget={"max_num_trials": 6, "max_run": 480},
         )
         run = lab.run(definition, method="ASHA", arguments={"type": "promotion", "grace_period": 1, "reduction_factor": 3})
         assert run.result.state.counted_failures == 0
@@ -55,7 +55,7 @@ def test_a_copy_starts_where_its_source_was(tmp_path, monkeypatch):
             space={"x": {"uniform": [0, 1]}},
             fidelity={"kind": "progressive", "argument": "steps", "reported_as": "step", "full": 8},
             n_workers=4,
-            budget={"max_num_trials": 7, "max_run": 120},
+            budget={"max_num_trials": 7, "max_run": 480},
         )
         run = lab.run(definition, method="PBT", arguments={"population_size": 4, "perturbation_interval": 2})
         copies = [body for body in run.of("suggest") if body.get("checkpoint_from") is not None]
@@ -77,7 +77,7 @@ def test_all_that_is_called_is_in_the_policy(tmp_path, monkeypatch):
             trials,
             block={"spot": True, "bucket": None},
             arguments={"instance_type": M5, "long": "x" * 5000},
-            budget={"max_wallclock_time": 5, "max_run": 600},
+            budget={"max_wallclock_time": 24, "max_run": 2400},
             n_workers=5,
         )
         run = lab.run(definition)

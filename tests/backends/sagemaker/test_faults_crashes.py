@@ -18,6 +18,7 @@ import pytest
 from backends.failures import Cause
 from backends.sagemaker.aws.clients import Clients
 from benchmarking.controller.retry_policy import RULES
+from tests.backends.fast_clock import FastClock
 from tests.backends.sagemaker.cloud_lab import CloudLab
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -114,7 +115,7 @@ def test_killed_before_a_creation(tmp_path, monkeypatch):
 def test_killed_after_an_order_to_stop(tmp_path, monkeypatch):
     """The order is in the journal and was never given: the next controller gives it."""
     with CloudLab(tmp_path, monkeypatch) as lab:
-        definition = lab.definition(trials(2, steps=300), budget={"max_wallclock_time": 2, "max_run": 600})
+        definition = lab.definition(trials(2, steps=300), budget={"max_wallclock_time": 8, "max_run": 2400})
 
         def die(record, state, backend):
             if record.kind == "stop":
@@ -144,7 +145,7 @@ sagemaker: {image: "image:1", bucket: bench}
 @pytest.mark.slow
 def test_kill_9_at_ten_random_moments_of_forty_trials(tmp_path, monkeypatch):
     rng = random.Random(7)
-    with CloudLab(tmp_path, monkeypatch) as lab:
+    with CloudLab(tmp_path, monkeypatch, clock=FastClock(1.0)) as lab:
         (lab.source / "forty.yaml").write_text(DEFINITION)
         command = [sys.executable, str(ROOT / "hpo_main.py"), "--backend", "sagemaker", "--method", "RS", "--experiment_tag", "forty"]
         command += ["--benchmark", str(lab.source / "forty.yaml"), "--results_dir", str(tmp_path / "results")]
@@ -155,8 +156,8 @@ def test_kill_9_at_ten_random_moments_of_forty_trials(tmp_path, monkeypatch):
             with (tmp_path / f"err-{kills}").open("wb") as err:
                 process = subprocess.Popen(command, env=environment, cwd=lab.source, stdout=subprocess.DEVNULL, stderr=err)
                 try:
-                    # The first second and a half or so goes by before its first call.
-                    process.wait(rng.uniform(1.0, 4.0) if kills < 10 else 100)
+                    # Most of the first second goes by before its first call.
+                    process.wait(rng.uniform(0.8, 2.5) if kills < 10 else 100)
                     break
                 except subprocess.TimeoutExpired:
                     process.send_signal(signal.SIGKILL)

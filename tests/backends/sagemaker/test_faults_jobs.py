@@ -27,9 +27,11 @@ def soon(monkeypatch):
 def test_one_failing_one_silent_one_unlucky_job_among_ten_and_some_worse(tmp_path, monkeypatch):
     """Job 3 exits with 1, job 5 prints nothing, job 7 finds no capacity once, job 8 is killed, job 9 takes too long."""
     kinds = {3: "fails", 5: "silent", 8: "killed", 9: "steps"}
-    trials = [{"kind": kinds.get(n, "steps"), "x": n / 100, "steps": 300 if n == 9 else 2, "pause": 1 if n == 9 else 0} for n in range(10)]
+    trials = [
+        {"kind": kinds.get(n, "steps"), "x": n / 100, "steps": 300 if n == 9 else 2, "pause": 0.25 if n == 9 else 0} for n in range(10)
+    ]
     with CloudLab(tmp_path, monkeypatch, faults=[{"kind": "capacity", "job": "*-t7-a1"}]) as lab:
-        run = lab.run(lab.definition(trials, n_workers=10, budget={"max_failures": 3, "max_run": 8}))
+        run = lab.run(lab.definition(trials, n_workers=10, budget={"max_failures": 3, "max_run": 24}))
         found = run.result.state.trials
         assert {n: str(trial.cause) for n, trial in found.items() if trial.cause is not None} == {
             3: "script_error",
@@ -45,15 +47,15 @@ def test_one_failing_one_silent_one_unlucky_job_among_ten_and_some_worse(tmp_pat
         assert found[5].message == "it ended well, but reported nothing; its last line: nothing to do"
         assert list(found[5].log_tail) == ["nothing to do"]
         assert found[8].log_tail[0] == "allocating"
-        assert "max_run = 8 s" in found[9].message
-        assert found[9].billable_s >= 8
+        assert "max_run = 24 s" in found[9].message
+        assert found[9].billable_s >= 24
         assert found[9].last["step"] >= 4
 
 
 def test_all_fail_with_one_import_error(tmp_path, monkeypatch):
     with CloudLab(tmp_path, monkeypatch) as lab:
         trials = [{"kind": "import", "x": n / 100} for n in range(20)]
-        run = lab.run(lab.definition(trials, n_workers=3, budget={"max_failures": 100, "max_run": 60}))
+        run = lab.run(lab.definition(trials, n_workers=3, budget={"max_failures": 100, "max_run": 240}))
         assert run.result.ending.exit_code == 3
         assert "No module named 'a_module_that_nobody_has'" in run.result.ending.message
         assert len(lab.jobs()) <= 6
@@ -66,7 +68,7 @@ def test_the_failure_budget_stops_the_others_even_if_the_first_order_fails(tmp_p
     with CloudLab(tmp_path, monkeypatch, faults=faults) as lab:
         trials = [{"kind": "steps", "steps": 300, "pause": 1, "x": n / 100} for n in range(5)]
         trials += [{"kind": "fails", "x": n / 100} for n in range(3)]
-        run = lab.run(lab.definition(trials, n_workers=8, budget={"max_failures": 2, "max_run": 600}))
+        run = lab.run(lab.definition(trials, n_workers=8, budget={"max_failures": 2, "max_run": 2400}))
         assert run.result.ending.exit_code == 3
         by_status = sorted(job["TrainingJobStatus"] for job in lab.jobs())
         assert by_status == ["Failed"] * 3 + ["Stopped"] * 5
@@ -79,7 +81,7 @@ def test_what_nobody_may_stop_is_named(tmp_path, monkeypatch):
     faults = [{"kind": "error", "operation": "StopTrainingJob", "code": "AccessDeniedException", "message": "not you", "status": 403}]
     monkeypatch.setattr("backends.sagemaker.backend._CLOSE_PATIENCE_S", 2.0)
     with CloudLab(tmp_path, monkeypatch, faults=faults) as lab:
-        definition = lab.definition([{"steps": 4, "pause": 1, "x": 0.1}], budget={"max_wallclock_time": 2, "max_run": 600})
+        definition = lab.definition([{"steps": 10, "pause": 0.5, "x": 0.1}], budget={"max_wallclock_time": 8, "max_run": 2400})
         run = lab.run(definition, check=False)
         name = lab.jobs()[0]["TrainingJobName"]
         assert any(f"{name} cannot be stopped" in note and "not you" in note for note in run.notes)
@@ -95,7 +97,7 @@ def test_an_experiment_that_may_not_look_stops_its_jobs_all_the_same(tmp_path, m
                 )
 
         with pytest.raises(Exception, match="cannot be listed"):
-            lab.run(lab.definition([{"steps": 300, "pause": 1, "x": n / 10} for n in range(3)], budget={"max_run": 600}), watch=watch)
+            lab.run(lab.definition([{"steps": 300, "pause": 1, "x": n / 10} for n in range(3)], budget={"max_run": 2400}), watch=watch)
         lab.emulator.clear_faults()
         deadline = time.monotonic() + 20
         while lab.running() and time.monotonic() < deadline:
@@ -124,7 +126,7 @@ def test_stopped_or_deleted_by_somebody_else(tmp_path, monkeypatch):
                 meddle(reports[0].name, reports[1].name)
 
         trials = [{"steps": 5 if n else 300, "pause": 0.5, "x": n / 10} for n in range(3)]
-        run = lab.run(lab.definition(trials), watch=watch, pace=Pace(0.5, 1.0, 2.0, full_s=3.0), check=False)
+        run = lab.run(lab.definition(trials), watch=watch, pace=Pace(1.0, 2.0, 4.0, full_s=6.0), check=False)
         assert (run.statuses, run.causes) == (["stopped", "completed", "completed"], ["stopped_from_outside", None, None])
         assert [trial.jobs for trial in run.result.state.trials.values()] == [1, 2, 1]
         closed = [body for body in run.of("closed") if body["job"].endswith("t1-a1")]

@@ -34,14 +34,14 @@ def most_at_once(run):
 
 def test_stopping_jobs_hold_their_places(tmp_path, monkeypatch):
     """Three workers, a quota of three, early stopping, and jobs that take their time to stop."""
-    settings = Settings(quotas=quotas(m5=3), delays=Delays(stop_s=1.5))
+    settings = Settings(quotas=quotas(m5=3), delays=Delays(stop_s=3.0))
     with CloudLab(tmp_path, monkeypatch, settings=settings) as lab:
         definition = lab.definition(
-            arguments={"instance_type": M5, "pause": 0.3},
+            arguments={"instance_type": M5, "pause": 0.15},
             space={"x": {"uniform": [0, 1]}},
             fidelity={"kind": "progressive", "argument": "steps", "reported_as": "step", "full": 9},
             n_workers=3,
-            budget={"max_num_trials": 7, "max_run": 120, "max_failures": 0},
+            budget={"max_num_trials": 7, "max_run": 480, "max_failures": 0},
         )
         run = lab.run(definition, method="ASHA")
         assert set(run.statuses) <= {"completed", "stopped"}

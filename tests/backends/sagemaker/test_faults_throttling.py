@@ -15,7 +15,7 @@ def quick(count, **trial):
 
 def test_32_jobs_at_once_where_two_a_second_are_taken(tmp_path, monkeypatch):
     faults = [{"kind": "throttle", "operation": "CreateTrainingJob", "rate_per_s": 2, "burst": 4}]
-    with CloudLab(tmp_path, monkeypatch, faults=faults, hasty=False) as lab:
+    with CloudLab(tmp_path, monkeypatch, faults=faults) as lab:
         run = lab.run(lab.definition(quick(32, pause=1), n_workers=32))
         assert run.statuses == ["completed"] * 32
         assert run.result.state.counted_failures == 0
@@ -101,7 +101,7 @@ def test_a_job_that_exists_although_it_was_given_up_is_stopped(tmp_path, monkeyp
     with CloudLab(tmp_path, monkeypatch) as lab:
         clients = Contradictory("us-east-1", lab.emulator.environment)
         trials = [{"kind": "steps", "x": 0.1, "steps": 60, "pause": 0.5}, {"kind": "steps", "x": 0.2, "steps": 4, "pause": 0.5}]
-        run = lab.run(lab.definition(trials, n_workers=2, budget={"max_wallclock_time": 4, "max_run": 300}), clients=clients, check=False)
+        run = lab.run(lab.definition(trials, n_workers=2, budget={"max_wallclock_time": 12, "max_run": 1200}), clients=clients, check=False)
         stray = run.of("rejected")[0]["job"]
         assert any(f"{stray} runs although its creation was refused" in note for note in run.notes)
         assert lab.sagemaker.describe_training_job(TrainingJobName=stray)["TrainingJobStatus"] in ("Stopping", "Stopped")
@@ -125,7 +125,7 @@ class Contradictory(Clients):
 def test_an_order_to_stop_whose_answer_is_lost_is_given_again(tmp_path, monkeypatch):
     with CloudLab(tmp_path, monkeypatch) as lab:
         clients = Forgetful(lab.emulator.environment, "StopTrainingJob", 1)
-        definition = lab.definition(quick(2, steps=200, pause=1), budget={"max_wallclock_time": 3, "max_run": 300})
+        definition = lab.definition(quick(2, steps=200, pause=1), budget={"max_wallclock_time": 8, "max_run": 1200})
         run = lab.run(definition, clients=clients)
         assert clients.lost == 1
         assert {job["TrainingJobStatus"] for job in lab.jobs()} == {"Stopped"}

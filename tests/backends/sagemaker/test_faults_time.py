@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from backends.emulator import Settings
@@ -13,19 +11,19 @@ from tests.backends.sagemaker.cloud_lab import CloudLab
 
 def test_the_service_s_clock_is_four_minutes_ahead(tmp_path, monkeypatch):
     with CloudLab(tmp_path, monkeypatch, faults=[{"kind": "clock_ahead", "seconds": 240}]) as lab:
-        before = time.time()
+        before = lab.clock.now()
         run = lab.run(lab.definition([{"x": 0.1, "pause": 0.5, "steps": 3}, {"x": 0.2, "pause": 0.5, "steps": 3}], n_workers=1))
-        after = time.time()
+        after = lab.clock.now()
         assert run.statuses == ["completed"] * 2
         jobs = lab.jobs()
         assert jobs[0]["CreationTime"].timestamp() > before + 200
         for body, job in zip(run.of("closed"), jobs, strict=True):
-            assert before - 1 <= body["started_at"] < body["ended_at"] <= after + 1
-            real_s = (job["TrainingEndTime"] - job["TrainingStartTime"]).total_seconds()
-            assert body["ended_at"] - body["started_at"] == pytest.approx(real_s, abs=0.05)
+            assert before - 4 <= body["started_at"] < body["ended_at"] <= after + 4
+            service_s = (job["TrainingEndTime"] - job["TrainingStartTime"]).total_seconds()
+            assert body["ended_at"] - body["started_at"] == pytest.approx(service_s, abs=0.2)
         durations = [trial.duration_s for trial in run.result.state.trials.values()]
-        assert all(1.5 <= duration < 20 for duration in durations)
-        assert all(0 <= body["elapsed_s"] < 20 for body in run.of("reported"))
+        assert all(6.0 <= duration < 120 for duration in durations)
+        assert all(0 <= body["elapsed_s"] < 120 for body in run.of("reported"))
 
 
 @pytest.mark.slow
@@ -36,22 +34,22 @@ def test_a_clock_ahead_with_the_next_controller(tmp_path, monkeypatch):
         pass
 
     with CloudLab(tmp_path, monkeypatch, faults=[{"kind": "clock_ahead", "seconds": 240}]) as lab:
-        definition = lab.definition([{"x": 0.1, "pause": 0.5, "steps": 8}])
+        definition = lab.definition([{"x": 0.1, "pause": 0.2, "steps": 8}])
 
         def die(record, state, backend):
             if record.kind == "reported":
                 backend.close = lambda grace_s=None: []
                 raise Killed
 
-        before = time.time()
+        before = lab.clock.now()
         with pytest.raises(Killed):
             lab.run(definition, watch=die)
         run = lab.run(definition)
         assert run.statuses == ["completed"]
         assert run.result.state.trials[0].reports == 8
         (body,) = run.of("closed")
-        assert before - 1 <= body["started_at"] < body["ended_at"] <= time.time() + 1
-        assert 3.5 <= body["ended_at"] - body["started_at"] < 20
+        assert before - 4 <= body["started_at"] < body["ended_at"] <= lab.clock.now() + 4
+        assert 6.0 <= body["ended_at"] - body["started_at"] < 120
 
 
 def test_spot_instances_go_at_steps_3_and_7(tmp_path, monkeypatch):
@@ -60,7 +58,7 @@ def test_spot_instances_go_at_steps_3_and_7(tmp_path, monkeypatch):
         {"kind": "spot_interruption", "at_step": 3, "times": 1, "notice_s": 1},
         {"kind": "spot_interruption", "at_step": 7, "times": 1, "notice_s": 1, "after": 1},
     ]
-    settings = Settings(delays=Delays(checkpoint_sync_s=0.2, spot_return_s=0.3, grace_s=2.0))
+    settings = Settings(delays=Delays(checkpoint_sync_s=0.4, spot_return_s=0.3, grace_s=8.0))
     with CloudLab(tmp_path, monkeypatch, faults=faults, settings=settings) as lab:
         trials = [{"kind": "resumes", "steps": 10, "pause": 0.4, "x": 0.1}]
         run = lab.run(lab.definition(trials, block={"spot": True}))
@@ -94,13 +92,13 @@ def test_no_spot_capacity_within_max_wait_is_tried_again(tmp_path, monkeypatch):
 
     monkeypatch.setitem(RULES, Cause.SPOT, dataclasses.replace(RULES[Cause.SPOT], backoff_s=0.2))
     with CloudLab(tmp_path, monkeypatch, faults=[{"kind": "pending", "job": "*-t0-a1", "seconds": 600}]) as lab:
-        definition = lab.definition([{"x": 0.1}], block={"spot": True, "max_wait": 3}, budget={"max_run": 3})
+        definition = lab.definition([{"x": 0.1}], block={"spot": True, "max_wait": 12}, budget={"max_run": 12})
         run = lab.run(definition)
         assert (run.statuses, run.result.state.trials[0].jobs) == (["completed"], 2)
         first = run.of("closed")[0]
         assert (first["cause"], first["message"], first["billable_s"]) == (
             "spot_interruption",
-            "no spot capacity within max_wait = 3 s",
+            "no spot capacity within max_wait = 12 s",
             0.0,
         )
         assert run.result.state.counted_failures == 0
@@ -111,7 +109,7 @@ def test_an_internal_error_that_the_service_itself_makes_good(tmp_path, monkeypa
     """A second life within the same job: one start, its reports with its own number, nothing retried by us."""
     faults = [{"kind": "internal_error", "at_step": 2, "times": 1}]
     with CloudLab(tmp_path, monkeypatch, faults=faults) as lab:
-        run = lab.run(lab.definition([{"steps": 4, "pause": 0.4, "x": 0.1}], block={"retries": 2}))
+        run = lab.run(lab.definition([{"steps": 4, "pause": 0.2, "x": 0.1}], block={"retries": 2}))
         assert (run.statuses, run.result.state.trials[0].jobs) == (["completed"], 1)
         assert [body["incarnation"] for body in run.of("restarted")] == [1]
         steps = [(body.get("incarnation", 0), body["metrics"]["step"]) for body in run.of("reported")]

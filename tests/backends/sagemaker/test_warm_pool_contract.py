@@ -11,12 +11,13 @@ from backends.base import Backend, JobSpec
 from backends.emulator import Settings
 from backends.emulator.core.settings import TRAINING_QUOTA, WARM_POOL_QUOTA
 from tests.backends.contract import BackendContract
-from tests.backends.sagemaker.cloud_bench import CloudBench
+from tests.backends.sagemaker.cloud_bench import SPEED, CloudBench
 
 
 class TestWarmPoolContract(BackendContract):
-    limit_s = 40.0
-    max_run_s = 1.0
+    limit_s = 40.0 * SPEED
+    max_run_s = 0.5 * SPEED
+    slack_s = 5.0 * SPEED
     pools = 20
 
     @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
 
     def make(pools: int) -> CloudBench:
         quotas = {WARM_POOL_QUOTA.format("*"): pools, TRAINING_QUOTA.format("*"): 50}
-        bench = CloudBench(tmp_path, Settings(quotas=quotas, delays=Delays(2.0, 0.1)), backend="warm_pool").__enter__()
+        bench = CloudBench(tmp_path, Settings(quotas=quotas, delays=Delays(10.0, 0.5)), backend="warm_pool").__enter__()
         open_.append(bench)
         for name, value in bench.emulator.environment.items():
             monkeypatch.setenv(name, value)
@@ -47,7 +47,7 @@ class Experiment:
             "source_dir": str(bench.source),
             "objectives": {"loss": "min"},
             "trials": [{"kind": "reports3", "n": n, "instance_type": name} for n, name in enumerate(types)],
-            "budget": {"max_run": 60, "max_cost": 100.0},
+            "budget": {"max_run": 300, "max_cost": 100.0},
             "warm_pool": {"image": "image:1", "bucket": "bench"},
         }
         self.definition = BenchmarkDefinition.model_validate(given)
