@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 from benchmarking.experiment import ExperimentResult
-from benchmarking.export.files import cell
+from benchmarking.export.files import csv_text
 from benchmarking.export.trials_csv import trials_header
 from benchmarking.forecasting.report import report
 from benchmarking.report import table
@@ -121,9 +119,5 @@ def as_csv(results: Sequence[ExperimentResult]) -> str:
         columns |= dict.fromkeys(trials_header(result.spec.definition))
         about = {"benchmark": result.spec.definition.name, "method": result.spec.method, "seed": result.spec.number}
         rows += [{**about, **trial} for trial in result.trials]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     names = ["benchmark", "method", "seed", *columns]
-    writer.writerow(names)
-    writer.writerows([cell(row.get(name)) for name in names] for row in rows)
-    return text.getvalue().rstrip("\n")
+    return csv_text(names, [[row.get(name) for name in names] for row in rows])

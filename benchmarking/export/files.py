@@ -1,13 +1,14 @@
-"""CSV files of results, and how values stand in their cells."""
+"""CSV of results, as files and as text, and how values stand in their cells."""
 
 from __future__ import annotations
 
 import csv
 import datetime
+import io
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from definitions import strict_json
 from definitions.files import replacing
@@ -20,9 +21,20 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
         UserError: the folder cannot be written, or the disk is full; the old file stands.
     """
     with replacing(path) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows([cell(value) for value in row] for row in rows)
+        _write(file, header, rows)
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return the same as text, without the last line feed."""
+    text = io.StringIO()
+    _write(text, header, rows)
+    return text.getvalue().removesuffix("\n")
+
+
+def _write(file: IO[str], header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([cell(value) for value in row] for row in rows)
 
 
 def cell(value: Any) -> str:

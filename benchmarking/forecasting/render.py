@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarking.export.files import csv_text
 from benchmarking.forecasting.model.result import Forecast, Status
 from benchmarking.report.text import dollars, table
 from definitions import strict_json
@@ -26,11 +25,7 @@ def as_json(forecasts: Sequence[Forecast]) -> str:
 
 def as_csv(forecasts: Sequence[Forecast]) -> str:
     """Return CSV with the header `FIELDS`; empty cells where nothing can be said."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(FIELDS)
-    writer.writerows(["" if value is None else value for value in row.values()] for row in as_rows(forecasts))
-    return text.getvalue().rstrip("\n")
+    return csv_text(FIELDS, [list(row.values()) for row in as_rows(forecasts)])
 
 
 def as_table(forecasts: Sequence[Forecast]) -> str:

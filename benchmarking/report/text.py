@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -54,6 +54,6 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def configuration_text(configuration: Any, keys: Sequence[str]) -> str:
+def configuration_text(configuration: Mapping[str, Any], keys: Sequence[str]) -> str:
     """Return the given keys of a configuration as `key=value key=value`."""
     return " ".join(f"{key}={shown(configuration.get(key))}" for key in keys)

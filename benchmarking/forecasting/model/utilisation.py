@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.table import Canary
 
@@ -64,6 +64,6 @@ def utilisation_draws(
     return found
 
 
-def scale_of(values: Any) -> float:
+def scale_of(values: Iterable[float]) -> float:
     """Return 100 where utilisation is in percent, 1 where it is a share (no value passes 1)."""
     return 1.0 if float(max(values)) <= 1.0 else 100.0
