@@ -9,7 +9,7 @@ from benchmarking.forecasting.data.table import Canary
 from benchmarking.forecasting.model.columns import sizes_in_bytes
 from benchmarking.forecasting.model.growth_prior import GrowthPrior
 from benchmarking.forecasting.model.power_law import Growth, fit
-from benchmarking.forecasting.model.priors import UNKNOWN
+from benchmarking.forecasting.model.priors import UNKNOWN, Exponents
 from benchmarking.forecasting.model.unseen_terms import with_hidden_square, with_hidden_term
 
 if TYPE_CHECKING:
@@ -19,15 +19,20 @@ _RSS_NOISE_SD = 0.006
 """Repeats agree to about 0.2 %; the residual of a line is structural (allocator steps, copies, caches) and larger."""
 
 _RSS_DRIFT = 0.06
+"""Drift of the exponent (see `GrowthPrior`): allocators round, copy and free in ways that change with the size."""
 
+# Components (weight, mean, standard deviation) of the exponent of what grows in the peak.
 _RSS = ((0.7, 1.0, 0.02), (0.1, 0.6, 0.25), (0.12, 0.0, 0.03), (0.08, 1.8, 0.3))
-_RSS_BY_FAMILY: Mapping[str, tuple[tuple[float, float, float], ...]] = {
+_RSS_BY_FAMILY: Mapping[str, Exponents] = {
     "gaussian_process": ((0.75, 2.0, 0.02), (0.15, 1.0, 0.05), (0.1, 1.5, 0.4)),
     "kernel": ((0.4, 1.0, 0.03), (0.3, 2.0, 0.05), (0.3, 1.0, 0.5)),
     "neighbours": ((0.45, 1.0, 0.03), (0.35, 2.0, 0.05), (0.2, 1.2, 0.5)),
     "constant": ((1.0, 0.0, 0.02),),
 }
 _HARDLY, _NOISE_FLOOR, _FASTER = 0.03, 0.004, 1.25
+"""A peak that rose by less than the first is flat; means of repeats are known to the second; a last piece that is so many times as steep as
+the line before it, the third, goes on as it is."""
+
 _HIDDEN, _HIDDEN_DECADES = 0.15, 4.0
 """A flat peak hides, with probability `_HIDDEN`, a part within so many decades below it that grows with the data."""
 
@@ -35,10 +40,12 @@ _LET_GO = 0.15
 """Share of the peak of the imports that is free again afterwards, and under which a part that grows with the square may lie."""
 
 _LAST_PIECE_SD = 0.1
+"""Log-normal spread of a peak that goes on as its last piece rises."""
 
 _SQUARE = {UNKNOWN: 0.15, "kernel": 0.6, "neighbours": 0.4, "gaussian_process": 0.9}
 """Probability, by family, of a part that grows with the square of the data, such as a matrix of distances; none where not named."""
 
+# GPU memory is constant nine times of ten: it is the batch that fills it.
 _GPU = ((0.9, 0.0, 0.01), (0.1, 1.0, 0.05))
 
 GPU_BLOCK_BYTES = 2 * 1024**2
