@@ -24,9 +24,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--instance_type", default="ml.m5.large", help="what the jobs run on (default ml.m5.large)")
     parser.add_argument("--endpoint_url", default=None, help="another endpoint than AWS")
     given = parser.parse_args(arguments)
-    import boto3
+    from backends.common.aws_client import make_client
 
-    theirs = _look(lambda service: boto3.client(service, endpoint_url=given.endpoint_url), given, "the account", 5.0)
+    theirs = _look(lambda service: make_client(service, endpoint_url=given.endpoint_url), given, "the account", 5.0)
     from backends.emulator import Emulator
 
     with Emulator() as emulator:

@@ -89,16 +89,16 @@ class Emulator:
 
     def client(self, service: str) -> Any:
         """Return a boto3 client that needs no environment; it retries nothing."""
-        import boto3
-        from botocore.config import Config
+        from backends.common.aws_client import make_client
 
-        return boto3.client(
+        return make_client(
             service,
+            region=self._settings.region,
             endpoint_url=self.endpoint_url,
-            region_name=self._settings.region,
-            aws_access_key_id="emulated",
-            aws_secret_access_key="emulated",
-            config=Config(retries={"total_max_attempts": 1}, max_pool_connections=32),
+            access_key="emulated",
+            secret_key="emulated",
+            attempts=1,
+            connections=32,
         )
 
     def __enter__(self) -> Emulator:

@@ -20,10 +20,9 @@ from backends.sagemaker.aws.call_queue import Calls
 from backends.sagemaker.aws.clients import Clients, is_emulated
 from backends.sagemaker.aws.errors import as_cloud_errors
 from backends.sagemaker.aws.rate_limiter import Limiter
-from backends.sagemaker.aws.s3 import S3Checkpoints
-from backends.sagemaker.aws.waiting_checkpoints import WaitingCheckpoints
 from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.jobs import outcome
+from backends.sagemaker.jobs.checkpoints import S3Checkpoints, WaitingCheckpoints
 from backends.sagemaker.jobs.job import CloudJob, Phase, seconds
 from backends.sagemaker.jobs.job_table import Fleet
 from backends.sagemaker.jobs.options import Options, options_of

@@ -10,15 +10,12 @@ from backends.base import AdoptedJob, Capabilities, JobSpec
 from backends.events import Closed, Event, Rejected
 from backends.failures import Cause
 from backends.sagemaker.admin.checks import WARM_POOL
-from backends.sagemaker.admin.probes import Probes
+from backends.sagemaker.admin.probes import IN_THE_LOOP, Probes
 from backends.sagemaker.aws.clients import is_emulated
-from backends.sagemaker.aws.errors import Refusal
-from backends.sagemaker.aws.retry import Patience
+from backends.sagemaker.aws.errors import CallFailure
 from backends.sagemaker.backend import SageMakerBackend
 from backends.sagemaker.jobs.staging import named_types
 from backends.sagemaker.pools.pools import MatchKey
-
-_QUOTA_PATIENCE_S = 10.0
 
 
 class WarmPoolBackend(SageMakerBackend):
@@ -70,8 +67,8 @@ class WarmPoolBackend(SageMakerBackend):
         """Return how many instances of a type the account may keep warm; None where the quota cannot be looked up."""
         if instance_type not in self._quotas:
             types = {instance_type, *named_types(self._definition)}
-            found = Probes(self._clients, Patience(_QUOTA_PATIENCE_S)).quotas(WARM_POOL.format(name) for name in types)
-            known = {} if isinstance(found, Refusal) else found
+            found = Probes(self._clients, IN_THE_LOOP).quotas(WARM_POOL.format(name) for name in types)
+            known = {} if isinstance(found, CallFailure) else found
             for name in types:
                 quota = known.get(WARM_POOL.format(name))
                 self._quotas[name] = None if quota is None else quota.limit

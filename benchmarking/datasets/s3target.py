@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from backends.common.aws_client import make_client
 from definitions.errors import UserError
 
 _MARKER = "complete.json"
@@ -34,25 +35,7 @@ class S3Target:
 
     def client(self) -> Any:
         """Return a boto3 S3 client for the target; raises `UserError` where boto3 is not installed."""
-        try:
-            import boto3
-            from botocore.config import Config
-        except ImportError as error:
-            raise UserError("a data set has to be in S3", "the package boto3 is not installed", "pip install boto3") from error
-        config: dict[str, Any] = {"max_pool_connections": 16, "retries": {"mode": "standard", "max_attempts": 10}}
-        if self.endpoint_url:
-            # servers other than AWS want the bucket in the path and know few checksums
-            config |= {"s3": {"addressing_style": "path"}, "request_checksum_calculation": "when_required"}
-        if "//127.0.0.1:" in (self.endpoint_url or ""):
-            config["proxies"] = {}  # a proxy of the user's cannot reach this machine's loopback
-        return boto3.session.Session().client(
-            "s3",
-            endpoint_url=self.endpoint_url,
-            aws_access_key_id=self.access_key,
-            aws_secret_access_key=self.secret_key,
-            region_name=self.region,
-            config=Config(**config),
-        )
+        return make_client("s3", region=self.region, endpoint_url=self.endpoint_url, access_key=self.access_key, secret_key=self.secret_key)
 
 
 def upload(folder: Path, key: str, target: S3Target, *, threads: int = 8, client: Any = None) -> str:

@@ -64,13 +64,13 @@ def main(arguments: Sequence[str]) -> int:
 
 def _measured(leftovers: Leftovers, bucket_may_lack: bool) -> list[Place]:
     """Return what there is; the default bucket is made by the first run, so that there may be none."""
-    from backends.sagemaker.aws.errors import Kind, refusal_of
+    from backends.sagemaker.aws.errors import FailureKind, failure_of
 
     try:
         return leftovers.measure()
     except UserError as error:
-        refusal = refusal_of(error.__cause__) if error.__cause__ is not None else None
-        if refusal is None or refusal.kind is not Kind.MISSING or not bucket_may_lack:
+        failure = failure_of(error.__cause__)
+        if failure is None or failure.kind is not FailureKind.MISSING or not bucket_may_lack:
             raise
         return []
 

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import time
+import types
+
+import botocore.endpoint
 
 from backends.emulator import Emulator, Settings
 from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
 from backends.naming import TAG_KEY, tag_mark
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.retry import Patience
 
 ROLE = "arn:aws:iam::123456789012:role/trainer"
 BUCKET = "sagemaker-us-east-1-123456789012"
 QUOTAS = {WARM_POOL_QUOTA.format("*"): 10, SPOT_QUOTA.format("*"): 10, TRAINING_QUOTA.format("*"): 50}
 
 
-def cut(seconds):
-    """Sleep, but hardly."""
-    time.sleep(min(seconds, 0.02))
+def hasten(monkeypatch):
+    """Let clients that repeat calls hardly wait; return the waits that they asked for, in seconds."""
+    asked = []
 
+    def sleep(seconds):
+        asked.append(seconds)
+        time.sleep(min(seconds, 0.02))
 
-def quick():
-    """Patience whose waits are short."""
-    return Patience(sleep=cut)
+    monkeypatch.setattr(botocore.endpoint, "time", types.SimpleNamespace(sleep=sleep))
+    return asked
 
 
 class TagBench:

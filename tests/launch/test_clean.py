@@ -68,9 +68,9 @@ def test_more_than_a_batch_is_deleted_in_batches(bench, monkeypatch):
     monkeypatch.setattr("backends.sagemaker.aws.s3.BATCH", 10)
     bench.put(*(f"outrider/checkpoints/a/{number}" for number in range(25)))
     counted = []
-    monkeypatch.setattr("backends.sagemaker.aws.clients.Clients._count", lambda self, model, **rest: counted.append(model.name))
+    monkeypatch.setattr("backends.sagemaker.aws.clients.Clients._count", lambda self, event_name, **rest: counted.append(event_name))
     assert main(["clean", "--tag", "a", "--yes"]) == 0
-    assert counted.count("DeleteObjects") == 3
+    assert counted.count("before-send.s3.DeleteObjects") == 3
     assert bench.keys() == []
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from backends.checks import Check, Verdict
 from backends.sagemaker.admin.iam_policy import trusts_sagemaker
-from backends.sagemaker.aws.errors import Kind, Refusal, masked
+from backends.sagemaker.aws.errors import CallFailure, FailureKind, masked
 from backends.sagemaker.jobs.images import Image
 from definitions.instances import Price
 
@@ -44,14 +44,14 @@ def ecr_image(uri: str) -> EcrImage | None:
     return None if match is None else EcrImage(match[1], match[2], match[3], match[4] or "", match[5] or "")
 
 
-def check_credentials(answer: Mapping[str, Any] | Refusal) -> Check:
+def check_credentials(answer: Mapping[str, Any] | CallFailure) -> Check:
     """Return the check of GetCallerIdentity's answer; the account's id is not shown."""
-    if isinstance(answer, Refusal):
+    if isinstance(answer, CallFailure):
         return _refused("credentials", answer)
     return Check("credentials", Verdict.OK, masked(str(answer["Arn"]).rpartition(":")[2]))
 
 
-def check_role(arn: str, account: str, answer: Mapping[str, Any] | Refusal) -> Check:
+def check_role(arn: str, account: str, answer: Mapping[str, Any] | CallFailure) -> Check:
     """Return the check of the role that jobs run as.
 
     Args:
@@ -65,10 +65,10 @@ def check_role(arn: str, account: str, answer: Mapping[str, Any] | Refusal) -> C
         return Check("role", Verdict.FAILED, f"{name!r} is no ARN", "give it as arn:aws:iam::<account>:role/<name>")
     if account and owner != account:
         return Check("role", Verdict.FAILED, f"{name} belongs to another account", "give a role of the account that the credentials are of")
-    if isinstance(answer, Refusal):
-        if answer.kind is Kind.MISSING:
+    if isinstance(answer, CallFailure):
+        if answer.kind is FailureKind.MISSING:
             return Check("role", Verdict.FAILED, f"there is no role {name}", "`outrider doctor --cloudformation` makes one")
-        if answer.kind is Kind.DENIED:
+        if answer.kind is FailureKind.DENIED:
             return Check("role", Verdict.UNKNOWN, f"{name}: iam:GetRole is not allowed", "nothing, if jobs were run with it before")
         return _refused("role", answer)
     if not trusts_sagemaker(answer["Role"].get("AssumeRolePolicyDocument") or {}):
@@ -77,7 +77,7 @@ def check_role(arn: str, account: str, answer: Mapping[str, Any] | Refusal) -> C
     return Check("role", Verdict.OK, f"{name} exists and trusts SageMaker")
 
 
-def check_bucket(bucket: str, found: str | Refusal, region: str, made_when_missing: bool) -> Check:
+def check_bucket(bucket: str, found: str | CallFailure, region: str, made_when_missing: bool) -> Check:
     """Return the check of where the bucket is.
 
     Args:
@@ -87,10 +87,10 @@ def check_bucket(bucket: str, found: str | Refusal, region: str, made_when_missi
         made_when_missing: whether the first start makes it.
     """
     name = masked(bucket)
-    if isinstance(found, Refusal):
-        if found.kind is Kind.MISSING and made_when_missing:
+    if isinstance(found, CallFailure):
+        if found.kind is FailureKind.MISSING and made_when_missing:
             return Check("bucket", Verdict.OK, f"{name} does not exist yet; the first start makes it")
-        if found.kind is Kind.MISSING:
+        if found.kind is FailureKind.MISSING:
             return Check("bucket", Verdict.FAILED, f"there is no bucket {name}", f"aws s3 mb s3://{name} --region {region}")
         return _refused("bucket", found, name)
     if found != region:
@@ -99,14 +99,14 @@ def check_bucket(bucket: str, found: str | Refusal, region: str, made_when_missi
     return Check("bucket", Verdict.OK, f"{name} in {found}")
 
 
-def check_writable(where: str, problem: Refusal | None) -> Check:
+def check_writable(where: str, problem: CallFailure | None) -> Check:
     """Return the check of writing and deleting an object below a URI."""
     if problem is not None:
         return _refused("bucket is writable", problem, masked(where))
     return Check("bucket is writable", Verdict.OK, f"an object in {masked(where)} was written and deleted")
 
 
-def check_dataset(name: str, uri: str, found: str | Refusal, first: bool | Refusal | None, region: str) -> Check:
+def check_dataset(name: str, uri: str, found: str | CallFailure, first: bool | CallFailure | None, region: str) -> Check:
     """Return the check of a data set in S3.
 
     Args:
@@ -118,11 +118,11 @@ def check_dataset(name: str, uri: str, found: str | Refusal, first: bool | Refus
     """
     title, uri = f"data set {name}", masked(uri)
     for answer in (found, first):
-        if isinstance(answer, Refusal):
-            if answer.kind is Kind.DENIED:
+        if isinstance(answer, CallFailure):
+            if answer.kind is FailureKind.DENIED:
                 text = f"{uri}: these credentials may not look at it"
                 return Check(title, Verdict.UNKNOWN, text, "the role of the jobs has to be allowed to read it")
-            if answer.kind is Kind.MISSING:
+            if answer.kind is FailureKind.MISSING:
                 return Check(title, Verdict.FAILED, f"{uri}: there is no such bucket", "check the URI")
             return _refused(title, answer, uri)
     if found != region:
@@ -133,7 +133,7 @@ def check_dataset(name: str, uri: str, found: str | Refusal, first: bool | Refus
     return Check(title, Verdict.OK, f"{uri} in {found}")
 
 
-def check_quota(name: str, quota: Quota | Refusal | None, each: int, n_workers: int | None, region: str, without: str = "") -> Check:
+def check_quota(name: str, quota: Quota | CallFailure | None, each: int, n_workers: int | None, region: str, without: str = "") -> Check:
     """Return the check of a quota of instances.
 
     Args:
@@ -147,8 +147,8 @@ def check_quota(name: str, quota: Quota | Refusal | None, each: int, n_workers: 
     title = f"quota: {name}"
     if quota is None:
         return Check(title, Verdict.UNKNOWN, "Service Quotas does not list it", "check the instance type's name and the region")
-    if isinstance(quota, Refusal):
-        if quota.kind is Kind.DENIED:
+    if isinstance(quota, CallFailure):
+        if quota.kind is FailureKind.DENIED:
             return Check(title, Verdict.UNKNOWN, "servicequotas:ListServiceQuotas is not allowed", quota.advice)
         return Check(title, Verdict.UNKNOWN, str(quota), quota.advice)
     wanted = each * (n_workers or 1)
@@ -166,7 +166,7 @@ def check_quota(name: str, quota: Quota | Refusal | None, each: int, n_workers: 
     return Check(title, Verdict.OK, f"{has}: {quota.limit // each} job{'' if quota.limit // each == 1 else 's'} at once")
 
 
-def check_image(uri: str, facts: Image | None, exists: bool | Refusal | None, region: str, today: str) -> Check:
+def check_image(uri: str, facts: Image | None, exists: bool | CallFailure | None, region: str, today: str) -> Check:
     """Return the check of a training image.
 
     Args:
@@ -190,8 +190,8 @@ def check_image(uri: str, facts: Image | None, exists: bool | Refusal | None, re
         return Check(
             "image", Verdict.UNKNOWN, f"{name} is not in ECR, so that it cannot be looked up", "SageMaker has to be able to pull it"
         )
-    if isinstance(exists, Refusal):
-        if exists.kind is Kind.MISSING:
+    if isinstance(exists, CallFailure):
+        if exists.kind is FailureKind.MISSING:
             return Check("image", Verdict.FAILED, f"ECR has no {name}", "check repository and tag, or push it")
         return Check(
             "image", Verdict.UNKNOWN, f"{name} could not be looked up: {exists}", "the role of the jobs has to be allowed to pull it"
@@ -219,6 +219,6 @@ def check_price(instance_type: str, price: Price | None, region: str, capped: bo
     return Check(title, Verdict.WARNING, f"not known in {region}: its cost will be unknown, not zero", advice)
 
 
-def _refused(title: str, refusal: Refusal, what: str = "") -> Check:
-    text = f"{what}: {refusal}" if what else str(refusal)
-    return Check(title, Verdict.FAILED, text, refusal.advice, refused=True)
+def _refused(title: str, failure: CallFailure, what: str = "") -> Check:
+    text = f"{what}: {failure}" if what else str(failure)
+    return Check(title, Verdict.FAILED, text, failure.advice, refused=True)

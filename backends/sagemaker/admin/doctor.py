@@ -11,8 +11,7 @@ from backends.checks import Check, Verdict, problems
 from backends.sagemaker.admin import checks
 from backends.sagemaker.admin.probes import Probes
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.errors import Kind, Refusal, refusal_of
-from backends.sagemaker.aws.retry import Patience
+from backends.sagemaker.aws.errors import CallFailure, FailureKind, failure_of
 from backends.sagemaker.aws.s3 import joined, split_uri
 from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.jobs.images import image_facts
@@ -42,7 +41,6 @@ def run_checks(
     environ: Mapping[str, str],
     *,
     role: str = "",
-    patience: Patience | None = None,
     today: datetime.date | None = None,
 ) -> list[Check]:
     """Return all checks of a first start, in the order in which they are to be mended.
@@ -54,24 +52,23 @@ def run_checks(
         clients: of the region of the jobs.
         environ: the controller's environment.
         role: ARN in place of the definition's.
-        patience: makes the calls.
         today: for the age of images; by the clock where None.
     """
-    probes = Probes(clients, patience or Patience(patience_s=30.0))
+    probes = Probes(clients)
     try:
         region = clients.region
         identity = probes.call("sts", "get_caller_identity")
     except UserError as error:
         return [Check("AWS configuration", Verdict.FAILED, f"{error.asked}: {error.fact}", error.advice)]
     except Exception as error:
-        refusal = refusal_of(error)
-        if refusal is None:
+        failure = failure_of(error)
+        if failure is None:
             raise
-        identity, region = refusal, ""
+        identity, region = failure, ""
     found = [checks.check_credentials(identity)]
-    if isinstance(identity, Refusal) and identity.kind in (Kind.CREDENTIALS, Kind.UNREACHABLE):
+    if isinstance(identity, CallFailure) and identity.kind in (FailureKind.CREDENTIALS, FailureKind.UNREACHABLE):
         return [*found, Check("all else", Verdict.UNKNOWN, "nothing more can be asked without credentials and a connection")]
-    account_id = "" if isinstance(identity, Refusal) else str(identity["Account"])
+    account_id = "" if isinstance(identity, CallFailure) else str(identity["Account"])
     block = definition.block(backend, SageMakerBlock) if definition is not None else None
     account = _Account(
         region=region,
@@ -133,10 +130,10 @@ def _definition_checks(
     except OutriderError as error:
         found.append(_of_user_error("definition", error))
     except Exception as error:
-        refusal = refusal_of(error)
-        if refusal is None:
+        failure = failure_of(error)
+        if failure is None:
             raise
-        found.append(Check("definition", Verdict.UNKNOWN, str(refusal), refusal.advice))
+        found.append(Check("definition", Verdict.UNKNOWN, str(failure), failure.advice))
     found += _dataset_checks(probes, definition, account.region)
     found += _instance_checks(probes, definition, options, backend, instance_types, environ, account.region)
     if options is not None:
@@ -193,7 +190,7 @@ def _instance_checks(
     quotas = probes.quotas(name for name, _ in wanted)
     each = most_instances(definition)
     for name, without in wanted:
-        quota = quotas if isinstance(quotas, Refusal) else quotas.get(name)
+        quota = quotas if isinstance(quotas, CallFailure) else quotas.get(name)
         found.append(checks.check_quota(name, quota, each, definition.n_workers, region, without))
     capped = definition.budget.max_cost is not None
     tables = load_tables(environ=environ)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from backends.sagemaker.aws.errors import as_cloud_errors
-from backends.sagemaker.aws.retry import Patience
 from definitions.files import replacing
 from definitions.instances import PRICE_COLUMNS, read_prices
 
@@ -47,9 +46,7 @@ class Fetched:
     skipped: int
 
 
-def fetch_prices(
-    client: Any, region: str, instance_types: Sequence[str] | None, now_s: float, patience: Patience | None = None, source: str = "AWS"
-) -> Fetched:
+def fetch_prices(client: Any, region: str, instance_types: Sequence[str] | None, now_s: float, source: str = "AWS") -> Fetched:
     """Return the on-demand prices of training in a region.
 
     What identifies a training instance differs between published readings of the Price List (`instanceName` or `instanceType`,
@@ -61,20 +58,18 @@ def fetch_prices(
         region: code of the region, e.g. `eu-west-1`.
         instance_types: those that are wanted; None for all.
         now_s: UTC seconds since the epoch, whose day becomes the rows' date.
-        patience: makes the calls.
         source: who answers.
 
     Raises:
         CloudError: AWS refuses.
     """
-    calling = patience or Patience()
     date = datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%d")
     found: dict[str, PriceRow] = {}
     skipped = 0
     # The narrower question takes a few pages; where nothing goes by that name the wider one takes some dozens.
     for narrower in ({"component": "Training"}, {}):
         with as_cloud_errors(f"prices of training in {region} (pricing:GetProducts)"):
-            products = list(_products(client, {"regionCode": region, **narrower}, calling))
+            products = list(_products(client, {"regionCode": region, **narrower}))
         for text in products:
             product = _parsed(text)
             if not _is_training(product, region):
@@ -109,7 +104,7 @@ def store_prices(path: Path, rows: Sequence[PriceRow]) -> None:
         writer.writerows(astuple(kept[key]) for key in sorted(kept))
 
 
-def _products(client: Any, filters: Mapping[str, str], calling: Patience) -> Iterator[Any]:
+def _products(client: Any, filters: Mapping[str, str]) -> Iterator[Any]:
     request: dict[str, Any] = {
         "ServiceCode": _SERVICE,
         "Filters": [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in filters.items()],
@@ -117,7 +112,7 @@ def _products(client: Any, filters: Mapping[str, str], calling: Patience) -> Ite
         "MaxResults": _PAGE,
     }
     while True:
-        page = calling(client.get_products, **request)
+        page = client.get_products(**request)
         yield from page.get("PriceList", [])
         if not page.get("NextToken"):
             return

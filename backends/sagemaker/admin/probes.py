@@ -7,79 +7,81 @@ from collections.abc import Iterable
 from typing import Any
 
 from backends.sagemaker.admin.checks import Quota, ecr_image
+from backends.sagemaker.aws.buckets import region_in, region_of
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.errors import Kind, Refusal, refusal_of
-from backends.sagemaker.aws.retry import Patience
+from backends.sagemaker.aws.errors import CallFailure, FailureKind, failure_of
 from backends.sagemaker.aws.s3 import joined, split_uri
+
+IN_THE_LOOP = 5
+"""Attempts for who asks in the loop's own thread, and so may wait for some seconds only."""
 
 
 class Probes:
-    """Calls that only look, except for one object that is written and deleted. What AWS refuses is an answer too.
+    """Calls that only look, except for one object that is written and deleted; a failed call is an answer too.
 
     Args:
         clients: of the region of the jobs.
-        patience: makes the calls.
+        attempts: times that a call is made at most where it is throttled or fails; None for as often as the clients' own.
     """
 
-    def __init__(self, clients: Clients, patience: Patience) -> None:
-        self._clients, self._patience = clients, patience
+    def __init__(self, clients: Clients, attempts: int | None = None) -> None:
+        self._clients, self._attempts = clients, attempts
 
     def call(self, service: str, operation: str, **arguments: Any) -> Any:
-        """Return the answer of a call, or a `Refusal`; raises `UserError` where not even a client can be made."""
-
-        def once(**arguments: Any) -> Any:
-            try:
-                return getattr(self._clients.get(service), operation)(**arguments)
-            except Exception as error:
-                refusal = refusal_of(error)
-                # Who cannot be reached now is not waited for: the person at the terminal is to mend it.
-                if refusal is not None and refusal.kind is Kind.UNREACHABLE:
-                    return refusal
-                raise
-
+        """Return the answer of a call, or a `CallFailure`; raises `UserError` where not even a client can be made."""
         try:
-            return self._patience(once, **arguments)
+            return self._answer(service, operation, **arguments)
         except Exception as error:
-            refusal = refusal_of(error)
-            if refusal is None:
+            failure = failure_of(error)
+            if failure is None:
                 raise
-            return refusal
+            return failure
 
-    def bucket_region(self, bucket: str, region: str) -> str | Refusal:
+    def _answer(self, service: str, operation: str, **arguments: Any) -> Any:
+        # Once to begin with: who cannot be reached now is not waited for, as the person at the terminal is to mend it.
+        try:
+            return getattr(self._clients.get(service, attempts=1), operation)(**arguments)
+        except Exception as error:
+            failure = failure_of(error)
+            if failure is None or failure.kind not in (FailureKind.THROTTLED, FailureKind.SERVICE):
+                raise
+        return getattr(self._clients.get(service, self._attempts), operation)(**arguments)
+
+    def bucket_region(self, bucket: str, region: str) -> str | CallFailure:
         """Return where a bucket is; one that does not say is taken to be in `region`."""
         try:
-            answer = self._patience(self._clients.get("s3").head_bucket, Bucket=bucket)
+            answer = self._answer("s3", "head_bucket", Bucket=bucket)
         except Exception as error:
-            refusal = refusal_of(error)
-            if refusal is None:
+            failure = failure_of(error)
+            if failure is None:
                 raise
-            elsewhere = _headers(getattr(error, "response", {})).get("x-amz-bucket-region")
-            return elsewhere if elsewhere and elsewhere != region and refusal.kind is not Kind.MISSING else refusal
-        return str(answer.get("BucketRegion") or _headers(answer).get("x-amz-bucket-region") or region)
+            elsewhere = region_in(error)
+            return elsewhere if elsewhere and elsewhere != region and failure.kind is not FailureKind.MISSING else failure
+        return region_of(answer, region)
 
-    def writing_problem(self, bucket: str, prefix: str) -> Refusal | None:
+    def writing_problem(self, bucket: str, prefix: str) -> CallFailure | None:
         """Return why an object could not be written and deleted below the prefix; None where it could."""
         place = {"Bucket": bucket, "Key": f"{joined(prefix, 'doctor')}{secrets.token_hex(8)}"}
         for operation, arguments in (("put_object", {**place, "Body": b"outrider doctor"}), ("delete_object", place)):
             answer = self.call("s3", operation, **arguments)
-            if isinstance(answer, Refusal):
+            if isinstance(answer, CallFailure):
                 return answer
         return None
 
-    def has_objects(self, uri: str) -> bool | Refusal:
+    def has_objects(self, uri: str) -> bool | CallFailure:
         """Return whether there is an object below an `s3://` URI."""
         bucket, key = split_uri(uri)
         answer = self.call("s3", "list_objects_v2", Bucket=bucket, Prefix=key, MaxKeys=1)
-        return answer if isinstance(answer, Refusal) else bool(answer.get("Contents"))
+        return answer if isinstance(answer, CallFailure) else bool(answer.get("Contents"))
 
-    def quotas(self, names: Iterable[str]) -> dict[str, Quota] | Refusal:
+    def quotas(self, names: Iterable[str]) -> dict[str, Quota] | CallFailure:
         """Return the account's quotas of these names; those that the account never had changed have their default."""
         wanted, found = set(names), dict[str, Quota]()
         for operation in ("list_service_quotas", "list_aws_default_service_quotas"):
             request: dict[str, Any] = {"ServiceCode": "sagemaker", "MaxResults": 100}
             while wanted - set(found):
                 page = self.call("service-quotas", operation, **request)
-                if isinstance(page, Refusal):
+                if isinstance(page, CallFailure):
                     return page
                 for one in page["Quotas"]:
                     if one["QuotaName"] in wanted:
@@ -89,15 +91,11 @@ class Probes:
                 request["NextToken"] = page["NextToken"]
         return found
 
-    def image_exists(self, uri: str) -> bool | Refusal | None:
+    def image_exists(self, uri: str) -> bool | CallFailure | None:
         """Return whether ECR has an image; None where it is no image in ECR, or calls go to the emulator, which has no images."""
         place = ecr_image(uri)
         if place is None or self._clients.emulated:
             return None
         image = {"imageDigest": place.digest} if place.digest else {"imageTag": place.tag or "latest"}
         answer = self.call("ecr", "describe_images", registryId=place.account, repositoryName=place.repository, imageIds=[image])
-        return answer if isinstance(answer, Refusal) else bool(answer.get("imageDetails"))
-
-
-def _headers(answer: Any) -> dict[str, str]:
-    return dict(answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}))
+        return answer if isinstance(answer, CallFailure) else bool(answer.get("imageDetails"))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from backends.sagemaker.aws import s3
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.retry import Patience
 from definitions.errors import UserError
 
 PLACES = ("checkpoints", "output", "jobs")
@@ -37,17 +36,15 @@ class Leftovers:
         bucket: its name.
         prefix: where in it Outrider keeps everything.
         tag: of the experiments, not empty and without slashes.
-        patience: makes the calls.
 
     Raises:
         UserError: a tag that would reach beyond itself.
     """
 
-    def __init__(self, clients: Clients, bucket: str, prefix: str, tag: str, patience: Patience | None = None) -> None:
+    def __init__(self, clients: Clients, bucket: str, prefix: str, tag: str) -> None:
         if not tag or "/" in tag:
             raise UserError(f"--tag {tag!r}", "a tag has letters, digits and hyphens", "give the --experiment_tag of the run")
         self._clients, self._bucket = clients, bucket
-        self._patience = patience or Patience()
         self._places = [s3.joined(prefix, place, tag) for place in PLACES]
 
     def measure(self) -> list[Place]:
@@ -55,7 +52,7 @@ class Leftovers:
         found = []
         for place in self._places:
             objects = size_bytes = 0
-            for _, size in s3.objects(self._clients.get("s3"), self._bucket, place, self._patience):
+            for _, size in s3.objects(self._clients.get("s3"), self._bucket, place):
                 objects += 1
                 size_bytes += size
             found.append(Place(place, objects, size_bytes))
@@ -65,10 +62,10 @@ class Leftovers:
         """Delete all of it, a thousand objects at a time, and return why some could not be; raises as `measure`."""
         problems = []
         for place in self._places:
-            keys = (key for key, _ in s3.objects(self._clients.get("s3"), self._bucket, place, self._patience))
+            keys = (key for key, _ in s3.objects(self._clients.get("s3"), self._bucket, place))
             while batch := list(itertools.islice(keys, s3.BATCH)):
                 try:
-                    s3.delete_keys(self._clients.get("s3"), self._bucket, batch, self._patience)
+                    s3.delete_keys(self._clients.get("s3"), self._bucket, batch)
                 except UserError as error:
                     problems.append(str(error))
         return tuple(problems)

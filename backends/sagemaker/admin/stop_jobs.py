@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from backends.naming import TAG_FORM, TAG_KEY, tag_mark
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.errors import Kind, Refusal, refusal_of
-from backends.sagemaker.aws.retry import Patience
+from backends.sagemaker.aws.errors import CallFailure, FailureKind, failure_of
 from definitions.errors import UserError
 
 _OVER = ("Completed", "Failed", "Stopped", "Deleting")
@@ -94,7 +94,7 @@ class _Entry:
     ours: bool | None = None
     asked: bool = False
     released: bool = False
-    problem: Refusal | None = None
+    problem: CallFailure | None = None
 
 
 class TagJobs:
@@ -105,14 +105,20 @@ class TagJobs:
     Args:
         clients: of the region to look in.
         tag: of the experiments.
-        patience: makes the calls.
         page_gap_s: seconds between two list calls, of which an account has two a second in all.
+        monotonic: a clock in seconds; `sleep`: waits so many of them.
     """
 
-    def __init__(self, clients: Clients, tag: str, patience: Patience | None = None, page_gap_s: float = 1.0) -> None:
+    def __init__(
+        self,
+        clients: Clients,
+        tag: str,
+        page_gap_s: float = 1.0,
+        monotonic: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._clients, self._tag = clients, tag
-        self._patience = patience or Patience()
-        self._page_gap_s = page_gap_s
+        self._page_gap_s, self._monotonic, self._sleep = page_gap_s, monotonic, sleep
         self._entries: dict[str, _Entry] = {}
 
     def running(self) -> list[str]:
@@ -138,8 +144,7 @@ class TagJobs:
         Raises:
             ClientError, BotoCoreError: AWS refuses the first listing, so that nothing is known.
         """
-        monotonic = self._patience.monotonic
-        end = monotonic() + longest_s
+        end = self._monotonic() + longest_s
         self._sweep(None)
         trouble = told = ""
         while True:
@@ -148,22 +153,22 @@ class TagJobs:
             waited = [entry for entry in self._entries.values() if entry.ours and entry.now.live and not _hopeless(entry)]
             if not wait or not waited:
                 break
-            if monotonic() + poll_s > end:
+            if self._monotonic() + poll_s > end:
                 trouble = f"not all were gone after {longest_s:.0f} s"
                 break
             line = f"waiting for {len(waited)} of {sum(entry.ours is True for entry in self._entries.values())} jobs"
             if line != told:
                 told = line
                 say(line)
-            self._patience.sleep(poll_s)
+            self._sleep(poll_s)
             known = set(self._entries)
             try:
                 self._sweep(min(entry.before.created_at for entry in waited))
             except Exception as error:
-                refusal = refusal_of(error)
-                if refusal is None:
+                failure = failure_of(error)
+                if failure is None:
                     raise
-                trouble = f"their end could not be awaited: {refusal}"
+                trouble = f"their end could not be awaited: {failure}"
                 break
             if any(entry.ours for name, entry in self._entries.items() if name not in known):
                 say("jobs of the tag still start: a controller of it runs somewhere; end that first")
@@ -187,27 +192,27 @@ class TagJobs:
             request["CreationTimeAfter"] = since - datetime.timedelta(seconds=1)
         sagemaker = self._clients.get("sagemaker")
         while True:
-            page = self._patience(sagemaker.list_training_jobs, **request)
+            page = sagemaker.list_training_jobs(**request)
             for one in page["TrainingJobSummaries"]:
                 pool = one.get("WarmPoolStatus", {}).get("Status", "")
                 yield JobOfTag(one["TrainingJobName"], one["TrainingJobArn"], one["TrainingJobStatus"], pool, one["CreationTime"])
             if not page.get("NextToken"):
                 return
             request["NextToken"] = page["NextToken"]
-            self._patience.sleep(self._page_gap_s)
+            self._sleep(self._page_gap_s)
 
     def _recognise(self, entry: _Entry) -> None:
         request: dict[str, Any] = {"ResourceArn": entry.now.arn}
         tags: dict[str, str] = {}
         try:
             while True:
-                page = self._patience(self._clients.get("sagemaker").list_tags, **request)
+                page = self._clients.get("sagemaker").list_tags(**request)
                 tags |= {one["Key"]: one["Value"] for one in page["Tags"]}
                 if not page.get("NextToken"):
                     break
                 request["NextToken"] = page["NextToken"]
         except Exception as error:
-            entry.problem = refusal_of(error)
+            entry.problem = failure_of(error)
             if entry.problem is None:
                 raise
             return
@@ -226,9 +231,9 @@ class TagJobs:
 
     def _try(self, entry: _Entry, call: Callable[..., Any], **arguments: Any) -> bool:
         try:
-            self._patience(call, **arguments)
+            call(**arguments)
         except Exception as error:
-            entry.problem = refusal_of(error)
+            entry.problem = failure_of(error)
             if entry.problem is None:
                 raise
             return False
@@ -238,7 +243,7 @@ class TagJobs:
 
 def _hopeless(entry: _Entry) -> bool:
     # All else may be that the job or its pool ended meanwhile, which the next look shows.
-    return entry.problem is not None and entry.problem.kind in (Kind.DENIED, Kind.CREDENTIALS)
+    return entry.problem is not None and entry.problem.kind in (FailureKind.DENIED, FailureKind.CREDENTIALS)
 
 
 def _handled(entry: _Entry, waited: bool) -> Handled:

@@ -1,4 +1,4 @@
-"""Makes AWS calls on threads, paced and repeated where trouble passes by itself; answers are handled in the caller's thread.
+"""Makes AWS calls on threads, paced and repeated where failure passes by itself; answers are handled in the caller's thread.
 
 Used by the back-end, whose only way to call AWS while it runs this is.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from backends.sagemaker.aws.failure_kinds import PASSING, Kind, Trouble, trouble_of
+from backends.sagemaker.aws.errors import TRANSIENT, CallFailure, FailureKind, failure_of
 from backends.sagemaker.aws.rate_limiter import Limiter
 
 _CREDENTIALS_PAUSE_S = 15.0
@@ -31,9 +31,9 @@ class Call:
         operation: its name, by which it is paced.
         make: makes it, on a thread.
         done: takes its answer, in the thread of `Calls.turn`.
-        failed: takes a trouble that does not pass by itself.
+        failed: takes a failure that does not pass by itself.
         wanted: says whether it is still to be made; asked right before.
-        troubles: how often it met a trouble that passes.
+        troubles: how often it met a failure that passes.
         not_before: when it may be made again.
         sent_at, answered_at: the last time it was made, and when that was answered.
         flying: whether it is on its way.
@@ -43,7 +43,7 @@ class Call:
     operation: str
     make: Callable[[], Any]
     done: Callable[[Any], None]
-    failed: Callable[[Trouble], None]
+    failed: Callable[[CallFailure], None]
     wanted: Callable[[], bool] = lambda: True
     troubles: int = 0
     not_before: float = -math.inf
@@ -180,21 +180,21 @@ class Calls:
             self._limiter.succeeded(call.operation, now)
             call.done(answer)
             return
-        trouble = trouble_of(error)
-        if trouble is None:
+        failure = failure_of(error)
+        if failure is None:
             raise error
-        if trouble.kind not in PASSING:
-            call.failed(trouble)
+        if failure.kind not in TRANSIENT and failure.kind is not FailureKind.CREDENTIALS:
+            call.failed(failure)
             return
         call.troubles += 1
-        call.doubtful = call.doubtful or trouble.kind is Kind.SERVICE
-        if trouble.kind is Kind.THROTTLED:
+        call.doubtful = call.doubtful or failure.kind in (FailureKind.SERVICE, FailureKind.UNREACHABLE)
+        if failure.kind is FailureKind.THROTTLED:
             self._limiter.throttled(call.operation, now)
             self._say(f"waiting for the API: {call.operation} is throttled")
             self._waiting.setdefault(call.operation, deque()).appendleft(call)
-        elif trouble.kind is Kind.CREDENTIALS:
+        elif failure.kind is FailureKind.CREDENTIALS:
             self._paused_until = now + _CREDENTIALS_PAUSE_S
-            self._say(f"the AWS credentials are not accepted ({trouble.message}); renew them, and the run goes on by itself")
+            self._say(f"the AWS credentials are not accepted ({failure.line}); renew them, and the run goes on by itself")
             self._renew()
             self._waiting.setdefault(call.operation, deque()).appendleft(call)
         else:
@@ -202,7 +202,7 @@ class Calls:
             call.not_before = now + pause_s
             self._later.append(call)
             if call.troubles >= _TOLD_AFTER:
-                self._say(f"the service does not answer {call.operation}: {trouble.message}")
+                self._say(f"the service does not answer {call.operation}: {failure.line}")
 
     def _say(self, text: str) -> None:
         # Where every third call is throttled, the same sentence a hundred times would tell nobody more.

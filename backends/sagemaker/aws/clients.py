@@ -1,4 +1,4 @@
-"""AWS clients of one experiment: made once, counted by operation, never retrying by themselves. Used by all that calls AWS."""
+"""AWS clients of one experiment or command: made once each, counted by operation, with credentials that can be renewed."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import threading
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
+from backends.common.aws_client import ATTEMPTS, is_loopback, make_client, make_session
 from definitions.errors import UserError
 
 
 class Clients:
     """boto3 clients by service; safe to use from several threads.
 
-    Retries are left to the caller, so that every call passes one limiter and is counted once.
-
     Args:
         region: None for boto3's own search.
         environ: the controller's environment; only the endpoint is looked up here, the rest is boto3's own search.
         connections: that a client keeps open at most.
+        attempts: times that each call is made at most where `get` is not told otherwise.
     """
 
-    def __init__(self, region: str | None, environ: Mapping[str, str], connections: int = 16) -> None:
+    def __init__(self, region: str | None, environ: Mapping[str, str], connections: int = 16, attempts: int = ATTEMPTS) -> None:
         self._given_region = region
         self._environ = dict(environ)
-        self._connections = connections
+        self._connections, self._attempts = connections, attempts
         self._lock = threading.Lock()
         self._session: Any = None
-        self._clients: dict[str, Any] = {}
+        self._clients: dict[tuple[str, int], Any] = {}
         self.counts: Counter[str] = Counter()
+        """How often each operation was called, every attempt counted."""
 
     @property
     def region(self) -> str:
@@ -54,13 +54,19 @@ class Clients:
         """Whether calls go to this machine instead of AWS."""
         return is_emulated(self._environ)
 
-    def get(self, service: str) -> Any:
-        """Return the client of a service, e.g. `sagemaker`, `logs`, `s3`, `sts`, `pricing`, `service-quotas`, `iam`."""
+    def get(self, service: str, attempts: int | None = None) -> Any:
+        """Return the client of a service.
+
+        Args:
+            service: `sagemaker`, `logs`, `s3`, `sts`, `pricing`, `service-quotas`, `iam` or `ecr`.
+            attempts: times that each call is made at most; 1 for the call queue, which paces and repeats calls itself without blocking.
+        """
         region = "us-east-1" if service == "pricing" else self.region
+        key = service, self._attempts if attempts is None else attempts
         with self._lock:
-            if service not in self._clients:
-                self._clients[service] = self._make(service, region)
-            return self._clients[service]
+            if key not in self._clients:
+                self._clients[key] = self.make(*key, region)
+            return self._clients[key]
 
     def renew(self) -> None:
         """Forget all clients, so that credentials that were renewed meanwhile are found."""
@@ -68,39 +74,34 @@ class Clients:
             self._session = None
             self._clients = {}
 
-    def _make(self, service: str, region: str) -> Any:
-        from botocore.config import Config
-
-        endpoint = self._environ.get(f"AWS_ENDPOINT_URL_{service.upper().replace('-', '_')}") or self._environ.get("AWS_ENDPOINT_URL")
-        options: dict[str, Any] = {
-            "retries": {"total_max_attempts": 1},
-            "max_pool_connections": self._connections,
-            "connect_timeout": 10,
-            "read_timeout": 60,
-        }
-        if self.emulated:
-            options["proxies"] = {}  # a proxy of the user's cannot reach this machine's loopback
-        if endpoint and service == "s3":
-            options |= {"s3": {"addressing_style": "path"}, "request_checksum_calculation": "when_required"}
-        client = self._made_session().client(service, region_name=region, endpoint_url=endpoint, config=Config(**options))
-        client.meta.events.register("before-call", self._count)
+    def make(self, service: str, attempts: int, region: str) -> Any:
+        """Return a new client; whoever observes or changes calls extends this."""
+        client = make_client(
+            service,
+            region=region,
+            endpoint_url=endpoint_of(service, self._environ),
+            attempts=attempts,
+            connections=self._connections,
+            session=self._made_session(),
+        )
+        client.meta.events.register("before-send", self._count)
         return client
 
     def _made_session(self) -> Any:
         if self._session is None:
-            try:
-                import boto3
-            except ImportError as error:
-                raise UserError("this back-end talks to AWS", "the package boto3 is not installed", "pip install boto3") from error
-            self._session = boto3.session.Session()
+            self._session = make_session()
         return self._session
 
-    def _count(self, model: Any, **_: Any) -> None:
+    def _count(self, event_name: str, **_: Any) -> None:
         with self._lock:
-            self.counts[str(model.name)] += 1
+            self.counts[event_name.rpartition(".")[2]] += 1
+
+
+def endpoint_of(service: str, environ: Mapping[str, str]) -> str | None:
+    """Return the URL that the environment sends a service's calls to; None for AWS's own."""
+    return environ.get(f"AWS_ENDPOINT_URL_{service.upper().replace('-', '_')}") or environ.get("AWS_ENDPOINT_URL") or None
 
 
 def is_emulated(environ: Mapping[str, str]) -> bool:
     """Return whether the environment sends AWS calls to this machine, where nothing real is spent."""
-    host = urlsplit(environ.get("AWS_ENDPOINT_URL_SAGEMAKER") or environ.get("AWS_ENDPOINT_URL") or "").hostname
-    return host in ("127.0.0.1", "localhost", "::1")
+    return is_loopback(endpoint_of("sagemaker", environ))

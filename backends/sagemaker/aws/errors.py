@@ -1,4 +1,4 @@
-"""What AWS refused and why, in words for a person and without account ids. Pure; used by `doctor`, `stop` and `clean`."""
+"""Why a call of AWS failed: by what can be done about it, in words for a person, without account ids. Pure."""
 
 from __future__ import annotations
 
@@ -12,33 +12,41 @@ from typing import Any
 from definitions.errors import EXIT_CLOUD, OutriderError
 
 
-class Kind(enum.StrEnum):
-    """Kinds of refusals, by what a person can do about them."""
+class FailureKind(enum.StrEnum):
+    """Kinds of failed calls, by what can be done about them."""
 
     CREDENTIALS = "credentials"
     UNREACHABLE = "unreachable"
-    DENIED = "denied"
-    MISSING = "missing"
     THROTTLED = "throttled"
     SERVICE = "service"
+    QUOTA = "quota"
+    CAPACITY = "capacity"
+    DENIED = "denied"
+    MISSING = "missing"
+    EXISTS = "exists"
+    OVER = "over"
+    """The job has ended, or is ending, so that nothing about it can be changed any more."""
     OTHER = "other"
 
 
+TRANSIENT = frozenset({FailureKind.THROTTLED, FailureKind.SERVICE, FailureKind.UNREACHABLE})
+"""Kinds that pass by themselves, so that the same call can succeed a little later."""
+
 # Answers to HEAD have no body, thus a status for a code; with credentials that have expired S3's is a bare 400.
-_CODES: dict[Kind, frozenset[str]] = {
+_CODES: dict[FailureKind, frozenset[str]] = {
     kind: frozenset(codes.split())
     for kind, codes in {
-        Kind.CREDENTIALS: """ExpiredToken ExpiredTokenException RequestExpired InvalidClientTokenId UnrecognizedClientException
+        FailureKind.CREDENTIALS: """ExpiredToken ExpiredTokenException RequestExpired InvalidClientTokenId UnrecognizedClientException
             InvalidAccessKeyId SignatureDoesNotMatch InvalidSignatureException AuthFailure InvalidToken TokenRefreshRequired
             MissingAuthenticationToken MissingAuthenticationTokenException IncompleteSignature IncompleteSignatureException
             RequestTimeTooSkewed 400 401""",
-        Kind.DENIED: """AccessDenied AccessDeniedException UnauthorizedOperation NotAuthorized AllAccessDisabled OptInRequired
+        FailureKind.DENIED: """AccessDenied AccessDeniedException UnauthorizedOperation NotAuthorized AllAccessDisabled OptInRequired
             SubscriptionRequiredException AuthorizationError 403""",
-        Kind.MISSING: """NoSuchBucket NoSuchKey NoSuchEntity ResourceNotFound ResourceNotFoundException RepositoryNotFoundException
+        FailureKind.MISSING: """NoSuchBucket NoSuchKey NoSuchEntity ResourceNotFound ResourceNotFoundException RepositoryNotFoundException
             ImageNotFoundException NoSuchResourceException 404""",
-        Kind.THROTTLED: """Throttling ThrottlingException ThrottledException RequestThrottled RequestThrottledException SlowDown
+        FailureKind.THROTTLED: """Throttling ThrottlingException ThrottledException RequestThrottled RequestThrottledException SlowDown
             TooManyRequestsException RequestLimitExceeded PriorRequestNotComplete BandwidthLimitExceeded 429 503""",
-        Kind.SERVICE: "InternalError InternalFailure InternalServerError ServiceUnavailable 500 502 504",
+        FailureKind.SERVICE: "InternalError InternalFailure InternalServerError ServiceUnavailable RequestTimeout 500 502 504",
     }.items()
 }
 _CREDENTIAL_ERRORS = {
@@ -46,18 +54,21 @@ _CREDENTIAL_ERRORS = {
     *("SSOError", "LoginError", "ProfileNotFound", "ConfigParseError", "ConfigNotFound"),
 }
 _ADVICE = {
-    Kind.CREDENTIALS: "renew them (aws sso login, aws configure, or AWS_* variables); `aws sts get-caller-identity` shows if they work",
-    Kind.UNREACHABLE: "check the region's name, the network and the proxy (HTTPS_PROXY, NO_PROXY), and AWS_ENDPOINT_URL if it is set",
-    Kind.DENIED: "let the account's administrator allow it: `outrider doctor --policy` prints what is needed",
-    Kind.MISSING: "check the name and the region",
-    Kind.THROTTLED: "try again later",
-    Kind.SERVICE: "try again later",
-    Kind.OTHER: "",
+    FailureKind.CREDENTIALS: "renew them (aws sso login, aws configure, or AWS_* variables); "
+    "`aws sts get-caller-identity` shows if they work",
+    FailureKind.UNREACHABLE: "check the region's name, the network and the proxy (HTTPS_PROXY, NO_PROXY), "
+    "and AWS_ENDPOINT_URL if it is set",
+    FailureKind.DENIED: "let the account's administrator allow it: `outrider doctor --policy` prints what is needed",
+    FailureKind.MISSING: "check the name and the region",
+    FailureKind.THROTTLED: "try again later",
+    FailureKind.SERVICE: "try again later",
 }
+_QUOTA = re.compile(r"'([^']{1,200})' is (\d+)")
+_OVER = re.compile(r"status|terminal|cannot be (?:stopped|updated)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Refusal:
+class CallFailure:
     """One call that did not do what it was asked.
 
     Args:
@@ -67,20 +78,26 @@ class Refusal:
         message: its text, account ids and keys masked.
     """
 
-    kind: Kind
+    kind: FailureKind
     operation: str
     code: str
     message: str
 
     @property
-    def transient(self) -> bool:
-        """Whether the same call can succeed a little later."""
-        return self.kind in (Kind.THROTTLED, Kind.SERVICE, Kind.UNREACHABLE)
-
-    @property
     def advice(self) -> str:
         """What to do now; may be empty."""
-        return _ADVICE[self.kind]
+        return _ADVICE.get(self.kind, "")
+
+    @property
+    def quota_limit(self) -> int | None:
+        """Value of the quota that was reached; None where the message does not tell, or it is no quota."""
+        found = _QUOTA.search(self.message) if self.kind is FailureKind.QUOTA else None
+        return None if found is None else int(found[2])
+
+    @property
+    def line(self) -> str:
+        """The whole on one line of at most 500 characters."""
+        return one_line(str(self))
 
     def __str__(self) -> str:
         said = self.message if self.code in self.message else f"{self.code}: {self.message}"
@@ -88,47 +105,77 @@ class Refusal:
 
 
 class CloudError(OutriderError):
-    """AWS refused what a command needs; shown without a traceback."""
+    """AWS does not do what a command or an experiment needs; shown without a traceback."""
 
     exit_code = EXIT_CLOUD
 
-    def __init__(self, asked: str, refusal: Refusal) -> None:
-        self.refusal = refusal
-        super().__init__("\n  ".join(part for part in (masked(asked), str(refusal), refusal.advice) if part))
+    def __init__(self, asked: str, failure: CallFailure) -> None:
+        self.failure = failure
+        super().__init__("\n  ".join(part for part in (masked(asked), str(failure), failure.advice) if part))
 
 
-def refusal_of(error: BaseException) -> Refusal | None:
-    """Return what an exception of boto3 or botocore means; None for one that is not theirs."""
+def failure_of(error: BaseException | None) -> CallFailure | None:
+    """Return what an exception of boto3 or botocore means, or one that was made of such a one; None for any other."""
     from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, IncompleteReadError
     from botocore.exceptions import ConnectionError as NoConnectionError
     from botocore.parsers import ResponseParserError
 
+    if isinstance(error, CloudError):
+        return error.failure
     if isinstance(error, ClientError):
         details: dict[str, Any] = error.response.get("Error", {})
         code, message = str(details.get("Code") or ""), str(details.get("Message") or "")
         status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode") or 0)
-        return Refusal(_kind(code, message, status), str(error.operation_name), code, masked(message) or "no reason was given")
+        return CallFailure(kind_of(code, message, status), str(error.operation_name), code, masked(message) or "no reason was given")
     name = type(error).__name__
     if isinstance(error, (HTTPClientError, ResponseParserError, NoConnectionError, IncompleteReadError)):
-        return Refusal(Kind.UNREACHABLE, "", name, masked(_first_line(error)))
+        return CallFailure(FailureKind.UNREACHABLE, "", name, masked(_first_line(error)))
     if isinstance(error, BotoCoreError):
-        kind = Kind.CREDENTIALS if any(one.__name__ in _CREDENTIAL_ERRORS for one in type(error).__mro__) else Kind.OTHER
-        return Refusal(kind, "", name, masked(_first_line(error)))
+        credentials = any(one.__name__ in _CREDENTIAL_ERRORS for one in type(error).__mro__)
+        return CallFailure(FailureKind.CREDENTIALS if credentials else FailureKind.OTHER, "", name, masked(_first_line(error)))
     if isinstance(error, ValueError) and str(error).startswith("Invalid endpoint"):
-        return Refusal(Kind.UNREACHABLE, "", "InvalidEndpoint", masked(_first_line(error)))
+        return CallFailure(FailureKind.UNREACHABLE, "", "InvalidEndpoint", masked(_first_line(error)))
     return None
+
+
+def kind_of(code: str, message: str = "", status: int = 0) -> FailureKind:
+    """Return what can be done about an error that AWS answered.
+
+    Args:
+        code: AWS's, e.g. `ResourceLimitExceeded`.
+        message: its text.
+        status: of HTTP; 0 where it is not known.
+    """
+    low = code.lower()
+    if low.startswith("resourcelimitexceeded"):
+        return FailureKind.QUOTA
+    if "capacity" in low or ("capacity" in message.lower() and "insufficient" in message.lower()):
+        return FailureKind.CAPACITY
+    if low.startswith("resourceinuse"):
+        return FailureKind.EXISTS
+    found = next((kind for kind, codes in _CODES.items() if code in codes), None)
+    if found is not None:
+        return found
+    if "Rate exceeded" in message:
+        return FailureKind.THROTTLED
+    # SageMaker's answer for an unknown job.
+    if code == "ValidationException" and message.startswith("Requested resource not found"):
+        return FailureKind.MISSING
+    if status >= 500:
+        return FailureKind.SERVICE
+    return FailureKind.OVER if code == "ValidationException" and _OVER.search(message) else FailureKind.OTHER
 
 
 @contextlib.contextmanager
 def as_cloud_errors(asked: str) -> Iterator[None]:
-    """Inside the block what AWS refuses becomes a `CloudError` that begins with what was asked."""
+    """Inside the block a failed call becomes a `CloudError` that begins with what was asked."""
     try:
         yield
     except Exception as error:
-        refusal = None if isinstance(error, OutriderError) else refusal_of(error)
-        if refusal is None:
+        failure = None if isinstance(error, OutriderError) else failure_of(error)
+        if failure is None:
             raise
-        raise CloudError(asked, refusal) from error
+        raise CloudError(asked, failure) from error
 
 
 def masked(text: str) -> str:
@@ -137,16 +184,10 @@ def masked(text: str) -> str:
     return re.sub(r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b", "<key>", text)
 
 
-def _kind(code: str, message: str, status: int) -> Kind:
-    found = next((kind for kind, codes in _CODES.items() if code in codes), None)
-    if found is not None:
-        return found
-    if "Rate exceeded" in message:
-        return Kind.THROTTLED
-    # SageMaker's answer for an unknown job.
-    if code == "ValidationException" and message.startswith("Requested resource not found"):
-        return Kind.MISSING
-    return Kind.SERVICE if status >= 500 else Kind.OTHER
+def one_line(text: str, most: int = 500) -> str:
+    """Return a text on one line of at most `most` characters, without account ids and keys."""
+    found = masked(" ".join(text.split()))
+    return found if len(found) <= most else found[: most - 4] + " ..."
 
 
 def _first_line(error: BaseException) -> str:

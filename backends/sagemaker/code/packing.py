@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from backends.sagemaker.aws import s3
-from backends.sagemaker.aws.retry import Patience
 from definitions import strict_json
 from definitions.errors import UserError
 
@@ -125,7 +124,7 @@ def pack(source_dir: Path, reporter: Path = REPORTER) -> Package:
     return Package(digest.hexdigest()[:16], entries)
 
 
-def upload_code(package: Package, client: Any, bucket: str, prefix: str, patience: Patience | None = None) -> str:
+def upload_code(package: Package, client: Any, bucket: str, prefix: str) -> str:
     """Upload a package unless it is there, and return the `s3://` URI of its folder, with a slash at its end.
 
     Args:
@@ -133,20 +132,19 @@ def upload_code(package: Package, client: Any, bucket: str, prefix: str, patienc
         client: a boto3 S3 client.
         bucket: an existing bucket.
         prefix: of all of Outrider's keys.
-        patience: makes the calls.
 
     Raises:
         UserError, CloudError: S3 refuses.
     """
     folder = s3.joined(prefix, "code", package.hash)
-    if s3.head(client, bucket, folder + _MARKER, patience) is None:
-        s3.put(client, bucket, folder + START.name, START.read_bytes(), patience)
+    if s3.head(client, bucket, folder + _MARKER) is None:
+        s3.put(client, bucket, folder + START.name, START.read_bytes())
         with tempfile.TemporaryFile() as archive:
             package.write(archive)
             size_bytes = archive.tell()
-            s3.put(client, bucket, folder + ARCHIVE, archive, patience)
+            s3.put(client, bucket, folder + ARCHIVE, archive)
         # Last, so that an upload that was cut short does not count.
-        s3.put(client, bucket, folder + _MARKER, strict_json.dumps({"archive_bytes": size_bytes}).encode(), patience)
+        s3.put(client, bucket, folder + _MARKER, strict_json.dumps({"archive_bytes": size_bytes}).encode())
     return f"s3://{bucket}/{folder}"
 
 
@@ -164,7 +162,6 @@ def upload_arguments(
     prefix: str,
     experiment: str,
     job: str,
-    patience: Patience | None = None,
 ) -> str:
     """Upload a job's script and arguments as `arguments.json` and return the `s3://` URI of its folder, with a slash at its end.
 
@@ -176,14 +173,13 @@ def upload_arguments(
         prefix: of all of Outrider's keys.
         experiment: `<tag>/<job prefix>`.
         job: its name.
-        patience: makes the calls.
 
     Raises:
         UserError, CloudError: S3 refuses.
     """
     folder = s3.joined(prefix, "jobs", experiment, job)
     content = strict_json.dumps({"script": script, "arguments": list(arguments)})
-    s3.put(client, bucket, folder + ARGUMENTS, content.encode(), patience)
+    s3.put(client, bucket, folder + ARGUMENTS, content.encode())
     return f"s3://{bucket}/{folder}"
 
 

@@ -10,11 +10,9 @@ from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Sco
 from backends.failures import Cause, Outcome
 from backends.sagemaker.aws.call_queue import Call, Calls
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.errors import CloudError
-from backends.sagemaker.aws.failure_kinds import Kind, Trouble
+from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
 from backends.sagemaker.jobs.job import CloudJob, Phase, Skew
 from backends.sagemaker.jobs.options import Options
-from definitions.errors import UserError
 
 
 @dataclass
@@ -98,24 +96,12 @@ class Fleet:
     def describe(self, name: str, done: Callable[[Mapping[str, Any]], None], missing: Callable[[], None]) -> None:
         """Ask for the description of a job."""
 
-        def failed(trouble: Trouble) -> None:
-            if trouble.kind is not Kind.MISSING:
-                fail(f"training job {name} cannot be described", trouble)
+        def failed(failure: CallFailure) -> None:
+            if failure.kind is not FailureKind.MISSING:
+                raise CloudError(f"training job {name} cannot be described", failure)
             missing()
 
         def make() -> Any:
-            return self.clients.get("sagemaker").describe_training_job(TrainingJobName=name)
+            return self.clients.get("sagemaker", attempts=1).describe_training_job(TrainingJobName=name)
 
         self.calls.put(Call("DescribeTrainingJob", make, done, failed))
-
-
-def fail(asked: str, trouble: Trouble) -> None:
-    """Raise what ends the experiment, as nothing goes without what was refused.
-
-    Raises:
-        CloudError: always, or
-        UserError: where it was no answer of AWS's.
-    """
-    if trouble.refusal is None:
-        raise UserError(asked, trouble.message)
-    raise CloudError(asked, trouble.refusal)

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
+from backends.sagemaker.aws.buckets import ensure_bucket
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.retry import Patience
-from backends.sagemaker.aws.s3 import ensure_bucket
 from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, SageMakerBlock
 from backends.sagemaker.jobs.images import find_images, has_gpu
 from definitions.errors import UserError
@@ -183,11 +182,10 @@ def options_of(
 
 def default_bucket(clients: Clients, *, create: bool = True) -> str:
     """Return the bucket that the SageMaker SDK would use too, `sagemaker-<region>-<account>`, made where it is missing and asked for."""
-    again = Patience()
-    account = again(clients.get("sts").get_caller_identity)["Account"]
+    account = clients.get("sts").get_caller_identity()["Account"]
     bucket = f"sagemaker-{clients.region}-{account}"
     if create:
-        ensure_bucket(clients.get("s3"), bucket, clients.region, account, again)
+        ensure_bucket(clients.get("s3"), bucket, clients.region, account)
     return bucket
 
 

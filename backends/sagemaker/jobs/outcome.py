@@ -10,7 +10,7 @@ from typing import Any
 
 from backends.events import Closed
 from backends.failures import Cause, Outcome, classify_exit
-from backends.sagemaker.aws.failure_kinds import one_line
+from backends.sagemaker.aws.errors import one_line
 
 FINAL = ("Completed", "Failed", "Stopped")
 STAGES = ("Starting", "Pending", "Downloading", "Training", "Interrupted", "Restarting", "Uploading", "Stopping")

@@ -8,18 +8,17 @@ from typing import Any
 
 from backends.base import JobSpec
 from backends.sagemaker.admin.checks import SPOT, TRAINING
-from backends.sagemaker.admin.probes import Probes
+from backends.sagemaker.admin.probes import IN_THE_LOOP, Probes
 from backends.sagemaker.aws import s3
+from backends.sagemaker.aws.buckets import ensure_bucket
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.errors import Refusal
-from backends.sagemaker.aws.retry import Patience
+from backends.sagemaker.aws.errors import CallFailure
 from backends.sagemaker.code.packing import pack, upload_arguments, upload_code
+from backends.sagemaker.jobs.checkpoints import S3Checkpoints
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.request import arguments_fit, training_job
 from backends.sagemaker.pools.capacity import room_of
 from definitions.schema import BenchmarkDefinition
-
-_QUOTA_PATIENCE_S = 10.0
 
 
 class Staging:
@@ -45,9 +44,9 @@ class Staging:
     def ensure_bucket(self) -> None:
         """Make the account's default bucket where it is missing; one that the user named has to be there."""
         if self._own_bucket:
-            s3.ensure_bucket(self._clients.get("s3"), self._options.bucket, self._options.region)
+            ensure_bucket(self._clients.get("s3"), self._options.bucket, self._options.region)
 
-    def creation(self, job: JobSpec, instance_type: str, checkpoints: s3.S3Checkpoints) -> Callable[[], Any]:
+    def creation(self, job: JobSpec, instance_type: str, checkpoints: S3Checkpoints) -> Callable[[], Any]:
         """Return what creates a job, to be called on a thread, any number of times.
 
         Raises:
@@ -70,7 +69,7 @@ class Staging:
                 copied = True
             if by_file:
                 upload_arguments(options.script, job.arguments, client, options.bucket, options.prefix, options.experiment, job.name)
-            return self._clients.get("sagemaker").create_training_job(**request)
+            return self._clients.get("sagemaker", attempts=1).create_training_job(**request)
 
         return create
 
@@ -78,8 +77,8 @@ class Staging:
         """Return how many jobs of each of the definition's instance types, and of one more, quotas allow; `unknown` where none tells."""
         types = {instance_type, *named_types(definition)}
         form = SPOT if self._options.spot else TRAINING
-        found = Probes(self._clients, Patience(_QUOTA_PATIENCE_S)).quotas(form.format(name) for name in types)
-        if isinstance(found, Refusal):
+        found = Probes(self._clients, IN_THE_LOOP).quotas(form.format(name) for name in types)
+        if isinstance(found, CallFailure):
             return dict.fromkeys(types, unknown)
         return {name: room_of(found.get(form.format(name)), 1, unknown) for name in types}
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from backends.sagemaker.aws.call_queue import Call, Calls
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.errors import CloudError
-from backends.sagemaker.aws.failure_kinds import Kind, Trouble
+from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
 
 _PAGE = 100
 _OVERLAP_S = 30.0
@@ -84,13 +83,14 @@ class Sweeper:
             if names is not None:
                 self._absent(names, self._begun_at)
 
-        def failed(trouble: Trouble) -> None:
-            if "NextToken" in request and trouble.kind is Kind.REFUSED:
+        def failed(failure: CallFailure) -> None:
+            if "NextToken" in request and failure.kind is FailureKind.OTHER:
                 # A token is good for a while only, which a long pause may have outlasted.
                 self._full_at, self.next_at = -math.inf, self._begun_at
                 return
-            assert trouble.refusal is not None
             self.next_at = self._begun_at
-            raise CloudError("the training jobs cannot be listed", trouble.refusal)
+            raise CloudError("the training jobs cannot be listed", failure)
 
-        self._calls.put(Call("ListTrainingJobs", lambda: self._clients.get("sagemaker").list_training_jobs(**request), done, failed))
+        self._calls.put(
+            Call("ListTrainingJobs", lambda: self._clients.get("sagemaker", attempts=1).list_training_jobs(**request), done, failed)
+        )

@@ -1,17 +1,17 @@
-"""Creates training jobs: code first, at the API's pace, and what a refusal means. Used by the back-end."""
+"""Creates training jobs: code first, at the API's pace, and what a failure means. Used by the back-end."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from backends.events import Scope
 from backends.failures import Cause, Outcome
 from backends.sagemaker.aws.call_queue import Call
-from backends.sagemaker.aws.failure_kinds import Kind, Trouble
-from backends.sagemaker.aws.s3 import S3Checkpoints
+from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
+from backends.sagemaker.jobs.checkpoints import S3Checkpoints
 from backends.sagemaker.jobs.job import CloudJob, Phase
-from backends.sagemaker.jobs.job_table import Fleet, fail
+from backends.sagemaker.jobs.job_table import Fleet
 from backends.sagemaker.jobs.staging import Staging
 from backends.sagemaker.jobs.termination import Ender
 from backends.sagemaker.pools.capacity import Ceilings
@@ -55,9 +55,7 @@ class Creator:
         if self._fleet.options.has_script and self._staging.code_uri is None:
             if self._unstaged is None:
                 self._unstaged = []
-                calls.put(
-                    Call("stage", self._staging.stage, lambda _: self._staged(), lambda why: fail("the code cannot be uploaded", why))
-                )
+                calls.put(Call("stage", self._staging.stage, lambda _: self._staged(), _cannot_upload))
             self._unstaged.append(cloud)
             return
         try:
@@ -69,7 +67,7 @@ class Creator:
             "CreateTrainingJob",
             make,
             lambda _: self.created(cloud),
-            lambda trouble: self._refused(cloud, trouble),
+            lambda failure: self._refused(cloud, failure),
             lambda: cloud.phase is Phase.NEW,
         )
         calls.put(cloud.create)
@@ -90,15 +88,15 @@ class Creator:
             if cloud.phase is Phase.NEW:
                 self.create(cloud)
 
-    def _refused(self, cloud: CloudJob, trouble: Trouble) -> None:
+    def _refused(self, cloud: CloudJob, failure: CallFailure) -> None:
         fleet, name = self._fleet, cloud.instance_type
         if cloud.phase is not Phase.NEW:
             return
-        if trouble.kind is Kind.EXISTS:
+        if failure.kind is FailureKind.EXISTS:
             # Its name is this experiment's own: an earlier call that was not answered did create it.
             self.created(cloud)
         elif cloud.create is not None and cloud.create.doubtful:
-            # The refusal is the last try's alone: an earlier one may have created the job, and even be what fills the quota.
+            # The failure is the last try's alone: an earlier one may have created the job, and even be what fills the quota.
             cloud.create.doubtful, cloud.sought = False, True
 
             def known(found: Mapping[str, Any]) -> None:
@@ -107,19 +105,23 @@ class Creator:
 
             def unknown() -> None:
                 cloud.sought = False
-                self._refused(cloud, trouble)
+                self._refused(cloud, failure)
 
             fleet.describe(cloud.spec.name, known, unknown)
         elif cloud.stop_reason is not None:
             fleet.close_as(cloud, Outcome.STOPPED, cloud.stop_reason, "stopped before it was created")
-        elif trouble.kind is Kind.QUOTA and trouble.limit == 0 and name != cloud.spec.instance_type:
+        elif failure.kind is FailureKind.QUOTA and failure.quota_limit == 0 and name != cloud.spec.instance_type:
             self._ender.capacity.exclude(name)
-            fleet.reject(cloud, Cause.CAPACITY, trouble.message, Scope.JOB, fleet.now() + _CAPACITY_WAIT_S)
-        elif trouble.kind is Kind.QUOTA and trouble.limit != 0:
-            until = self._ceilings.refused(name, fleet.in_flight(name) - 1, fleet.now(), trouble.message)
-            fleet.reject(cloud, Cause.QUOTA, trouble.message, Scope.INSTANCE_TYPE, until)
-        elif trouble.kind is Kind.CAPACITY:
+            fleet.reject(cloud, Cause.CAPACITY, failure.line, Scope.JOB, fleet.now() + _CAPACITY_WAIT_S)
+        elif failure.kind is FailureKind.QUOTA and failure.quota_limit != 0:
+            until = self._ceilings.refused(name, fleet.in_flight(name) - 1, fleet.now(), failure.line)
+            fleet.reject(cloud, Cause.QUOTA, failure.line, Scope.INSTANCE_TYPE, until)
+        elif failure.kind is FailureKind.CAPACITY:
             self._ender.capacity.lacked(name, fleet.now())
-            fleet.reject(cloud, Cause.CAPACITY, trouble.message, Scope.JOB, fleet.now() + _CAPACITY_WAIT_S)
+            fleet.reject(cloud, Cause.CAPACITY, failure.line, Scope.JOB, fleet.now() + _CAPACITY_WAIT_S)
         else:
-            fleet.reject(cloud, Cause.QUOTA if trouble.kind is Kind.QUOTA else Cause.BAD_REQUEST, trouble.message)
+            fleet.reject(cloud, Cause.QUOTA if failure.kind is FailureKind.QUOTA else Cause.BAD_REQUEST, failure.line)
+
+
+def _cannot_upload(failure: CallFailure) -> NoReturn:
+    raise CloudError("the code cannot be uploaded", failure)

@@ -10,7 +10,7 @@ from typing import Any
 from backends.events import Closed
 from backends.failures import Cause, Outcome
 from backends.sagemaker.aws.call_queue import Call
-from backends.sagemaker.aws.failure_kinds import Kind, Trouble
+from backends.sagemaker.aws.errors import CallFailure, FailureKind
 from backends.sagemaker.jobs import outcome
 from backends.sagemaker.jobs.job import CloudJob, Phase, ever_trained, lives
 from backends.sagemaker.jobs.job_table import Fleet
@@ -45,28 +45,28 @@ class Ender:
         def taken(_: Any) -> None:
             cloud.stop_taken = True
 
-        def refused(trouble: Trouble) -> None:
+        def refused(failure: CallFailure) -> None:
             # That it is over already is what the next sweep tells as well.
-            if trouble.kind in (Kind.OVER, Kind.MISSING):
+            if failure.kind in (FailureKind.OVER, FailureKind.MISSING):
                 cloud.stop_taken = True
             else:
-                cloud.unstoppable = trouble.message
-                self._fleet.tell(f"{cloud.spec.name} cannot be stopped: {trouble.message}")
+                cloud.unstoppable = failure.line
+                self._fleet.tell(f"{cloud.spec.name} cannot be stopped: {failure.line}")
 
         def make() -> Any:
-            return self._fleet.clients.get("sagemaker").stop_training_job(TrainingJobName=cloud.spec.name)
+            return self._fleet.clients.get("sagemaker", attempts=1).stop_training_job(TrainingJobName=cloud.spec.name)
 
         self._fleet.calls.put(Call("StopTrainingJob", make, taken, refused, lambda: cloud.phase is Phase.LIVE))
 
     def stop_stray(self, name: str) -> None:
         """Have the service stop a job that exists although its creation was refused; nobody waits for it."""
 
-        def refused(trouble: Trouble) -> None:
-            if trouble.kind not in (Kind.OVER, Kind.MISSING):
-                self._fleet.tell(f"{name} cannot be stopped: {trouble.message}")
+        def refused(failure: CallFailure) -> None:
+            if failure.kind not in (FailureKind.OVER, FailureKind.MISSING):
+                self._fleet.tell(f"{name} cannot be stopped: {failure.line}")
 
         def make() -> Any:
-            return self._fleet.clients.get("sagemaker").stop_training_job(TrainingJobName=name)
+            return self._fleet.clients.get("sagemaker", attempts=1).stop_training_job(TrainingJobName=name)
 
         self._fleet.tell(f"{name} runs although its creation was refused; it is stopped")
         self._fleet.calls.put(Call("StopTrainingJob", make, lambda _: None, refused))

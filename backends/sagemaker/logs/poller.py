@@ -6,11 +6,9 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from backends.sagemaker.aws import errors as refusals
 from backends.sagemaker.aws.call_queue import Call, Calls
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.errors import CloudError
-from backends.sagemaker.aws.failure_kinds import Kind, Trouble
+from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
 from backends.sagemaker.logs.parser import GROUP, PATTERN, LogWindow, is_marked, job_request, stream_name, sweep_request
 
 _TAIL_LINES = 40
@@ -99,7 +97,7 @@ class LogReader:
                 done(())
                 return
             request = {"logGroupName": GROUP, "logStreamName": max(mine)[2], "limit": _TAIL_LINES, "startFromHead": False}
-            make = lambda: self._clients.get("logs").get_log_events(**request)  # noqa: E731
+            make = lambda: self._clients.get("logs", attempts=1).get_log_events(**request)  # noqa: E731
             self._calls.put(Call("GetLogEvents", make, take, self._unless_missing(lambda: done(()))))
 
         def take(page: Mapping[str, Any]) -> None:
@@ -113,7 +111,7 @@ class LogReader:
             read(streams)
             return
         # It printed none of our lines, not even the last one, so that no stream of its is known.
-        make = lambda: self._clients.get("logs").describe_log_streams(logGroupName=GROUP, logStreamNamePrefix=f"{job}/")  # noqa: E731
+        make = lambda: self._clients.get("logs", attempts=1).describe_log_streams(logGroupName=GROUP, logStreamNamePrefix=f"{job}/")  # noqa: E731
         self._calls.put(Call("DescribeLogStreams", make, found, self._unless_missing(lambda: done(()))))
 
     def _pass_on(self, event: Mapping[str, Any]) -> None:
@@ -122,25 +120,20 @@ class LogReader:
             self._take(name.job, event)
 
     def _put(self, request: Mapping[str, Any], done: Callable[[Mapping[str, Any]], None], missing: Callable[[], None]) -> None:
-        make = lambda: self._clients.get("logs").filter_log_events(**request)  # noqa: E731
+        make = lambda: self._clients.get("logs", attempts=1).filter_log_events(**request)  # noqa: E731
         self._calls.put(Call("FilterLogEvents", make, done, self._unless_missing(missing, "nextToken" in request)))
 
-    def _unless_missing(self, missing: Callable[[], None], is_later_page: bool = False) -> Callable[[Trouble], None]:
-        def failed(trouble: Trouble) -> None:
+    def _unless_missing(self, missing: Callable[[], None], is_later_page: bool = False) -> Callable[[CallFailure], None]:
+        def failed(failure: CallFailure) -> None:
             # An account's first job makes the log group, and a job's first line its stream. A token that has grown too old in a long
             # pause is no answer either: the next reading begins anew.
-            if trouble.kind is Kind.MISSING or (is_later_page and trouble.kind is Kind.REFUSED and not _is_denied(trouble)):
+            if failure.kind is FailureKind.MISSING or (is_later_page and failure.kind is FailureKind.OTHER):
                 missing()
                 return
-            assert trouble.refusal is not None
-            raise CloudError("the logs of the training jobs cannot be read", trouble.refusal)
+            raise CloudError("the logs of the training jobs cannot be read", failure)
 
         return failed
 
 
 def _lag_s(event: Mapping[str, Any]) -> float:
     return max(0.0, (int(event.get("ingestionTime", 0)) - int(event.get("timestamp", 0))) / 1000)
-
-
-def _is_denied(trouble: Trouble) -> bool:
-    return trouble.refusal is not None and trouble.refusal.kind is refusals.Kind.DENIED

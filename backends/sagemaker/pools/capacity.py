@@ -15,7 +15,7 @@ _CAPACITY_REST_S = 1800.0
 
 @dataclass(frozen=True)
 class _Ceiling:
-    """What a refusal taught: jobs in flight at that time, until when that is believed, how often in a row, and when it was tried."""
+    """What a failure taught: jobs in flight at that time, until when that is believed, how often in a row, and when it was tried."""
 
     jobs: int
     until: float

@@ -96,7 +96,7 @@ class PoolKeeper:
         self._fleet.calls.put(Call("UpdateTrainingJob", update, answered, answered))
 
     def _update(self, **request: Any) -> Any:
-        return self._fleet.clients.get("sagemaker").update_training_job(**request)
+        return self._fleet.clients.get("sagemaker", attempts=1).update_training_job(**request)
 
     def _asked(self, job: str, _: Any) -> None:
         self._pools.asked(job, self._fleet.now())

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from backends.common.aws_client import make_client
 from backends.failures import Cause
 from backends.sagemaker.jobs.outcome import failure, stage_seconds
 from backends.sagemaker.logs.parser import PATTERN, JobLog, job_request
@@ -42,11 +43,7 @@ def read_training_jobs(names: Sequence[str], region: str, fraction_argument: str
         UserError: boto3 is missing, a job is unknown, or has no such hyperparameter.
     """
     if client is None:
-        try:
-            import boto3
-        except ImportError as error:
-            raise UserError("training jobs by name need boto3", "it is not installed", "pip install boto3") from error
-        client, logs = boto3.client("sagemaker", region_name=region), boto3.client("logs", region_name=region)
+        client, logs = make_client("sagemaker", region=region), make_client("logs", region=region)
     described = []
     for name in names:
         try:

@@ -61,8 +61,8 @@ class Slow(Clients):
         super().__init__("us-east-1", environ)
         self.left, self.created, self.answer = number, threading.Event(), threading.Event()
 
-    def _make(self, service, region):
-        client = super()._make(service, region)
+    def make(self, service, attempts, region):
+        client = super().make(service, attempts, region)
         client.meta.events.register("after-call.sagemaker.CreateTrainingJob", self._hold)
         return client
 

@@ -63,8 +63,8 @@ class Forgetful(Clients):
         super().__init__("us-east-1", environ)
         self.operation, self.left, self.lost = operation, times, 0
 
-    def _make(self, service, region):
-        client = super()._make(service, region)
+    def make(self, service, attempts, region):
+        client = super().make(service, attempts, region)
         client.meta.events.register("after-call", self._lose)
         return client
 
@@ -110,8 +110,8 @@ def test_a_job_that_exists_although_it_was_given_up_is_stopped(tmp_path, monkeyp
 class Contradictory(Clients):
     """Clients whose first creation has its effect and is refused."""
 
-    def _make(self, service, region):
-        client = super()._make(service, region)
+    def make(self, service, attempts, region):
+        client = super().make(service, attempts, region)
         client.meta.events.register("after-call.sagemaker.CreateTrainingJob", self._deny)
         return client
 
@@ -135,7 +135,7 @@ def test_an_order_to_stop_whose_answer_is_lost_is_given_again(tmp_path, monkeypa
 def test_expired_credentials_pause_and_fail_nothing(tmp_path, monkeypatch):
     """From the fifth listing on all calls are refused, S3's included, until somebody renews."""
     monkeypatch.setattr("backends.sagemaker.aws.call_queue._CREDENTIALS_PAUSE_S", 1.0)
-    monkeypatch.setattr("backends.sagemaker.aws.waiting_checkpoints._PAUSE_S", 1.0)
+    monkeypatch.setattr("backends.sagemaker.jobs.checkpoints._PAUSE_S", 1.0)
     with CloudLab(tmp_path, monkeypatch) as lab:
         state = {"expired_at": None}
 
@@ -164,7 +164,7 @@ def test_a_token_that_expires_before_the_first_upload(tmp_path, monkeypatch):
 
 
 def test_checkpoints_looked_up_with_expired_credentials_wait(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr("backends.sagemaker.aws.waiting_checkpoints._PAUSE_S", 0.1)
+    monkeypatch.setattr("backends.sagemaker.jobs.checkpoints._PAUSE_S", 0.1)
     faults = [
         {"kind": "capacity", "job": "*-t0-a1"},
         {"kind": "expired_token", "operation": "ListObjectsV2", "times": 2},

@@ -19,14 +19,14 @@ from backends.sagemaker.admin import checks
 from backends.sagemaker.admin.checks import Quota
 from backends.sagemaker.admin.doctor import first_start_problems, most_instances, run_checks
 from backends.sagemaker.admin.iam_policy import trust_document
-from backends.sagemaker.aws.errors import Kind, Refusal, masked, refusal_of
+from backends.sagemaker.aws.errors import CallFailure, FailureKind, failure_of, masked
 from backends.sagemaker.jobs.images import load_images
 from definitions.instances import Price
 from definitions.schema import BenchmarkDefinition
-from tests.backends.tag_bench import BUCKET, ROLE, TagBench, quick, tag_bench, use
+from tests.backends.tag_bench import BUCKET, ROLE, TagBench, hasten, tag_bench, use
 
-DENIED = Refusal(Kind.DENIED, "X", "AccessDenied", "no")
-MISSING = Refusal(Kind.MISSING, "X", "404", "Not Found")
+DENIED = CallFailure(FailureKind.DENIED, "X", "AccessDenied", "no")
+MISSING = CallFailure(FailureKind.MISSING, "X", "404", "Not Found")
 ACCOUNT = "123456789012"
 DLC = "763104351884.dkr.ecr.us-east-1.amazonaws.com/pytorch-training:2.9.0-cpu"
 OWN = f"{ACCOUNT}.dkr.ecr.eu-west-1.amazonaws.com/team/train:7"
@@ -39,30 +39,30 @@ def client_error(code, message="text", status=400):
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (client_error("ExpiredTokenException"), Kind.CREDENTIALS),
-        (client_error("InvalidClientTokenId"), Kind.CREDENTIALS),
-        (client_error("403", "Forbidden", 403), Kind.DENIED),
-        (client_error("404", "Not Found", 404), Kind.MISSING),
-        (client_error("ValidationException", "Requested resource not found."), Kind.MISSING),
-        (client_error("ValidationException", "no such thing"), Kind.OTHER),
-        (client_error("ThrottlingException", "Rate exceeded"), Kind.THROTTLED),
-        (client_error("Unheard", status=502), Kind.SERVICE),
-        (NoCredentialsError(), Kind.CREDENTIALS),
-        (ProfileNotFound(profile="x"), Kind.CREDENTIALS),
-        (UnauthorizedSSOTokenError(), Kind.CREDENTIALS),
-        (EndpointConnectionError(endpoint_url="https://x"), Kind.UNREACHABLE),
-        (ReadTimeoutError(endpoint_url="https://x"), Kind.UNREACHABLE),
-        (ParamValidationError(report="x"), Kind.OTHER),
-        (ValueError("Invalid endpoint: nonsense"), Kind.UNREACHABLE),
+        (client_error("ExpiredTokenException"), FailureKind.CREDENTIALS),
+        (client_error("InvalidClientTokenId"), FailureKind.CREDENTIALS),
+        (client_error("403", "Forbidden", 403), FailureKind.DENIED),
+        (client_error("404", "Not Found", 404), FailureKind.MISSING),
+        (client_error("ValidationException", "Requested resource not found."), FailureKind.MISSING),
+        (client_error("ValidationException", "no such thing"), FailureKind.OTHER),
+        (client_error("ThrottlingException", "Rate exceeded"), FailureKind.THROTTLED),
+        (client_error("Unheard", status=502), FailureKind.SERVICE),
+        (NoCredentialsError(), FailureKind.CREDENTIALS),
+        (ProfileNotFound(profile="x"), FailureKind.CREDENTIALS),
+        (UnauthorizedSSOTokenError(), FailureKind.CREDENTIALS),
+        (EndpointConnectionError(endpoint_url="https://x"), FailureKind.UNREACHABLE),
+        (ReadTimeoutError(endpoint_url="https://x"), FailureKind.UNREACHABLE),
+        (ParamValidationError(report="x"), FailureKind.OTHER),
+        (ValueError("Invalid endpoint: nonsense"), FailureKind.UNREACHABLE),
     ],
 )
 def test_kinds_of_refusals(error, kind):
-    assert refusal_of(error).kind is kind
+    assert failure_of(error).kind is kind
 
 
 def test_faults_of_ours_are_no_refusals():
-    assert refusal_of(ValueError("a bug")) is None
-    assert refusal_of(KeyError("x")) is None
+    assert failure_of(ValueError("a bug")) is None
+    assert failure_of(KeyError("x")) is None
 
 
 def test_account_ids_and_keys_are_masked():
@@ -219,7 +219,7 @@ def checked(started, found=None, backend="sagemaker", types=("ml.m5.large",), **
     bench, clients = started
     today = datetime.date(2026, 1, 1)
     clients.counts.clear()
-    result = run_checks(found, backend, types, clients, bench.emulator.environment, patience=quick(), today=today, **rest)
+    result = run_checks(found, backend, types, clients, bench.emulator.environment, today=today, **rest)
     assert ACCOUNT not in str(result)
     return {check.name: check for check in result}, clients
 
@@ -264,7 +264,8 @@ def test_fallback_types_are_checked_and_may_lack(start, tmp_path):
     assert (check.verdict, check.found) == ("warning", "0 instances: no job falls back to it")
 
 
-def test_throttled_calls_are_made_again(start, tmp_path):
+def test_throttled_calls_are_made_again(start, tmp_path, monkeypatch):
+    hasten(monkeypatch)
     started = start(faults=[{"kind": "throttle", "operation": "*", "probability": 0.5}])
     found, _ = checked(started, definition(tmp_path))
     assert [check for check in found.values() if check.verdict in ("failed", "unknown")] == []

@@ -21,7 +21,7 @@ from backends.sagemaker.admin.iam_policy import (
 from backends.sagemaker.admin.s3_leftovers import Leftovers
 from backends.sagemaker.admin.stop_jobs import TagJobs
 from definitions.errors import UserError
-from tests.backends.tag_bench import BUCKET, TagBench, quick, tag_bench, use
+from tests.backends.tag_bench import BUCKET, TagBench, tag_bench, use
 
 SCOPE = Scope(role="jobs/trainer", bucket="b", prefix="outrider", data=("s3://photos/small", "s3://photos/large/"), region="eu-west-1")
 
@@ -105,9 +105,9 @@ def test_the_table_has_every_call_that_stop_clean_and_doctor_make(monkeypatch, t
         clients = bench.clients()
         name = bench.job("a", keep_alive_s=600)
         bench.until(name, lambda job: job["SecondaryStatus"] == "Training")
-        TagJobs(clients, "a", quick(), 0.0).stop(poll_s=0.1)
+        TagJobs(clients, "a", 0.0).stop(poll_s=0.1)
         bench.put("outrider/output/a/x")
-        Leftovers(clients, BUCKET, "outrider", "a", quick()).delete()
+        Leftovers(clients, BUCKET, "outrider", "a").delete()
         run_checks(None, "sagemaker", (), clients, emulator.environment)
     made = set(clients.counts)
     assert made >= {"ListTrainingJobs", "ListTags", "StopTrainingJob", "UpdateTrainingJob", "DeleteObjects", "PutObject", "GetRole"}

@@ -1,14 +1,14 @@
 import json
-import random
 
 import pytest
 
 from backends.emulator import Emulator
 from backends.sagemaker.admin.prices import PriceRow, fetch_prices, store_prices
+from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CloudError
-from backends.sagemaker.aws.retry import Patience
 from definitions.errors import UserError
 from definitions.instances import load_tables, price_of
+from tests.backends.tag_bench import hasten
 
 NOON = 1_796_040_000.0  # 2026-11-30 12:00 UTC
 MIDNIGHT = 1_795_996_800.0  # 2026-11-30 00:00 UTC
@@ -144,13 +144,15 @@ def test_the_emulators_prices_are_those_of_the_shipped_table(emulator, monkeypat
     assert (found, skipped) == (shipped, 0)
 
 
-def test_a_throttled_question_is_asked_again(emulator):
+def test_a_throttled_question_is_asked_again(emulator, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "emulated")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "emulated")
+    waits = hasten(monkeypatch)
     emulator.add_faults([{"kind": "throttle", "operation": "GetProducts", "rate_per_s": 0.001, "burst": 0, "times": 2}])
-    slept = []
-    patience = Patience(sleep=slept.append, rng=random.Random(1))
-    found = fetch_prices(emulator.client("pricing"), "us-east-1", ["ml.m5.large"], NOON, patience)
+    clients = Clients("us-east-1", emulator.environment)
+    found = fetch_prices(clients.get("pricing"), "us-east-1", ["ml.m5.large"], NOON)
     emulator.clear_faults()
-    assert (len(found.rows), patience.repeated) == (1, 2)
+    assert (len(found.rows), len(waits), clients.counts["GetProducts"]) == (1, 2, 3)
 
 
 def test_a_refusal_says_which_permission_is_needed(emulator):

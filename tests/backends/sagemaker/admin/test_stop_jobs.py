@@ -9,9 +9,8 @@ from botocore.exceptions import ClientError
 
 from backends.naming import tag_mark
 from backends.sagemaker.admin.stop_jobs import TagJobs, check_tag
-from backends.sagemaker.aws.retry import Patience
 from definitions.errors import UserError
-from tests.backends.tag_bench import TagBench, quick, tag_bench, use
+from tests.backends.tag_bench import TagBench, hasten, tag_bench, use
 
 
 @pytest.fixture
@@ -21,8 +20,8 @@ def bench(monkeypatch, tmp_path):
         yield TagBench(emulator)
 
 
-def jobs_of(bench, tag="a", clients=None, patience=None):
-    return TagJobs(clients or bench.clients(), tag, patience or quick(), page_gap_s=0.0)
+def jobs_of(bench, tag="a", clients=None):
+    return TagJobs(clients or bench.clients(), tag, page_gap_s=0.0)
 
 
 def error(operation, code="AccessDeniedException", **rest):
@@ -62,14 +61,14 @@ def test_warm_pools_are_released_also_those_that_form_by_the_stop(bench):
         error("ListTrainingJobs", "InternalFailure", times=1) | {"status": 500},
     ],
 )
-def test_what_passes_by_itself_costs_nothing_but_time(bench, fault):
+def test_what_passes_by_itself_costs_nothing_but_time(bench, fault, monkeypatch):
+    waits = hasten(monkeypatch)
     ours = [bench.job("a") for _ in range(4)]
     bench.emulator.add_faults([fault])
-    patience = quick()
-    result = jobs_of(bench, patience=patience).stop(poll_s=0.1)
+    result = jobs_of(bench).stop(poll_s=0.1)
     bench.emulator.clear_faults()
     assert (len(result.jobs), result.left) == (4, ())
-    assert patience.repeated > 0
+    assert waits
     assert [bench.status(name) for name in ours] == ["Stopped"] * 4
 
 
@@ -147,7 +146,7 @@ class Pages:
         self.jobs[-1]["TrainingJobStatus"] = "InProgress"
         self.requests, self.tagged = [], []
 
-    def get(self, service):
+    def get(self, service, attempts=None):
         assert service == "sagemaker"
         return self
 
@@ -164,33 +163,11 @@ class Pages:
 
 def test_all_pages_are_read_a_second_apart_and_only_living_jobs_asked_for_their_tags():
     pages, slept = Pages(250), []
-    patience = Patience(sleep=slept.append)
-    assert TagJobs(pages, "a", patience).running() == ["j249"]
+    assert TagJobs(pages, "a", sleep=slept.append).running() == ["j249"]
     assert [request.get("NextToken") for request in pages.requests] == [None, "100", "200"]
     assert {request["NameContains"] for request in pages.requests} == {tag_mark("a")}
     assert slept == [1.0, 1.0]
     assert pages.tagged == ["arn:249"]
-
-
-def test_back_off_grows_with_jitter_and_ends():
-    import random
-
-    now, slept = [0.0], []
-
-    def sleep(seconds):
-        slept.append(seconds)
-        now[0] += seconds
-
-    def throttled():
-        raise ClientError({"Error": {"Code": "ThrottlingException", "Message": "Rate exceeded"}}, "ListTags")
-
-    patience = Patience(60.0, 0.5, 8.0, lambda: now[0], sleep, random.Random(1))
-    with pytest.raises(ClientError):
-        patience(throttled)
-    bounds = [min(0.5 * 2**number, 8.0) for number in range(len(slept))]
-    assert all(0 <= wait <= bound for wait, bound in zip(slept, bounds, strict=True))
-    assert len(set(slept)) == len(slept) > 8
-    assert 50 < now[0] <= 60
 
 
 @pytest.mark.parametrize("tag", ["", "a/b", "../x", "-a", "a" * 42, "a_b"])

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from backends.sagemaker.aws.call_queue import Call, Calls
-from backends.sagemaker.aws.failure_kinds import Kind
+from backends.sagemaker.aws.errors import FailureKind
 from backends.sagemaker.aws.rate_limiter import Limiter, Rate
 
 
@@ -106,7 +106,7 @@ def test_throttling_is_said_once_a_minute_at_most(bench):
     assert all(after - before >= 60.0 for before, after in itertools.pairwise(times))
 
 
-def test_trouble_of_the_service_is_waited_out_and_said_from_the_third_on(bench):
+def test_failure_of_the_service_is_waited_out_and_said_from_the_third_on(bench):
     call = bench.call("a", SERVICE, EndpointConnectionError(endpoint_url="http://x"), SERVICE, 7)
     bench.run()
     assert (bench.done, len(call.made)) == ([("a", 7)], 4)
@@ -116,7 +116,7 @@ def test_trouble_of_the_service_is_waited_out_and_said_from_the_third_on(bench):
 def test_what_does_not_pass_is_handed_back_at_once(bench):
     call = bench.call("a", error("ResourceLimitExceeded", "'q' is 3 Instances"))
     bench.run()
-    assert (bench.failed, bench.done, len(call.made)) == ([("a", Kind.QUOTA)], [], 1)
+    assert (bench.failed, bench.done, len(call.made)) == ([("a", FailureKind.QUOTA)], [], 1)
 
 
 def test_a_fault_of_ours_is_raised(bench):

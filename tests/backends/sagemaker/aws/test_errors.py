@@ -1,13 +1,22 @@
-"""What the errors of calls mean: nobody answering is no refusal."""
+"""What a failed call means, and how it is said."""
 
 from __future__ import annotations
 
 import pytest
 from botocore import exceptions
+from botocore.exceptions import ClientError, NoCredentialsError
 
-from backends.sagemaker.aws.errors import CloudError, Kind, refusal_of
-from backends.sagemaker.aws.failure_kinds import Kind as TroubleKind
-from backends.sagemaker.aws.failure_kinds import trouble_of
+from backends.sagemaker.aws.errors import TRANSIENT, CloudError, FailureKind, failure_of, one_line
+
+QUOTA = (
+    "The account-level service limit 'ml.p3.2xlarge for training job usage' is 4 Instances, with current utilization of 4 Instances "
+    "and a request delta of 1 Instances. Please contact AWS support (account 123456789012)."
+)
+
+
+def refused(code, message="", operation="CreateTrainingJob", status=400):
+    return ClientError({"Error": {"Code": code, "Message": message}, "ResponseMetadata": {"HTTPStatusCode": status}}, operation)
+
 
 URL = {"endpoint_url": "https://api.sagemaker.us-east-1.amazonaws.com"}
 UNANSWERED = [
@@ -21,20 +30,73 @@ UNANSWERED = [
 ]
 
 
-@pytest.mark.parametrize("error", UNANSWERED, ids=lambda error: type(error).__name__)
-def test_a_call_that_nobody_answered_is_made_again(error):
-    refusal = refusal_of(error)
-    assert refusal is not None
-    assert refusal.kind is Kind.UNREACHABLE
-    assert refusal.transient
-    trouble = trouble_of(error)
-    assert trouble is not None
-    assert trouble.kind is TroubleKind.SERVICE
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (refused("ThrottlingException", "Rate exceeded"), FailureKind.THROTTLED),
+        (refused("SomethingNew", "Rate exceeded"), FailureKind.THROTTLED),
+        (refused("SlowDown", "", "PutObject", 503), FailureKind.THROTTLED),
+        (refused("ResourceLimitExceeded", QUOTA), FailureKind.QUOTA),
+        (refused("CapacityError", "Unable to provision"), FailureKind.CAPACITY),
+        (refused("ValidationException", "Insufficient instance capacity"), FailureKind.CAPACITY),
+        (refused("ResourceInUse", "Training job names must be unique"), FailureKind.EXISTS),
+        (refused("ValidationException", "Requested resource not found.", "DescribeTrainingJob"), FailureKind.MISSING),
+        (refused("ResourceNotFoundException", "The specified log group does not exist.", "FilterLogEvents"), FailureKind.MISSING),
+        (refused("ValidationException", "The job cannot be stopped in status Completed", "StopTrainingJob"), FailureKind.OVER),
+        (refused("ValidationException", "1 validation error detected"), FailureKind.OTHER),
+        (refused("AccessDeniedException", "not authorized to perform sagemaker:CreateTrainingJob"), FailureKind.DENIED),
+        (refused("ExpiredTokenException", "The security token included in the request is expired"), FailureKind.CREDENTIALS),
+        (NoCredentialsError(), FailureKind.CREDENTIALS),
+        (refused("InternalFailure", "", status=500), FailureKind.SERVICE),
+        (refused("SomethingNew", "", status=502), FailureKind.SERVICE),
+        *((error, FailureKind.UNREACHABLE) for error in UNANSWERED),
+        (ValueError("Invalid endpoint: http://a b"), FailureKind.UNREACHABLE),
+    ],
+)
+def test_kinds(error, kind):
+    assert failure_of(error).kind is kind
+
+
+def test_a_quota_error_names_the_quota_and_its_value_and_no_account():
+    failure = failure_of(refused("ResourceLimitExceeded", QUOTA))
+    assert failure.quota_limit == 4
+    assert "ml.p3.2xlarge for training job usage" in failure.line
+    assert "123456789012" not in failure.line
+
+
+def test_a_quota_error_in_other_words_has_no_value():
+    failure = failure_of(refused("ResourceLimitExceeded", "too many"))
+    assert (failure.kind, failure.quota_limit) == (FailureKind.QUOTA, None)
+
+
+def test_only_a_quota_error_has_a_quotas_value():
+    assert failure_of(refused("ValidationException", "the limit 'steps' is 4")).quota_limit is None
+
+
+def test_an_error_that_was_put_into_words_already_keeps_its_kind():
+    inner = refused("ExpiredToken", "The provided token has expired", "PutObject")
+    assert failure_of(CloudError("s3://b/k: it cannot be written", failure_of(inner))).kind is FailureKind.CREDENTIALS
+
+
+def test_a_fault_of_ours_is_no_failed_call():
+    assert failure_of(KeyError("x")) is None
+    assert failure_of(ValueError("x")) is None
+    assert failure_of(None) is None
+
+
+def test_one_line_is_one_line_and_cut():
+    assert one_line("a\n  b\tc") == "a b c"
+    assert one_line("x" * 600) == "x" * 496 + " ..."
+    assert len(one_line("x" * 600)) == 500
 
 
 def test_an_account_id_in_what_was_asked_is_not_shown():
-    refusal = refusal_of(exceptions.NoCredentialsError())
-    assert refusal is not None
-    text = str(CloudError("bucket sagemaker-us-east-1-123456789012: it cannot be used", refusal))
+    failure = failure_of(exceptions.NoCredentialsError())
+    assert failure is not None
+    text = str(CloudError("bucket sagemaker-us-east-1-123456789012: it cannot be used", failure))
     assert "123456789012" not in text
     assert "bucket sagemaker-us-east-1-************" in text
+
+
+def test_a_call_that_nobody_answered_can_be_made_again():
+    assert {failure_of(error).kind for error in UNANSWERED} <= TRANSIENT

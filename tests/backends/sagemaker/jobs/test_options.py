@@ -17,7 +17,7 @@ class Fake:
     def __init__(self, emulated=True, buckets=()):
         self.emulated, self.buckets, self.calls = emulated, set(buckets), []
 
-    def get(self, service):
+    def get(self, service, attempts=None):
         self.calls.append(service)
         return self
 

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from botocore.exceptions import ClientError
 
-from backends.sagemaker.aws.errors import CloudError
-from backends.sagemaker.aws.failure_kinds import trouble_of
+from backends.sagemaker.aws.errors import CloudError, failure_of
 from backends.sagemaker.jobs.status_poller import Sweeper
 
 T0 = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
@@ -23,7 +22,7 @@ class Desk:
     def put(self, call):
         self.waiting.append(call)
 
-    def get(self, service):
+    def get(self, service, attempts=None):
         assert service == "sagemaker"
         return self
 
@@ -39,7 +38,7 @@ class Desk:
     def refuse(self, code, message):
         call = self.waiting.pop(0)
         call.make()
-        call.failed(trouble_of(ClientError({"Error": {"Code": code, "Message": message}}, "ListTrainingJobs")))
+        call.failed(failure_of(ClientError({"Error": {"Code": code, "Message": message}}, "ListTrainingJobs")))
 
 
 @pytest.fixture

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from backends.sagemaker.aws.errors import CloudError
-from backends.sagemaker.aws.failure_kinds import trouble_of
+from backends.sagemaker.aws.errors import CloudError, failure_of
 from backends.sagemaker.logs.poller import LogReader
 
 
@@ -19,7 +18,7 @@ class Desk:
     def put(self, call):
         self.waiting.append(call)
 
-    def get(self, service):
+    def get(self, service, attempts=None):
         assert service == "logs"
         return self
 
@@ -34,7 +33,7 @@ class Desk:
     def refuse(self, code, message=""):
         call = self.waiting.pop(0)
         call.make()
-        call.failed(trouble_of(ClientError({"Error": {"Code": code, "Message": message}}, call.operation)))
+        call.failed(failure_of(ClientError({"Error": {"Code": code, "Message": message}}, call.operation)))
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ class Fleet:
         self.options = SimpleNamespace(keep_alive_s=keep_alive_s)
         self.jobs, self.events, self.made, self.at = {}, [], [], 100.0
         self.calls = SimpleNamespace(put=lambda call: self.made.append((call.operation, call)))
-        self.clients = SimpleNamespace(get=lambda service: SimpleNamespace(update_training_job=lambda **request: request))
+        self.clients = SimpleNamespace(get=lambda service, attempts: SimpleNamespace(update_training_job=lambda **request: request))
 
     def now(self):
         return self.at
