@@ -16,7 +16,7 @@ from backends.failures import Cause
 from backends.registry import backend_class
 from benchmarking.archive.folder import prepare_folder, read_nonce
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.archive.stored import repeats_for, state_setup
+from benchmarking.archive.stored import state_setup
 from benchmarking.controller.ending import Ending
 from benchmarking.controller.interfaces import Observer, Wallet, checkpoint_key
 from benchmarking.controller.journal import Journal, SqliteJournal
@@ -127,7 +127,7 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
             survivors += backend.close(_HURRIED_GRACE_S if hurried else None)
             for name in survivors:
                 logger.error("job %s could not be stopped and may still run", name)
-        export(spec, tuner.state, journal)
+        export(spec.folder, spec.definition, tuner.state, journal)
         return ExperimentResult(spec, ending, tuner.state, backend.capabilities.price_label, tuple(survivors))
 
 
@@ -182,12 +182,9 @@ def make_tuner(
     """Return the loop of an experiment, not yet run."""
     definition = spec.definition
     method = build_method(spec.method, definition, spec.seed, spec.method_arguments)
-    adapter = MethodAdapter(method, refuse)
     return Tuner(
-        state=ExperimentState(
-            state_setup(definition, spec.seed, hears_levels=adapter.hears_levels, repeats=repeats_for(method, definition))
-        ),
-        adapter=adapter,
+        state=ExperimentState(state_setup(spec)),
+        adapter=MethodAdapter(method, refuse),
         backend=backend,
         journal=journal,
         jobs=jobs,
@@ -195,7 +192,6 @@ def make_tuner(
         n_workers=n_workers,
         wallet=surroundings.wallet,
         observers=surroundings.observers,
-        conclude=getattr(method, "conclude", lambda: None),
     )
 
 
@@ -215,11 +211,11 @@ def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder)
         )
 
 
-def export(spec: ExperimentSpec, state: ExperimentState, journal: Journal) -> None:
+def export(folder: Path, definition: BenchmarkDefinition, state: ExperimentState, journal: Journal) -> None:
     """Write the result files; raises `UserError` where they cannot be written."""
-    write_trials(spec.folder / "trials.csv", spec.definition, state)
-    write_reports(spec.folder / "reports.csv", spec.definition, state, journal)
-    write_forecasts(spec.folder / "forecasts.csv", spec.definition, state)
+    write_trials(folder / "trials.csv", definition, state)
+    write_reports(folder / "reports.csv", definition, state, journal)
+    write_forecasts(folder / "forecasts.csv", definition, state)
 
 
 def _tidy_checkpoints(state: ExperimentState, backend: Backend, definition: BenchmarkDefinition) -> None:

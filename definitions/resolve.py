@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from definitions import strict_json
 from definitions.backend_description import BackendDescription
-from definitions.backend_registry import backend_description
+from definitions.backend_registry import backend_description, backend_names
 from definitions.draft import PYTHON, Draft, units
 from definitions.errors import UserError, nearest
 from definitions.problems import Problem, complaint, dotted, problems_of
@@ -217,7 +217,8 @@ class _Resolution:
 def shown_data(definition: BenchmarkDefinition, backend: str) -> dict[str, Any]:
     """Return a resolved definition as nested data without what cannot apply: other back-ends' blocks, merged parts of its own."""
     data = definition.model_dump(exclude=set(definition.blocks))
-    block = definition.blocks.get(backend) or backend_description(backend).block()
+    # Of a back-end that is not installed nobody knows the defaults.
+    block = definition.blocks.get(backend) or (backend_description(backend).block if backend in backend_names() else ForeignBlock)()
     data[backend] = {key: value for key, value in block.model_dump().items() if key not in Overrides.model_fields}
     return data
 

@@ -6,19 +6,16 @@ import dataclasses
 import heapq
 import math
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from backends.base import Backend, BackendContext
 from backends.registry import backend_class
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.archive.stored import repeats_for
 from benchmarking.controller.budget import cost_usd
-from benchmarking.controller.method import Method, Suggestion
+from benchmarking.controller.method import Method
 from benchmarking.forecasting.lookup import ForecastLookup, forecast_text, latest_forecasts
-from benchmarking.methods.canary import CanaryLadder
-from benchmarking.methods.race import Race
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import Refuse, check_listed, refusal
@@ -28,8 +25,6 @@ from benchmarking.report.text import dollars, duration
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
 from definitions.trial import TrialSpec
-
-_MANY = 20_000
 
 
 @dataclass(frozen=True)
@@ -210,22 +205,9 @@ def _last_refusal(spec: ExperimentSpec, refuse: Refuse) -> str:
 
 
 def _planned(spec: ExperimentSpec, method: Method, refuse: Refuse) -> list[TrialSpec] | None:
-    """Return what all jobs run, one for each repeat; None where they depend on results, or are too many or endless.
-
-    Canaries and races are bounded by their ladders, whatever comes of them.
-    """
-    definition = spec.definition
-    size = len(definition.trials) if definition.trials else definition.search_space.size
-    if isinstance(method, (CanaryLadder, Race)):
-        suggestions: Iterable[Suggestion] = method.plan()
-    elif not method.independent or size is None or size > _MANY:
+    """Return what all jobs run, one for each repeat; None where they depend on results, or are too many or endless."""
+    suggestions = method.plan()
+    if suggestions is None:
         return None
-    else:
-        suggestions = _asked(method)
     valid = [suggestion.trial for suggestion in suggestions if refuse(suggestion.trial) is None]
-    return [trial for trial in valid for _ in range(repeats_for(method, definition))]
-
-
-def _asked(method: Method) -> Iterator[Suggestion]:
-    while (suggestion := method.suggest()) is not None:
-        yield suggestion
+    return [trial for trial in valid for _ in range(spec.repeats)]

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from backends.naming import TAG_FORM
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.methods.registry import build_method, default_method, known_methods
-from definitions import strict_json
+from benchmarking.archive.stored import load_to_run, not_installed
+from benchmarking.methods.registry import default_method, experiment_spec, known_methods
 from definitions.errors import UserError, did_you_mean
 from definitions.registry import Registry
 from definitions.resolve import Resolved, resolve, resolve_python
 from definitions.schema import BenchmarkDefinition
-from definitions.yaml_source import read_yaml
 from launch.request import RunRequest
 
 
@@ -55,12 +54,11 @@ def plan(request: RunRequest, registry: Registry | None = None, now: datetime.da
         for method in request.method or (default_method(resolved.definition),):
             for number in range(request.start_seed, request.start_seed + request.num_seeds):
                 seed = experiment_seed(request.random_seed, number)
-                spec = ExperimentSpec(resolved, method, seed, tag, request.results_dir, dict(request.method_args), number)
-                build_method(method, resolved.definition, seed, request.method_args, methods)
-                specs.append(spec)
+                given = request.method_args
+                specs.append(experiment_spec(resolved, method, seed, tag, request.results_dir, given, number, methods))
     _check_distinct(specs)
     if request.resume and not any((spec.folder / "experiment.json").is_file() for spec in specs):
-        raise _unknown_tag(request)
+        raise _unknown_tag(request.resume, request.results_dir)
     return specs
 
 
@@ -73,24 +71,25 @@ def _resolve(benchmark: Any, request: RunRequest, registry: Registry, methods: t
 
 def _resumed(request: RunRequest) -> list[ExperimentSpec]:
     """Return the experiments of a tag as they were defined; settings given now are laid over (a larger budget, say)."""
-    _check_tag(request.resume)
-    found = sorted((request.results_dir / request.resume).glob("*/*/experiment.json"))
+    methods = known_methods()
+    specs = []
+    for folder in folders_of(request.resume, request.results_dir):
+        spec = load_to_run(folder, request.settings).spec
+        variant = spec.definition.methods.get(spec.method)
+        base = spec.method if variant is None else variant.base
+        if base not in methods:
+            raise not_installed(folder, "method", base, list(methods))
+        specs.append(spec)
+    return specs
+
+
+def folders_of(tag: str, results_dir: Path) -> list[Path]:
+    """Return the folders of a tag's experiments; raises `UserError` where there are none."""
+    _check_tag(tag)
+    found = [path.parent for name in ("experiment.json", "journal.sqlite") for path in (results_dir / tag).glob(f"*/*/{name}")]
     if not found:
-        raise _unknown_tag(request)
-    return [_stored(path, strict_json.loads(path.read_text(encoding="utf-8")), request) for path in found]
-
-
-def _stored(path: Path, identity: Mapping[str, Any], request: RunRequest) -> ExperimentSpec:
-    resolved = resolve(read_yaml(path.with_name("definition.yaml")), identity["backend"], request.settings)
-    return ExperimentSpec(
-        resolved=resolved,
-        method=identity["method"],
-        seed=identity["seed"],
-        tag=request.resume,
-        results_dir=request.results_dir,
-        method_arguments=identity["method_arguments"],
-        number=identity["number"],
-    )
+        raise _unknown_tag(tag, results_dir)
+    return sorted(set(found))
 
 
 def _check_tag(tag: str) -> None:
@@ -106,11 +105,10 @@ def _check_distinct(specs: Iterable[ExperimentSpec]) -> None:
         folders[spec.folder] = spec
 
 
-def _unknown_tag(request: RunRequest) -> UserError:
-    folder = request.results_dir
+def _unknown_tag(tag: str, folder: Path) -> UserError:
     tags = sorted((path.name for path in folder.iterdir() if path.is_dir()), reverse=True) if folder.is_dir() else []
-    advice = did_you_mean(request.resume, tags[:20]) if tags else "give --results_dir, if results are elsewhere"
-    return UserError(f"--resume {request.resume}: there is nothing of this tag in {folder}", advice=advice)
+    advice = did_you_mean(tag, tags[:20]) if tags else "give --results_dir, if results are elsewhere"
+    return UserError(f"--resume {tag}: there is nothing of this tag in {folder}", advice=advice)
 
 
 def _listing(registry: Registry) -> str:

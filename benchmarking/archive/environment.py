@@ -12,6 +12,8 @@ from typing import Any
 
 from definitions.instances import load_tables
 
+SCHEMA_VERSION = 1
+
 
 def describe_environment(source_dir: Path, environ: Mapping[str, str]) -> dict[str, Any]:
     """Return a JSON-able description of the surroundings of an experiment.
@@ -21,6 +23,7 @@ def describe_environment(source_dir: Path, environ: Mapping[str, str]) -> dict[s
         environ: the controller's environment.
     """
     return {
+        "schema_version": SCHEMA_VERSION,
         "python": platform.python_version(),
         "implementation": platform.python_implementation(),
         "system": f"{platform.system()} {platform.release()}",

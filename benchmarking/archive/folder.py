@@ -10,6 +10,7 @@ from typing import Any
 from backends.registry import backend_class
 from benchmarking.archive.environment import describe_environment
 from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
+from benchmarking.archive.stored import read_identity
 from benchmarking.controller.journal import has_records
 from definitions import strict_json
 from definitions.errors import UserError
@@ -24,36 +25,41 @@ def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
         UserError: the folder holds another experiment, or cannot be written.
     """
     path = spec.folder / "experiment.json"
-    try:
-        exists = path.is_file()
-        text = path.read_text(encoding="utf-8") if exists else ""
-    except OSError as error:
-        raise UserError(f"cannot read {path}", str(error)) from error
-    if not exists:
-        write_atomically(spec.folder / "definition.yaml", render(spec.resolved))
-        environment = describe_environment(Path(spec.definition.source_dir), environ)
-        write_atomically(spec.folder / "environment.json", strict_json.dumps({"schema_version": SCHEMA_VERSION, **environment}) + "\n")
-        bills = {"real_money": backend_class(spec.backend).foretell(environ).real_money}
-        identity = {"schema_version": SCHEMA_VERSION, **_identity(spec), "nonce": secrets.token_hex(4), **bills}
-        write_atomically(path, strict_json.dumps(identity) + "\n")
+    has_begun = has_records(spec.folder / "journal.sqlite")
+    if not path.is_file():
+        if has_begun:
+            raise UserError(
+                f"tag {spec.tag!r}: {spec.folder} has a journal, but no experiment.json",
+                "so nothing says whether it is of this experiment",
+                "use another --experiment_tag, or take experiment.json from a copy of the folder",
+            )
+        _write(spec, environ)
         return
     check_bills(spec, environ)
-    known = strict_json.loads(text)
-    if known.get("hash") != spec.hash and not has_records(spec.folder / "journal.sqlite"):
-        path.unlink()
-        prepare_folder(spec, environ)
-    elif known.get("hash") != spec.hash:
+    known = read_identity(spec.folder)
+    if known["hash"] != spec.hash and not has_begun:
+        _write(spec, environ)
+    elif known["hash"] != spec.hash:
         raise UserError(
-            f"tag {spec.tag!r}: {spec.title} is there already, with another definition (hash {known.get('hash')}, now {spec.hash})",
+            f"tag {spec.tag!r}: {spec.title} is there already, with another definition (hash {known['hash']}, now {spec.hash})",
             f"its results are in {spec.folder}",
             "use another --experiment_tag; or --resume with the definition it was started with",
         )
 
 
+def _write(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
+    write_atomically(spec.folder / "definition.yaml", render(spec.resolved))
+    environment = describe_environment(Path(spec.definition.source_dir), environ)
+    write_atomically(spec.folder / "environment.json", strict_json.dumps(environment) + "\n")
+    bills = {"real_money": backend_class(spec.backend).foretell(environ).real_money}
+    identity = {"schema_version": SCHEMA_VERSION, **_identity(spec), "nonce": secrets.token_hex(4), **bills}
+    write_atomically(spec.folder / "experiment.json", strict_json.dumps(identity) + "\n")
+
+
 def check_bills(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
     """Raise `UserError` where an experiment that ran on an emulator would go on on a real account, or the other way round."""
     path = spec.folder / "experiment.json"
-    real = strict_json.loads(path.read_text(encoding="utf-8")).get("real_money") if path.is_file() else None
+    real = read_identity(spec.folder).get("real_money") if path.is_file() else None
     if (
         real is not None
         and real != backend_class(spec.backend).foretell(environ).real_money
@@ -69,7 +75,7 @@ def check_bills(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
 
 def read_nonce(folder: Path) -> str:
     """Return what makes the names of a prepared experiment's jobs its own."""
-    return str(strict_json.loads((folder / "experiment.json").read_text(encoding="utf-8")).get("nonce", ""))
+    return str(read_identity(folder).get("nonce", ""))
 
 
 def _identity(spec: ExperimentSpec) -> dict[str, Any]:
@@ -81,4 +87,6 @@ def _identity(spec: ExperimentSpec) -> dict[str, Any]:
         "backend": spec.backend,
         "seed": spec.seed,
         "number": spec.number,
+        "hears_levels": spec.hears_levels,
+        "repeats": spec.repeats,
     }

@@ -12,7 +12,8 @@ from definitions.configuration import configuration_id
 from definitions.resolve import Resolved, definition_hash
 from definitions.schema import BenchmarkDefinition
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Of experiment.json. In version 1 it did not say `hears_levels` and `repeats`; see `version_1`."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class ExperimentSpec:
         seed: the seed that the method gets; `number`: which of the invocation's seeds it is.
         tag: the tag that it shares with the other experiments of its invocation.
         results_dir: folder of all results.
+        hears_levels: whether the method is told of results below the full fidelity; `repeats`: how often each of its suggestions is
+            measured. The journal is folded by them, so that it can be read without the method.
     """
 
     resolved: Resolved
@@ -34,6 +37,8 @@ class ExperimentSpec:
     results_dir: Path
     method_arguments: Mapping[str, Any] = field(default_factory=dict)
     number: int = 0
+    hears_levels: bool = field(kw_only=True)
+    repeats: int = field(kw_only=True)
 
     @property
     def definition(self) -> BenchmarkDefinition:

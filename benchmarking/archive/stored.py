@@ -1,39 +1,159 @@
-"""The state of an experiment, read from its folder without running anything."""
+"""Experiments as they were left, read back from their folders by one loader, which needs nothing that made them."""
 
 from __future__ import annotations
 
-from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.controller.journal import Journal
-from benchmarking.controller.method import Method
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
+from benchmarking.archive.version_1 import method_traits
+from benchmarking.controller.journal import Journal, SqliteJournal
 from benchmarking.controller.rows import StateSetup
 from benchmarking.controller.state import ExperimentState
-from benchmarking.methods.registry import build_method
-from definitions.schema import BenchmarkDefinition, Progressive
+from definitions import strict_json
+from definitions.backend_registry import backend_names
+from definitions.errors import UserError
+from definitions.resolve import Resolved, resolve
+from definitions.schema import Progressive
+from definitions.yaml_source import read_yaml
+
+_READABLE = (1, SCHEMA_VERSION)
 
 
-def repeats_for(method: Method, definition: BenchmarkDefinition) -> int:
-    """Return how often each suggestion is measured: as the definition says, unless the method repeats its measurements itself."""
-    return 1 if getattr(method, "measures_repeats", False) else definition.repeats
+@dataclass(frozen=True)
+class StoredExperiment:
+    """An experiment in its folder.
+
+    Args:
+        folder: where it was found.
+        spec: what it is.
+    """
+
+    folder: Path
+    spec: ExperimentSpec
+
+    @property
+    def is_started(self) -> bool:
+        """Whether it has a journal."""
+        return (self.folder / "journal.sqlite").is_file()
+
+    @contextlib.contextmanager
+    def journal(self) -> Iterator[Journal]:
+        """Give its journal for reading; another process may be writing it.
+
+        Raises:
+            UserError: there is none that this Outrider reads.
+        """
+        with contextlib.closing(SqliteJournal(self.folder / "journal.sqlite", read_only=True)) as journal:
+            yield journal
+
+    def state(self, journal: Journal) -> ExperimentState:
+        """Return the state that its journal amounts to, without running anything."""
+        state = ExperimentState(state_setup(self.spec))
+        for record in journal.records():
+            state.apply(record)
+        return state
 
 
-def state_setup(definition: BenchmarkDefinition, seed: int, *, hears_levels: bool, repeats: int | None = None) -> StateSetup:
-    """Return what the fold of an experiment's journal depends on besides the records; `repeats` are the definition's where None."""
+def load(folder: Path) -> StoredExperiment:
+    """Return the experiment in a folder, for reading: neither its method nor its back-end nor its script need be there any more.
+
+    Raises:
+        UserError: it holds no experiment, a damaged one, or one of a later version.
+    """
+    known = read_identity(folder)
+    resolved = resolve(read_yaml(folder / "definition.yaml"), known["backend"], check_files=False, keep_foreign=True)
+    return StoredExperiment(folder, _spec(folder, known, resolved))
+
+
+def load_to_run(folder: Path, settings: Sequence[str] = ()) -> StoredExperiment:
+    """Return the experiment in a folder, to go on with it.
+
+    Args:
+        folder: of the experiment.
+        settings: `key=value` texts, as after `--set`, that are laid over its definition.
+
+    Raises:
+        UserError: as `load`; its back-end is not installed, its script is gone, or a setting is wrong.
+    """
+    known = read_identity(folder)
+    backend = str(known["backend"])
+    if backend not in backend_names():
+        raise not_installed(folder, "back-end", backend, backend_names())
+    return StoredExperiment(folder, _spec(folder, known, resolve(read_yaml(folder / "definition.yaml"), backend, settings)))
+
+
+def not_installed(folder: Path, kind: str, name: str, known: Sequence[str]) -> UserError:
+    """Return the error for a plug-in that an experiment needs to go on."""
+    return UserError(
+        f"{folder}: its {kind} {name!r} is not installed, so it cannot go on",
+        f"installed: {', '.join(known)}",
+        f"install the package that brings {name!r}, then resume; its results can be read and exported without",
+    )
+
+
+def read_identity(folder: Path) -> Mapping[str, Any]:
+    """Return what experiment.json says.
+
+    Raises:
+        UserError: there is none, it is damaged, or of a version that this Outrider does not read.
+    """
+    path = folder / "experiment.json"
+    try:
+        known = strict_json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(
+            f"{folder}: there is no experiment.json", "without it nothing says what was run there", "take it from a copy of the folder"
+        ) from None
+    except OSError as error:
+        raise UserError(f"cannot read {path}", str(error)) from error
+    except ValueError as error:
+        raise UserError(f"{path} is damaged", str(error), "take it from a copy of the folder") from error
+    version = known.get("schema_version") if isinstance(known, dict) else None
+    if version not in _READABLE:
+        raise UserError(
+            f"{path} has {'no version' if version is None else f'version {version}'}",
+            f"this Outrider reads the versions {' and '.join(map(str, _READABLE))}; nothing was changed",
+            "use the Outrider that wrote it or a later one, or another tag",
+        )
+    lacking = [name for name in ("backend", "hash", "method", "method_arguments", "number", "seed") if name not in known]
+    if lacking:
+        raise UserError(f"{path} is damaged", f"it lacks {', '.join(lacking)}", "take it from a copy of the folder")
+    found: Mapping[str, Any] = known
+    return found
+
+
+def state_setup(spec: ExperimentSpec) -> StateSetup:
+    """Return what the fold of an experiment's journal depends on besides the records."""
+    definition = spec.definition
     fidelity = definition.fidelity if isinstance(definition.fidelity, Progressive) else None
     return StateSetup(
         objectives=definition.objectives,
-        repeats=definition.repeats if repeats is None else repeats,
-        order=definition.order if repeats in (None, definition.repeats) else "default",
-        seed=seed,
-        level_name=fidelity.reported_as if fidelity is not None and hears_levels else None,
+        repeats=spec.repeats,
+        order=definition.order if spec.repeats == definition.repeats else "default",
+        seed=spec.seed,
+        level_name=fidelity.reported_as if fidelity is not None and spec.hears_levels else None,
         full_level=None if fidelity is None else fidelity.full,
     )
 
 
-def read_state(spec: ExperimentSpec, journal: Journal) -> ExperimentState:
-    """Return the state that an experiment's journal amounts to, without running anything."""
-    method = build_method(spec.method, spec.definition, spec.seed, spec.method_arguments)
-    repeats = repeats_for(method, spec.definition)
-    state = ExperimentState(state_setup(spec.definition, spec.seed, hears_levels=method.hears_levels, repeats=repeats))
-    for record in journal.records():
-        state.apply(record)
-    return state
+def _spec(folder: Path, known: Mapping[str, Any], resolved: Resolved) -> ExperimentSpec:
+    if known["schema_version"] == 1:
+        hears_levels, repeats = method_traits(known["method"], resolved.definition)
+    else:
+        hears_levels, repeats = known["hears_levels"], known["repeats"]
+    tag_folder = folder.parent.parent
+    return ExperimentSpec(
+        resolved=resolved,
+        method=known["method"],
+        seed=known["seed"],
+        tag=tag_folder.name,
+        results_dir=tag_folder.parent,
+        method_arguments=known["method_arguments"],
+        number=known["number"],
+        hears_levels=hears_levels,
+        repeats=repeats,
+    )

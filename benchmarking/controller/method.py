@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import abc
 import enum
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,6 +14,9 @@ from definitions.schema import Fidelity, Mode
 from definitions.space import SearchSpace
 from definitions.trial import TrialSpec
 from definitions.valid import Rule
+
+MOST_PLANNED = 20_000
+"""Suggestions that are listed before a run, to say what it costs at most."""
 
 
 class Decision(enum.StrEnum):
@@ -119,6 +123,9 @@ class Method(abc.ABC):
     hears_levels: bool = True
     """Whether it is told of results below the full fidelity, and decides about them."""
 
+    measures_repeats: bool = False
+    """Whether it counts repeats itself, so that the definition's are not laid over them."""
+
     needs_checkpoints: bool = False
     """Whether it pauses evaluations or starts them from others' checkpoints."""
 
@@ -135,6 +142,20 @@ class Method(abc.ABC):
     def ready(self) -> bool:
         """Return whether `suggest` has an answer at once; where not, it is asked again when something has happened."""
         return True
+
+    def plan(self) -> Sequence[Suggestion] | None:
+        """Return all that it may suggest; None where that depends on results, is endless, or more than `MOST_PLANNED`.
+
+        Nothing can be asked of the method afterwards, as its suggestions are made.
+        """
+        if not self.independent:
+            return None
+        found = list(itertools.islice(iter(self.suggest, None), MOST_PLANNED + 1))
+        return found if len(found) <= MOST_PLANNED else None
+
+    def conclude(self) -> tuple[bool, str] | None:
+        """Return whether what it was to decide is decided, and in words what, when nothing is left to suggest; None for most."""
+        return None
 
     def resume_only(self) -> Suggestion | None:
         """Return a paused evaluation to go on with, or None; asked instead of `suggest` where no new trial may start."""

@@ -70,11 +70,6 @@ class MethodAdapter:
         return self._method.independent
 
     @property
-    def hears_levels(self) -> bool:
-        """Whether the method is told of results below the full fidelity."""
-        return self._method.hears_levels
-
-    @property
     def thinking(self) -> bool:
         """Whether a suggestion is being thought about elsewhere, so that there will be one although nothing runs."""
         return self._method.thinking
@@ -99,6 +94,10 @@ class MethodAdapter:
             )
         if not capabilities.virtual_time:
             self._method.think_apart(wake)
+
+    def conclude(self) -> tuple[bool, str] | None:
+        """Return whether the method decided what it was to decide, and in words what; None for most; raises `MethodError`."""
+        return self._called("conclude", self._method.conclude)
 
     def close(self) -> None:
         """Release what the method holds."""

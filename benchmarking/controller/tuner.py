@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -53,7 +53,6 @@ class Tuner:
         n_workers: trials that may be in flight at once.
         wallet: money spent by the invocation's earlier experiments.
         observers: called after each record, for progress.
-        conclude: says when nothing is left to suggest whether the method decided what it was to decide, and in words what; None for most.
     """
 
     def __init__(
@@ -68,10 +67,8 @@ class Tuner:
         n_workers: int,
         wallet: Wallet | None = None,
         observers: tuple[Observer, ...] = (),
-        conclude: Callable[[], tuple[bool, str] | None] = lambda: None,
     ) -> None:
         self.state = state
-        self._conclude = conclude
         self._adapter = adapter
         self._backend = backend
         self._journal = journal
@@ -384,7 +381,7 @@ class Tuner:
             reason, detail = Reason.NONE_SUCCEEDED, state.failures[-1][1]
         unfinished = bool(state.queue or state.block or state.interrupted or state.waiting) or not state.exhausted
         trials = state.finished if reason is Reason.ALIKE else len(state.trials)
-        conclusion = self._conclude() if reason is Reason.EXHAUSTED else None
+        conclusion = self._adapter.conclude() if reason is Reason.EXHAUSTED else None
         detail = detail if conclusion is None else conclusion[1]
         result = ending(reason, finite=self._adapter.finite, unfinished=unfinished, trials=trials, detail=detail)
         if conclusion is not None and not conclusion[0]:

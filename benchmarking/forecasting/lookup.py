@@ -73,16 +73,16 @@ def latest_forecasts(definition: BenchmarkDefinition, results_dir: Path, backend
     """Return what the latest canaries of this benchmark on this back-end say; folders that cannot be read are passed over."""
     if not isinstance(definition.fidelity, PerJob) or not results_dir.is_dir():
         return ForecastLookup()
-    from benchmarking.forecasting.data.results_folder import read_experiment
+    from benchmarking.forecasting.data.results_folder import read_measured
     from definitions.errors import UserError
 
     marks = list(results_dir.glob(f"*/{definition.name}/*-{backend}-*/forecasts.csv"))
     for mark in sorted(marks, key=lambda one: one.stat().st_mtime, reverse=True):
         try:
-            table = read_experiment(mark.parent)
+            found = read_measured(mark.parent)
         except (UserError, OSError, KeyError, ValueError):
             continue
-        small = [canary for canary in table.canaries if canary.fraction < 1.0]
+        small = [canary for canary in found.canaries.canaries if canary.fraction < 1.0] if found is not None else []
         if small:
             return lookup_from(small, str(mark.parent))
     return ForecastLookup()

@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarking.forecasting.data.results_folder import _read
+from benchmarking.forecasting.data.results_folder import read_measured
 from benchmarking.forecasting.data.table import COMPLETED, Canary, CanaryTable, by_configuration
 from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.calibration import Calibration, score
@@ -30,7 +30,7 @@ def calibration_of(results_dir: Path) -> Calibration:
     experiments = []
     for mark in sorted(marks, key=_age, reverse=True)[:_MOST]:
         with contextlib.suppress(UserError, OSError, KeyError, ValueError):
-            found = _read(mark.parent)
+            found = read_measured(mark.parent)
             experiments += [found] if found is not None else []
     elsewhere: dict[tuple[str, str], list[Canary]] = {}
     for one in experiments:

@@ -46,7 +46,7 @@ class CanaryLadder(Method):
     }
     finite = True
     hears_levels = False
-    measures_repeats: ClassVar[bool] = True
+    measures_repeats = True
 
     def __init__(self, context: MethodContext) -> None:
         """Raise `UserError` where the definition has no per-job fidelity, or the ladder leaves it."""

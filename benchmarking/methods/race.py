@@ -41,7 +41,7 @@ class Race(Method):
     }
     finite = True
     hears_levels = False
-    measures_repeats: ClassVar[bool] = True
+    measures_repeats = True
 
     def __init__(self, context: MethodContext) -> None:
         """Raise `UserError` where the definition has no per-job fidelity, or neither cost nor time as an objective."""

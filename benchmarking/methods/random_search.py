@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from benchmarking.controller.method import Method, MethodContext, Suggestion
+from benchmarking.controller.method import MOST_PLANNED, Method, MethodContext, Suggestion
 from benchmarking.controller.method_arguments import POINTS, Arguments
 from benchmarking.methods.points import first_points, need_space
 from definitions.configuration import configuration_id
@@ -30,6 +30,7 @@ class RandomSearch(Method):
     def __init__(self, context: MethodContext) -> None:
         """Raise `UserError` where the definition lists trials instead of a space, or a point is none of it."""
         space = need_space("RS", context)
+        self._size = space.size
         points = first_points("RS", context, space)
         known = {configuration_id(point) for point in points}
         rest = draws(space, context.seed)
@@ -39,6 +40,10 @@ class RandomSearch(Method):
         """Return a configuration that was not suggested before, or None when the space is exhausted."""
         configuration = next(self._rest, None)
         return None if configuration is None else Suggestion(configuration)
+
+    def plan(self) -> Sequence[Suggestion] | None:
+        """Return all configurations of a finite space; None where it has more than are listed, or is none."""
+        return None if self._size is None or self._size > MOST_PLANNED else super().plan()
 
 
 def draws(space: SearchSpace, seed: int) -> Iterator[Mapping[str, Any]]:

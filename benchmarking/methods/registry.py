@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any, TypeAlias
 
+from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.method import Method, MethodContext
 from benchmarking.controller.method_arguments import read_arguments
 from benchmarking.methods import asha, search
@@ -19,6 +21,7 @@ from benchmarking.methods.race import Race
 from benchmarking.methods.random_search import RandomSearch
 from definitions.errors import UserError, did_you_mean
 from definitions.plugins import installed
+from definitions.resolve import Resolved
 from definitions.schema import BenchmarkDefinition, MethodVariant
 
 logger = logging.getLogger(__name__)
@@ -119,3 +122,32 @@ def build_method(
     method = factory(context)
     method.name = name
     return method
+
+
+def experiment_spec(
+    resolved: Resolved,
+    method: str,
+    seed: int,
+    tag: str,
+    results_dir: Path,
+    arguments: Mapping[str, Any] | None = None,
+    number: int = 0,
+    methods: Mapping[str, MethodFactory] | None = None,
+) -> ExperimentSpec:
+    """Return what identifies a new experiment, once its method was built and so is known to suit; see `ExperimentSpec`.
+
+    Raises:
+        UserError: as `build_method`.
+    """
+    built = build_method(method, resolved.definition, seed, arguments or {}, methods)
+    return ExperimentSpec(
+        resolved,
+        method,
+        seed,
+        tag,
+        results_dir,
+        dict(arguments or {}),
+        number,
+        hears_levels=built.hears_levels,
+        repeats=1 if built.measures_repeats else resolved.definition.repeats,
+    )

@@ -13,18 +13,25 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("tag", metavar="TAG")
     parser.add_results_dir()
     given = parser.parse_args(arguments)
-    from benchmarking.archive.stored import read_state
-    from benchmarking.controller.journal import SqliteJournal
+    from benchmarking.archive.stored import load
     from benchmarking.experiment import export
-    from launch.planning import plan
-    from launch.request import RunRequest
+    from definitions.errors import UserError
+    from launch.planning import folders_of
 
-    for spec in plan(RunRequest(resume=given.tag, results_dir=given.results_dir)):
-        path = spec.folder / "journal.sqlite"
-        if not path.is_file():
-            print(f"{spec.title}: not started")
+    problem: UserError | None = None
+    for folder in folders_of(given.tag, given.results_dir):
+        try:
+            stored = load(folder)
+            if not stored.is_started:
+                print(f"{stored.spec.title}: not started")
+                continue
+            with stored.journal() as journal:
+                export(folder, stored.spec.definition, stored.state(journal), journal)
+        except UserError as error:
+            # What is wrong with one folder does not keep back the results of the others.
+            problem = problem or error
             continue
-        journal = SqliteJournal(path, read_only=True)
-        export(spec, read_state(spec, journal), journal)
-        print(f"{spec.folder}/trials.csv\n{spec.folder}/reports.csv")
+        print(f"{folder}/trials.csv\n{folder}/reports.csv")
+    if problem is not None:
+        raise problem
     return 0

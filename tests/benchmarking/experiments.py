@@ -137,7 +137,7 @@ def tuner(
         repeats=benchmark.repeats,
         order=benchmark.order,
         seed=seed,
-        level_name=benchmark.fidelity.reported_as if progressive and adapter.hears_levels else None,
+        level_name=benchmark.fidelity.reported_as if progressive and built.hears_levels else None,
         full_level=benchmark.fidelity.full if progressive else None,
     )
     if backend is None:
@@ -151,7 +151,6 @@ def tuner(
         budget=benchmark.budget,
         n_workers=n_workers,
         observers=observers,
-        conclude=getattr(built, "conclude", lambda: None),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from backends.base import Capabilities
 from backends.checks import Check, Verdict
 from backends.registry import backend_class
-from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.methods.registry import experiment_spec
 from definitions.errors import UserError
 from definitions.resolve import resolve_python
 from definitions.schema import BenchmarkDefinition
@@ -49,7 +49,7 @@ def spec(folder: Path, **budget):
             "budget": {"max_num_trials": 2, "max_run": 60.0, **budget},
         }
     )
-    return ExperimentSpec(resolve_python(definition, "local"), "RS", 1, "tag", folder / "results")
+    return experiment_spec(resolve_python(definition, "local"), "RS", 1, "tag", folder / "results")
 
 
 def test_the_local_back_end_asks_nothing(tmp_path):

@@ -31,7 +31,7 @@ def definition(full: int, objectives: Mapping[str, str], **budget: Any) -> Bench
 def simulate(method: Method, made: BenchmarkDefinition, table: Curves, seed: int, journal: Path, n_workers: int = 4) -> Tuner:
     """Run an experiment with its journal in a file and return the finished loop."""
     adapter = MethodAdapter(method, lambda configuration: None)
-    heard = "epoch" if adapter.hears_levels else None
+    heard = "epoch" if method.hears_levels else None
     setup = StateSetup(objectives=made.objectives, seed=seed, level_name=heard, full_level=table.full)
     file = SqliteJournal(journal)
     tuner = Tuner(

@@ -58,8 +58,8 @@ def run(folder: Path, endpoint: dict[str, str], n_workers: int, trials: int, sec
     """Run one experiment and print what it took."""
     from backends.registry import backend_class
     from benchmarking.archive.folder import prepare_folder
-    from benchmarking.archive.identity import ExperimentSpec
     from benchmarking.experiment import Surroundings, run_experiment
+    from benchmarking.methods.registry import experiment_spec
     from definitions.resolve import resolve_python
     from definitions.schema import BenchmarkDefinition
 
@@ -85,7 +85,7 @@ def run(folder: Path, endpoint: dict[str, str], n_workers: int, trials: int, sec
         return watch.backend
 
     environ = {**os.environ, **endpoint}
-    spec = ExperimentSpec(resolve_python(definition, "sagemaker"), "RS", 1, f"load-{n_workers}", folder / "results")
+    spec = experiment_spec(resolve_python(definition, "sagemaker"), "RS", 1, f"load-{n_workers}", folder / "results")
     surroundings = Surroundings(environ, folder, observers=(watch,), started=watch.started, make_backend=make)
     prepare_folder(spec, environ)
     began = time.perf_counter(), time.process_time()

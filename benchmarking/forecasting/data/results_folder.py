@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarking.archive.stored import load
+from benchmarking.forecasting.data.experiment import canaries_of, full_runs_of
 from benchmarking.forecasting.data.table import Canary, CanaryTable
+from definitions import strict_json
 from definitions.errors import UserError
 
 
@@ -19,22 +22,28 @@ def read_folder(folder: Path) -> CanaryTable:
     if not paths:
         raise UserError(f"{folder}: there are no results", "a folder of results holds experiment.json and journal.sqlite", "give its path")
     canaries: list[Canary] = []
+    unread: list[str] = []
     for path in paths:
-        canaries += read_experiment(path.parent).canaries
+        try:
+            found = read_measured(path.parent)
+        except UserError as error:
+            if len(paths) == 1:
+                raise
+            unread.append(f"passed over: {error}")
+            continue
+        canaries += found.canaries.canaries if found is not None else ()
     small = [canary for canary in canaries if canary.fraction < 1.0]
     if not small:
-        raise UserError(f"{folder}: no canaries were run", f"{len(paths)} experiments are there", "run with --method CANARY first")
-    return CanaryTable(tuple(small))
-
-
-def read_experiment(folder: Path) -> CanaryTable:
-    """Return the canaries of one experiment's folder; empty where it has none or was not started."""
-    found = _read(folder)
-    return CanaryTable(()) if found is None else found.canaries
+        raise UserError(
+            f"{folder}: no canaries were run",
+            "\n  ".join([f"{len(paths)} experiments are there", *unread]),
+            "run with --method CANARY first",
+        )
+    return CanaryTable(tuple(small), {"": tuple(unread)} if unread else {})
 
 
 @dataclass(frozen=True)
-class _Experiment:
+class MeasuredExperiment:
     """What an experiment measured.
 
     Args:
@@ -47,27 +56,18 @@ class _Experiment:
     full: CanaryTable
 
 
-def _read(folder: Path) -> _Experiment | None:
-    from benchmarking.archive.identity import ExperimentSpec
-    from benchmarking.archive.stored import read_state
-    from benchmarking.controller.journal import SqliteJournal
-    from benchmarking.forecasting.data.experiment import canaries_of, full_runs_of
-    from definitions import strict_json
-    from definitions.resolve import resolve
-    from definitions.yaml_source import read_yaml
+def read_measured(folder: Path) -> MeasuredExperiment | None:
+    """Return what one experiment measured; None where it was not started.
 
-    path = folder / "journal.sqlite"
-    if not path.is_file():
+    Raises:
+        UserError: the folder holds no experiment, or one that cannot be read.
+    """
+    stored = load(folder)
+    if not stored.is_started:
         return None
-    known = strict_json.loads((folder / "experiment.json").read_text(encoding="utf-8"))
-    resolved = resolve(read_yaml(folder / "definition.yaml"), known["backend"], ())
-    spec = ExperimentSpec(resolved, known["method"], known["seed"], "", folder, known["method_arguments"], known["number"])
-    journal = SqliteJournal(path, read_only=True)
-    try:
-        state = read_state(spec, journal)
-    finally:
-        journal.close()
-    definition = spec.definition
+    with stored.journal() as journal:
+        state = stored.state(journal)
+    definition = stored.spec.definition
     alike = definition.model_dump(mode="json", include={"script", "source_dir", "arguments", "inputs", "datasets", "fidelity"})
-    code = strict_json.dumps([definition.name, spec.backend, alike])
-    return _Experiment(code, canaries_of(definition, state), full_runs_of(definition, state))
+    code = strict_json.dumps([definition.name, stored.spec.backend, alike])
+    return MeasuredExperiment(code, canaries_of(definition, state), full_runs_of(definition, state))

@@ -17,9 +17,9 @@ from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POO
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.backend import Pace, SageMakerBackend
 from backends.sagemaker.jobs.options import options_of
-from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.journal import Record
 from benchmarking.experiment import ExperimentResult, Surroundings, run_experiment
+from benchmarking.methods.registry import experiment_spec
 from definitions.instances import price_of
 from definitions.resolve import Resolved
 from definitions.schema import BenchmarkDefinition
@@ -192,7 +192,7 @@ class CloudLab:
             arguments: of the method.
             options: further ones of the back-end.
         """
-        spec = ExperimentSpec(Resolved(definition, {}, "sagemaker"), method, 1, tag, self.folder / "results", arguments or {})
+        spec = experiment_spec(Resolved(definition, {}, "sagemaker"), method, 1, tag, self.folder / "results", arguments or {})
         records: list[Record] = []
         made: list[SageMakerBackend] = []
         environ = self.emulator.environment

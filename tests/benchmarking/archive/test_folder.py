@@ -6,7 +6,7 @@ import pytest
 
 from benchmarking.archive import folder as module
 from benchmarking.archive.folder import check_bills, prepare_folder
-from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.methods.registry import experiment_spec
 from definitions.errors import UserError
 from definitions.resolve import resolve_python
 from definitions.schema import BenchmarkDefinition
@@ -27,7 +27,7 @@ def spec(tmp_path):
             "sagemaker": {"image": "image:1"},
         }
     )
-    return ExperimentSpec(resolve_python(definition, "sagemaker"), "RS", 1, "tag", tmp_path / "results")
+    return experiment_spec(resolve_python(definition, "sagemaker"), "RS", 1, "tag", tmp_path / "results")
 
 
 @pytest.mark.parametrize(("first", "then", "words"), [(EMULATED, {}, "give --emulate"), ({}, EMULATED, "another --experiment_tag")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import sqlite3
 from pathlib import Path
 
@@ -16,21 +15,7 @@ from benchmarking.experiment import Surroundings, run_experiment
 from launch.__main__ import main
 from launch.planning import plan
 from launch.request import RunRequest
-
-STORED = Path(__file__).parent / "fixtures" / "version_1"
-"""Folders as that version left them, `canary` and `repeated` by a controller that was killed, with the CSV files that it wrote of them."""
-
-METHODS = {"canary": "CANARY", "race": "RACE", "repeated": "GRID"}
-
-
-def copied(tmp_path: Path, name: str) -> Path:
-    """A copy of a stored folder under the tag and the results that it was made for; its script is elsewhere now."""
-    folder = tmp_path / "results" / name / "stored" / f"{METHODS[name]}-simulated-0"
-    shutil.copytree(STORED / name, folder)
-    path = folder / "definition.yaml"
-    path.write_text(path.read_text(encoding="utf-8").replace("/data/code", str(tmp_path)), encoding="utf-8")
-    (tmp_path / "train.py").write_text("", encoding="utf-8")
-    return folder
+from tests.benchmarking.archive.stored_folders import METHODS, VERSION_1, copied
 
 
 def version_of(folder: Path) -> str:
@@ -39,7 +24,7 @@ def version_of(folder: Path) -> str:
 
 
 def simulated(name, context):
-    return SimulatedBackend(CsvTable(STORED / "table.csv", ("x",)), seed=context.seed, start_delay_s=1.0)
+    return SimulatedBackend(CsvTable(VERSION_1 / "table.csv", ("x",)), seed=context.seed, start_delay_s=1.0)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -114,4 +114,4 @@ def test_replay_that_differs_warns_and_the_record_wins(caplog):
 
 def test_what_the_method_is_comes_through():
     adapter = MethodAdapter(Scripted([], finite=False), odd)
-    assert (adapter.finite, adapter.independent, adapter.hears_levels) == (False, False, True)
+    assert (adapter.finite, adapter.independent, adapter.conclude()) == (False, False, None)

@@ -59,7 +59,7 @@ def experiment(definition, journal, method="ASHA", *, seed=0, arguments=None, n_
         repeats=definition.repeats,
         order=definition.order,
         seed=seed,
-        level_name=fidelity.reported_as if fidelity and adapter.hears_levels else None,
+        level_name=fidelity.reported_as if fidelity and built.hears_levels else None,
         full_level=fidelity.full if fidelity else None,
     )
     return Tuner(

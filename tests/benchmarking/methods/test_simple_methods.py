@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from benchmarking.controller.method import MethodContext
+from benchmarking.controller.method import MOST_PLANNED, MethodContext
 from benchmarking.methods.grid import Grid
 from benchmarking.methods.listed import Listed
 from benchmarking.methods.random_search import RandomSearch
@@ -133,3 +133,16 @@ def test_listed_needs_trials():
 def test_none_of_them_waits_for_results():
     assert all(kind.independent and not kind.hears_levels for kind in (RandomSearch, Grid, Listed))
     assert not RandomSearch.finite
+
+
+def test_what_depends_on_no_result_and_ends_is_planned_whole_and_nothing_else():
+    assert [dict(one.configuration) for one in RandomSearch(context(SMALL)).plan()] == suggestions(RandomSearch(context(SMALL)))
+    assert len(Grid(context({"u": {"uniform": [0, 1]}, "n": {"choice": [1, 2, 3]}}, points=4)).plan()) == 12
+    assert [one.configuration["a"] for one in Listed(context(configurations=[{"a": 1}, {"a": 2}])).plan()] == [1, 2]
+    assert RandomSearch(context({"u": {"uniform": [0, 1]}})).plan() is None
+    started = time.process_time()
+    assert RandomSearch(context({"n": {"randint": [1, 10**9]}})).plan() is None
+    assert time.process_time() - started < 0.05
+    assert Grid(context({"n": {"randint": [1, MOST_PLANNED]}})).plan() is not None
+    assert Grid(context({"n": {"randint": [0, MOST_PLANNED]}})).plan() is None
+    assert build_method("TPE", definition(), 0, {}).plan() is None
