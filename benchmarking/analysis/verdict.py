@@ -87,11 +87,15 @@ def judge(measured: Sequence[Measured], mode: Mode, confidence: float = 0.95) ->
         values = [math.log(value) for value in entry.values] if positive else list(entry.values)
         return math.fsum(values) / len(values)
 
+    # Step 1: rank by means, geometric ones where all values are positive; the first is the leader.
     ranked = sorted(usable, key=lambda entry: (sign * centre(entry), entry.evaluation))
     leader = ranked[0]
+    # Step 2: one spread for all configurations, pooled over their repeats.
     freedom = sum(len(entry.values) - 1 for entry in usable)
     spread = math.sqrt(_squares(usable, positive) / freedom) if freedom else None
+    # Step 3: Student's quantile, its level divided by the number of comparisons.
     quantile = _student_quantile(1 - (1 - confidence) / (2 * max(1, len(ranked) - 1)), freedom) if freedom else 0.0
+    # Step 4: the leader's lead over each other one, with the standard error of a difference of two means.
     comparisons = []
     for other in ranked[1:]:
         gap = sign * (centre(other) - centre(leader))

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarking.analysis.pareto import pareto_front
-from benchmarking.analysis.verdict import Comparison, Measured, Verdict, judge
+from benchmarking.analysis.verdict import Measured, judge
 from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
+from benchmarking.report.labels import varying_keys
 from benchmarking.report.text import configuration_text, shown, table
+from benchmarking.report.verdict_text import verdict_sentence
 from benchmarking.report.warm import warm_text
 from definitions.schema import Mode
 
@@ -59,8 +61,8 @@ def summarise(
     points = {e: _point(trials[0]) for e, trials in groups.items()}
     measured = [Measured(e, points[e], _values(trials, primary)) for e, trials in groups.items() if _values(trials, primary)]
     verdict = judge(measured, mode)
-    keys = _varying_keys(list(points.values()), keys_in_order)
-    lines = [_sentence(verdict, primary, keys, price_label)]
+    keys = _keys_shown(list(points.values()), keys_in_order)
+    lines = [verdict_sentence(verdict, primary, keys, price_label)]
     means = {e: {name: _mean(_values(trials, name)) for name in objectives} for e, trials in groups.items() if _completed(trials)}
     front = [list(means)[index] for index in pareto_front(list(means.values()), objectives)] if len(objectives) > 1 else []
     if len(front) > 1:
@@ -128,62 +130,12 @@ def _statuses(trials: Sequence[TrialState]) -> str:
     return ", ".join(name if count == len(trials) else f"{count} {name}" for name, count in counts.items())
 
 
-def _varying_keys(configurations: Sequence[Mapping[str, Any]], order: Sequence[str]) -> list[str]:
-    there = dict.fromkeys(key for configuration in configurations for key in configuration)
-    keys = [*(key for key in order if key in there), *(key for key in there if key not in order)]
-    varying = [key for key in keys if len({repr(configuration.get(key)) for configuration in configurations}) > 1]
-    return varying or list(keys)[:4]
-
-
-def _sentence(verdict: Verdict | None, primary: str, keys: Sequence[str], price_label: str) -> str:
-    if verdict is None:
-        return f"No trial was completed, so there is no verdict on {primary}."
-    label = f" ({price_label} price)" if price_label and primary == "cost_usd" else ""
-    leader = f"configuration {verdict.leader.evaluation} ({configuration_text(verdict.leader.configuration, keys)})"
-    value = f"{primary} = {shown(verdict.leader.mean)}{label}"
-    if not verdict.comparisons:
-        return f"Only {leader} was completed: {value}."
-    nearest, tied = verdict.comparisons[0], verdict.tied
-    if nearest.interval is None:
-        gap = _gap(nearest)
-        return (
-            f"Best seen: {leader}: {value}, {gap} than configuration {nearest.other.evaluation}. "
-            "Each was measured once, so nothing says whether that is noise: --repeats 3 would."
-        )
-    if not tied:
-        return f"Best: {leader}: {value}, {_gap(nearest)} than the next, configuration {nearest.other.evaluation}{_interval(nearest)}."
-    names = ", ".join(str(comparison.other.evaluation) for comparison in tied[:6]) + (", ..." if len(tied) > 6 else "")
-    if len(tied) == len(verdict.comparisons):
-        return (
-            f"Not decided: {leader} leads with {value}, but its lead over every other lies within the noise "
-            f"({_gap(nearest)} than configuration {nearest.other.evaluation}{_interval(nearest)}). More repeats would tell."
-        )
-    first = next(comparison for comparison in verdict.comparisons if comparison.decided)
-    return (
-        f"{leader[0].upper()}{leader[1:]} leads: {value}. "
-        f"It is {_gap(first)} than configuration {first.other.evaluation}{_interval(first)}; "
-        f"against {names} it is not decided (nearest: {_gap(tied[0])}{_interval(tied[0])})."
-    )
-
-
-def _gap(comparison: Comparison) -> str:
-    if comparison.factor is not None and comparison.factor < 1.005:
-        return "no better"
-    if comparison.factor is not None:
-        return f"{_factor(comparison.factor)}x better"
-    return f"{shown(comparison.difference)} better"
-
-
-def _factor(factor: float) -> str:
-    return f"{factor:.2f}" if factor < 100 else f"{factor:.3g}"
-
-
-def _interval(comparison: Comparison) -> str:
-    if comparison.interval is None:
-        return ""
-    low, high = comparison.interval
-    show = _factor if comparison.factor is not None else shown
-    return f" (95 % interval {show(low)} to {show(high)})"
+def _keys_shown(configurations: Sequence[Mapping[str, Any]], order: Sequence[str]) -> list[str]:
+    """Return the keys that tell configurations apart, in the order of the definition; the first four where none does."""
+    place = {key: number for number, key in enumerate(order)}
+    varying = varying_keys(configurations)
+    keys = varying or list(dict.fromkeys(key for configuration in configurations for key in configuration))
+    return sorted(keys, key=lambda key: place.get(key, len(place)))[: None if varying else 4]
 
 
 def _caveats(state: ExperimentState) -> list[str]:
