@@ -57,7 +57,9 @@ class Assembly:
         token: str,
     ) -> None:
         if importlib.util.find_spec("botocore") is None:
-            raise UserError("the emulator was asked for", "it needs botocore, which is not installed", 'pip install "outrider[emulator]"')
+            raise UserError(
+                "the emulator was asked for", "it needs botocore, which is not installed", "in Outrider's folder: pip install '.[emulator]'"
+            )
         self.folder = folder
         with contextlib.ExitStack() as stack:
             lock = FolderLock(folder)

@@ -67,7 +67,7 @@ class MotoBridge:
                     raise ServiceError(
                         "NotImplemented",
                         f"The emulator does not imitate {service} {operation} itself, and moto, which might, is not installed "
-                        '(pip install "outrider[emulator]").',
+                        "(in Outrider's folder: pip install '.[emulator]').",
                         501,
                     )
                 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
