@@ -26,7 +26,9 @@ from benchmarking.controller.tuner import Tuner
 from benchmarking.datasets import S3Target
 from benchmarking.export.reports_csv import write_reports
 from benchmarking.export.trials_csv import trials_header, trials_rows, write_trials
+from benchmarking.forecasting.draws import Question
 from benchmarking.forecasting.lookup import latest_forecasts
+from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.report import write_forecasts
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
@@ -47,12 +49,13 @@ _HURRIED_GRACE_S = 0.5
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """What an experiment came to; `survivors` are jobs that could not be stopped."""
+    """What an experiment came to; `region` is that whose prices counted, `survivors` are jobs that could not be stopped."""
 
     spec: ExperimentSpec
     ending: Ending
     state: ExperimentState = field(repr=False)
     price_label: str
+    region: str = "us-east-1"
     survivors: tuple[str, ...] = ()
 
     @property
@@ -127,13 +130,13 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
             survivors += backend.close(_HURRIED_GRACE_S if hurried else None)
             for name in survivors:
                 logger.error("job %s could not be stopped and may still run", name)
-        export(spec.folder, spec.definition, tuner.state, journal)
-        return ExperimentResult(spec, ending, tuner.state, backend.capabilities.price_label, tuple(survivors))
+        export(spec.folder, spec.definition, tuner.state, journal, backend.region)
+        return ExperimentResult(spec, ending, tuner.state, backend.capabilities.price_label, backend.region, tuple(survivors))
 
 
 def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, journal: Journal, prefix: str) -> tuple[Tuner, Ending]:
     definition = spec.definition
-    forecasts = latest_forecasts(definition, spec.results_dir, spec.backend)
+    forecasts = latest_forecasts(definition, spec.results_dir, spec.backend, backend.region)
     refuse = refusal(definition, spec.backend, backend.room, forecasts.problem)
     check_listed(definition, refusal(definition, spec.backend, backend.room))
     target = _data_target(definition, backend, surroundings.environ)
@@ -181,7 +184,7 @@ def make_tuner(
 ) -> Tuner:
     """Return the loop of an experiment, not yet run."""
     definition = spec.definition
-    method = build_method(spec.method, definition, spec.seed, spec.method_arguments)
+    method = build_method(spec.method, definition, spec.seed, spec.method_arguments, region=backend.region)
     return Tuner(
         state=ExperimentState(state_setup(spec)),
         adapter=MethodAdapter(method, refuse),
@@ -211,11 +214,20 @@ def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder)
         )
 
 
-def export(folder: Path, definition: BenchmarkDefinition, state: ExperimentState, journal: Journal) -> None:
-    """Write the result files; raises `UserError` where they cannot be written."""
+def pricing_region(spec: ExperimentSpec, environ: Mapping[str, str]) -> str:
+    """Return the region whose prices count for an experiment, without its back-end; the usual one where that is not installed."""
+    try:
+        described = backend_description(spec.backend)
+    except UserError:
+        return Backend.region
+    return described.region(spec.definition.block(spec.backend, described.block), environ)
+
+
+def export(folder: Path, definition: BenchmarkDefinition, state: ExperimentState, journal: Journal, region: str) -> None:
+    """Write the result files, forecasts with the prices of a region; raises `UserError` where they cannot be written."""
     write_trials(folder / "trials.csv", definition, state)
     write_reports(folder / "reports.csv", definition, state, journal)
-    write_forecasts(folder / "forecasts.csv", definition, state)
+    write_forecasts(folder / "forecasts.csv", definition, state, Question(billing=Billing(region)))
 
 
 def _tidy_checkpoints(state: ExperimentState, backend: Backend, definition: BenchmarkDefinition) -> None:

@@ -18,9 +18,10 @@ A description is imported whenever a definition or a command names its back-end,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Generic, TypeVar
 
+from definitions.instance_tables import InstanceFacts, Price, Tables
 from definitions.parts import KeyPath, Overrides
 
 Block = TypeVar("Block", bound=Overrides)
@@ -47,6 +48,15 @@ class BackendDescription(Generic[Block]):
     paths: ClassVar[tuple[str, ...]] = ()
     """Options that hold a path; a relative one is relative to the file that says it."""
 
+    instance_pattern: ClassVar[str] = ""
+    """Regular expression of the names of its instance types, also of malformed ones; empty where it has none of its own."""
+
+    instance_form: ClassVar[str] = ""
+    """How the names of its instance types begin, in words: `local.`."""
+
+    nominal: ClassVar[bool] = False
+    """Whether nobody is billed for its instances, so that their price is a yardstick only."""
+
     default_instance_type: ClassVar[str | None] = None
     """What a job runs on where nobody says; None where somebody has to."""
 
@@ -72,6 +82,31 @@ class BackendDescription(Generic[Block]):
     def instance_problem(self, instance_type: str) -> str | None:
         """Return why no job can run on an instance type, as a sentence about it, or None where some may."""
         return None
+
+    def facts(self, instance_type: str, tables: Tables) -> InstanceFacts | None:
+        """Return what an instance type of its own has, or None where that is not known.
+
+        Raises:
+            UserError: the name is malformed.
+        """
+        return tables.facts.get(instance_type)
+
+    def price(self, instance_type: str, region: str, tables: Tables) -> Price | None:
+        """Return what an instance-hour costs, or None where that is not known (never zero).
+
+        Args:
+            instance_type: one of its own.
+            region: whose price is asked for, as `region` or the back-end says.
+            tables: facts and prices that come with Outrider, and the user's own prices.
+
+        Raises:
+            UserError: the name is malformed.
+        """
+        return tables.prices.get((instance_type, region))
+
+    def region(self, block: Block, environ: Mapping[str, str]) -> str:
+        """Return the region whose prices count, before a back-end is made."""
+        return "us-east-1"
 
     def grace_s(self, block: Block) -> float:
         """Return the seconds between the request that a job ends and the moment when it is killed."""

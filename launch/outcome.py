@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from benchmarking.experiment import ExperimentResult
 from benchmarking.export.files import csv_text
 from benchmarking.export.trials_csv import trials_header
+from benchmarking.forecasting.draws import Question
+from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.report import report
 from benchmarking.report import table
 from benchmarking.report.text import dollars
@@ -34,7 +36,7 @@ def _block(result: ExperimentResult, *, with_title: bool) -> str:
     spec = result.spec
     summary = result.summary
     lines = [f"== {spec.title}"] if with_title else []
-    canaries = report(spec.definition, result.state)
+    canaries = report(spec.definition, result.state, Question(billing=Billing(result.region)))
     if canaries:
         lines += [f"{result.ending.message[:1].upper()}{result.ending.message[1:]}.", "", canaries]
         return "\n".join([*lines, *_spent(result), "", f"results: {spec.folder}/forecasts.csv, {_files(result)}"])

@@ -24,8 +24,8 @@ from backends.local.description import DEFAULT_GRACE_S, DESCRIPTION, LocalBlock
 from backends.local.job import LocalJob, Termination
 from backends.local.leases import LeaseBook, default_folder
 from backends.local.runner import JobRunner
+from backends.local.shares import LocalShare, parse_local
 from definitions.errors import UserError
-from definitions.instances import LocalShare, parse_local
 
 _LEASE_RETRY_S = 0.075
 _CLOSE_PATIENCE_S = 10.0

@@ -14,7 +14,7 @@ from backends.common.reactor import ScheduledCall
 from backends.events import Closed
 from backends.failures import Cause, Outcome, classify_exit
 from backends.local.leases import Lease
-from definitions.instances import LocalShare
+from backends.local.shares import LocalShare
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, SageMakerBlock
 from definitions.backend_description import BackendDescription
+from definitions.errors import UserError
 from definitions.parts import DERIVED_OBJECTIVES, KeyPath
 
 GRACE_S = 120.0
@@ -29,6 +30,8 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
         )
     )
 
+    instance_pattern: ClassVar[str] = r"ml\..*"
+    instance_form: ClassVar[str] = "ml."
     example_instance_type: ClassVar[str] = "ml.m5.xlarge"
 
     def instance_problem(self, instance_type: str) -> str | None:
@@ -37,6 +40,15 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
             return None
         kind = "a share of this machine" if instance_type.startswith("local.") else "no type of SageMaker's"
         return f"instance type {instance_type} is {kind}; {self.name} needs one that begins with ml."
+
+    def region(self, block: SageMakerBlock, environ: Mapping[str, str]) -> str:
+        """Return the block's region, else that of the AWS configuration."""
+        from backends.sagemaker.aws.clients import Clients
+
+        try:
+            return Clients(block.region, environ).region
+        except UserError:
+            return super().region(block, environ)
 
     def grace_s(self, block: SageMakerBlock) -> float:
         """Return the seconds between TERM and KILL, which nobody can change."""

@@ -10,7 +10,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-from definitions.instances import load_tables
+from definitions.instance_tables import load_tables
 
 SCHEMA_VERSION = 1
 

@@ -82,6 +82,7 @@ class MethodContext:
         repeats: measurements of each configuration that the definition asks for.
         rules: the definition's `valid` expressions, so that a method need not suggest what they rule out.
         fixed: the definition's fixed arguments, for methods that reason about what jobs cost and need.
+        region: whose prices count, for those methods.
     """
 
     space: SearchSpace | None
@@ -93,6 +94,7 @@ class MethodContext:
     rules: tuple[Rule, ...] = ()
     repeats: int = 1
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    region: str = "us-east-1"
 
 
 def allow(configuration: Mapping[str, Any]) -> str | None:

@@ -19,7 +19,7 @@ from benchmarking.forecasting.model.phases import Laws
 from benchmarking.forecasting.model.result import UTILISATIONS
 from benchmarking.forecasting.model.unseen_terms import with_hidden_term
 from benchmarking.forecasting.model.utilisation import utilisation_draws
-from definitions.instances import is_local
+from definitions.instances import is_nominal
 
 if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray, Generator
@@ -90,7 +90,7 @@ def draw(item: Fitted, question: Question) -> dict[str, FloatArray]:
     if parts and item.instance_type:
         billable = billable_draws(values["total_s"], question.billing, item.instance_type, _billed_startup_s(item))
         # Where nothing is known of the bill it is the time in whole seconds, which needs no row of its own.
-        if not is_local(item.instance_type) and (question.billing.says_more or any("billable_s" in one.about for one in item.used)):
+        if not is_nominal(item.instance_type) and (question.billing.says_more or any("billable_s" in one.about for one in item.used)):
             values["billable_s"] = billable
         if price is not None:
             values["cost_usd"] = cost_draws(billable, price, item.instance_count)

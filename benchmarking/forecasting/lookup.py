@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.model.result import Forecast, Status
 from definitions.configuration import configuration_id
 from definitions.schema import BenchmarkDefinition, PerJob
@@ -69,8 +70,15 @@ class ForecastLookup:
         return None
 
 
-def latest_forecasts(definition: BenchmarkDefinition, results_dir: Path, backend: str) -> ForecastLookup:
-    """Return what the latest canaries of this benchmark on this back-end say; folders that cannot be read are passed over."""
+def latest_forecasts(definition: BenchmarkDefinition, results_dir: Path, backend: str, region: str = "us-east-1") -> ForecastLookup:
+    """Return what the latest canaries of this benchmark on this back-end say; folders that cannot be read are passed over.
+
+    Args:
+        definition: the resolved definition.
+        results_dir: folder of all results.
+        backend: name of the back-end.
+        region: whose prices count.
+    """
     if not isinstance(definition.fidelity, PerJob) or not results_dir.is_dir():
         return ForecastLookup()
     from benchmarking.forecasting.data.results_folder import read_measured
@@ -84,22 +92,23 @@ def latest_forecasts(definition: BenchmarkDefinition, results_dir: Path, backend
             continue
         small = [canary for canary in found.canaries.canaries if canary.fraction < 1.0] if found is not None else []
         if small:
-            return lookup_from(small, str(mark.parent))
+            return lookup_from(small, str(mark.parent), region)
     return ForecastLookup()
 
 
-def lookup_from(canaries: Sequence[Canary], source: str) -> ForecastLookup:
+def lookup_from(canaries: Sequence[Canary], source: str, region: str = "us-east-1") -> ForecastLookup:
     """Return the forecasts of an experiment's canaries.
 
     Args:
         canaries: each with its `configuration_id` in `about`.
         source: the folder that they are from.
+        region: whose prices count.
     """
     from benchmarking.forecasting.data.table import CanaryTable
     from benchmarking.forecasting.draws import Question
     from benchmarking.forecasting.forecast import forecast
 
-    question = Question()
+    question = Question(billing=Billing(region))
     names = {canary.about["configuration_id"]: canary.configuration for canary in canaries}
     prices = {canary.configuration: question.billing.usd_per_hour(canary.instance_type) for canary in canaries}
     return ForecastLookup(tuple(forecast(CanaryTable(tuple(canaries)), question)), names, prices, source)

@@ -25,9 +25,9 @@ def forecasts_of(definition: BenchmarkDefinition, state: ExperimentState, questi
     return forecast(CanaryTable(tuple(small), table.notes), question) if small else []
 
 
-def write_forecasts(path: Path, definition: BenchmarkDefinition, state: ExperimentState) -> None:
+def write_forecasts(path: Path, definition: BenchmarkDefinition, state: ExperimentState, question: Question | None = None) -> None:
     """Write forecasts.csv where an experiment has canaries; raises `UserError` where it cannot be written."""
-    found = forecasts_of(definition, state)
+    found = forecasts_of(definition, state, question)
     if found:
         from benchmarking.forecasting.render import FIELDS, as_rows
 

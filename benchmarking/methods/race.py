@@ -15,6 +15,7 @@ from benchmarking.forecasting.ladder.levels import per_job, rungs
 from benchmarking.forecasting.ladder.race import race_status
 from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceDecision, RaceSettings, RaceStatus
 from benchmarking.forecasting.ladder.stretch import MOST_STRETCHES
+from benchmarking.forecasting.model.billing import Billing
 from benchmarking.methods.canary import CONFIGURATIONS, LADDER, STRETCH, check_ladder, make_stretch
 from benchmarking.methods.candidates import candidates
 from benchmarking.report.labels import label, varying_keys
@@ -66,6 +67,7 @@ class Race(Method):
             most_usd=given.get("budget_usd"),
             full_runs=given.get("full_runs", 4.0),
             width=given.get("width"),
+            billing=Billing(context.region),
         )
         self._run_winner = given.get("run_winner", False)
         self._candidates: dict[str, dict[str, object]] | None = None

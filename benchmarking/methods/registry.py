@@ -81,6 +81,7 @@ def build_method(
     seed: int,
     arguments: Mapping[str, Any],
     methods: Mapping[str, MethodFactory] | None = None,
+    region: str = "us-east-1",
 ) -> Method:
     """Return a new method for one experiment.
 
@@ -90,6 +91,7 @@ def build_method(
         seed: the experiment's seed.
         arguments: from the command line; they win over those of a variant.
         methods: known methods; those of `known_methods` where None.
+        region: whose prices count.
 
     Raises:
         UserError: unknown method or argument, or a definition that the method cannot handle.
@@ -118,6 +120,7 @@ def build_method(
         rules=definition.rules,
         repeats=definition.repeats,
         fixed=definition.arguments,
+        region=region,
     )
     method = factory(context)
     method.name = name

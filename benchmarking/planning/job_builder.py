@@ -146,11 +146,15 @@ class JobBuilder:
 
     def worst_usd(self, spec: TrialSpec) -> float | None:
         """Return what a trial's job costs at most, also on what it falls back to; None where one of these prices is unknown."""
-        own = instance_type_of(self._definition, self._backend, spec.configuration)
+        return self.most_usd(spec.configuration, self.worst_case_s(spec))
+
+    def most_usd(self, configuration: Mapping[str, Any], seconds: float) -> float | None:
+        """Return what so many seconds of a configuration's job cost on the dearest of what it may run on; None where one is unknown."""
+        own = instance_type_of(self._definition, self._backend, configuration)
         prices = [self._usd_per_hour(name) for name in (own, *self._fallbacks)]
         known = [price for price in prices if price is not None]
         dearest = max(known) if len(known) == len(prices) else None
-        return cost_usd(self.worst_case_s(spec), dearest, self._count(spec.configuration))
+        return cost_usd(seconds, dearest, self._count(configuration))
 
     def _usd_per_hour(self, instance_type: str) -> float | None:
         if instance_type not in self._prices:

@@ -21,7 +21,8 @@ def main(arguments: Sequence[str], environ: Mapping[str, str] = os.environ, now:
     given = _parser(environ).parse_args(arguments)
     from benchmarking.report.text import table
     from definitions.errors import nearest
-    from definitions.instances import is_local, load_tables, price_of
+    from definitions.instance_tables import load_tables
+    from definitions.instances import is_nominal, price_of
 
     _check_types(given.type)
     if given.refresh:
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str] = os.environ, now:
         place = "" if price is None else price.region
         rows.append([name, place or given.region, *([None] * 3 if price is None else [price.usd_per_hour, price.date, price.source])])
     for name in given.type:
-        known = is_local(name) or name in tables.facts or any(name == priced for priced, _ in tables.prices)
+        known = is_nominal(name) or name in tables.facts or any(name == priced for priced, _ in tables.prices)
         near = "" if known else nearest(name, list(tables.facts))
         if near:
             print(f"{name} is not in the table of instance types; did you mean {near!r}?", file=sys.stderr)
@@ -59,17 +60,18 @@ def _parser(environ: Mapping[str, str]) -> VerbParser:
 
 def _check_types(types: Sequence[str]) -> None:
     from definitions.errors import UserError
-    from definitions.instances import is_local
+    from definitions.instances import backend_of, instance_forms
 
     for name in types:
-        if not is_local(name) and not name.startswith("ml."):
-            raise UserError(f"{name!r} is no instance type for training", "their names begin with ml. or local.", "e.g. ml.m5.xlarge")
+        if backend_of(name) is None:
+            forms = " or ".join(instance_forms())
+            raise UserError(f"{name!r} is no instance type for training", f"their names begin with {forms}", "e.g. ml.m5.xlarge")
 
 
 def _refresh(region: str, types: Sequence[str], environ: Mapping[str, str], now_s: float) -> None:
     from backends.sagemaker.admin.prices import fetch_prices, store_prices
     from backends.sagemaker.aws.clients import Clients
-    from definitions.instances import own_prices_csv
+    from definitions.instance_tables import own_prices_csv
 
     clients = Clients(region, environ)
     wanted = [name for name in types if name.startswith("ml.")] or None

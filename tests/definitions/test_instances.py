@@ -4,8 +4,10 @@ from pathlib import Path
 import pytest
 
 import definitions.instances as instances
+from backends.local.shares import LocalShare, parse_local
 from definitions.errors import UserError
-from definitions.instances import LocalShare, instance_facts, is_local, load_tables, own_prices_csv, parse_local, price_of
+from definitions.instance_tables import load_tables, own_prices_csv
+from definitions.instances import instance_facts, is_nominal, price_of
 
 FOLDER = Path(instances.__file__).parent
 HEADER = "instance_type,region,usd_per_hour,date,source\n"
@@ -36,7 +38,7 @@ def test_local_share_is_read_from_its_name(name, share):
     "name", ["local", "local.cpu", "local.0cpu", "local.2cpu.8gb", "local.2cpu.0gib", "local.2CPU", "local.1gpu", "local.2cpu."]
 )
 def test_malformed_local_share_is_refused_with_the_form(name):
-    assert is_local(name)
+    assert is_nominal(name)
     for ask in (parse_local, price_of, instance_facts):
         with pytest.raises(UserError, match=r"local\.<cores>cpu\[\.<GPUs>gpu\]"):
             ask(name)
@@ -64,7 +66,7 @@ def test_what_is_unknown_is_unknown_and_never_zero():
 def test_price_says_where_it_is_from():
     price = price_of("ml.m5.xlarge")
     assert price.usd_per_hour == 0.23
-    assert (price.region, price.date, price.label) == ("us-east-1", "2022-03-24", "")
+    assert (price.region, price.date) == ("us-east-1", "2022-03-24")
     assert "a2926c7" in price.source
 
 
@@ -74,7 +76,8 @@ def test_local_price_is_nominal_and_grows_with_the_share(tmp_path):
     tables = load_tables(prices_csv=table)
     assert price_of("local.3cpu", tables=tables).usd_per_hour == pytest.approx(0.12)
     assert price_of("local.3cpu.2gpu.8gib", "eu-west-1", tables=tables).usd_per_hour == pytest.approx(2.12)
-    assert price_of("local.1cpu", tables=tables).label == "nominal"
+    assert is_nominal("local.1cpu")
+    assert not is_nominal("ml.m5.xlarge")
     assert price_of("local.2cpu").usd_per_hour == pytest.approx(2 * price_of("local.1cpu").usd_per_hour)
 
 
@@ -133,7 +136,7 @@ def test_every_shipped_row_is_dated_and_sourced_once(name):
 
 def test_every_priced_type_has_facts():
     tables = load_tables()
-    assert {name for name, _ in tables.prices if not is_local(name)} <= set(tables.facts)
+    assert {name for name, _ in tables.prices if not is_nominal(name)} <= set(tables.facts)
 
 
 def test_the_users_own_prices_lie_on_top_where_they_are_as_new(own_prices):

@@ -4,7 +4,7 @@ import pytest
 
 from backends.emulator import Emulator
 from definitions.errors import UserError
-from definitions.instances import load_tables
+from definitions.instance_tables import load_tables
 from launch.__main__ import main as outrider
 from launch.verbs.prices import main
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.paging import decode_token, encode_token
-from definitions.instances import Tables, load_tables
+from definitions.instance_tables import Tables, load_tables
 
 _SERVICE = "AmazonSageMaker"
 

@@ -11,7 +11,7 @@ from backends.checks import Check, Verdict
 from backends.sagemaker.admin.iam_policy import trusts_sagemaker
 from backends.sagemaker.aws.errors import CallFailure, FailureKind, masked
 from backends.sagemaker.jobs.images import Image
-from definitions.instances import Price
+from definitions.instance_tables import Price
 
 TRAINING = "{} for training job usage"
 SPOT = "{} for spot training job usage"

@@ -17,7 +17,8 @@ from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.jobs.images import image_facts
 from backends.sagemaker.jobs.options import DEFAULT_PREFIX, EMULATED_ROLE, ROLE_VARIABLE, Options, options_of
 from definitions.errors import OutriderError, UserError
-from definitions.instances import load_tables, price_of
+from definitions.instance_tables import load_tables
+from definitions.instances import price_of
 from definitions.schema import BenchmarkDefinition, PathDataset, S3Dataset
 
 _PLACEHOLDER_ROLE = "arn:aws:iam::000000000000:role/not-given"

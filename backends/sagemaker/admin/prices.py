@@ -14,7 +14,7 @@ from typing import Any
 
 from backends.sagemaker.aws.errors import as_cloud_errors
 from definitions.files import replacing
-from definitions.instances import PRICE_COLUMNS, read_prices
+from definitions.instance_tables import PRICE_COLUMNS, read_prices
 
 _SERVICE = "AmazonSageMaker"
 _TYPE = re.compile(r"\bml\.[a-z0-9-]+\.(?:metal|\d*[a-z]+)")

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from definitions.instances import is_local
+from definitions.instances import is_nominal
 
 PAID_S = 60.0
 """Seconds that a rung is to train where instances are paid; on this machine ladders are left as they are."""
@@ -31,7 +31,7 @@ MOST_STRETCHES = 2
 def default_seconds(configurations: Sequence[Mapping[str, Any]]) -> float:
     """Return the seconds that a rung is to train where the user has not said: 0, no stretching, but where an instance is paid."""
     types = {str(one["instance_type"]) for one in configurations if one.get("instance_type")}
-    return PAID_S if any(not is_local(name) for name in types) else 0.0
+    return PAID_S if any(not is_nominal(name) for name in types) else 0.0
 
 
 def long_enough_s(wanted_s: float, startup_s: float | None) -> float:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from definitions.instances import Tables, is_local, load_tables, price_of
+from definitions.instance_tables import Tables, load_tables
+from definitions.instances import is_nominal, price_of
 
 if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray
@@ -61,7 +62,7 @@ def billable_draws(total_s: FloatArray, billing: Billing, instance_type: str = "
     """
     import numpy as np
 
-    if is_local(instance_type):
+    if is_nominal(instance_type):
         return total_s
     return np.ceil((total_s + (billing.startup_s or startup_s)) / billing.unit_s) * billing.unit_s
 

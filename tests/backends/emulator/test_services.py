@@ -10,7 +10,7 @@ import urllib.request
 import pytest
 from botocore.exceptions import ClientError
 
-from definitions.instances import load_tables
+from definitions.instance_tables import load_tables
 
 
 def call(bench, method, path, data=None, kind="application/json"):

@@ -21,7 +21,7 @@ from backends.sagemaker.admin.doctor import first_start_problems, most_instances
 from backends.sagemaker.admin.iam_policy import trust_document
 from backends.sagemaker.aws.errors import CallFailure, FailureKind, failure_of, masked
 from backends.sagemaker.jobs.images import load_images
-from definitions.instances import Price
+from definitions.instance_tables import Price
 from definitions.schema import BenchmarkDefinition
 from tests.backends.tag_bench import BUCKET, ROLE, TagBench, hasten, tag_bench, use
 
@@ -167,7 +167,7 @@ def test_images():
 
 
 def test_prices():
-    price = Price(1.408, "us-east-1", "2026-01-02", "somewhere", "")
+    price = Price(1.408, "us-east-1", "2026-01-02", "somewhere")
     assert "2026-01-02" in checks.check_price("ml.g5.xlarge", price, "us-east-1", True).found
     assert checks.check_price("ml.zz9.xlarge", None, "us-east-1", False).verdict == "warning"
     assert checks.check_price("ml.zz9.xlarge", None, "us-east-1", True).verdict == "failed"

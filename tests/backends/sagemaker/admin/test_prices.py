@@ -7,7 +7,8 @@ from backends.sagemaker.admin.prices import PriceRow, fetch_prices, store_prices
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CloudError
 from definitions.errors import UserError
-from definitions.instances import load_tables, price_of
+from definitions.instance_tables import load_tables
+from definitions.instances import price_of
 from tests.backends.tag_bench import hasten
 
 NOON = 1_796_040_000.0  # 2026-11-30 12:00 UTC
