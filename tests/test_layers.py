@@ -26,7 +26,6 @@ HEAVY = {
     "sklearn",
     "scipy",
     "s3torchconnector",
-    "localbucket",
     "rich",
     "numpy",
 }

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from backends.emulator.core.clock import Clock, SystemClock
-from backends.emulator.core.settings import Settings, client_environment
+from backends.emulator.core.settings import Settings, around_proxies, client_environment
 from backends.emulator.faults.rules import FaultRule, parse_faults, read_faults
 from definitions.errors import UserError
 
@@ -60,9 +60,7 @@ class Emulator:
         """What to export so that any AWS client talks to the emulator, and to nothing else."""
         found = client_environment(self.endpoint_url, self._settings.region)
         if any(os.environ.get(name) for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")):
-            # Else clients would ask the proxy for this machine's own address.
-            spared = os.environ.get("NO_PROXY") or os.environ.get("no_proxy")
-            found["NO_PROXY"] = ",".join(part for part in (spared, "127.0.0.1") if part)
+            found["NO_PROXY"] = around_proxies(os.environ)
         return found
 
     @property

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
+import contextlib
 import os
+import secrets
 import select
 import subprocess
-import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from backends.emulator.core.settings import around_proxies, client_environment
+from backends.emulator.s3.alone_process import command
 from benchmarking.datasets.s3target import S3Target
-from definitions.errors import OutriderError, UserError
+from definitions.errors import OutriderError
 
-_CHILD = Path(__file__).with_name("s3child.py")
-_DUMMY = "outrider-embedded"
 _REGION = "us-east-1"
 
 
@@ -28,10 +25,9 @@ class EmbeddedS3:
     """A context manager: inside it an S3 server answers on 127.0.0.1; it ends with the block, and with this process however that dies.
 
     Args:
-        folder: where buckets are kept, as plain folders; it may hold those of an earlier run.
+        folder: where buckets are kept; it may hold those of an earlier run, and another process may serve it at the same time.
         bucket: a bucket that exists from the start.
         timeout_s: how long the server may take to answer.
-        clock: monotonic seconds.
         environ: where exceptions from the use of a proxy are found, to which this server is added.
     """
 
@@ -41,11 +37,11 @@ class EmbeddedS3:
         *,
         bucket: str = "outrider",
         timeout_s: float = 30.0,
-        clock: Callable[[], float] = time.monotonic,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self.folder, self.bucket = folder, bucket
-        self._timeout_s, self._clock, self._environ = timeout_s, clock, environ
+        self._timeout_s, self._environ = timeout_s, environ
+        self._access_key, self._secret_key = f"OUTRIDER{secrets.token_hex(6).upper()}", secrets.token_hex(20)
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
         self.endpoint_url = ""
@@ -58,41 +54,34 @@ class EmbeddedS3:
     @property
     def environment(self) -> Mapping[str, str]:
         """What a job needs in its environment to reach the server, and to reach nothing else."""
-        direct = ",".join(part for part in (self._environ.get("NO_PROXY") or self._environ.get("no_proxy"), "127.0.0.1") if part)
+        direct = around_proxies(self._environ)
         return {
+            **client_environment(self.endpoint_url, _REGION, self._access_key, self._secret_key),
+            "AWS_ENDPOINT_URL_S3": self.endpoint_url,
+            "AWS_SESSION_TOKEN": "",
             "NO_PROXY": direct,
             "no_proxy": direct,
-            "AWS_ENDPOINT_URL": self.endpoint_url,
-            "AWS_ENDPOINT_URL_S3": self.endpoint_url,
-            "AWS_ACCESS_KEY_ID": _DUMMY,
-            "AWS_SECRET_ACCESS_KEY": _DUMMY,
-            "AWS_SESSION_TOKEN": "",
-            "AWS_REGION": _REGION,
-            "AWS_DEFAULT_REGION": _REGION,
-            "AWS_EC2_METADATA_DISABLED": "true",
         }
 
     @property
     def target(self) -> S3Target:
         """Where data sets are uploaded to."""
-        return S3Target(self.bucket, endpoint_url=self.endpoint_url, access_key=_DUMMY, secret_key=_DUMMY, region=_REGION)
+        return S3Target(
+            self.bucket, endpoint_url=self.endpoint_url, access_key=self._access_key, secret_key=self._secret_key, region=_REGION
+        )
 
     def __enter__(self) -> EmbeddedS3:
-        if importlib.util.find_spec("localbucket") is None:
-            raise UserError(
-                "an S3 server on this machine was asked for", "the package localbucket is not installed", "pip install localbucket"
-            )
-        (self.folder / self.bucket).mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self._log = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            [sys.executable, str(_CHILD), str(self.folder), str(os.getpid())],
+            command(self.folder, self.bucket, _REGION, os.getpid()),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
             start_new_session=True,  # a Ctrl-C in the terminal is for the controller, which still reads and writes while it winds down
         )
         try:
-            self._await_answer(self._process)
+            self.endpoint_url = self._address(self._process)
         except BaseException:
             self._stop()
             raise
@@ -101,20 +90,18 @@ class EmbeddedS3:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._stop()
 
-    def _await_answer(self, process: subprocess.Popen[bytes]) -> None:
-        deadline = self._clock() + self._timeout_s
+    def _address(self, process: subprocess.Popen[bytes]) -> str:
+        assert process.stdin is not None
         assert process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            # Not on the command line, which every user of the machine can read.
+            process.stdin.write(f"{self._access_key}\n".encode())
+            process.stdin.flush()
         ready, _, _ = select.select([process.stdout], [], [], self._timeout_s)
         line = process.stdout.readline().decode().strip() if ready else ""
-        if not line.isdigit():
+        if not line.startswith("http://127.0.0.1:"):
             raise OutriderError(f"the embedded S3 server did not start: {self._said() or f'no answer within {self._timeout_s:g} s'}")
-        self.endpoint_url = f"http://127.0.0.1:{line}"
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy of the user's must not see loopback
-        try:
-            with opener.open(f"{self.endpoint_url}/{self.bucket}?list-type=2&max-keys=1", timeout=max(0.1, deadline - self._clock())):
-                pass
-        except (urllib.error.URLError, OSError) as error:
-            raise OutriderError(f"the embedded S3 server does not answer: {error}; {self._said()}") from error
+        return line
 
     def _said(self) -> str:
         if self._log is None:
@@ -126,7 +113,7 @@ class EmbeddedS3:
     def _stop(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            process.kill()  # each object is written to a temporary file and renamed, so nothing is torn
+            process.kill()  # an object is registered once it is written, so nothing is torn
             process.wait()
             for stream in (process.stdin, process.stdout):
                 if stream is not None:

@@ -16,17 +16,16 @@ from definitions.errors import UserError
 class Database:
     """An SQLite file that several threads share.
 
-    It is not synchronised with the disk: it has to survive the emulator's death, not the machine's.
-
     Args:
         path: the file; `schema`: statements that create its tables where they are missing.
+        synchronous: SQLite's word for what it survives: `OFF` the process's death, `NORMAL` the machine's.
     """
 
-    def __init__(self, path: Path, schema: str) -> None:
+    def __init__(self, path: Path, schema: str, synchronous: str = "OFF") -> None:
         self.lock = threading.RLock()
         self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute("PRAGMA synchronous=OFF")
+        self._connection.execute(f"PRAGMA synchronous={synchronous}")
         self._connection.executescript(schema)
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

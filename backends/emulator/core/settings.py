@@ -77,13 +77,18 @@ class Settings:
         return f"arn:aws:sagemaker:{self.region}:{self.account}:training-job/{job}"
 
 
-def client_environment(endpoint_url: str, region: str) -> dict[str, str]:
-    """Return what a client has to have in its environment to talk to the emulator and to nothing else."""
+def client_environment(endpoint_url: str, region: str, access_key: str = "emulated", secret_key: str = "emulated") -> dict[str, str]:
+    """Return what a client has to have in its environment to talk to the emulator, or to its S3, and to nothing else."""
     return {
         "AWS_ENDPOINT_URL": endpoint_url,
-        "AWS_ACCESS_KEY_ID": "emulated",
-        "AWS_SECRET_ACCESS_KEY": "emulated",
+        "AWS_ACCESS_KEY_ID": access_key,
+        "AWS_SECRET_ACCESS_KEY": secret_key,
         "AWS_DEFAULT_REGION": region,
         "AWS_REGION": region,
         "AWS_EC2_METADATA_DISABLED": "true",
     }
+
+
+def around_proxies(environ: Mapping[str, str]) -> str:
+    """Return a value of NO_PROXY that adds this machine's own address, which no proxy can reach, to what an environment has there."""
+    return ",".join(part for part in (environ.get("NO_PROXY") or environ.get("no_proxy"), "127.0.0.1") if part)

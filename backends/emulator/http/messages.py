@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import parse_qsl
 
 
 @dataclass
@@ -21,6 +22,17 @@ class Request:
     headers: Mapping[str, str]
     read: Callable[[int], bytes]
     _body: bytes | None = field(default=None, repr=False)
+
+    @property
+    def credential(self) -> tuple[str, str]:
+        """Access key that it is signed with and service that it is signed for; both empty where it is not signed."""
+        header = self.headers.get("authorization", "")
+        if "Credential=" in header:
+            scope = header.split("Credential=", 1)[1].split(",", 1)[0].strip()
+        else:
+            scope = dict(parse_qsl(self.path.partition("?")[2])).get("X-Amz-Credential", "")
+        parts = scope.split("/")
+        return (parts[0], parts[-2]) if len(parts) >= 5 else ("", "")
 
     def body(self) -> bytes:
         """Return the whole body."""
@@ -43,12 +55,13 @@ class Response:
     """A response: a body, or part of a file.
 
     Args:
-        file: where the body is; `start`, `length`: which part of it, in bytes.
+        file: open for reading, closed by whoever sends it; None where `body` is all.
+        start, length: which part of the file, in bytes; a length without a file is that of a body that is left out (HEAD).
     """
 
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
-    file: Path | None = None
+    file: BinaryIO | None = None
     start: int = 0
-    length: int = 0
+    length: int | None = None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, BinaryIO
 
 from backends.emulator.http.messages import Request, Response
 
 _BLOCK_BYTES = 1 << 18
+_MOST_HEADERS, _HEADER_BYTES = 200, 1 << 16
+_SENT_BY_THE_SYSTEM_BYTES = 1 << 15
 
 
 class HttpServer:
@@ -20,15 +23,16 @@ class HttpServer:
     Args:
         port: 0 for a free one.
         answer: makes a response of a request.
+        poll_s: how often it looks whether it is to be closed, so how long `close` may take, in seconds.
 
     Raises:
         OSError: the port is taken.
     """
 
-    def __init__(self, port: int, answer: Callable[[Request], Response]) -> None:
+    def __init__(self, port: int, answer: Callable[[Request], Response], poll_s: float = 0.05) -> None:
         handler = type("Handler", (_Handler,), {"answer": staticmethod(answer)})
         self._server = _Server(("127.0.0.1", port), handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="emulator-http", daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(poll_s,), name="emulator-http", daemon=True)
 
     @property
     def port(self) -> int:
@@ -38,6 +42,10 @@ class HttpServer:
     def start(self) -> None:
         """Begin to serve."""
         self._thread.start()
+
+    def wait(self) -> None:
+        """Return when it no longer serves."""
+        self._thread.join()
 
     def close(self) -> None:
         """Stop serving and close all connections."""
@@ -83,6 +91,8 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = 65536
     answer: Callable[[Request], Response]
+    raw_requestline: bytes
+    _fields: dict[str, str]
 
     def log_message(self, format: str, *args: Any) -> None:
         del format, args
@@ -92,15 +102,39 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_PUT = do_POST = do_DELETE = do_HEAD = do_PATCH = do_GET  # noqa: N815
 
-    def handle_expect_100(self) -> bool:
-        # Sent at once: the body is read wherever the answer does not depend on it.
-        self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        self.wfile.flush()
+    def parse_request(self) -> bool:
+        # The base class reads headers by the rules of e-mail, which takes as long as all else that a small request needs.
+        self.requestline = self.raw_requestline.decode("latin-1").rstrip("\r\n")
+        self.command, self.request_version, self.close_connection = "", "HTTP/1.1", True
+        words = self.requestline.split()
+        if len(words) != 3 or not words[2].startswith("HTTP/1."):
+            self.send_error(400, "Bad request")
+            return False
+        self.command, self.path, self.request_version = words
+        self._fields = {}
+        for _ in range(_MOST_HEADERS):
+            line = self.rfile.readline(_HEADER_BYTES)
+            if line in (b"\r\n", b"\n"):
+                break
+            name, colon, value = line.decode("latin-1").partition(":")
+            if not colon or not line.endswith(b"\n"):
+                self.send_error(400, "Bad request")
+                return False
+            self._fields[name.strip().lower()] = value.strip()
+        else:
+            self.send_error(431, "Too many headers")
+            return False
+        asked = self._fields.get("connection", "").lower()
+        self.close_connection = asked == "close" or (self.request_version == "HTTP/1.0" and asked != "keep-alive")
+        if self._fields.get("expect", "").lower() == "100-continue":
+            # Sent at once: the body is read wherever the answer does not depend on it.
+            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self.wfile.flush()
         return True
 
     def _serve(self) -> None:
-        body = _Body(self.rfile, {name.lower(): value for name, value in self.headers.items()})
-        request = Request(self.command, self.path, {name.lower(): value for name, value in self.headers.items()}, body.read)
+        body = _Body(self.rfile, self._fields)
+        request = Request(self.command, self.path, self._fields, body.read)
         response = type(self).answer(request)
         # What the answer did not need has to be read all the same, or it would be taken for the next request.
         while body.read(_BLOCK_BYTES):
@@ -108,13 +142,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(response)
 
     def _send(self, response: Response) -> None:
-        length = response.length if response.file is not None else len(response.body)
-        file = None
-        if response.file is not None and self.command != "HEAD":
-            try:
-                file = response.file.open("rb")
-            except OSError:
-                response, length = Response(404), 0
+        length = len(response.body) if response.length is None else response.length
+        file = response.file
         try:
             self.send_response(response.status)
             for name, value in response.headers.items():
@@ -129,16 +158,25 @@ class _Handler(BaseHTTPRequestHandler):
             if file is None:
                 self.wfile.write(response.body)
                 return
-            file.seek(response.start)
-            while length > 0 and (block := file.read(min(length, _BLOCK_BYTES))):
-                self.wfile.write(block)
-                length -= len(block)
-            if length > 0:
+            if length < _SENT_BY_THE_SYSTEM_BYTES:
+                # In one packet with the headers.
+                file.seek(response.start)
+                sent = self.wfile.write(file.read(length))
+            else:
+                self.wfile.flush()
+                sent = self._send_file(file, response.start, length)
+            if sent < length:
                 self.close_connection = True
         finally:
             if file is not None:
                 file.close()
             self.wfile.flush()
+
+    def _send_file(self, file: BinaryIO, start: int, length: int) -> int:
+        sent = 0
+        while sent < length and (block := os.sendfile(self.connection.fileno(), file.fileno(), start + sent, length - sent)):
+            sent += block
+        return sent
 
 
 class _Body:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote
 
+from backends.emulator.http.answering import answered
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
 from backends.emulator.s3 import xml as s3_xml
@@ -37,15 +38,22 @@ class S3Api:
     def __init__(self, store: S3Store, region: str) -> None:
         self._store, self._region = store, region
 
-    def operation(self, request: Request) -> tuple[str, str, str]:
-        """Return name, bucket and key of what a request asks for, for faults and messages."""
-        call = self._parse(request)
-        return self._name(call), call.bucket, call.key
+    def answer(self, request: Request, check: Callable[[str, str, str], None] = lambda operation, bucket, key: None) -> Response:
+        """Return the response to a request, also where it fails.
 
-    def call(self, request: Request) -> Response:
-        """Answer a request."""
+        Args:
+            request: what is asked.
+            check: called with operation, bucket and key before anything is done; raises a `ServiceError` to refuse it.
+
+        Raises:
+            ConnectionError: the client went away.
+        """
+        return answered(lambda: self._call(request, check), lambda error: s3_xml.failure(error, request))
+
+    def _call(self, request: Request, check: Callable[[str, str, str], None]) -> Response:
         call = self._parse(request)
         name = self._name(call)
+        check(name, call.bucket, call.key)
         handler = getattr(self, f"_{name}", None)
         if handler is None:
             raise ServiceError("NotImplemented", f"The emulator does not imitate {request.method} {request.path}.", 501)
@@ -120,20 +128,33 @@ class S3Api:
     # Objects
 
     def _GetObject(self, call: _Call) -> Response:  # noqa: N802
-        found = self._store.get(call.bucket, call.key)
+        found, content = self._store.open(call.bucket, call.key)
+        try:
+            response = self._object(call, found)
+        except ServiceError:
+            content.close()
+            raise
+        if response.length is None:
+            content.close()
+        else:
+            response.file = content
+        return response
+
+    def _HeadObject(self, call: _Call) -> Response:  # noqa: N802
+        return self._object(call, self._store.get(call.bucket, call.key))
+
+    def _object(self, call: _Call, found: StoredObject) -> Response:
+        """Return status, headers and extent of the answer to a request for an object; no extent where it is not to be sent."""
         headers = self._headers(found, call.query)
         precondition = _precondition(call.request.headers, found)
         if precondition is not None:
             return Response(precondition, headers={"ETag": f'"{found.etag}"'})
         part = _range(call.request.headers.get("range", ""), found.size)
         if part is None:
-            return Response(200, headers=headers, file=found.path, length=found.size)
+            return Response(200, headers=headers, length=found.size)
         start, end = part
         headers["Content-Range"] = f"bytes {start}-{end}/{found.size}"
-        return Response(206, headers=headers, file=found.path, start=start, length=end - start + 1)
-
-    def _HeadObject(self, call: _Call) -> Response:  # noqa: N802
-        return self._GetObject(call)
+        return Response(206, headers=headers, start=start, length=end - start + 1)
 
     def _PutObject(self, call: _Call) -> Response:  # noqa: N802
         headers = call.request.headers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import shutil
@@ -43,23 +44,24 @@ class StoredObject:
 
 
 class S3Store:
-    """The buckets of one emulator.
+    """The buckets of one folder; several processes may serve the same one.
 
     Args:
         folder: where it keeps them.
-        now: the emulator's clock.
+        now: seconds since the epoch.
     """
 
     def __init__(self, folder: Path, now: Callable[[], float] = time.time) -> None:
         self._contents = folder / "contents"
         self._contents.mkdir(parents=True, exist_ok=True)
         self._now = now
-        self._database = Database(folder / "s3.sqlite", _SCHEMA)
-        self._remove_orphans()
+        self._lock = (folder / "s3.lock").open("w")
+        self._database = self._opened(folder / "s3.sqlite")
 
     def close(self) -> None:
         """Close the files."""
         self._database.close()
+        self._lock.close()
 
     def buckets(self) -> list[tuple[str, float]]:
         """Return names and creation times."""
@@ -88,6 +90,17 @@ class S3Store:
             self.require_bucket(bucket)
             raise ServiceError("NoSuchKey", "The specified key does not exist.", 404)
         return self._object(*rows[0])
+
+    def open(self, bucket: str, key: str) -> tuple[StoredObject, BinaryIO]:
+        """Return an object and its content, open for reading; raises `NoSuchKey` or `NoSuchBucket`."""
+        while True:
+            found = self.get(bucket, key)
+            try:
+                return found, found.path.open("rb")
+            except FileNotFoundError:
+                # Replaced or deleted since it was looked up: another look tells which.
+                if self.get(bucket, key).path == found.path:
+                    raise
 
     def select(self, bucket: str, prefix: str = "", after: str = "", limit: int = -1) -> list[StoredObject]:
         """Return objects by key: those that begin with `prefix` and come after `after`, at most `limit` (-1: all)."""
@@ -164,6 +177,19 @@ class S3Store:
             raise ServiceError("NoSuchUpload", "The specified multipart upload does not exist.", 404)
         return rows[0][0], rows[0][1], json.loads(rows[0][2])
 
+    def _opened(self, file: Path) -> Database:
+        """Open the database; the first process of those that share the folder also creates it and removes what a killed one left."""
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            # Others serve the folder: a content that is not registered may be one that they write.
+            fcntl.flock(self._lock, fcntl.LOCK_SH)
+            return Database(file, _SCHEMA, "NORMAL")
+        database = Database(file, _SCHEMA, "NORMAL")
+        self._remove_orphans(database)
+        fcntl.flock(self._lock, fcntl.LOCK_SH)
+        return database
+
     def _joined(self, files: Iterable[str]) -> Iterator[bytes]:
         for file in files:
             with (self._contents / file).open("rb") as stream:
@@ -200,9 +226,9 @@ class S3Store:
     def _object(self, key: str, size: int, etag: str, modified: float, file: str, headers: str) -> StoredObject:
         return StoredObject(key, size, etag, modified, self._contents / file, json.loads(headers))
 
-    def _remove_orphans(self) -> None:
+    def _remove_orphans(self, database: Database) -> None:
         # Left by an emulator that was killed between writing a content and registering it.
-        known = {row[0] for table in ("objects", "parts") for row in self._database.run(f"SELECT file FROM {table}")}
+        known = {row[0] for table in ("objects", "parts") for row in database.run(f"SELECT file FROM {table}")}
         for path in self._contents.glob("*/*"):
             if f"{path.parent.name}/{path.name}" not in known:
                 path.unlink(missing_ok=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import time
 from collections.abc import Mapping, Sequence
 from email.utils import formatdate
 from urllib.parse import quote
-from xml.sax.saxutils import escape
 
-from backends.emulator.http.messages import Response
+from backends.emulator.http.errors import ServiceError
+from backends.emulator.http.messages import Request, Response
 from backends.emulator.s3.store import S3Store, StoredObject
 
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
@@ -18,6 +19,11 @@ def answer(content: str) -> Response:
     """Return a response with an XML body."""
     body = f'<?xml version="1.0" encoding="UTF-8"?>\n{content}'.encode()
     return Response(200, body, {"Content-Type": "application/xml"})
+
+
+def escape(text: str) -> str:
+    """Return a text as the content of an element."""
+    return html.escape(text, quote=False)
 
 
 def http_date(at: float) -> str:
@@ -134,9 +140,11 @@ def parts(bucket: str, key: str, upload: str, found: Sequence[tuple[int, int, st
     )
 
 
-def error(code: str, message: str, path: str) -> bytes:
-    """Return an error's body."""
-    return (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{escape(message)}</Message>'
-        f"<Resource>{escape(path)}</Resource><RequestId>emulated</RequestId></Error>"
-    ).encode()
+def failure(error: ServiceError, request: Request) -> Response:
+    """Return the response to a request that failed; one to HEAD has no body."""
+    resource = request.path.partition("?")[0]
+    body = (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{error.code}</Code><Message>{escape(error.message)}</Message>'
+        f"<Resource>{escape(resource)}</Resource><RequestId>emulated</RequestId></Error>"
+    )
+    return Response(error.status, b"" if request.method == "HEAD" else body.encode(), {"Content-Type": "application/xml"})

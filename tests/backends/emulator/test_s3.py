@@ -8,6 +8,8 @@ import pytest
 from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 
+from backends.emulator.s3.store import S3Store
+
 
 @pytest.fixture
 def box(bench, request):
@@ -173,3 +175,25 @@ def test_a_job_s_own_downloads_and_uploads_can_fail(started, channel):
     assert bench.ended(down)["FailureReason"].startswith("ClientError: Data download failed")
     up = bench.submit(name="up-1")
     assert bench.ended(up)["FailureReason"].startswith("ClientError: Artifact upload failed")
+
+
+def test_an_object_that_is_replaced_while_it_is_asked_for_is_still_found(tmp_path, monkeypatch):
+    store = S3Store(tmp_path)
+    store.create_bucket("box")
+    store.put("box", "key", [b"old"])
+    look_up = store.get
+
+    def slow(bucket, key):
+        found = look_up(bucket, key)
+        if found.size == 3:
+            store.put("box", "key", [b"newer"])
+        return found
+
+    monkeypatch.setattr(store, "get", slow)
+    found, content = store.open("box", "key")
+    with content:
+        assert (found.size, content.read()) == (5, b"newer")
+    monkeypatch.undo()
+    found.path.unlink()
+    with pytest.raises(FileNotFoundError):
+        store.open("box", "key")

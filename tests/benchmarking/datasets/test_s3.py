@@ -3,12 +3,15 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import ClientError
 
-from benchmarking.datasets import EmbeddedS3, S3Target, prepare
+from benchmarking.datasets import EmbeddedS3, prepare
 from benchmarking.datasets.s3target import upload
 from definitions.errors import OutriderError, UserError
 from definitions.schema import ImagesDataset, PathDataset, S3Dataset
@@ -125,9 +128,41 @@ def test_prefix_in_s3_is_checked(server, client, tmp_path):
 
 
 def test_bucket_that_is_missing_is_the_users_to_mend(server, tmp_path):
-    other = S3Target("elsewhere", endpoint_url=server.endpoint_url, access_key="x", secret_key="x", region="us-east-1")
     with pytest.raises(UserError, match="NoSuchBucket"):
-        prepare("a", ImagesDataset(type="images", samples=1, image_size=8), cache=tmp_path, s3=other)
+        prepare("a", ImagesDataset(type="images", samples=1, image_size=8), cache=tmp_path, s3=replace(server.target, bucket="elsewhere"))
+
+
+def test_only_who_has_the_servers_own_credentials_is_answered(server, client, tmp_path):
+    client.put_object(Bucket="outrider", Key="mine", Body=b"x")
+    for access_key in ("outrider-embedded", f"{server.target.access_key}0"):
+        with pytest.raises(ClientError) as caught:
+            replace(server.target, access_key=access_key).client().get_object(Bucket="outrider", Key="mine")
+        assert (caught.value.response["Error"]["Code"], caught.value.response["ResponseMetadata"]["HTTPStatusCode"]) == (
+            "InvalidAccessKeyId",
+            403,
+        )
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(f"{server.endpoint_url}/outrider/mine")
+    with EmbeddedS3(tmp_path) as other:
+        assert other.target.access_key != server.target.access_key
+        assert other.target.access_key not in Path(f"/proc/{other.pid}/cmdline").read_text()
+
+
+def test_two_experiments_serve_one_cache(tmp_path):
+    with EmbeddedS3(tmp_path) as one, EmbeddedS3(tmp_path) as other:
+        one.target.client().put_object(Bucket="outrider", Key="a", Body=b"first")
+        assert other.target.client().get_object(Bucket="outrider", Key="a")["Body"].read() == b"first"
+        other.target.client().put_object(Bucket="outrider", Key="a", Body=b"second")
+        assert one.target.client().get_object(Bucket="outrider", Key="a")["Body"].read() == b"second"
+        # what no object refers to may be one that the other is about to register
+        unregistered = tmp_path / "contents" / "zz" / "unregistered"
+        unregistered.parent.mkdir()
+        unregistered.touch()
+        with EmbeddedS3(tmp_path):
+            assert unregistered.exists()
+    with EmbeddedS3(tmp_path) as alone:
+        assert not unregistered.exists()
+        assert alone.target.client().get_object(Bucket="outrider", Key="a")["Body"].read() == b"second"
 
 
 def test_server_listens_on_loopback_alone_and_ends_with_its_block(tmp_path):
@@ -138,11 +173,10 @@ def test_server_listens_on_loopback_alone_and_ends_with_its_block(tmp_path):
         assert running.endpoint_url.startswith("http://127.0.0.1:")
         assert running.environment["AWS_ENDPOINT_URL"] == running.environment["AWS_ENDPOINT_URL_S3"] == running.endpoint_url
         assert running.environment["AWS_EC2_METADATA_DISABLED"] == "true"
-        assert (tmp_path / "mine").is_dir()
+        running.target.client().put_object(Bucket="mine", Key="kept", Body=b"of an earlier run")
     assert not is_alive(pid)
-    (tmp_path / "mine" / "kept").write_bytes(b"of an earlier run")
-    with EmbeddedS3(tmp_path, bucket="mine") as again, urllib.request.urlopen(f"{again.endpoint_url}/mine/kept") as answer:
-        assert answer.read() == b"of an earlier run"
+    with EmbeddedS3(tmp_path, bucket="mine") as again:
+        assert again.target.client().get_object(Bucket="mine", Key="kept")["Body"].read() == b"of an earlier run"
 
 
 def test_small_objects_do_not_wait_for_delayed_acknowledgements(client):
@@ -181,12 +215,12 @@ def test_server_dies_with_its_parent_however_that_dies(tmp_path, forked_holder):
             os.kill(holder, signal.SIGKILL)
 
 
-def test_server_that_cannot_start_says_why(tmp_path, monkeypatch):
-    broken = tmp_path / "child.py"
-    broken.write_text("raise SystemExit('no room on the disk')")
-    monkeypatch.setattr("benchmarking.datasets.s3server._CHILD", broken)
-    running = EmbeddedS3(tmp_path / "s3")
-    with pytest.raises(OutriderError, match="no room on the disk"):
+def test_server_that_cannot_start_says_why(tmp_path):
+    folder = tmp_path / "s3"
+    folder.mkdir()
+    (folder / "contents").write_text("in the way")
+    running = EmbeddedS3(folder)
+    with pytest.raises(OutriderError, match=r"did not start: FileExistsError.*contents"):
         running.__enter__()
     assert running.pid == 0
 
