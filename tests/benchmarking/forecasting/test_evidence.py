@@ -1,0 +1,71 @@
+"""What speaks against a forecast: each refusal at the edge of its rule."""
+
+import numpy as np
+import pytest
+
+from benchmarking.forecasting.evidence import falling, gravest, level_findings, misfit, short_findings
+from benchmarking.forecasting.model.growth_prior import GrowthPrior
+from benchmarking.forecasting.model.power_law import fit
+from benchmarking.forecasting.model.priors import exponents_of
+from benchmarking.forecasting.model.result import Status
+
+SIX = np.array([0.01, 0.02, 0.03, 0.04, 0.05, 0.1])
+
+
+def grown(x, y, family=""):
+    return fit(x, y, GrowthPrior(exponents_of(family)))
+
+
+def test_the_smallest_third_is_compared_with_the_largest_quarter():
+    # Without repeats the noise counts as 10 %: 2.5 standard errors of a mean of two against a mean of two are a quarter.
+    assert falling(SIX, np.array([1.3, 1.3, 9.0, 9.0, 1.0, 1.0]), "total_s")
+    assert not falling(SIX, np.array([1.27, 1.27, 9.0, 9.0, 1.0, 1.0]), "total_s")
+    assert not falling(SIX, np.array([2.0, 0.5, 1.0, 1.0, 1.0, 1.0]), "total_s")
+
+
+def test_quiet_repeats_show_a_smaller_fall_but_none_below_5_percent():
+    x = np.array([0.01, 0.01, 0.01, 0.1, 0.1, 0.1])
+    assert falling(x, np.array([1.079, 1.08, 1.081, 0.999, 1.0, 1.001]), "total_s")
+    assert not falling(x, np.array([1.039, 1.04, 1.041, 0.999, 1.0, 1.001]), "total_s")
+
+
+def test_one_size_is_a_refusal_unless_the_growth_is_known():
+    growth = grown(np.array([0.02, 0.02]), np.array([1.0, 1.1]))
+    assert [status for status, _ in level_findings(growth, "total_s", known=False)] == [Status.NOT_DECIDED]
+    assert [status for status, _ in level_findings(growth, "total_s", known=True)] == [Status.WIDE]
+
+
+@pytest.mark.parametrize(("top", "refused"), [(1 / 140, False), (1 / 160, True)])
+def test_a_full_job_of_more_than_150_times_the_largest_canary_is_refused(top, refused):
+    growth = grown(np.array([top / 3, top]), np.array([1.0, 3.0]))
+    assert bool(level_findings(growth, "total_s", known=True)) is refused
+
+
+@pytest.mark.parametrize(
+    ("longest_s", "startup_s", "said"),
+    [
+        (0.4, None, "too short"),
+        (0.4, 2.0, "too short"),  # a fifth of start-up
+        (0.4, 1.0, ""),  # two fifths
+        (0.6, 9.0, ""),
+    ],
+)
+def test_too_short_is_below_half_a_second_and_a_quarter_of_start_up(longest_s, startup_s, said):
+    x = np.array([0.01, 0.01, 0.1])
+    y = longest_s * x / 0.1
+    startup = None if startup_s is None else np.full(3, startup_s)
+    texts = " ".join(text for _, text in short_findings(grown(x, y), y, startup, "the fit phase"))
+    assert ("too short" in texts) is bool(said)
+
+
+def test_a_law_that_scatters_far_more_than_repeats_does_not_fit():
+    x = np.array([0.01, 0.01, 0.02, 0.02, 0.03, 0.03, 0.05, 0.05, 0.1, 0.1])
+    bumps = np.exp(np.array([0.5, 0.5, -0.5, -0.5, 0.5, 0.5, -0.5, -0.5, 0.5, 0.5]))
+    jumping, straight = 100 * x * bumps, 100 * x
+    assert "no law fits" in misfit(grown(x, jumping), jumping, "train_s")[0][1]
+    assert not misfit(grown(x, straight), straight, "train_s")
+
+
+def test_the_gravest_counts():
+    assert gravest([(Status.WIDE, ""), (Status.NOT_DECIDED, "")], Status.OK) is Status.NOT_DECIDED
+    assert gravest([], Status.WIDE) is Status.WIDE
