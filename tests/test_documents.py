@@ -15,6 +15,7 @@ import pytest
 from definitions import __version__
 from launch.__main__ import VERBS
 from launch.cli import make_parser, parse_run
+from tests.test_layers import FLOORS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")]
@@ -117,6 +118,14 @@ def test_the_picture_of_the_floors_names_what_is_there():
     assert set(re.findall(r"(\w+)/", picture)) <= folders
     assert set(re.findall(r"\w+\.py", picture)) <= files
     drawn = set(re.findall(r"(\w+)/", picture))
+    for folder, floors in FLOORS.items():
+        height = {room: number for number, rooms in enumerate(floors) for room in rooms}
+        name = folder.rpartition("/")[2]
+        # A package's floors have lines of their own, the highest first; those of a folder stand in its line, the lowest first.
+        pattern = rf"^ *{name}/(.*)" if "/" in folder else rf"(?s)^{name}/(.*?)(?:\n\n|\Z)"
+        (lines,) = re.findall(pattern, picture, re.M)
+        order = [height[room] for room in re.findall(r"(\w+)/", lines) if room in height]
+        assert order == sorted(order, reverse="/" not in folder), folder
     rooms = {path.name for package in ("benchmarking", "backends") for path in (ROOT / package).iterdir() if any(path.glob("*.py"))}
     assert rooms <= drawn
 
