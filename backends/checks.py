@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 
-class Verdict(enum.StrEnum):
+class CheckStatus(enum.StrEnum):
     """What came of a check."""
 
     OK = "ok"
@@ -28,7 +28,7 @@ class Check:
     """
 
     name: str
-    verdict: Verdict
+    verdict: CheckStatus
     found: str
     advice: str = ""
     refused: bool = False
@@ -36,4 +36,4 @@ class Check:
 
 def problems(checks: Iterable[Check]) -> list[Check]:
     """Return the checks that failed."""
-    return [check for check in checks if check.verdict is Verdict.FAILED]
+    return [check for check in checks if check.verdict is CheckStatus.FAILED]

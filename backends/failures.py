@@ -1,4 +1,4 @@
-"""Why a job did not do what it was asked: the causes, and how a script's end is classified. Pure; used by back-ends and policy."""
+"""Why a job did not do what it was asked: the causes, and how a script's end is classified. Pure."""
 
 from __future__ import annotations
 

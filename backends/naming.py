@@ -1,4 +1,4 @@
-"""How jobs are called: valid everywhere, readable, found by experiment and by tag. Pure; used by experiments and by what looks for jobs."""
+"""How jobs are called: valid everywhere, readable, found by experiment and by tag. Pure."""
 
 from __future__ import annotations
 

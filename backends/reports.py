@@ -1,4 +1,4 @@
-"""Finds reports in the output of a job, fed in pieces of any size. Used by every back-end whose jobs speak through a log.
+"""Finds reports in the output of a job, fed in pieces of any size.
 
 A log is written by programs of any kind: lines are cut off, mixed, repeated, or as long as the disk. None of it is an error here;
 what looked like a report and was none is counted.

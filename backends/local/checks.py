@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backends.checks import Check, Verdict
+from backends.checks import Check, CheckStatus
 
 _GIB = 1024**3
 _LITTLE_DISK_BYTES = 2 * _GIB
@@ -20,13 +20,15 @@ def machine_checks(cores: int, memory_bytes: int | None, free_bytes: int, folder
         free_bytes: on the disk of `folder`, where results go.
         folder: its path.
     """
-    checks = [Check("cores", Verdict.OK, f"{cores}")]
+    checks = [Check("cores", CheckStatus.OK, f"{cores}")]
     if memory_bytes is None:
-        checks.append(Check("memory", Verdict.UNKNOWN, "this system does not say"))
+        checks.append(Check("memory", CheckStatus.UNKNOWN, "this system does not say"))
     else:
-        checks.append(Check("memory", Verdict.OK, f"{memory_bytes / _GIB:.1f} GiB"))
-    verdict = Verdict.FAILED if free_bytes < _NO_DISK_BYTES else Verdict.WARNING if free_bytes < _LITTLE_DISK_BYTES else Verdict.OK
-    advice = "" if verdict is Verdict.OK else "make room, or give another --results_dir"
+        checks.append(Check("memory", CheckStatus.OK, f"{memory_bytes / _GIB:.1f} GiB"))
+    verdict = (
+        CheckStatus.FAILED if free_bytes < _NO_DISK_BYTES else CheckStatus.WARNING if free_bytes < _LITTLE_DISK_BYTES else CheckStatus.OK
+    )
+    advice = "" if verdict is CheckStatus.OK else "make room, or give another --results_dir"
     return [*checks, Check("disk", verdict, f"{free_bytes / _GIB:.1f} GiB free in {folder}", advice)]
 
 
@@ -41,11 +43,11 @@ def share_checks(rooms: Mapping[str, int | str], n_workers: int | None) -> list[
     for name, room in rooms.items():
         title = f"instance type {name}"
         if isinstance(room, str):
-            checks.append(Check(title, Verdict.FAILED, room, "local shares look like local.2cpu or local.4cpu.1gpu.8gib"))
+            checks.append(Check(title, CheckStatus.FAILED, room, "local shares look like local.2cpu or local.4cpu.1gpu.8gib"))
         elif room < 1:
-            checks.append(Check(title, Verdict.FAILED, "this machine has no room for one", "ask for less, or run it elsewhere"))
+            checks.append(Check(title, CheckStatus.FAILED, "this machine has no room for one", "ask for less, or run it elsewhere"))
         elif n_workers is not None and room < n_workers:
-            checks.append(Check(title, Verdict.WARNING, f"{room} fit at once, {n_workers} are asked for", "the others wait"))
+            checks.append(Check(title, CheckStatus.WARNING, f"{room} fit at once, {n_workers} are asked for", "the others wait"))
         else:
-            checks.append(Check(title, Verdict.OK, f"{room} fit{'s' if room == 1 else ''} at once"))
+            checks.append(Check(title, CheckStatus.OK, f"{room} fit{'s' if room == 1 else ''} at once"))
     return checks

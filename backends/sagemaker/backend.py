@@ -1,4 +1,4 @@
-"""Trials as SageMaker training jobs: one thread decides, others make the calls, one sweep per poll looks at all. Used by the tuner."""
+"""Trials as SageMaker training jobs: one thread decides, others make the calls, one sweep per poll looks at all."""
 
 from __future__ import annotations
 
@@ -16,35 +16,36 @@ from backends.checks import Check
 from backends.common.clock import SteadyClock
 from backends.events import Event
 from backends.failures import Cause, Outcome
-from backends.sagemaker.aws.call_queue import Calls
+from backends.sagemaker.aws.call_queue import CallQueue
 from backends.sagemaker.aws.clients import Clients, is_emulated
 from backends.sagemaker.aws.errors import as_cloud_errors
-from backends.sagemaker.aws.rate_limiter import Limiter
+from backends.sagemaker.aws.rate_limiter import RateLimiter
 from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.jobs import outcome
 from backends.sagemaker.jobs.checkpoints import S3Checkpoints, WaitingCheckpoints
-from backends.sagemaker.jobs.job import CloudJob, Phase, seconds
-from backends.sagemaker.jobs.job_table import Fleet
-from backends.sagemaker.jobs.options import Options, options_of
-from backends.sagemaker.jobs.staging import Staging
-from backends.sagemaker.jobs.status_poller import Sweeper
-from backends.sagemaker.jobs.status_tracker import Follower, Pace
-from backends.sagemaker.jobs.submission import Creator
-from backends.sagemaker.jobs.termination import Ender
+from backends.sagemaker.jobs.job import CloudJob, JobPhase, seconds
+from backends.sagemaker.jobs.job_table import JobTable
+from backends.sagemaker.jobs.options import Options
+from backends.sagemaker.jobs.resolve_options import options_of
+from backends.sagemaker.jobs.status_poller import StatusPoller
+from backends.sagemaker.lifecycle.staging import Staging
+from backends.sagemaker.lifecycle.status_tracker import PollIntervals, StatusTracker
+from backends.sagemaker.lifecycle.submission import JobSubmitter
+from backends.sagemaker.lifecycle.termination import JobTerminator
 from backends.sagemaker.logs.parser import JobLog
-from backends.sagemaker.logs.poller import LogReader
-from backends.sagemaker.pools.capacity import CapacityBook
+from backends.sagemaker.logs.poller import LogPoller
+from backends.sagemaker.pools.capacity import CapacityHistory
 from backends.sagemaker.pools.keeper import PoolKeeper
 from backends.sagemaker.pools.pools import MatchKey
 from definitions.schema import BenchmarkDefinition
 
 logger = logging.getLogger(__name__)
 
-AWS_PACE = Pace()
-EMULATED_PACE = Pace(least_s=1.0, most_s=2.0, settle_s=4.0)
+AWS_INTERVALS = PollIntervals()
+EMULATED_INTERVALS = PollIntervals(least_s=1.0, most_s=2.0, settle_s=4.0)
 
-_UNKNOWN_ROOM = 1_000_000
-_CLOSE_PATIENCE_S = 180.0
+_UNKNOWN_QUOTA = 1_000_000
+_CLOSE_WAIT_S = 180.0
 _HURRY_S = 10.0
 
 
@@ -58,7 +59,7 @@ class SageMakerBackend(Backend):
         prefix: with which the names of all jobs of this experiment begin.
         clock: UTC seconds since the epoch, never going back.
         rng: of the jitter.
-        pace: how often the service is asked.
+        intervals: at which the service is asked.
         real_s: real seconds per second of the clock.
     """
 
@@ -75,7 +76,7 @@ class SageMakerBackend(Backend):
         *,
         clock: Callable[[], float] | None = None,
         rng: random.Random | None = None,
-        pace: Pace = AWS_PACE,
+        intervals: PollIntervals = AWS_INTERVALS,
         real_s: float = 1.0,
     ) -> None:
         self.capabilities = capabilities_of(clients.emulated)
@@ -83,26 +84,30 @@ class SageMakerBackend(Backend):
         self._definition, self._clients = definition, clients
         self._clock = clock or SteadyClock()
         self._ahead_s = 0.0
-        self._pace = pace if options.log_settle_s is None else replace(pace, settle_s=options.log_settle_s)
+        self._intervals = intervals if options.log_settle_s is None else replace(intervals, settle_s=options.log_settle_s)
         rng = rng or random.Random()
-        self._calls = Calls(self.now, Limiter(rng), rng, lambda text: self._fleet.tell(text), clients.renew, real_s=real_s)
-        self._fleet = Fleet(options, clients, self._calls, self.now)
+        self._calls = CallQueue(self.now, RateLimiter(rng), rng, lambda text: self._table.notify(text), clients.renew, real_s=real_s)
+        self._table = JobTable(options, clients, self._calls, self.now)
         places = (lambda: clients.get("s3"), options.bucket, options.prefix, options.experiment)
         self.checkpoints: S3Checkpoints = WaitingCheckpoints(
             *places, renew=clients.renew, sleep=lambda pause_s: time.sleep(pause_s * real_s)
         )
         own_bucket = definition.block(self.block, SageMakerBlock).bucket is None
         self._staging = Staging(options, clients, Path(definition.source_dir), own_bucket=own_bucket)
-        self._reader = LogReader(
-            prefix, clients, self._calls, lambda job, event: self._follower.line(job, event), pattern=not options.metrics
+        self._log_poller = LogPoller(
+            prefix, clients, self._calls, lambda job, event: self._tracker.log_event_seen(job, event), pattern=not options.metrics
         )
-        self._keeper = PoolKeeper(self._fleet)
-        self._ender = Ender(self._fleet, self._reader, self._keeper, CapacityBook(options.fallback_instance_types), self._pace.settle_s)
-        self._creator = Creator(self._fleet, self._ender, self._staging, S3Checkpoints(*places))
-        self._follower = Follower(self._fleet, self._creator, self._ender, self._keeper)
-        self._sweeper = Sweeper(prefix, clients, self._calls, self._follower.summary, self._ender.absent, self._pace.full_s)
+        self._keeper = PoolKeeper(self._table)
+        self._terminator = JobTerminator(
+            self._table, self._log_poller, self._keeper, CapacityHistory(options.fallback_instance_types), self._intervals.settle_s
+        )
+        self._submitter = JobSubmitter(self._table, self._terminator, self._staging, S3Checkpoints(*places))
+        self._tracker = StatusTracker(self._table, self._submitter, self._terminator, self._keeper)
+        self._status_poller = StatusPoller(
+            prefix, clients, self._calls, self._tracker.summary_seen, self._terminator.absent, self._intervals.full_s
+        )
         self._names: set[str] = set()
-        self._rooms: dict[str, int] = {}
+        self._jobs_by_quota: dict[str, int] = {}
         self._is_closed = False
 
     @classmethod
@@ -112,7 +117,9 @@ class SageMakerBackend(Backend):
         experiment = f"{context.tag}/{context.prefix}"
         with as_cloud_errors(f"back-end {cls.block}: AWS is asked whose account this is"):
             options = options_of(context.definition, cls.block, experiment, clients, context.environ, create_bucket=False)
-        return cls(context.definition, options, clients, context.prefix, pace=EMULATED_PACE if clients.emulated else AWS_PACE)
+        return cls(
+            context.definition, options, clients, context.prefix, intervals=EMULATED_INTERVALS if clients.emulated else AWS_INTERVALS
+        )
 
     @classmethod
     def foretell(cls, environ: Mapping[str, str]) -> Capabilities:
@@ -133,9 +140,9 @@ class SageMakerBackend(Backend):
         return dict(self._clients.counts)
 
     @property
-    def sweeps(self) -> int:
+    def polls(self) -> int:
         """How often all jobs were looked at so far."""
-        return self._sweeper.sweeps
+        return self._status_poller.polls
 
     def now(self) -> float:
         """Return UTC seconds since the epoch by this machine; the service's stamps are brought to it."""
@@ -145,9 +152,9 @@ class SageMakerBackend(Backend):
         """Return how many jobs of this type the account's quota allows; plenty where the quota cannot be looked up."""
         if not instance_type.startswith("ml."):
             return 0
-        if instance_type not in self._rooms:
-            self._rooms |= self._staging.rooms(self._definition, instance_type, _UNKNOWN_ROOM)
-        return self._rooms[instance_type]
+        if instance_type not in self._jobs_by_quota:
+            self._jobs_by_quota |= self._staging.jobs_within_quotas(self._definition, instance_type, _UNKNOWN_QUOTA)
+        return self._jobs_by_quota[instance_type]
 
     def storage(self) -> Storage:
         """Return the bucket; the account's default one is made where it is missing."""
@@ -164,28 +171,28 @@ class SageMakerBackend(Backend):
         Raises:
             ValueError: a job of this name was submitted before.
         """
-        if self._ender.closing:
+        if self._terminator.closing:
             raise RuntimeError(f"{job.name} was submitted to a back-end that is closed")
         if job.name in self._names:
             raise ValueError(f"a job of the name {job.name!r} was submitted before")
         self._names.add(job.name)
         now = self.now()
-        instance_type = self._ender.capacity.choose(job.instance_type, now, lambda name: self.room(name) > 0)
-        cloud = CloudJob(job, JobLog(metrics=self.options.metrics), instance_type, born_at=now)
-        self._creator.submit(cloud, self.room(job.instance_type))
-        if job.name in self._fleet.jobs:
+        instance_type = self._terminator.capacity.choose(job.instance_type, now, lambda name: self.room(name) > 0)
+        cloud = CloudJob(job, JobLog(metrics=self.options.metrics), instance_type, submitted_at=now)
+        self._submitter.submit(cloud, self.room(job.instance_type))
+        if job.name in self._table.jobs:
             self._keeper.submitted(job.name, MatchKey(instance_type, job.instance_count))
 
     def stop(self, job: str, reason: Cause) -> None:
         """Have the service stop a job; one that was never asked for is simply not created."""
-        cloud = self._fleet.jobs.get(job)
-        if cloud is None or cloud.stop_reason is not None or cloud.phase in (Phase.OVER, Phase.CLOSED):
+        cloud = self._table.jobs.get(job)
+        if cloud is None or cloud.stop_reason is not None or cloud.phase in (JobPhase.OVER, JobPhase.CLOSED):
             return
         cloud.stop_reason = reason
-        if cloud.phase is Phase.LIVE:
-            self._ender.stop(cloud)
-        elif not cloud.sought and (cloud.create is None or not cloud.create.unsure):
-            self._fleet.close_as(cloud, Outcome.STOPPED, reason, "stopped before it was created")
+        if cloud.phase is JobPhase.LIVE:
+            self._terminator.stop(cloud)
+        elif not cloud.is_looked_up and (cloud.create is None or not cloud.create.may_have_taken_effect):
+            self._table.close_as(cloud, Outcome.STOPPED, reason, "stopped before it was created")
 
     def wait(self, timeout_s: float | None) -> list[Event]:
         """Return what happens next; see `Backend.wait`.
@@ -193,16 +200,16 @@ class SageMakerBackend(Backend):
         Raises:
             CloudError: the service refuses what nothing goes without, e.g. to list jobs.
         """
-        fleet = self._fleet
+        table = self._table
         deadline = math.inf if timeout_s is None else self.now() + timeout_s
         while not self._is_closed:
             self._plan()
-            if timeout_s is None and not (fleet.events or fleet.jobs or self._keeper.releasing):
+            if timeout_s is None and not (table.events or table.jobs or self._keeper.releasing):
                 break
-            woken = self._calls.turn(-math.inf if fleet.events else min(deadline, self._next_at()))
-            if fleet.events or woken or self.now() >= deadline:
+            woken = self._calls.step(-math.inf if table.events else min(deadline, self._next_at()))
+            if table.events or woken or self.now() >= deadline:
                 break
-        events, fleet.events = fleet.events, []
+        events, table.events = table.events, []
         return events
 
     def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
@@ -212,19 +219,19 @@ class SageMakerBackend(Backend):
         for adopted in jobs:
             spec = adopted.spec
             self._names.add(spec.name)
-            cloud = CloudJob(spec, JobLog(adopted.received, self.options.metrics), spec.instance_type, born_at=adopted.submitted_at)
+            cloud = CloudJob(spec, JobLog(adopted.received, self.options.metrics), spec.instance_type, submitted_at=adopted.submitted_at)
             cloud.accepted_at = adopted.accepted_at
             cloud.accepted, cloud.started, cloud.ended = adopted.accepted_at is not None, adopted.started, adopted.ended
-            cloud.incarnation, cloud.sought = adopted.incarnation, True
+            cloud.incarnation, cloud.is_looked_up = adopted.incarnation, True
             if adopted.stop_requested_at is not None:
                 cloud.stop_reason = adopted.stop_reason or Cause.INTERRUPTED
-            self._fleet.jobs[spec.name] = cloud
-            self._fleet.describe(spec.name, functools.partial(self._found, cloud), functools.partial(self._not_found, cloud))
+            self._table.jobs[spec.name] = cloud
+            self._table.describe(spec.name, functools.partial(self._found, cloud), functools.partial(self._not_found, cloud))
 
     def adopt_pools(self, pools: Sequence[AdoptedPool]) -> None:
         """Look each pool up by its job; what has become of it is told once."""
         for pool in pools:
-            self._keeper.take_over(pool)
+            self._keeper.adopt(pool)
 
     def release(self) -> None:
         """Give up all warm pools, as no further job will come."""
@@ -242,53 +249,53 @@ class SageMakerBackend(Backend):
         """
         if self._is_closed:
             return []
-        self._ender.closing = True
-        for name in [*self._fleet.jobs]:
+        self._terminator.closing = True
+        for name in [*self._table.jobs]:
             self.stop(name, Cause.INTERRUPTED)
         self.release()
-        end = self.now() + (_CLOSE_PATIENCE_S if grace_s is None else max(grace_s, _HURRY_S))
+        end = self.now() + (_CLOSE_WAIT_S if grace_s is None else max(grace_s, _HURRY_S))
         blind = grace_s is not None
         while self.now() < end and (self._awaited() or (not blind and (self._still_there() or self._keeper.releasing))):
             try:
                 if not blind:
                     self._plan()
-                self._calls.turn(end if blind else min(end, self._next_at()))
+                self._calls.step(end if blind else min(end, self._next_at()))
             except Exception as error:  # noqa: BLE001 (whatever it is, what may still run has to be named)
                 # What ended the experiment may be that it cannot look; orders to stop are given all the same.
                 logger.error("%s", error)
                 blind = True
         survivors = [cloud.spec.name for cloud in self._unanswered()]
         self._calls.close()
-        self._fleet.events.clear()
-        self._fleet.jobs.clear()
+        self._table.events.clear()
+        self._table.jobs.clear()
         self._is_closed = True
         return survivors
 
     def _plan(self) -> None:
         """Have made what is due: sweeps while something runs, last looks at logs, the end of pools."""
-        now, live = self.now(), self._fleet.live()
+        now, live = self.now(), self._table.live()
         if live:
-            every_s = self._pace.every_s(now - max(cloud.born_at for cloud in live))
-            self._sweeper.plan(now, every_s)
+            every_s = self._intervals.every_s(now - max(cloud.submitted_at for cloud in live))
+            self._status_poller.plan(now, every_s)
             if any(cloud.runs_script or cloud.stage == "Stopping" for cloud in live):
-                self._reader.plan(now, every_s)
-        self._ender.plan(now)
+                self._log_poller.plan(now, every_s)
+        self._terminator.plan(now)
         self._keeper.plan()
 
     def _next_at(self) -> float:
-        sweeps = [self._sweeper.next_at, self._reader.next_at if self._reads() else math.inf] if self._fleet.live() else []
-        return min([*sweeps, self._ender.next_at(), self._keeper.next_at()])
+        sweeps = [self._status_poller.next_at, self._log_poller.next_at if self._reads() else math.inf] if self._table.live() else []
+        return min([*sweeps, self._terminator.next_at(), self._keeper.next_at()])
 
     def _reads(self) -> bool:
-        return any(cloud.runs_script or cloud.stage == "Stopping" for cloud in self._fleet.live())
+        return any(cloud.runs_script or cloud.stage == "Stopping" for cloud in self._table.live())
 
     def _unanswered(self) -> list[CloudJob]:
         """Return the jobs that may run on, as no order to stop them was taken."""
         return [
             cloud
-            for cloud in self._fleet.jobs.values()
-            if (cloud.phase is Phase.LIVE and not cloud.stop_taken)
-            or (cloud.phase is Phase.NEW and (cloud.create is not None or cloud.sought))
+            for cloud in self._table.jobs.values()
+            if (cloud.phase is JobPhase.LIVE and not cloud.stop_accepted)
+            or (cloud.phase is JobPhase.NEW and (cloud.create is not None or cloud.is_looked_up))
         ]
 
     def _awaited(self) -> bool:
@@ -296,35 +303,35 @@ class SageMakerBackend(Backend):
         return any(not cloud.unstoppable for cloud in self._unanswered())
 
     def _still_there(self) -> bool:
-        return any(not cloud.unstoppable for cloud in self._fleet.live())
+        return any(not cloud.unstoppable for cloud in self._table.live())
 
     def _found(self, cloud: CloudJob, answer: Mapping[str, object]) -> None:
         """Go on with an earlier controller's job."""
-        cloud.sought = False
-        cloud.phase, cloud.instance_type = Phase.LIVE, outcome.instance_type(answer) or cloud.instance_type
-        cloud.live_at = self.now()
+        cloud.is_looked_up = False
+        cloud.phase, cloud.instance_type = JobPhase.LIVE, outcome.instance_type(answer) or cloud.instance_type
+        cloud.exists_since = self.now()
         created_at = seconds(answer.get("CreationTime"))
         if created_at is not None and cloud.accepted_at is not None:
-            self._fleet.skew.learn(created_at, cloud.born_at, cloud.accepted_at)
-        self._fleet.accept(cloud)
+            self._table.skew.learn(created_at, cloud.submitted_at, cloud.accepted_at)
+        self._table.accept(cloud)
         status = str(answer.get("TrainingJobStatus", ""))
         if status in outcome.FINAL:
             cloud.stage = status
-            self._ender.described(cloud, answer)
+            self._terminator.described(cloud, answer)
             return
         if cloud.stop_reason is not None:
-            self._ender.stop(cloud)
-        self._follower.moved(cloud, str(answer.get("SecondaryStatus", "")), status)
+            self._terminator.stop(cloud)
+        self._tracker.stage_seen(cloud, str(answer.get("SecondaryStatus", "")), status)
 
     def _not_found(self, cloud: CloudJob) -> None:
         """An earlier controller's job does not exist: it is gone, or its creation never came about."""
-        cloud.sought = False
+        cloud.is_looked_up = False
         if cloud.accepted:
-            self._ender.vanished(cloud)
+            self._terminator.vanished(cloud)
         elif cloud.stop_reason is not None:
-            self._fleet.close_as(cloud, Outcome.STOPPED, cloud.stop_reason, "stopped before it was created")
+            self._table.close_as(cloud, Outcome.STOPPED, cloud.stop_reason, "stopped before it was created")
         else:
-            self._creator.create(cloud)
+            self._submitter.create(cloud)
 
 
 def capabilities_of(emulated: bool) -> Capabilities:

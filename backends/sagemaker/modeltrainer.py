@@ -1,4 +1,4 @@
-"""Turns a `ModelTrainer` of the SageMaker SDK v3 into a definition. Used by people who have one; the SDK itself is not imported.
+"""Turns a `ModelTrainer` of the SageMaker SDK v3 into a definition. The SDK itself is not imported.
 
 What would change the run and has no counterpart is refused; what has none and does not matter is named in the log.
 """

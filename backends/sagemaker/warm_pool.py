@@ -1,4 +1,4 @@
-"""Training jobs whose instances are kept warm for the next one: SageMaker's managed warm pools. Used by the tuner as back-end warm_pool."""
+"""Training jobs whose instances are kept warm for the next one: SageMaker's managed warm pools."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any
 from backends.base import AdoptedJob, Capabilities, JobSpec
 from backends.events import Closed, Event, Rejected
 from backends.failures import Cause
-from backends.sagemaker.admin.checks import WARM_POOL
-from backends.sagemaker.admin.probes import IN_THE_LOOP, Probes
 from backends.sagemaker.aws.clients import is_emulated
 from backends.sagemaker.aws.errors import CallFailure
+from backends.sagemaker.aws.lookups import IN_THE_LOOP, WARM_POOL, Lookups
 from backends.sagemaker.backend import SageMakerBackend
-from backends.sagemaker.jobs.staging import named_types
+from backends.sagemaker.lifecycle.staging import named_instance_types
 from backends.sagemaker.pools.pools import MatchKey
 
 
@@ -32,7 +31,7 @@ class WarmPoolBackend(SageMakerBackend):
         super().__init__(*given, **options)
         self.capabilities = replace(self.capabilities, warm_pools=True)
         self._quotas: dict[str, int | None] = {}
-        self._told: set[str] = set()
+        self._said_at: set[str] = set()
         self._keys: dict[str, MatchKey] = {}
 
     @classmethod
@@ -45,9 +44,9 @@ class WarmPoolBackend(SageMakerBackend):
         """Create the training job, and say so once where its instances cannot be kept; see `SageMakerBackend.submit`."""
         super().submit(job)
         self._keys[job.name] = MatchKey(job.instance_type, job.instance_count)
-        if self.pool_quota(job.instance_type) == 0 and job.instance_type not in self._told:
-            self._told.add(job.instance_type)
-            self._fleet.tell(f"no warm pools: the quota '{WARM_POOL.format(job.instance_type)}' is 0")
+        if self.pool_quota(job.instance_type) == 0 and job.instance_type not in self._said_at:
+            self._said_at.add(job.instance_type)
+            self._table.notify(f"no warm pools: the quota '{WARM_POOL.format(job.instance_type)}' is 0")
 
     def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
         """Take over an earlier controller's jobs; see `Backend.adopt`."""
@@ -66,8 +65,8 @@ class WarmPoolBackend(SageMakerBackend):
     def pool_quota(self, instance_type: str) -> int | None:
         """Return how many instances of a type the account may keep warm; None where the quota cannot be looked up."""
         if instance_type not in self._quotas:
-            types = {instance_type, *named_types(self._definition)}
-            found = Probes(self._clients, IN_THE_LOOP).quotas(WARM_POOL.format(name) for name in types)
+            types = {instance_type, *named_instance_types(self._definition)}
+            found = Lookups(self._clients, IN_THE_LOOP).quotas(WARM_POOL.format(name) for name in types)
             known = {} if isinstance(found, CallFailure) else found
             for name in types:
                 quota = known.get(WARM_POOL.format(name))
@@ -80,7 +79,7 @@ class WarmPoolBackend(SageMakerBackend):
             return event
         if isinstance(event, Rejected) and event.cause is Cause.QUOTA:
             # Idle instances count against the same quota, and a job of another size cannot have them.
-            self._keeper.make_room(key)
+            self._keeper.free_quota(key)
         if isinstance(event, Closed) and self.pool_quota(key.instance_type) == 0:
             return replace(event, usage={**event.usage, "warm_pool_quota_at_zero": WARM_POOL.format(key.instance_type)})
         return event

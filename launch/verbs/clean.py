@@ -11,7 +11,7 @@ from definitions.errors import EXIT_CLOUD, UserError
 from launch.parser import VerbParser
 
 if TYPE_CHECKING:
-    from backends.sagemaker.admin.s3_leftovers import Leftovers, Place
+    from backends.sagemaker.admin.s3_leftovers import LeftoverFolder, Leftovers
 
 _EPILOG = """\
 Deleted are the folders checkpoints/<tag>/, output/<tag>/ and jobs/<tag>/ below the prefix: a run of this tag cannot be resumed afterwards.
@@ -23,16 +23,17 @@ def main(arguments: Sequence[str]) -> int:
     """Delete the leftovers and return the exit code; raises `UserError` where that was not agreed to, `CloudError` where AWS refuses."""
     given = _parser().parse_args(arguments)
     from backends.sagemaker.admin.s3_leftovers import Leftovers
-    from backends.sagemaker.admin.stop_jobs import TagJobs, check_tag
+    from backends.sagemaker.admin.stop_jobs import JobStopper
+    from backends.sagemaker.admin.tagged_jobs import check_tag
     from backends.sagemaker.aws.clients import Clients
     from backends.sagemaker.aws.errors import as_cloud_errors, masked
-    from backends.sagemaker.jobs.options import default_bucket
+    from backends.sagemaker.jobs.resolve_options import default_bucket
 
     check_tag(given.tag)
     clients = Clients(given.region, os.environ)
     with as_cloud_errors(f"what {given.tag} left in S3 could not be looked at, so nothing was deleted"):
         bucket = given.bucket or default_bucket(clients, create=False)
-        running = TagJobs(clients, given.tag, page_gap_s=0.0 if clients.emulated else 1.0).running()
+        running = JobStopper(clients, given.tag, page_gap_s=0.0 if clients.emulated else 1.0).running()
         if running:
             raise UserError(
                 f"{given.tag} still has {len(running)} job{'s' * (len(running) > 1)} in {clients.region}, e.g. {running[0]}",
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
     return EXIT_CLOUD
 
 
-def _measured(leftovers: Leftovers, bucket_may_lack: bool) -> list[Place]:
+def _measured(leftovers: Leftovers, bucket_may_lack: bool) -> list[LeftoverFolder]:
     """Return what there is; the default bucket is made by the first run, so that there may be none."""
     from backends.sagemaker.aws.errors import FailureKind, failure_of
 
@@ -75,7 +76,7 @@ def _measured(leftovers: Leftovers, bucket_may_lack: bool) -> list[Place]:
         return []
 
 
-def _show(where: str, places: Sequence[Place]) -> None:
+def _show(where: str, places: Sequence[LeftoverFolder]) -> None:
     from benchmarking.report import table
 
     rows = [[where + place.key_prefix, place.objects, _size(place.size_bytes)] for place in places]

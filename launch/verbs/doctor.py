@@ -106,7 +106,7 @@ def _local(given: argparse.Namespace) -> list[Check]:
     checks = machine_checks(cores, _memory_bytes(), shutil.disk_usage(existing).free, str(folder))
     if not given.benchmark:
         return checks
-    from backends.checks import Check, Verdict
+    from backends.checks import Check, CheckStatus
 
     try:
         definition = _resolved(given).definition
@@ -120,7 +120,7 @@ def _local(given: argparse.Namespace) -> list[Check]:
                 backend.close()
     except UserError as error:
         return [*checks, _failed("definition", error)]
-    resolves = Check("definition", Verdict.OK, f"{definition.name} resolves for local")
+    resolves = Check("definition", CheckStatus.OK, f"{definition.name} resolves for local")
     return [*checks, resolves, *share_checks(rooms, definition.n_workers)]
 
 
@@ -140,9 +140,9 @@ def _memory_bytes() -> int | None:
 
 
 def _failed(name: str, error: Any) -> Check:
-    from backends.checks import Check, Verdict
+    from backends.checks import Check, CheckStatus
 
-    return Check(name, Verdict.FAILED, ": ".join(part for part in (error.asked, error.fact) if part), error.advice)
+    return Check(name, CheckStatus.FAILED, ": ".join(part for part in (error.asked, error.fact) if part), error.advice)
 
 
 def _resolved(given: argparse.Namespace) -> Resolved:
@@ -161,8 +161,8 @@ def _resolved(given: argparse.Namespace) -> Resolved:
 def _policy(given: argparse.Namespace) -> str:
     import json
 
-    from backends.sagemaker.admin.iam_policy import Scope, job_policy_document, partition_of, policy_document, trust_document
-    from backends.sagemaker.jobs.options import ROLE_VARIABLE
+    from backends.sagemaker.admin.iam_policy import PolicyScope, job_policy_document, partition_of, policy_document, trust_document
+    from backends.sagemaker.jobs.resolve_options import ROLE_VARIABLE
 
     if given.policy == "trust":
         return json.dumps(trust_document(), indent=2)
@@ -172,7 +172,7 @@ def _policy(given: argparse.Namespace) -> str:
     region = given.region or (block.region if block is not None else None) or "*"
     default = f"sagemaker-{region}-${{aws:PrincipalAccount}}"
     keys = tuple(key for key in ((block.volume_kms_key, block.output_kms_key) if block is not None else ()) if key)
-    scope = Scope(
+    scope = PolicyScope(
         role=arn.partition(":role/")[2] or "*",
         bucket=(block.bucket if block is not None else None) or default,
         prefix=_prefix(resolved, given),

@@ -17,7 +17,8 @@ Exit codes: 0 all are gone (with --no_wait: asked to go), 2 wrong use, 5 somethi
 def main(arguments: Sequence[str]) -> int:
     """Stop the jobs and return the exit code; raises `CloudError` where AWS refuses to list them."""
     given = _parser().parse_args(arguments)
-    from backends.sagemaker.admin.stop_jobs import TagJobs, check_tag
+    from backends.sagemaker.admin.stop_jobs import JobStopper
+    from backends.sagemaker.admin.tagged_jobs import check_tag
     from backends.sagemaker.aws.clients import Clients
     from backends.sagemaker.aws.errors import as_cloud_errors
     from benchmarking.report import table
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     clients = Clients(given.region, os.environ)
     with as_cloud_errors(f"the jobs of {given.tag} could not be listed, so none was stopped"):
         region = clients.region
-        jobs = TagJobs(clients, given.tag, page_gap_s=0.0 if clients.emulated else 1.0)
+        jobs = JobStopper(clients, given.tag, page_gap_s=0.0 if clients.emulated else 1.0)
         result = jobs.stop(not given.no_wait, given.timeout, 0.2 if clients.emulated else 5.0, _say)
     if not result.jobs:
         print(f"no job of {given.tag} runs in {region}")

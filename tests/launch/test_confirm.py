@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backends.base import Capabilities
-from backends.checks import Check, Verdict
+from backends.checks import Check, CheckStatus
 from backends.registry import backend_class
 from benchmarking.methods.registry import experiment_spec
 from definitions.errors import UserError
@@ -80,7 +80,7 @@ def test_without_a_terminal_yes_is_needed(tmp_path, paid):
 
 
 def test_what_is_missing_is_named_before_a_first_start_even_with_yes(tmp_path, paid, monkeypatch):
-    missing = (Check("quota", Verdict.FAILED, "it is 0", "ask for more"), Check("bucket", Verdict.FAILED, "it does not exist"))
+    missing = (Check("quota", CheckStatus.FAILED, "it is 0", "ask for more"), Check("bucket", CheckStatus.FAILED, "it does not exist"))
     monkeypatch.setattr(paid, "missing", missing)
     with pytest.raises(UserError) as caught:
         confirm([spec(tmp_path, max_cost=1.0)], yes=True, ask=None, say=print)
@@ -90,6 +90,6 @@ def test_what_is_missing_is_named_before_a_first_start_even_with_yes(tmp_path, p
 
 
 def test_who_resumes_is_not_checked_again(tmp_path, paid, monkeypatch):
-    monkeypatch.setattr(paid, "missing", (Check("quota", Verdict.FAILED, "it is 0"),))
+    monkeypatch.setattr(paid, "missing", (Check("quota", CheckStatus.FAILED, "it is 0"),))
     monkeypatch.setattr(module, "has_records", lambda path: True)
     confirm([dataclasses.replace(spec(tmp_path, max_cost=1.0))], yes=True, ask=None, say=print)

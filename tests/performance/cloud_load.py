@@ -98,7 +98,7 @@ def run(folder: Path, endpoint: dict[str, str], n_workers: int, trials: int, sec
     print(f"  calls      {sum(calls.values()) / trials:.2f} per trial: {each}")
     # The last look at the log of a job that has ended is no part of a poll.
     polled = sum(calls.get(name, 0) for name in POLLS) - done
-    print(f"  polls      {polled / watch.backend.sweeps:.2f} calls (listing and logs, pages included)")
+    print(f"  polls      {polled / watch.backend.polls:.2f} calls (listing and logs, pages included)")
     print(f"  processor  {100 * cpu_s / wall_s:.1f} % of a core over the whole run ({1e3 * cpu_s / trials:.0f} ms a trial)")
     if watch.full_from and watch.full_until and watch.full_until[0] > watch.full_from[0]:
         share = (watch.full_until[1] - watch.full_from[1]) / (watch.full_until[0] - watch.full_from[0])

@@ -1,54 +1,23 @@
-"""What answers of AWS mean for a first start: one check for each. Pure; the calls are made in `probes`."""
+"""What answers of AWS mean for a first start: one check for each. Pure; the calls are made in `aws.lookups`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from backends.checks import Check, Verdict
+from backends.checks import Check, CheckStatus
 from backends.sagemaker.admin.iam_policy import trusts_sagemaker
 from backends.sagemaker.aws.errors import CallFailure, FailureKind, masked
+from backends.sagemaker.aws.lookups import Quota, ecr_image
 from backends.sagemaker.jobs.images import Image
 from definitions.instance_tables import Price
-
-TRAINING = "{} for training job usage"
-SPOT = "{} for spot training job usage"
-WARM_POOL = "{} for training warm pool usage"
-_ECR = re.compile(r"(\d{12})\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)(?::([^:@]+))?(?:@(sha256:[0-9a-f]+))?")
-
-
-@dataclass(frozen=True)
-class Quota:
-    """One quota of the account: its value in instances, and the code by which more of it is asked for."""
-
-    code: str
-    limit: int
-
-
-@dataclass(frozen=True)
-class EcrImage:
-    """Parts of an image's URI; `tag` or `digest` may be empty."""
-
-    account: str
-    region: str
-    repository: str
-    tag: str
-    digest: str
-
-
-def ecr_image(uri: str) -> EcrImage | None:
-    """Return the parts of the URI of an image in ECR; None for another registry's."""
-    match = _ECR.fullmatch(uri)
-    return None if match is None else EcrImage(match[1], match[2], match[3], match[4] or "", match[5] or "")
 
 
 def check_credentials(answer: Mapping[str, Any] | CallFailure) -> Check:
     """Return the check of GetCallerIdentity's answer; the account's id is not shown."""
     if isinstance(answer, CallFailure):
         return _refused("credentials", answer)
-    return Check("credentials", Verdict.OK, masked(str(answer["Arn"]).rpartition(":")[2]))
+    return Check("credentials", CheckStatus.OK, masked(str(answer["Arn"]).rpartition(":")[2]))
 
 
 def check_role(arn: str, account: str, answer: Mapping[str, Any] | CallFailure) -> Check:
@@ -62,19 +31,21 @@ def check_role(arn: str, account: str, answer: Mapping[str, Any] | CallFailure) 
     name = arn.rpartition("/")[2]
     owner = arn.split(":")[4] if arn.count(":") >= 5 else ""
     if not owner:
-        return Check("role", Verdict.FAILED, f"{name!r} is no ARN", "give it as arn:aws:iam::<account>:role/<name>")
+        return Check("role", CheckStatus.FAILED, f"{name!r} is no ARN", "give it as arn:aws:iam::<account>:role/<name>")
     if account and owner != account:
-        return Check("role", Verdict.FAILED, f"{name} belongs to another account", "give a role of the account that the credentials are of")
+        return Check(
+            "role", CheckStatus.FAILED, f"{name} belongs to another account", "give a role of the account that the credentials are of"
+        )
     if isinstance(answer, CallFailure):
         if answer.kind is FailureKind.MISSING:
-            return Check("role", Verdict.FAILED, f"there is no role {name}", "`outrider doctor --cloudformation` makes one")
+            return Check("role", CheckStatus.FAILED, f"there is no role {name}", "`outrider doctor --cloudformation` makes one")
         if answer.kind is FailureKind.DENIED:
-            return Check("role", Verdict.UNKNOWN, f"{name}: iam:GetRole is not allowed", "nothing, if jobs were run with it before")
+            return Check("role", CheckStatus.UNKNOWN, f"{name}: iam:GetRole is not allowed", "nothing, if jobs were run with it before")
         return _refused("role", answer)
     if not trusts_sagemaker(answer["Role"].get("AssumeRolePolicyDocument") or {}):
         advice = "let it trust sagemaker.amazonaws.com: `outrider doctor --policy trust`"
-        return Check("role", Verdict.FAILED, f"{name} exists, but SageMaker may not take it", advice)
-    return Check("role", Verdict.OK, f"{name} exists and trusts SageMaker")
+        return Check("role", CheckStatus.FAILED, f"{name} exists, but SageMaker may not take it", advice)
+    return Check("role", CheckStatus.OK, f"{name} exists and trusts SageMaker")
 
 
 def check_bucket(bucket: str, found: str | CallFailure, region: str, made_when_missing: bool) -> Check:
@@ -89,21 +60,21 @@ def check_bucket(bucket: str, found: str | CallFailure, region: str, made_when_m
     name = masked(bucket)
     if isinstance(found, CallFailure):
         if found.kind is FailureKind.MISSING and made_when_missing:
-            return Check("bucket", Verdict.OK, f"{name} does not exist yet; the first start makes it")
+            return Check("bucket", CheckStatus.OK, f"{name} does not exist yet; the first start makes it")
         if found.kind is FailureKind.MISSING:
-            return Check("bucket", Verdict.FAILED, f"there is no bucket {name}", f"aws s3 mb s3://{name} --region {region}")
+            return Check("bucket", CheckStatus.FAILED, f"there is no bucket {name}", f"aws s3 mb s3://{name} --region {region}")
         return _refused("bucket", found, name)
     if found != region:
         advice = f"give a bucket in {region}, or --region {found}"
-        return Check("bucket", Verdict.FAILED, f"{name} is in {found}, but jobs run in {region}", advice)
-    return Check("bucket", Verdict.OK, f"{name} in {found}")
+        return Check("bucket", CheckStatus.FAILED, f"{name} is in {found}, but jobs run in {region}", advice)
+    return Check("bucket", CheckStatus.OK, f"{name} in {found}")
 
 
 def check_writable(where: str, problem: CallFailure | None) -> Check:
     """Return the check of writing and deleting an object below a URI."""
     if problem is not None:
         return _refused("bucket is writable", problem, masked(where))
-    return Check("bucket is writable", Verdict.OK, f"an object in {masked(where)} was written and deleted")
+    return Check("bucket is writable", CheckStatus.OK, f"an object in {masked(where)} was written and deleted")
 
 
 def check_dataset(name: str, uri: str, found: str | CallFailure, first: bool | CallFailure | None, region: str) -> Check:
@@ -121,16 +92,16 @@ def check_dataset(name: str, uri: str, found: str | CallFailure, first: bool | C
         if isinstance(answer, CallFailure):
             if answer.kind is FailureKind.DENIED:
                 text = f"{uri}: these credentials may not look at it"
-                return Check(title, Verdict.UNKNOWN, text, "the role of the jobs has to be allowed to read it")
+                return Check(title, CheckStatus.UNKNOWN, text, "the role of the jobs has to be allowed to read it")
             if answer.kind is FailureKind.MISSING:
-                return Check(title, Verdict.FAILED, f"{uri}: there is no such bucket", "check the URI")
+                return Check(title, CheckStatus.FAILED, f"{uri}: there is no such bucket", "check the URI")
             return _refused(title, answer, uri)
     if found != region:
         text = f"{uri} is in {found}, but jobs run in {region}, which read their own region only"
-        return Check(title, Verdict.FAILED, text, f"copy it: aws s3 sync {uri} s3://<a bucket in {region}>/, or give --region {found}")
+        return Check(title, CheckStatus.FAILED, text, f"copy it: aws s3 sync {uri} s3://<a bucket in {region}>/, or give --region {found}")
     if not first:
-        return Check(title, Verdict.FAILED, f"{uri}: there is no object below it", "check the URI, or upload the data")
-    return Check(title, Verdict.OK, f"{uri} in {found}")
+        return Check(title, CheckStatus.FAILED, f"{uri}: there is no object below it", "check the URI, or upload the data")
+    return Check(title, CheckStatus.OK, f"{uri} in {found}")
 
 
 def check_quota(name: str, quota: Quota | CallFailure | None, each: int, n_workers: int | None, region: str, without: str = "") -> Check:
@@ -146,11 +117,11 @@ def check_quota(name: str, quota: Quota | CallFailure | None, each: int, n_worke
     """
     title = f"quota: {name}"
     if quota is None:
-        return Check(title, Verdict.UNKNOWN, "Service Quotas does not list it", "check the instance type's name and the region")
+        return Check(title, CheckStatus.UNKNOWN, "Service Quotas does not list it", "check the instance type's name and the region")
     if isinstance(quota, CallFailure):
         if quota.kind is FailureKind.DENIED:
-            return Check(title, Verdict.UNKNOWN, "servicequotas:ListServiceQuotas is not allowed", quota.advice)
-        return Check(title, Verdict.UNKNOWN, str(quota), quota.advice)
+            return Check(title, CheckStatus.UNKNOWN, "servicequotas:ListServiceQuotas is not allowed", quota.advice)
+        return Check(title, CheckStatus.UNKNOWN, str(quota), quota.advice)
     wanted = each * (n_workers or 1)
     command = (
         f"aws service-quotas request-service-quota-increase --service-code sagemaker --quota-code {quota.code} "
@@ -158,12 +129,12 @@ def check_quota(name: str, quota: Quota | CallFailure | None, each: int, n_worke
     )
     has = f"{quota.limit} instance{'' if quota.limit == 1 else 's'}"
     if quota.limit < each and not without:
-        return Check(title, Verdict.FAILED, f"{has}, and one job takes {each}", command)
+        return Check(title, CheckStatus.FAILED, f"{has}, and one job takes {each}", command)
     if quota.limit < each:
-        return Check(title, Verdict.WARNING, f"{has}: {without}", command)
+        return Check(title, CheckStatus.WARNING, f"{has}: {without}", command)
     if quota.limit < wanted:
-        return Check(title, Verdict.WARNING, f"{has}: {quota.limit // each} of {n_workers} jobs at once", command)
-    return Check(title, Verdict.OK, f"{has}: {quota.limit // each} job{'' if quota.limit // each == 1 else 's'} at once")
+        return Check(title, CheckStatus.WARNING, f"{has}: {quota.limit // each} of {n_workers} jobs at once", command)
+    return Check(title, CheckStatus.OK, f"{has}: {quota.limit // each} job{'' if quota.limit // each == 1 else 's'} at once")
 
 
 def check_image(uri: str, facts: Image | None, exists: bool | CallFailure | None, region: str, today: str) -> Check:
@@ -179,26 +150,28 @@ def check_image(uri: str, facts: Image | None, exists: bool | CallFailure | None
     place, name = ecr_image(uri), masked(uri.rpartition("/")[2])
     if place is not None and place.region != region:
         return Check(
-            "image", Verdict.FAILED, f"{name} is in {place.region}, but jobs run in {region}", "push it to ECR in the jobs' region"
+            "image", CheckStatus.FAILED, f"{name} is in {place.region}, but jobs run in {region}", "push it to ECR in the jobs' region"
         )
     if facts is not None:
         text = f"{name}, AWS's own (table of {facts.date})"
         if facts.supported_until and facts.supported_until < today:
-            return Check("image", Verdict.WARNING, f"{text}, not patched since {facts.supported_until}", "take a newer framework_version")
-        return Check("image", Verdict.OK, text)
+            return Check(
+                "image", CheckStatus.WARNING, f"{text}, not patched since {facts.supported_until}", "take a newer framework_version"
+            )
+        return Check("image", CheckStatus.OK, text)
     if place is None:
         return Check(
-            "image", Verdict.UNKNOWN, f"{name} is not in ECR, so that it cannot be looked up", "SageMaker has to be able to pull it"
+            "image", CheckStatus.UNKNOWN, f"{name} is not in ECR, so that it cannot be looked up", "SageMaker has to be able to pull it"
         )
     if isinstance(exists, CallFailure):
         if exists.kind is FailureKind.MISSING:
-            return Check("image", Verdict.FAILED, f"ECR has no {name}", "check repository and tag, or push it")
+            return Check("image", CheckStatus.FAILED, f"ECR has no {name}", "check repository and tag, or push it")
         return Check(
-            "image", Verdict.UNKNOWN, f"{name} could not be looked up: {exists}", "the role of the jobs has to be allowed to pull it"
+            "image", CheckStatus.UNKNOWN, f"{name} could not be looked up: {exists}", "the role of the jobs has to be allowed to pull it"
         )
     if exists is None:
-        return Check("image", Verdict.UNKNOWN, f"{name} was not looked up")
-    return Check("image", Verdict.OK, f"{name} is in ECR")
+        return Check("image", CheckStatus.UNKNOWN, f"{name} was not looked up")
+    return Check("image", CheckStatus.OK, f"{name} is in ECR")
 
 
 def check_price(instance_type: str, price: Price | None, region: str, capped: bool) -> Check:
@@ -212,13 +185,13 @@ def check_price(instance_type: str, price: Price | None, region: str, capped: bo
     """
     title = f"price of {instance_type}"
     if price is not None:
-        return Check(title, Verdict.OK, f"${price.usd_per_hour:g} an hour in {price.region} (as of {price.date})")
+        return Check(title, CheckStatus.OK, f"${price.usd_per_hour:g} an hour in {price.region} (as of {price.date})")
     advice = f"outrider prices --refresh --region {region} {instance_type}"
     if capped:
-        return Check(title, Verdict.FAILED, f"not known in {region}, so that max_cost cannot be kept", advice)
-    return Check(title, Verdict.WARNING, f"not known in {region}: its cost will be unknown, not zero", advice)
+        return Check(title, CheckStatus.FAILED, f"not known in {region}, so that max_cost cannot be kept", advice)
+    return Check(title, CheckStatus.WARNING, f"not known in {region}: its cost will be unknown, not zero", advice)
 
 
 def _refused(title: str, failure: CallFailure, what: str = "") -> Check:
     text = f"{what}: {failure}" if what else str(failure)
-    return Check(title, Verdict.FAILED, text, failure.advice, refused=True)
+    return Check(title, CheckStatus.FAILED, text, failure.advice, refused=True)

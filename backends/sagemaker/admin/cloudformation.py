@@ -1,11 +1,11 @@
-"""A CloudFormation template for what an account needs once: bucket, role of the jobs, policy of the caller. Used by `outrider doctor`."""
+"""A CloudFormation template for what an account needs once: bucket, role of the jobs, policy of the caller."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from backends.sagemaker.admin.iam_policy import Scope, job_policy_document, policy_document, trust_document
+from backends.sagemaker.admin.iam_policy import PolicyScope, job_policy_document, policy_document, trust_document
 
 _HEAD = """\
 # Deploy with:
@@ -31,7 +31,7 @@ def template(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool = Fal
 
 def template_data(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool = False) -> dict[str, Any]:
     """Return the template as plain data, intrinsic functions in their long form; arguments as of `template`."""
-    scope = Scope(
+    scope = PolicyScope(
         role="${Role}",
         bucket="${Bucket}",
         prefix=prefix,

@@ -1,4 +1,4 @@
-"""All checks of a first start on SageMaker. Used by `outrider doctor`, and before a first start on a real account."""
+"""All checks of a first start on SageMaker."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from backends.checks import Check, Verdict, problems
+from backends.checks import Check, CheckStatus, problems
 from backends.sagemaker.admin import checks
-from backends.sagemaker.admin.probes import Probes
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, FailureKind, failure_of
+from backends.sagemaker.aws.lookups import SPOT, TRAINING, WARM_POOL, Lookups
 from backends.sagemaker.aws.s3 import joined, split_uri
 from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.jobs.images import image_facts
-from backends.sagemaker.jobs.options import DEFAULT_PREFIX, EMULATED_ROLE, ROLE_VARIABLE, Options, options_of
+from backends.sagemaker.jobs.options import DEFAULT_PREFIX, Options
+from backends.sagemaker.jobs.resolve_options import EMULATED_ROLE, ROLE_VARIABLE, options_of
 from definitions.errors import OutriderError, UserError
 from definitions.instance_tables import load_tables
 from definitions.instances import price_of
@@ -55,12 +56,12 @@ def run_checks(
         role: ARN in place of the definition's.
         today: for the age of images; by the clock where None.
     """
-    probes = Probes(clients)
+    lookups = Lookups(clients)
     try:
         region = clients.region
-        identity = probes.call("sts", "get_caller_identity")
+        identity = lookups.call("sts", "get_caller_identity")
     except UserError as error:
-        return [Check("AWS configuration", Verdict.FAILED, f"{error.asked}: {error.fact}", error.advice)]
+        return [Check("AWS configuration", CheckStatus.FAILED, f"{error.asked}: {error.fact}", error.advice)]
     except Exception as error:
         failure = failure_of(error)
         if failure is None:
@@ -68,7 +69,7 @@ def run_checks(
         identity, region = failure, ""
     found = [checks.check_credentials(identity)]
     if isinstance(identity, CallFailure) and identity.kind in (FailureKind.CREDENTIALS, FailureKind.UNREACHABLE):
-        return [*found, Check("all else", Verdict.UNKNOWN, "nothing more can be asked without credentials and a connection")]
+        return [*found, Check("all else", CheckStatus.UNKNOWN, "nothing more can be asked without credentials and a connection")]
     account_id = "" if isinstance(identity, CallFailure) else str(identity["Account"])
     block = definition.block(backend, SageMakerBlock) if definition is not None else None
     account = _Account(
@@ -78,11 +79,11 @@ def run_checks(
         bucket=(block.bucket if block and block.bucket else f"sagemaker-{region}-{account_id}" if account_id else ""),
         prefix=DEFAULT_PREFIX if block is None or block.prefix is None else block.prefix.strip("/"),
     )
-    found.append(Check("region", Verdict.OK, region + (" (emulated)" if clients.emulated else "")))
-    found.append(_role_check(probes, account))
-    found += _bucket_checks(probes, account, bool(block and block.bucket))
+    found.append(Check("region", CheckStatus.OK, region + (" (emulated)" if clients.emulated else "")))
+    found.append(_role_check(lookups, account))
+    found += _bucket_checks(lookups, account, bool(block and block.bucket))
     if definition is not None:
-        found += _definition_checks(probes, definition, backend, instance_types, clients, environ, account, today)
+        found += _definition_checks(lookups, definition, backend, instance_types, clients, environ, account, today)
     return found
 
 
@@ -93,27 +94,27 @@ def first_start_problems(
     return problems(run_checks(definition, backend, instance_types, clients, environ))
 
 
-def _role_check(probes: Probes, account: _Account) -> Check:
+def _role_check(lookups: Lookups, account: _Account) -> Check:
     if not account.role:
         text = f"none is given: neither the definition's role nor the variable {ROLE_VARIABLE} says"
-        return Check("role", Verdict.FAILED, text, "`outrider doctor --cloudformation` prints a template that makes one")
+        return Check("role", CheckStatus.FAILED, text, "`outrider doctor --cloudformation` prints a template that makes one")
     name = account.role.rpartition("/")[2]
-    return checks.check_role(account.role, account.id, probes.call("iam", "get_role", RoleName=name))
+    return checks.check_role(account.role, account.id, lookups.call("iam", "get_role", RoleName=name))
 
 
-def _bucket_checks(probes: Probes, account: _Account, named: bool) -> list[Check]:
+def _bucket_checks(lookups: Lookups, account: _Account, named: bool) -> list[Check]:
     if not account.bucket:
-        return [Check("bucket", Verdict.UNKNOWN, "none is given, and the account of the default one is not known", "give bucket")]
-    where = probes.bucket_region(account.bucket, account.region)
+        return [Check("bucket", CheckStatus.UNKNOWN, "none is given, and the account of the default one is not known", "give bucket")]
+    where = lookups.bucket_region(account.bucket, account.region)
     found = [checks.check_bucket(account.bucket, where, account.region, made_when_missing=not named)]
     if where == account.region:
-        problem = probes.writing_problem(account.bucket, account.prefix)
+        problem = lookups.writing_problem(account.bucket, account.prefix)
         found.append(checks.check_writable(f"s3://{account.bucket}/{joined(account.prefix, 'doctor')}", problem))
     return found
 
 
 def _definition_checks(
-    probes: Probes,
+    lookups: Lookups,
     definition: BenchmarkDefinition,
     backend: str,
     instance_types: Sequence[str],
@@ -127,46 +128,46 @@ def _definition_checks(
     try:
         given = {**environ, ROLE_VARIABLE: account.role or _PLACEHOLDER_ROLE}
         options = options_of(definition, backend, _ANY, clients, given, create_bucket=False)
-        found.append(Check("definition", Verdict.OK, f"{definition.name} resolves for {backend}"))
+        found.append(Check("definition", CheckStatus.OK, f"{definition.name} resolves for {backend}"))
     except OutriderError as error:
         found.append(_of_user_error("definition", error))
     except Exception as error:
         failure = failure_of(error)
         if failure is None:
             raise
-        found.append(Check("definition", Verdict.UNKNOWN, str(failure), failure.advice))
-    found += _dataset_checks(probes, definition, account.region)
-    found += _instance_checks(probes, definition, options, backend, instance_types, environ, account.region)
+        found.append(Check("definition", CheckStatus.UNKNOWN, str(failure), failure.advice))
+    found += _dataset_checks(lookups, definition, account.region)
+    found += _instance_checks(lookups, definition, options, backend, instance_types, environ, account.region)
     if options is not None:
         day = (today or datetime.datetime.now(datetime.UTC).date()).isoformat()
         for uri in _images(options, instance_types):
-            found.append(_of_user_error("image", uri) if isinstance(uri, UserError) else _image_check(probes, uri, account.region, day))
+            found.append(_of_user_error("image", uri) if isinstance(uri, UserError) else _image_check(lookups, uri, account.region, day))
     return found
 
 
-def _image_check(probes: Probes, uri: str, region: str, today: str) -> Check:
+def _image_check(lookups: Lookups, uri: str, region: str, today: str) -> Check:
     facts = image_facts(uri)
     # AWS's own registries answer nobody's questions.
-    return checks.check_image(uri, facts, None if facts is not None else probes.image_exists(uri), region, today)
+    return checks.check_image(uri, facts, None if facts is not None else lookups.image_exists(uri), region, today)
 
 
-def _dataset_checks(probes: Probes, definition: BenchmarkDefinition, region: str) -> list[Check]:
+def _dataset_checks(lookups: Lookups, definition: BenchmarkDefinition, region: str) -> list[Check]:
     found = []
     for name, dataset in definition.datasets.items():
         if isinstance(dataset, S3Dataset):
-            where = probes.bucket_region(split_uri(dataset.uri)[0], region)
-            first = probes.has_objects(dataset.uri) if where == region else None
+            where = lookups.bucket_region(split_uri(dataset.uri)[0], region)
+            first = lookups.has_objects(dataset.uri) if where == region else None
             found.append(checks.check_dataset(name, dataset.uri, where, first, region))
         elif isinstance(dataset, PathDataset):
             there = Path(dataset.path).is_dir()
-            verdict = Verdict.OK if there else Verdict.FAILED
+            verdict = CheckStatus.OK if there else CheckStatus.FAILED
             text = f"{dataset.path} is {'there, and is uploaded' if there else 'no folder'}"
             found.append(Check(f"data set {name}", verdict, text, "" if there else "check the path"))
     return found
 
 
 def _instance_checks(
-    probes: Probes,
+    lookups: Lookups,
     definition: BenchmarkDefinition,
     options: Options | None,
     backend: str,
@@ -177,18 +178,20 @@ def _instance_checks(
     cloud = [name for name in instance_types if name.startswith("ml.")]
     others = [name for name in instance_types if not name.startswith("ml.")]
     found = [
-        Check(f"instance type {name}", Verdict.FAILED, "SageMaker's begin with ml.", f"give {backend}: {{space: {{instance_type: ...}}}}")
+        Check(
+            f"instance type {name}", CheckStatus.FAILED, "SageMaker's begin with ml.", f"give {backend}: {{space: {{instance_type: ...}}}}"
+        )
         for name in others
     ]
     spot = options is not None and options.spot
     fallbacks = [name for name in (options.fallback_instance_types if options is not None else ()) if name not in cloud]
-    form = checks.SPOT if spot else checks.TRAINING
+    form = SPOT if spot else TRAINING
     wanted = [(form.format(name), "") for name in cloud] + [(form.format(name), "no job falls back to it") for name in fallbacks]
     if backend == "warm_pool":
-        wanted += [(checks.WARM_POOL.format(name), "nothing is kept warm, jobs start cold") for name in cloud]
+        wanted += [(WARM_POOL.format(name), "nothing is kept warm, jobs start cold") for name in cloud]
     if not wanted:
         return found
-    quotas = probes.quotas(name for name, _ in wanted)
+    quotas = lookups.quotas(name for name, _ in wanted)
     each = most_instances(definition)
     for name, without in wanted:
         quota = quotas if isinstance(quotas, CallFailure) else quotas.get(name)
@@ -223,5 +226,5 @@ def _images(options: Options, instance_types: Sequence[str]) -> list[str | UserE
 
 def _of_user_error(title: str, error: OutriderError) -> Check:
     if isinstance(error, UserError):
-        return Check(title, Verdict.FAILED, ": ".join(part for part in (error.asked, error.fact) if part), error.advice)
-    return Check(title, Verdict.FAILED, str(error), refused=True)
+        return Check(title, CheckStatus.FAILED, ": ".join(part for part in (error.asked, error.fact) if part), error.advice)
+    return Check(title, CheckStatus.FAILED, str(error), refused=True)

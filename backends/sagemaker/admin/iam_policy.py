@@ -1,45 +1,19 @@
-"""Which permissions the calls need: one table from operation to IAM action and resource, and the policies made from it.
-
-Used by `outrider doctor`, by the CloudFormation template, and by a test that compares the table with the calls that are really made.
-"""
+"""IAM policies: of whoever starts Outrider, and of the role that its jobs run as."""
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from definitions.errors import UserError
+from backends.sagemaker.admin.iam_operations import CALLER, JOB, NETWORK, Grant, Target, grants_for
 
 LOG_GROUP = "/aws/sagemaker/TrainingJobs"
 SERVICE = "sagemaker.amazonaws.com"
 
 
-class Target(enum.StrEnum):
-    """What an action is allowed on."""
-
-    ANY = "any"
-    JOBS = "jobs"
-    ROLE = "role"
-    BUCKET = "bucket"
-    OBJECTS = "objects"
-    DATA_BUCKETS = "data_buckets"
-    DATA_OBJECTS = "data_objects"
-    LOGS = "logs"
-    KEYS = "keys"
-
-
 @dataclass(frozen=True)
-class Grant:
-    """One action on one kind of resource."""
-
-    action: str
-    target: Target
-
-
-@dataclass(frozen=True)
-class Scope:
+class PolicyScope:
     """The names in a policy; patterns are fine, as are CloudFormation's `${...}`.
 
     Args:
@@ -60,108 +34,17 @@ class Scope:
     account: str = "*"
 
 
-def _on(target: Target, *actions: str) -> tuple[Grant, ...]:
-    return tuple(Grant(action, target) for action in actions)
-
-
-OPERATIONS: Mapping[str, tuple[Grant, ...]] = {
-    # SageMaker
-    "CreateTrainingJob": _on(Target.JOBS, "sagemaker:CreateTrainingJob", "sagemaker:AddTags") + _on(Target.ROLE, "iam:PassRole"),
-    "DescribeTrainingJob": _on(Target.JOBS, "sagemaker:DescribeTrainingJob"),
-    "StopTrainingJob": _on(Target.JOBS, "sagemaker:StopTrainingJob"),
-    "UpdateTrainingJob": _on(Target.JOBS, "sagemaker:UpdateTrainingJob"),
-    "DeleteTrainingJob": _on(Target.JOBS, "sagemaker:DeleteTrainingJob"),
-    "AddTags": _on(Target.JOBS, "sagemaker:AddTags"),
-    "ListTags": _on(Target.JOBS, "sagemaker:ListTags"),
-    "ListTrainingJobs": _on(Target.ANY, "sagemaker:ListTrainingJobs"),
-    # S3
-    "CreateBucket": _on(Target.BUCKET, "s3:CreateBucket"),
-    "HeadBucket": _on(Target.BUCKET, "s3:ListBucket") + _on(Target.DATA_BUCKETS, "s3:ListBucket"),
-    "ListObjectsV2": _on(Target.BUCKET, "s3:ListBucket") + _on(Target.DATA_BUCKETS, "s3:ListBucket"),
-    "HeadObject": _on(Target.OBJECTS, "s3:GetObject"),
-    "GetObject": _on(Target.OBJECTS, "s3:GetObject"),
-    "PutObject": _on(Target.OBJECTS, "s3:PutObject"),
-    "CopyObject": _on(Target.OBJECTS, "s3:GetObject", "s3:PutObject"),
-    "DeleteObject": _on(Target.OBJECTS, "s3:DeleteObject"),
-    "DeleteObjects": _on(Target.OBJECTS, "s3:DeleteObject"),
-    "CreateMultipartUpload": _on(Target.OBJECTS, "s3:PutObject"),
-    "UploadPart": _on(Target.OBJECTS, "s3:PutObject"),
-    "UploadPartCopy": _on(Target.OBJECTS, "s3:GetObject", "s3:PutObject"),
-    "CompleteMultipartUpload": _on(Target.OBJECTS, "s3:PutObject"),
-    "AbortMultipartUpload": _on(Target.OBJECTS, "s3:AbortMultipartUpload"),
-    # Logs
-    "FilterLogEvents": _on(Target.LOGS, "logs:FilterLogEvents"),
-    "GetLogEvents": _on(Target.LOGS, "logs:GetLogEvents"),
-    "DescribeLogStreams": _on(Target.LOGS, "logs:DescribeLogStreams"),
-    # What is looked up beforehand
-    "GetCallerIdentity": (),
-    "GetRole": _on(Target.ROLE, "iam:GetRole"),
-    "ListServiceQuotas": _on(Target.ANY, "servicequotas:ListServiceQuotas"),
-    "ListAWSDefaultServiceQuotas": _on(Target.ANY, "servicequotas:ListAWSDefaultServiceQuotas"),
-    "GetProducts": _on(Target.ANY, "pricing:GetProducts"),
-    "DescribeImages": _on(Target.ANY, "ecr:DescribeImages"),
-}
-"""What each operation, by botocore's name, needs."""
-
-_UNUSED = ("AddTags", "DeleteTrainingJob")
-CALLER: tuple[str, ...] = tuple(name for name in OPERATIONS if name not in _UNUSED)
-"""Operations that Outrider itself calls, on the machine it runs on."""
-
-JOB: tuple[Grant, ...] = (
-    *_on(Target.BUCKET, "s3:ListBucket"),
-    *_on(Target.OBJECTS, "s3:GetObject", "s3:PutObject", "s3:AbortMultipartUpload"),
-    *_on(Target.DATA_BUCKETS, "s3:ListBucket"),
-    *_on(Target.DATA_OBJECTS, "s3:GetObject"),
-    *_on(Target.LOGS, "logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"),
-    *_on(Target.ANY, "cloudwatch:PutMetricData", "ecr:GetAuthorizationToken"),
-    *_on(Target.ANY, "ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"),
-    *_on(Target.KEYS, "kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey", "kms:CreateGrant"),
-)
-"""What the service does in the name of the job's role; there is no code of ours to compare it with, AWS documents it."""
-
-NETWORK: tuple[Grant, ...] = _on(
-    Target.ANY,
-    "ec2:CreateNetworkInterface",
-    "ec2:CreateNetworkInterfacePermission",
-    "ec2:DeleteNetworkInterface",
-    "ec2:DeleteNetworkInterfacePermission",
-    "ec2:DescribeDhcpOptions",
-    "ec2:DescribeNetworkInterfaces",
-    "ec2:DescribeSecurityGroups",
-    "ec2:DescribeSubnets",
-    "ec2:DescribeVpcs",
-)
-"""What it does besides for jobs in a VPC, as AWS documents it."""
-
-
 def partition_of(region: str) -> str:
     """Return the partition that a region lies in, as ARNs name it."""
     return "aws-cn" if region.startswith("cn-") else "aws-us-gov" if region.startswith("us-gov-") else "aws"
 
 
-def grants_for(operations: Iterable[str]) -> tuple[Grant, ...]:
-    """Return what the operations need, each grant once; raises `UserError` for one that the table does not have."""
-    found: dict[Grant, None] = {}
-    for name in operations:
-        if name not in OPERATIONS:
-            raise UserError(
-                f"operation {name}: it is not known which permission it needs", "", "add it to backends/sagemaker/admin/iam_policy.py"
-            )
-        found.update(dict.fromkeys(OPERATIONS[name]))
-    return tuple(found)
-
-
-def actions_for(operations: Iterable[str]) -> set[str]:
-    """Return the IAM actions of operations by botocore's names; raises `UserError` for one that the table does not have."""
-    return {grant.action for grant in grants_for(operations)}
-
-
-def policy_document(scope: Scope, operations: Iterable[str] = CALLER) -> dict[str, Any]:
+def policy_document(scope: PolicyScope, operations: Iterable[str] = CALLER) -> dict[str, Any]:
     """Return the policy of whoever calls these operations."""
     return _document(grants_for(operations), scope)
 
 
-def job_policy_document(scope: Scope, vpc: bool = False) -> dict[str, Any]:
+def job_policy_document(scope: PolicyScope, vpc: bool = False) -> dict[str, Any]:
     """Return the policy of the role that jobs run as.
 
     Args:
@@ -191,7 +74,7 @@ def trusts_sagemaker(document: Mapping[str, Any]) -> bool:
     )
 
 
-def _document(grants: Iterable[Grant], scope: Scope) -> dict[str, Any]:
+def _document(grants: Iterable[Grant], scope: PolicyScope) -> dict[str, Any]:
     actions: dict[tuple[Target, bool], list[str]] = {}
     for grant in grants:
         actions.setdefault((grant.target, grant.action == "iam:PassRole"), []).append(grant.action)
@@ -212,7 +95,7 @@ def _sid(target: Target, passed: bool) -> str:
     return "PassRole" if passed else target.title().replace("_", "")
 
 
-def _resources(target: Target, scope: Scope) -> list[str]:
+def _resources(target: Target, scope: PolicyScope) -> list[str]:
     """Return the ARNs of a kind of resource; none where the scope has none of it."""
     start = f"arn:{scope.partition}"
     places = [uri.removeprefix("s3://").partition("/") for uri in scope.data]

@@ -1,4 +1,4 @@
-"""On-demand prices of training instances from AWS's Price List, and the user's own table of them. Used by `outrider prices`."""
+"""On-demand prices of training instances from AWS's Price List, and the user's own table of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tag leaves in S3, and its deletion. Used by `outrider clean`; code packages and data sets are shared by content and stay."""
+"""What a tag leaves in S3, and its deletion. Code packages and data sets are shared by content and stay."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from backends.sagemaker.aws import s3
 from backends.sagemaker.aws.clients import Clients
 from definitions.errors import UserError
 
-PLACES = ("checkpoints", "output", "jobs")
+LEFTOVER_FOLDERS = ("checkpoints", "output", "jobs")
 """Folders below the prefix that hold one folder for each tag."""
 
 
 @dataclass(frozen=True)
-class Place:
+class LeftoverFolder:
     """What lies in one folder of a tag.
 
     Args:
@@ -45,17 +45,17 @@ class Leftovers:
         if not tag or "/" in tag:
             raise UserError(f"--tag {tag!r}", "a tag has letters, digits and hyphens", "give the --experiment_tag of the run")
         self._clients, self._bucket = clients, bucket
-        self._places = [s3.joined(prefix, place, tag) for place in PLACES]
+        self._places = [s3.joined(prefix, place, tag) for place in LEFTOVER_FOLDERS]
 
-    def measure(self) -> list[Place]:
-        """Return what there is, one entry for each of `PLACES`; raises `UserError` or `CloudError` where S3 refuses."""
+    def measure(self) -> list[LeftoverFolder]:
+        """Return what there is, one entry for each of `LEFTOVER_FOLDERS`; raises `UserError` or `CloudError` where S3 refuses."""
         found = []
         for place in self._places:
             objects = size_bytes = 0
             for _, size in s3.objects(self._clients.get("s3"), self._bucket, place):
                 objects += 1
                 size_bytes += size
-            found.append(Place(place, objects, size_bytes))
+            found.append(LeftoverFolder(place, objects, size_bytes))
         return found
 
     def delete(self) -> tuple[str, ...]:

@@ -1,59 +1,21 @@
-"""Stops from anywhere the training jobs of a tag and releases their warm pools. Used by `outrider stop` and `outrider clean`."""
+"""Stops the training jobs of a tag from anywhere, and releases their warm pools."""
 
 from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from backends.naming import TAG_FORM, TAG_KEY, tag_mark
+from backends.naming import TAG_KEY
+from backends.sagemaker.admin.tagged_jobs import TaggedJob, list_jobs, tags_of
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, FailureKind, failure_of
-from definitions.errors import UserError
-
-_OVER = ("Completed", "Failed", "Stopped", "Deleting")
-_PAGE = 100
-
-
-def check_tag(tag: str) -> None:
-    """Raise `UserError` for what cannot be the tag of a run."""
-    if not TAG_FORM.fullmatch(tag):
-        raise UserError(
-            f"--tag {tag!r}",
-            "a tag has letters and digits, hyphens between them, and at most 41 of all",
-            "see results/ for those there are",
-        )
 
 
 @dataclass(frozen=True)
-class JobOfTag:
-    """A training job as a listing shows it.
-
-    Args:
-        status: primary status; `pool`: status of its warm pool, empty where it has none.
-    """
-
-    name: str
-    arn: str
-    status: str
-    pool: str
-    created_at: datetime.datetime
-
-    @property
-    def runs(self) -> bool:
-        """Whether it holds instances as a job."""
-        return self.status not in _OVER
-
-    @property
-    def live(self) -> bool:
-        """Whether it costs money: it runs, or its instances are kept warm."""
-        return self.runs or self.pool == "Available"
-
-
-@dataclass(frozen=True)
-class Handled:
+class StoppedJob:
     """What was done about one job.
 
     Args:
@@ -70,7 +32,7 @@ class Handled:
 
 
 @dataclass(frozen=True)
-class Result:
+class StopResult:
     """What came of stopping a tag.
 
     Args:
@@ -78,7 +40,7 @@ class Result:
         trouble: why the end could not be awaited; empty where it was.
     """
 
-    jobs: tuple[Handled, ...]
+    jobs: tuple[StoppedJob, ...]
     trouble: str = ""
 
     @property
@@ -89,15 +51,15 @@ class Result:
 
 @dataclass
 class _Entry:
-    before: JobOfTag
-    now: JobOfTag
+    before: TaggedJob
+    now: TaggedJob
     ours: bool | None = None
     asked: bool = False
     released: bool = False
     problem: CallFailure | None = None
 
 
-class TagJobs:
+class JobStopper:
     """The training jobs of one tag.
 
     Names say which jobs may belong to it, and the tag `outrider:tag` says which do; a job whose tags cannot be read is left alone.
@@ -132,7 +94,7 @@ class TagJobs:
 
     def stop(
         self, wait: bool = True, longest_s: float = 900.0, poll_s: float = 5.0, say: Callable[[str], None] = lambda line: None
-    ) -> Result:
+    ) -> StopResult:
         """Stop them all and release their warm pools.
 
         Args:
@@ -172,11 +134,11 @@ class TagJobs:
                 break
             if any(entry.ours for name, entry in self._entries.items() if name not in known):
                 say("jobs of the tag still start: a controller of it runs somewhere; end that first")
-        return Result(tuple(_handled(entry, wait) for entry in self._entries.values() if entry.ours is not False), trouble)
+        return StopResult(tuple(_handled(entry, wait) for entry in self._entries.values() if entry.ours is not False), trouble)
 
     def _sweep(self, since: datetime.datetime | None) -> None:
         """Look at all jobs, or those created since; ended ones that hold nothing are not looked at further."""
-        for job in self._listed(since):
+        for job in list_jobs(self._clients, self._tag, since, lambda: self._sleep(self._page_gap_s)):
             entry = self._entries.get(job.name)
             if entry is None:
                 if not job.live:
@@ -186,37 +148,13 @@ class TagJobs:
             if entry.ours is None:
                 self._recognise(entry)
 
-    def _listed(self, since: datetime.datetime | None) -> Iterator[JobOfTag]:
-        request: dict[str, Any] = {"NameContains": tag_mark(self._tag), "MaxResults": _PAGE, "SortBy": "CreationTime"}
-        if since is not None:
-            request["CreationTimeAfter"] = since - datetime.timedelta(seconds=1)
-        sagemaker = self._clients.get("sagemaker")
-        while True:
-            page = sagemaker.list_training_jobs(**request)
-            for one in page["TrainingJobSummaries"]:
-                pool = one.get("WarmPoolStatus", {}).get("Status", "")
-                yield JobOfTag(one["TrainingJobName"], one["TrainingJobArn"], one["TrainingJobStatus"], pool, one["CreationTime"])
-            if not page.get("NextToken"):
-                return
-            request["NextToken"] = page["NextToken"]
-            self._sleep(self._page_gap_s)
-
     def _recognise(self, entry: _Entry) -> None:
-        request: dict[str, Any] = {"ResourceArn": entry.now.arn}
-        tags: dict[str, str] = {}
         try:
-            while True:
-                page = self._clients.get("sagemaker").list_tags(**request)
-                tags |= {one["Key"]: one["Value"] for one in page["Tags"]}
-                if not page.get("NextToken"):
-                    break
-                request["NextToken"] = page["NextToken"]
+            entry.ours, entry.problem = tags_of(self._clients, entry.now.arn).get(TAG_KEY) == self._tag, None
         except Exception as error:
             entry.problem = failure_of(error)
             if entry.problem is None:
                 raise
-            return
-        entry.ours, entry.problem = tags.get(TAG_KEY) == self._tag, None
 
     def _act(self, entry: _Entry) -> None:
         if not entry.ours or _hopeless(entry):
@@ -246,13 +184,13 @@ def _hopeless(entry: _Entry) -> bool:
     return entry.problem is not None and entry.problem.kind in (FailureKind.DENIED, FailureKind.CREDENTIALS)
 
 
-def _handled(entry: _Entry, waited: bool) -> Handled:
+def _handled(entry: _Entry, waited: bool) -> StoppedJob:
     before, now = entry.before, entry.now
     shown = [one.status + (f", warm pool {one.pool}" if one.pool == "Available" else "") for one in (before, now)]
     if entry.ours is None:
-        return Handled(before.name, shown[0], shown[1], f"left alone, as its tags cannot be read: {entry.problem}", True)
+        return StoppedJob(before.name, shown[0], shown[1], f"left alone, as its tags cannot be read: {entry.problem}", True)
     if entry.problem is not None and now.live:
-        return Handled(before.name, shown[0], shown[1], f"could not be {'stopped' if now.runs else 'released'}: {entry.problem}", True)
+        return StoppedJob(before.name, shown[0], shown[1], f"could not be {'stopped' if now.runs else 'released'}: {entry.problem}", True)
     done = []
     if before.status == "Stopping":
         done.append("was stopping already")
@@ -262,4 +200,4 @@ def _handled(entry: _Entry, waited: bool) -> Handled:
         done.append("warm pool released")
     elif before.runs and now.runs and not waited and before.pool:
         done.append("its warm pool stays until its keep-alive ends; run stop again to release it")
-    return Handled(before.name, shown[0], shown[1], "; ".join(done), waited and now.live)
+    return StoppedJob(before.name, shown[0], shown[1], "; ".join(done), waited and now.live)

@@ -1,6 +1,6 @@
 """Makes AWS calls on threads, paced and repeated where failure passes by itself; answers are handled in the caller's thread.
 
-Used by the back-end, whose only way to call AWS while it runs this is.
+While the back-end runs, this is its only way to call AWS; botocore's own retries would block the thread that waits for them.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from backends.sagemaker.aws.errors import TRANSIENT, CallFailure, FailureKind, failure_of
-from backends.sagemaker.aws.rate_limiter import Limiter
+from backends.sagemaker.aws.rate_limiter import RateLimiter
 
 _CREDENTIALS_PAUSE_S = 15.0
 _LONGEST_PAUSE_S = 60.0
-_TOLD_AFTER = 3
-_TOLD_AGAIN_S = 60.0
+_SAID_AFTER = 3
+_SAID_AGAIN_S = 60.0
 
 
 @dataclass(eq=False)
@@ -30,14 +30,14 @@ class Call:
     Args:
         operation: its name, by which it is paced.
         make: makes it, on a thread.
-        done: takes its answer, in the thread of `Calls.turn`.
+        done: takes its answer, in the thread of `CallQueue.step`.
         failed: takes a failure that does not pass by itself.
         wanted: says whether it is still to be made; asked right before.
-        troubles: how often it met a failure that passes.
+        n_failures: how often it met a failure that passes.
         not_before: when it may be made again.
         sent_at, answered_at: the last time it was made, and when that was answered.
-        flying: whether it is on its way.
-        doubtful: whether an earlier try may have had its effect, as its answer never came.
+        in_flight: whether it is on its way.
+        was_unanswered: whether an earlier try may have had its effect, as its answer never came.
     """
 
     operation: str
@@ -45,21 +45,21 @@ class Call:
     done: Callable[[Any], None]
     failed: Callable[[CallFailure], None]
     wanted: Callable[[], bool] = lambda: True
-    troubles: int = 0
+    n_failures: int = 0
     not_before: float = -math.inf
     sent_at: float = field(default=0.0)
     answered_at: float = field(default=0.0)
-    flying: bool = False
-    doubtful: bool = False
+    in_flight: bool = False
+    was_unanswered: bool = False
 
     @property
-    def unsure(self) -> bool:
+    def may_have_taken_effect(self) -> bool:
         """Whether it may have had its effect without an answer that says so."""
-        return self.flying or self.doubtful
+        return self.in_flight or self.was_unanswered
 
 
-class Calls:
-    """Calls that wait, and calls that are on their way.
+class CallQueue:
+    """CallQueue that wait, and calls that are on their way.
 
     Args:
         now: seconds of the back-end's clock.
@@ -74,27 +74,27 @@ class Calls:
     def __init__(
         self,
         now: Callable[[], float],
-        limiter: Limiter,
+        limiter: RateLimiter,
         rng: random.Random,
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
         renew: Callable[[], None] = lambda: None,
         threads: int = 8,
         real_s: float = 1.0,
     ) -> None:
-        self._now, self._limiter, self._rng, self._tell, self._renew, self._real_s = now, limiter, rng, tell, renew, real_s
+        self._now, self._limiter, self._rng, self._notify, self._renew, self._real_s = now, limiter, rng, notify, renew, real_s
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="outrider-aws")
         self._waiting: dict[str, deque[Call]] = {}
         self._later: list[Call] = []
-        self._flying = 0
+        self._n_in_flight = 0
         self._answers: SimpleQueue[tuple[Call, Any, Exception | None] | None] = SimpleQueue()
         self._paused_until = -math.inf
-        self._told: dict[str, float] = {}
+        self._said_at: dict[str, float] = {}
 
     @property
     def busy(self) -> bool:
         """Whether any call waits or is on its way."""
-        return bool(self._flying or self._later or any(self._waiting.values()))
+        return bool(self._n_in_flight or self._later or any(self._waiting.values()))
 
     def put(self, call: Call) -> None:
         """Have a call made as soon as its operation's pace allows."""
@@ -103,13 +103,13 @@ class Calls:
     def next_at(self) -> float:
         """Return when the next waiting call can be made; infinity where none waits."""
         now = self._now()
-        if self._flying >= self._threads:
+        if self._n_in_flight >= self._threads:
             return math.inf
         due = [self._limiter.ready_at(operation, now) for operation, waiting in self._waiting.items() if waiting]
         due += [call.not_before for call in self._later]
         return max(min(due, default=math.inf), self._paused_until)
 
-    def turn(self, until: float) -> bool:
+    def step(self, until: float) -> bool:
         """Make calls that are due, wait for an answer or until a time, and handle all answers that are there.
 
         Returns:
@@ -153,15 +153,15 @@ class Calls:
             for call in due:
                 self._waiting.setdefault(call.operation, deque()).appendleft(call)
         for operation, waiting in self._waiting.items():
-            while waiting and self._flying < self._threads and self._limiter.ready_at(operation, now) <= now:
+            while waiting and self._n_in_flight < self._threads and self._limiter.ready_at(operation, now) <= now:
                 call = waiting.popleft()
                 if call.wanted():
                     self._limiter.take(operation, now)
                     self._send(call, now)
 
     def _send(self, call: Call, now: float) -> None:
-        call.sent_at, call.flying = now, True
-        self._flying += 1
+        call.sent_at, call.in_flight = now, True
+        self._n_in_flight += 1
         answers = self._answers
 
         def run() -> None:
@@ -173,8 +173,8 @@ class Calls:
         self._pool.submit(run)
 
     def _handle(self, call: Call, answer: Any, error: Exception | None) -> None:
-        self._flying -= 1
-        call.flying = False
+        self._n_in_flight -= 1
+        call.in_flight = False
         now = call.answered_at = self._now()
         if error is None:
             self._limiter.succeeded(call.operation, now)
@@ -186,8 +186,8 @@ class Calls:
         if failure.kind not in TRANSIENT and failure.kind is not FailureKind.CREDENTIALS:
             call.failed(failure)
             return
-        call.troubles += 1
-        call.doubtful = call.doubtful or failure.kind in (FailureKind.SERVICE, FailureKind.UNREACHABLE)
+        call.n_failures += 1
+        call.was_unanswered = call.was_unanswered or failure.kind in (FailureKind.SERVICE, FailureKind.UNREACHABLE)
         if failure.kind is FailureKind.THROTTLED:
             self._limiter.throttled(call.operation, now)
             self._say(f"waiting for the API: {call.operation} is throttled")
@@ -198,15 +198,15 @@ class Calls:
             self._renew()
             self._waiting.setdefault(call.operation, deque()).appendleft(call)
         else:
-            pause_s = min(_LONGEST_PAUSE_S, 0.5 * 2.0 ** min(call.troubles, 10)) * (0.5 + 0.5 * self._rng.random())
+            pause_s = min(_LONGEST_PAUSE_S, 0.5 * 2.0 ** min(call.n_failures, 10)) * (0.5 + 0.5 * self._rng.random())
             call.not_before = now + pause_s
             self._later.append(call)
-            if call.troubles >= _TOLD_AFTER:
+            if call.n_failures >= _SAID_AFTER:
                 self._say(f"the service does not answer {call.operation}: {failure.line}")
 
     def _say(self, text: str) -> None:
         # Where every third call is throttled, the same sentence a hundred times would tell nobody more.
         now = self._now()
-        if now - self._told.get(text, -math.inf) >= _TOLD_AGAIN_S:
-            self._told[text] = now
-            self._tell(text)
+        if now - self._said_at.get(text, -math.inf) >= _SAID_AGAIN_S:
+            self._said_at[text] = now
+            self._notify(text)

@@ -1,4 +1,4 @@
-"""When the next call of an operation may be made: token buckets whose rates fall when throttled. Used by `calls`."""
+"""When the next call of an operation may be made: token buckets whose rates fall when throttled."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FIRST_BACKOFF_S = 0.5
 _LONGEST_BACKOFF_S = 30.0
 
 
-class Limiter:
+class RateLimiter:
     """Paces calls; all times are seconds of one clock.
 
     Args:
@@ -70,11 +70,11 @@ class Limiter:
         """Halve the rate, and make no call of this operation for a while: exponentially longer, with full jitter."""
         bucket = self._bucket(operation, now)
         # Several calls that were on their way together are one sign, not several.
-        if now >= bucket.closed_until:
+        if now >= bucket.blocked_until:
             bucket.per_s = max(_LEAST_PER_S, bucket.per_s / 2)
             bucket.strikes += 1
             longest_s = min(_LONGEST_BACKOFF_S, _FIRST_BACKOFF_S * 2.0**bucket.strikes)
-            bucket.closed_until = now + longest_s * (0.5 + 0.5 * self._rng.random())
+            bucket.blocked_until = now + longest_s * (0.5 + 0.5 * self._rng.random())
             bucket.tokens = min(bucket.tokens, 1.0)
 
     def _bucket(self, operation: str, now: float) -> _Bucket:
@@ -91,13 +91,13 @@ class _Bucket:
         self.per_s = rate.per_s
         self.tokens = float(rate.burst)
         self.filled_at = now
-        self.closed_until = now
+        self.blocked_until = now
         self.strikes = 0
 
     def ready_at(self, now: float) -> float:
         self._fill(now)
         wait_s = 0.0 if self.tokens >= 1.0 else (1.0 - self.tokens) / self.per_s
-        return max(now + wait_s, self.closed_until)
+        return max(now + wait_s, self.blocked_until)
 
     def take(self, now: float) -> None:
         self._fill(now)

@@ -1,4 +1,4 @@
-"""Data channels as SageMaker knows them: where the data are, how they arrive, and what the script is told. Pure; used by the request."""
+"""Data channels as SageMaker knows them: where the data are, how they arrive, and what the script is told. Pure."""
 
 from __future__ import annotations
 

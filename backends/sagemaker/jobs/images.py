@@ -1,7 +1,4 @@
-"""Which image a framework's version means, from two dated tables of AWS's own images; the SageMaker SDK is not asked.
-
-Used by the options; `doctor` shows the dates.
-"""
+"""Which image a framework's version means, from two dated tables of AWS's own images; the SageMaker SDK is not asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One training job as the back-end follows it, and the difference between the service's clock and ours. Used by the back-end."""
+"""One training job as the back-end follows it, and the difference between the service's clock and ours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from backends.sagemaker.logs.parser import JobLog
 _RUNNING_STAGES = ("Training", "Uploading", "Interrupted", "Restarting")
 
 
-class Phase(enum.Enum):
+class JobPhase(enum.Enum):
     """Where a job stands: its creation is under way; it exists; it is over and its last words are awaited; it is closed."""
 
     NEW = "new"
@@ -39,19 +39,19 @@ class CloudJob:
         stage: its secondary status as last seen.
         stop_reason: why it is to stop; None where it is not. `unstoppable`: why the service would not.
         described: the service's description once it has ended.
-        over_at: when its end was seen.
-        look_at: when its log is to be read once more; infinity while it is being read.
-        looks: how often that was done.
+        end_seen_at: when its end was seen.
+        next_look_at: when its log is to be read once more; infinity while it is being read.
+        n_looks: how often that was done.
         tail: its last lines, once they were asked for.
-        sought: whether it is being looked up, as an earlier controller may have created it.
-        born_at: when it was submitted; `live_at`: since when it is known to exist.
+        is_looked_up: whether it is being looked up, as an earlier controller may have created it.
+        submitted_at: when it was submitted; `exists_since`: since when it is known to exist.
         accepted_at: when an earlier controller heard of its creation.
     """
 
     spec: JobSpec
     log: JobLog
     instance_type: str
-    phase: Phase = Phase.NEW
+    phase: JobPhase = JobPhase.NEW
     create: Call | None = None
     accepted: bool = False
     started: bool = False
@@ -59,16 +59,16 @@ class CloudJob:
     incarnation: int = 0
     stage: str = ""
     stop_reason: Cause | None = None
-    stop_taken: bool = False
+    stop_accepted: bool = False
     unstoppable: str = ""
     described: Mapping[str, Any] | None = None
-    over_at: float = 0.0
-    look_at: float = math.inf
-    looks: int = 0
+    end_seen_at: float = 0.0
+    next_look_at: float = math.inf
+    n_looks: int = 0
     tail: tuple[str, ...] | None = None
-    sought: bool = False
-    born_at: float = 0.0
-    live_at: float = 0.0
+    is_looked_up: bool = False
+    submitted_at: float = 0.0
+    exists_since: float = 0.0
     accepted_at: float | None = None
 
     @property
@@ -95,7 +95,7 @@ def seconds(value: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-class Skew:
+class ClockSkew:
     """By how much the service's clock is ahead of ours: a job was created between the sending of the call and its answer."""
 
     def __init__(self) -> None:

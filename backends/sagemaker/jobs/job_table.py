@@ -8,15 +8,15 @@ from typing import Any
 
 from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Scope, Started
 from backends.failures import Cause, Outcome
-from backends.sagemaker.aws.call_queue import Call, Calls
+from backends.sagemaker.aws.call_queue import Call, CallQueue
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
-from backends.sagemaker.jobs.job import CloudJob, Phase, Skew
+from backends.sagemaker.jobs.job import ClockSkew, CloudJob, JobPhase
 from backends.sagemaker.jobs.options import Options
 
 
 @dataclass
-class Fleet:
+class JobTable:
     """The jobs of one experiment.
 
     Args:
@@ -25,17 +25,17 @@ class Fleet:
         now: by this machine's clock; `skew`: between it and the service's.
         jobs: those that are not closed, by name.
         events: what the next `wait` returns.
-        given_up: names of jobs that are believed never to have been created.
+        rejected_names: names of jobs that are believed never to have been created.
     """
 
     options: Options
     clients: Clients
-    calls: Calls
+    calls: CallQueue
     now: Callable[[], float]
-    skew: Skew = field(default_factory=Skew)
+    skew: ClockSkew = field(default_factory=ClockSkew)
     jobs: dict[str, CloudJob] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
-    given_up: set[str] = field(default_factory=set)
+    rejected_names: set[str] = field(default_factory=set)
 
     def in_flight(self, instance_type: str) -> int:
         """Return how many jobs of a type hold instances, or are about to."""
@@ -43,9 +43,9 @@ class Fleet:
 
     def live(self) -> list[CloudJob]:
         """Return the jobs that exist and are not over."""
-        return [cloud for cloud in self.jobs.values() if cloud.phase is Phase.LIVE]
+        return [cloud for cloud in self.jobs.values() if cloud.phase is JobPhase.LIVE]
 
-    def tell(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         """Say something that concerns no single job."""
         if text:
             self.events.append(Noted("", self.now(), text=text))
@@ -72,9 +72,9 @@ class Fleet:
 
     def close(self, cloud: CloudJob, event: Closed) -> None:
         """Nothing more will come of the job."""
-        if cloud.phase is Phase.CLOSED:
+        if cloud.phase is JobPhase.CLOSED:
             return
-        cloud.phase = Phase.CLOSED
+        cloud.phase = JobPhase.CLOSED
         self.jobs.pop(cloud.spec.name, None)
         self.end(cloud)
         self.events.append(event)
@@ -88,9 +88,9 @@ class Fleet:
         if cloud.accepted:
             self.close_as(cloud, Outcome.FAILED, cause, message)
             return
-        cloud.phase = Phase.CLOSED
+        cloud.phase = JobPhase.CLOSED
         self.jobs.pop(cloud.spec.name, None)
-        self.given_up.add(cloud.spec.name)
+        self.rejected_names.add(cloud.spec.name)
         self.events.append(Rejected(cloud.spec.name, self.now(), cause, message, scope, retry_at))
 
     def describe(self, name: str, done: Callable[[Mapping[str, Any]], None], missing: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""From what DescribeTrainingJob and the log say of an ended job to its `Closed`. Pure; used by the back-end."""
+"""From what DescribeTrainingJob and the log say of an ended job to its `Closed`. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CAPACITY = ("capacityerror", "not enough capacity", "insufficient capacity", "i
 
 
 @dataclass(frozen=True)
-class Told:
+class JobEvidence:
     """What the back-end knows of a job beside the service's description.
 
     Args:
@@ -45,25 +45,25 @@ class Told:
     asked_for: str
 
 
-def closed(described: Mapping[str, Any], told: Told) -> Closed:
+def closed_event(described: Mapping[str, Any], evidence: JobEvidence) -> Closed:
     """Return what became of a job.
 
     Args:
         described: DescribeTrainingJob's answer for a job that has ended.
-        told: what is known otherwise.
+        evidence: what is known otherwise.
     """
-    outcome, cause, message = _judged(described, told)
+    outcome, cause, message = _judged(described, evidence)
     started_at, ended_at = (_seconds(described.get(key)) for key in ("TrainingStartTime", "TrainingEndTime"))
     used = instance_type(described)
     stages = stage_seconds(described)
-    at = told.at
+    at = evidence.at
     if ended_at is not None:
-        ended_at = min(at, ended_at - told.offset_s)
+        ended_at = min(at, ended_at - evidence.offset_s)
     if started_at is not None:
-        started_at = min(started_at - told.offset_s, at if ended_at is None else ended_at)
-    usage = {**told.usage, **({"stages_s": stages} if stages else {})}
+        started_at = min(started_at - evidence.offset_s, at if ended_at is None else ended_at)
+    usage = {**evidence.usage, **({"stages_s": stages} if stages else {})}
     return Closed(
-        told.job,
+        evidence.job,
         at,
         outcome,
         cause,
@@ -72,17 +72,17 @@ def closed(described: Mapping[str, Any], told: Told) -> Closed:
         ended_at if started_at is not None else None,
         float(described.get("BillableTimeInSeconds") or 0.0),
         usage,
-        tuple(told.tail),
-        used if used and used != told.asked_for else None,
+        tuple(evidence.tail),
+        used if used and used != evidence.asked_for else None,
     )
 
 
-def _judged(described: Mapping[str, Any], told: Told) -> tuple[Outcome, Cause | None, str]:
+def _judged(described: Mapping[str, Any], evidence: JobEvidence) -> tuple[Outcome, Cause | None, str]:
     status, secondary = str(described.get("TrainingJobStatus", "")), str(described.get("SecondaryStatus", ""))
     reason = one_line(str(described.get("FailureReason", "")), 1024)
     if status == "Completed":
-        if told.reports == 0:
-            last = _last(told.tail)
+        if evidence.reports == 0:
+            last = _last(evidence.tail)
             return Outcome.FAILED, Cause.NO_METRICS, "it ended well, but reported nothing" + (f"; its last line: {last}" if last else "")
         return Outcome.COMPLETED, None, ""
     if status == "Stopped":
@@ -92,13 +92,13 @@ def _judged(described: Mapping[str, Any], told: Told) -> tuple[Outcome, Cause | 
         if secondary == "MaxWaitTimeExceeded":
             limit_s = described.get("StoppingCondition", {}).get("MaxWaitTimeInSeconds")
             return Outcome.FAILED, Cause.SPOT, f"no spot capacity within max_wait = {limit_s} s"
-        if told.stop_reason is not None:
-            return Outcome.STOPPED, told.stop_reason, ""
+        if evidence.stop_reason is not None:
+            return Outcome.STOPPED, evidence.stop_reason, ""
         return Outcome.STOPPED, Cause.OUTSIDE, "somebody else stopped the training job"
-    if told.stop_reason is not None and told.exit_code in (None, 143, -15):
+    if evidence.stop_reason is not None and evidence.exit_code in (None, 143, -15):
         # Asked to stop, it failed on the way; what was wanted has happened.
-        return Outcome.STOPPED, told.stop_reason, reason
-    cause, message = failure(reason, told.exit_code, told.tail)
+        return Outcome.STOPPED, evidence.stop_reason, reason
+    cause, message = failure(reason, evidence.exit_code, evidence.tail)
     return Outcome.FAILED, cause, message
 
 

@@ -1,4 +1,4 @@
-"""The CreateTrainingJob request of a job, whole, and refused here where SageMaker would refuse it. Pure; used by the back-end."""
+"""The CreateTrainingJob request of a job, whole, and refused here where SageMaker would refuse it. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backends.base import JobSpec
-from backends.sagemaker.code.packing import fits
+from backends.sagemaker.code.upload import fits
 from backends.sagemaker.jobs.channels import MOUNT, channel_environment, input_data
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.tags import job_tags
@@ -21,7 +21,7 @@ ARGUMENTS_FILE = f"{MOUNT}/job/arguments.json"
 ENTRYPOINT = ("/bin/sh", "-c", f'exec "$(command -v python3 || command -v python)" {START} "$@"', "outrider")
 CHECKPOINTS = "/opt/ml/checkpoints"
 MAX_RUN_S = 28 * 86400
-SPOT_PATIENCE_S = 3600
+SPOT_WAIT_S = 3600
 """Seconds that a spot job may wait for capacity where the definition does not say."""
 
 _MOST_PARAMETERS, _LONGEST_PARAMETER, _LONGEST_SHOWN = 100, 2500, 256
@@ -215,7 +215,7 @@ def _stopping(job: JobSpec, options: Options) -> dict[str, int]:
         raise UserError(f"max_run = {job.limits.max_run_s:g} s", f"SageMaker stops jobs after {MAX_RUN_S} s (28 days)", "give less")
     if not options.spot:
         return {"MaxRuntimeInSeconds": run_s}
-    wait_s = run_s + SPOT_PATIENCE_S if options.max_wait_s is None else max(run_s, math.ceil(options.max_wait_s))
+    wait_s = run_s + SPOT_WAIT_S if options.max_wait_s is None else max(run_s, math.ceil(options.max_wait_s))
     return {"MaxRuntimeInSeconds": run_s, "MaxWaitTimeInSeconds": wait_s}
 
 

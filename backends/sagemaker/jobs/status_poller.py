@@ -1,4 +1,4 @@
-"""One listing per poll tells the status of all jobs: what is asked for, page by page. Used by the back-end."""
+"""One listing per poll tells the status of all jobs: what is asked for, page by page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from backends.sagemaker.aws.call_queue import Call, Calls
+from backends.sagemaker.aws.call_queue import Call, CallQueue
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
 
@@ -15,7 +15,7 @@ _PAGE = 100
 _OVERLAP_S = 30.0
 
 
-class Sweeper:
+class StatusPoller:
     """Lists the jobs of one experiment that changed since the last time; now and then all of them, should a change have been missed.
 
     Args:
@@ -31,7 +31,7 @@ class Sweeper:
         self,
         prefix: str,
         clients: Clients,
-        calls: Calls,
+        calls: CallQueue,
         take: Callable[[Mapping[str, Any]], None],
         absent: Callable[[Collection[str], float], None] = lambda names, before: None,
         full_every_s: float = 300.0,
@@ -41,7 +41,7 @@ class Sweeper:
         self._newest: datetime.datetime | None = None
         self._begun_at = self._full_at = -math.inf
         self.next_at = -math.inf
-        self.sweeps = 0
+        self.polls = 0
 
     def plan(self, now: float, every_s: float) -> None:
         """Begin a sweep if the last one began `every_s` seconds ago or more, and is over."""
@@ -51,7 +51,7 @@ class Sweeper:
         if now < self.next_at:
             return
         self._begun_at, self.next_at = now, math.inf
-        self.sweeps += 1
+        self.polls += 1
         request: dict[str, Any] = {"MaxResults": _PAGE, "SortBy": "CreationTime", "SortOrder": "Descending"}
         if self._prefix:
             request["NameContains"] = self._prefix

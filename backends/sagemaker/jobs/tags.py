@@ -1,4 +1,4 @@
-"""Tags of training jobs: Outrider's own, by which jobs are found and billed, and the user's. Pure; used by the request."""
+"""Tags of training jobs: Outrider's own, by which jobs are found and billed, and the user's. Pure."""
 
 from __future__ import annotations
 

@@ -6,16 +6,17 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from backends.sagemaker.aws.call_queue import Call, Calls
+from backends.sagemaker.aws.call_queue import Call, CallQueue
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
-from backends.sagemaker.logs.parser import GROUP, PATTERN, LogWindow, is_marked, job_request, stream_name, sweep_request
+from backends.sagemaker.logs.parser import GROUP, PATTERN, is_marked, stream_name
+from backends.sagemaker.logs.window import LogWindow, job_request, poll_request
 
 _TAIL_LINES = 40
 _FORGET_LAG = 0.98
 
 
-class LogReader:
+class LogPoller:
     """Reads the logs of one experiment's jobs.
 
     Args:
@@ -29,7 +30,7 @@ class LogReader:
     """
 
     def __init__(
-        self, prefix: str, clients: Clients, calls: Calls, take: Callable[[str, Mapping[str, Any]], None], *, pattern: bool = True
+        self, prefix: str, clients: Clients, calls: CallQueue, take: Callable[[str, Mapping[str, Any]], None], *, pattern: bool = True
     ) -> None:
         self._prefix, self._clients, self._calls, self._take = prefix, clients, calls, take
         self._pattern = PATTERN if pattern else None
@@ -59,17 +60,17 @@ class LogReader:
                 else:
                     over()
 
-            self._put(sweep_request(self._prefix, start_ms, token, self._pattern), done, over)
+            self._put(poll_request(self._prefix, start_ms, token, self._pattern), done, over)
 
         def over() -> None:
-            self._window.turned(self._lags_s)
+            self._window.finish_poll(self._lags_s)
             self.lag_s = max([self.lag_s * _FORGET_LAG, *self._lags_s])
             self._lags_s = []
             self.next_at = self._begun_at
 
         ask("")
 
-    def drain(self, job: str, done: Callable[[], None]) -> None:
+    def read_all(self, job: str, done: Callable[[], None]) -> None:
         """Read all lines of a job's first host from their beginning, then call `done`."""
 
         def ask(token: str) -> None:

@@ -1,4 +1,4 @@
-"""Looks after warm pools: who got them, what they cost, when they are given up. Used by the back-end."""
+"""Looks after warm pools: who got them, what they cost, when they are given up."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from backends.base import AdoptedPool
 from backends.sagemaker.aws.call_queue import Call
-from backends.sagemaker.jobs.job import Phase
-from backends.sagemaker.jobs.job_table import Fleet
-from backends.sagemaker.pools.pools import MatchKey, Pool, Pools
+from backends.sagemaker.jobs.job import JobPhase
+from backends.sagemaker.jobs.job_table import JobTable
+from backends.sagemaker.pools.pools import MatchKey, PoolTracker, TrackedPool
 
 _WAITING = ("", "Starting", "Pending")
 
@@ -19,12 +19,12 @@ class PoolKeeper:
     """The warm pools of one experiment.
 
     Args:
-        fleet: the jobs; its options say how long instances are kept.
+        table: the jobs; its options say how long instances are kept.
     """
 
-    def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
-        self._pools = Pools(fleet.options.keep_alive_s)
+    def __init__(self, table: JobTable) -> None:
+        self._table = table
+        self._pools = PoolTracker(table.options.keep_alive_s)
         self.released = False
 
     @property
@@ -40,9 +40,9 @@ class PoolKeeper:
         """Return whether a job is known to have got the instances of a pool."""
         return self._pools.was_warm(job)
 
-    def take_over(self, pool: AdoptedPool) -> None:
+    def adopt(self, pool: AdoptedPool) -> None:
         """Follow a pool that an earlier controller knew of."""
-        self._pools.known(pool.job, MatchKey(pool.instance_type, pool.instance_count), pool.since)
+        self._pools.adopt(pool.job, MatchKey(pool.instance_type, pool.instance_count), pool.since)
         self._look(pool.job)
 
     def submitted(self, job: str, key: MatchKey) -> None:
@@ -52,20 +52,20 @@ class PoolKeeper:
 
     def job_began(self, job: str, key: MatchKey) -> None:
         """Look whether a job that just got its instances got them from a pool."""
-        for pool in self._pools.to_look_at(self._fleet.now(), key, job):
+        for pool in self._pools.to_look_at(self._table.now(), key, job):
             self._look(pool.job)
 
     def job_ended(self, described: Mapping[str, Any], key: MatchKey) -> None:
         """Take in an ended job, whose instances may be kept, and which may have used up a pool without having been seen to start."""
-        if self._fleet.options.keep_alive_s:
+        if self._table.options.keep_alive_s:
             self.job_began(str(described.get("TrainingJobName", "")), key)
-            self._fleet.events += self._pools.ended(described, key, self._fleet.now())
+            self._table.events += self._pools.ended(described, key, self._table.now())
 
-    def seen(self, job: str, status: Mapping[str, Any]) -> None:
+    def status_seen(self, job: str, status: Mapping[str, Any]) -> None:
         """Take in a pool's status."""
-        self._fleet.events += self._pools.seen(job, status, self._fleet.now(), self._has_begun)
+        self._table.events += self._pools.status_seen(job, status, self._table.now(), self._has_begun)
 
-    def make_room(self, key: MatchKey) -> None:
+    def free_quota(self, key: MatchKey) -> None:
         """Give up idle pools that take up the quota of a job which cannot have them."""
         for pool in self._pools.in_the_way(key):
             self._give_up(pool)
@@ -77,8 +77,8 @@ class PoolKeeper:
 
     def plan(self) -> None:
         """Give up what is not worth its price any more, and look at pools whose time is over."""
-        now = self._fleet.now()
-        self._pools.doubt(self._is_over, now)
+        now = self._table.now()
+        self._pools.doubt_unused(self._is_over, now)
         for pool in self._pools.to_release(now, wanted=not self.released):
             self._give_up(pool)
         for pool in self._pools.to_look_at(now):
@@ -86,30 +86,30 @@ class PoolKeeper:
 
     def next_at(self) -> float:
         """Return when `plan` has something to do; infinity where nothing is foreseen."""
-        return self._pools.next_at(self._fleet.now())
+        return self._pools.next_at(self._table.now())
 
-    def _give_up(self, pool: Pool) -> None:
-        pool.asked = True
+    def _give_up(self, pool: TrackedPool) -> None:
+        pool.release_requested = True
         update = functools.partial(self._update, TrainingJobName=pool.job, ResourceConfig={"KeepAlivePeriodInSeconds": 0})
         # Taken or refused: the next look tells what has become of it.
         answered = functools.partial(self._asked, pool.job)
-        self._fleet.calls.put(Call("UpdateTrainingJob", update, answered, answered))
+        self._table.calls.put(Call("UpdateTrainingJob", update, answered, answered))
 
     def _update(self, **request: Any) -> Any:
-        return self._fleet.clients.get("sagemaker", attempts=1).update_training_job(**request)
+        return self._table.clients.get("sagemaker", attempts=1).update_training_job(**request)
 
     def _asked(self, job: str, _: Any) -> None:
-        self._pools.asked(job, self._fleet.now())
+        self._pools.release_was_requested(job, self._table.now())
 
     def _look(self, job: str) -> None:
-        def gone() -> None:
-            self._fleet.events += self._pools.gone(job, self._fleet.now())
+        def vanished() -> None:
+            self._table.events += self._pools.job_vanished(job, self._table.now())
 
-        self._fleet.describe(job, lambda answer: self.seen(job, answer.get("WarmPoolStatus") or {}), gone)
+        self._table.describe(job, lambda answer: self.status_seen(job, answer.get("WarmPoolStatus") or {}), vanished)
 
     def _is_over(self, job: str) -> bool:
-        return job not in self._fleet.jobs
+        return job not in self._table.jobs
 
     def _has_begun(self, job: str) -> bool:
-        cloud = self._fleet.jobs.get(job)
-        return cloud is None or cloud.phase is Phase.OVER or cloud.stage not in _WAITING
+        cloud = self._table.jobs.get(job)
+        return cloud is None or cloud.phase is JobPhase.OVER or cloud.stage not in _WAITING

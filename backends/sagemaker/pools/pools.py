@@ -26,38 +26,38 @@ class MatchKey:
 
 
 @dataclass
-class Pool:
+class TrackedPool:
     """One pool that waits.
 
     Args:
         job: whose instances they were; `key`: who may get them.
         since: when the job ended; `until`: when they are given up at the latest; both by our clock.
-        asked: whether its release was asked for.
-        look_at: when it is looked at next.
-        due_to: the job that was submitted for it, and of which it is not known yet whether it got it; empty where none was.
-        doubted: whether that job is over.
+        release_requested: whether its release was asked for.
+        next_look_at: when it is looked at next.
+        reserved_for: the job that was submitted for it, and of which it is not known yet whether it got it; empty where none was.
+        is_doubtful: whether that job is over.
     """
 
     job: str
     key: MatchKey
     since: float
     until: float
-    asked: bool = False
-    look_at: float = 0.0
+    release_requested: bool = False
+    next_look_at: float = 0.0
     looked_at: float = -math.inf
-    due_to: str = ""
-    doubted: bool = False
+    reserved_for: str = ""
+    is_doubtful: bool = False
 
     def __post_init__(self) -> None:
-        self.look_at = self.until + _GRACE_S
+        self.next_look_at = self.until + _GRACE_S
 
     @property
     def is_free(self) -> bool:
         """Whether it waits for nobody in particular, and may go on waiting."""
-        return not self.asked and not self.due_to
+        return not self.release_requested and not self.reserved_for
 
 
-class Pools:
+class PoolTracker:
     """The pools of one experiment.
 
     Args:
@@ -66,13 +66,13 @@ class Pools:
 
     def __init__(self, keep_alive_s: float) -> None:
         self._keep_alive_s = keep_alive_s
-        self._pools: dict[str, Pool] = {}
+        self._pools: dict[str, TrackedPool] = {}
         self._starting_s: dict[str, float] = {}
         self._warm: set[str] = set()
 
     @property
-    def open(self) -> Sequence[Pool]:
-        """Pools whose end was not seen yet, the one that waits longest first."""
+    def open(self) -> Sequence[TrackedPool]:
+        """PoolTracker whose end was not seen yet, the one that waits longest first."""
         return sorted(self._pools.values(), key=lambda pool: (pool.since, pool.job))
 
     def idle(self, key: MatchKey) -> int:
@@ -87,14 +87,14 @@ class Pools:
         """Take note of a job that is being created: the pool that it should get is no longer idle, nor given up."""
         for pool in self.open:
             if pool.key == key and pool.is_free:
-                pool.due_to = job
+                pool.reserved_for = job
                 return
 
-    def doubt(self, is_over: Callable[[str], bool], now: float) -> None:
+    def doubt_unused(self, is_over: Callable[[str], bool], now: float) -> None:
         """Have pools looked at that are due to a job which is over, or was never created; `is_over` takes a job's name."""
         for pool in self._pools.values():
-            if pool.due_to and not pool.doubted and is_over(pool.due_to):
-                pool.doubted, pool.look_at = True, now
+            if pool.reserved_for and not pool.is_doubtful and is_over(pool.reserved_for):
+                pool.is_doubtful, pool.next_look_at = True, now
 
     def ended(self, described: Mapping[str, Any], key: MatchKey, now: float) -> Iterator[Retained]:
         """Take in a job that has ended, by its description; yield what is kept of it."""
@@ -106,15 +106,15 @@ class Pools:
         state, billed_s = status.get("Status", ""), status.get("ResourceRetainedBillableTimeInSeconds")
         if not state or name in self._pools or (state == "Terminated" and not billed_s):
             return
-        self._pools[name] = Pool(name, key, now, now + self._keep_alive_s)
+        self._pools[name] = TrackedPool(name, key, now, now + self._keep_alive_s)
         yield Retained(name, now, key.instance_type, key.instance_count, worst_s=self._keep_alive_s)
-        yield from self.seen(name, status, now)
+        yield from self.status_seen(name, status, now)
 
-    def known(self, job: str, key: MatchKey, since: float) -> None:
+    def adopt(self, job: str, key: MatchKey, since: float) -> None:
         """Take over a pool that an earlier controller knew of."""
-        self._pools[job] = Pool(job, key, since, since + self._keep_alive_s)
+        self._pools[job] = TrackedPool(job, key, since, since + self._keep_alive_s)
 
-    def seen(
+    def status_seen(
         self, job: str, status: Mapping[str, Any], now: float, has_begun: Callable[[str], bool] = lambda job: True
     ) -> Iterator[Retained]:
         """Take in a pool's status as a listing or a description has it; yield its end, once.
@@ -130,9 +130,9 @@ class Pools:
         if pool is None:
             return
         if state not in _GONE:
-            if state == "Available" and pool.due_to and has_begun(pool.due_to):
+            if state == "Available" and pool.reserved_for and has_begun(pool.reserved_for):
                 # It got others.
-                pool.due_to, pool.doubted, pool.look_at = "", False, pool.until + _GRACE_S
+                pool.reserved_for, pool.is_doubtful, pool.next_look_at = "", False, pool.until + _GRACE_S
             return
         by = str(status.get("ReusedByJob", ""))
         if by:
@@ -144,17 +144,17 @@ class Pools:
         seconds = float(billed_s) if billed_s is not None else max(0.0, min(now, pool.until) - pool.since)
         yield Retained(job, now, pool.key.instance_type, pool.key.instance_count, billable_s=seconds, reused_by=by)
 
-    def _hand_on(self, pool: Pool, by: str) -> None:
+    def _hand_on(self, pool: TrackedPool, by: str) -> None:
         """Where another job got a pool than was thought, that one's own goes to the job that went away empty."""
         for other in self._pools.values():
-            if other is not pool and other.due_to == by:
-                other.due_to, other.doubted = pool.due_to, False
+            if other is not pool and other.reserved_for == by:
+                other.reserved_for, other.is_doubtful = pool.reserved_for, False
 
-    def gone(self, job: str, now: float) -> Iterator[Retained]:
+    def job_vanished(self, job: str, now: float) -> Iterator[Retained]:
         """Take in that the service knows nothing of a pool's job any more."""
-        yield from self.seen(job, {"Status": "Terminated"}, now)
+        yield from self.status_seen(job, {"Status": "Terminated"}, now)
 
-    def to_look_at(self, now: float, started: MatchKey | None = None, job: str = "") -> list[Pool]:
+    def to_look_at(self, now: float, started: MatchKey | None = None, job: str = "") -> list[TrackedPool]:
         """Return the pools to be looked at now: those whose time is over, and those that a job which just started may have got.
 
         Args:
@@ -163,34 +163,34 @@ class Pools:
             job: its name; where a pool is due to it, no other one is looked at, and else each every few seconds at most.
         """
         pools = self.open
-        due = [pool for pool in pools if now >= pool.look_at]
+        due = [pool for pool in pools if now >= pool.next_look_at]
         if started is not None:
-            own = [pool for pool in pools if job and pool.due_to == job]
+            own = [pool for pool in pools if job and pool.reserved_for == job]
             may_be = own or [pool for pool in pools if pool.key == started and now >= pool.looked_at + _AGAIN_S]
             due += [pool for pool in may_be if pool not in due]
         for pool in due:
             pool.looked_at = now
-            if now >= pool.look_at:
-                pool.look_at = now + _AGAIN_S
+            if now >= pool.next_look_at:
+                pool.next_look_at = now + _AGAIN_S
         return due
 
-    def asked(self, job: str, now: float) -> None:
+    def release_was_requested(self, job: str, now: float) -> None:
         """Take note that a pool's release was asked for, so that it is looked at soon."""
         if job in self._pools:
-            self._pools[job].asked, self._pools[job].look_at = True, now
+            self._pools[job].release_requested, self._pools[job].next_look_at = True, now
 
     def next_at(self, now: float) -> float:
         """Return when a pool is to be looked at, or held no longer; infinity without pools."""
         held = [pool.since + self._worth_s() for pool in self._pools.values() if pool.is_free]
-        return min([pool.look_at for pool in self._pools.values()] + [max(now, at) for at in held], default=math.inf)
+        return min([pool.next_look_at for pool in self._pools.values()] + [max(now, at) for at in held], default=math.inf)
 
     def _worth_s(self) -> float:
         """Return how long a pool is held at most while nothing comes; infinity where no job has started cold yet."""
-        unsure = {pool.due_to for pool in self._pools.values()}
-        cold_s = [seconds for job, seconds in self._starting_s.items() if job not in self._warm and job not in unsure]
+        may_have_taken_effect = {pool.reserved_for for pool in self._pools.values()}
+        cold_s = [seconds for job, seconds in self._starting_s.items() if job not in self._warm and job not in may_have_taken_effect]
         return max(statistics.median(cold_s), _LEAST_WORTH_S) if cold_s else math.inf
 
-    def to_release(self, now: float, wanted: bool) -> list[Pool]:
+    def to_release(self, now: float, wanted: bool) -> list[TrackedPool]:
         """Return the pools to give up.
 
         While jobs may still come, one that has waited for as long as a cold start takes: to hold it for ever longer would cost more than
@@ -202,13 +202,13 @@ class Pools:
             wanted: whether further jobs may come.
         """
         if not wanted:
-            return [pool for pool in self.open if not pool.asked]
+            return [pool for pool in self.open if not pool.release_requested]
         free = [pool for pool in self.open if pool.is_free]
         if not free:
             return []
         worth_s = self._worth_s()
         return [pool for pool in free if now - pool.since >= worth_s]
 
-    def in_the_way(self, key: MatchKey) -> list[Pool]:
+    def in_the_way(self, key: MatchKey) -> list[TrackedPool]:
         """Return the idle pools whose instances count against the quota of jobs with this key, which cannot get them."""
         return [pool for pool in self.open if pool.is_free and pool.key != key and pool.key.instance_type == key.instance_type]

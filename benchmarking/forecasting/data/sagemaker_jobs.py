@@ -9,7 +9,8 @@ from typing import Any
 from backends.common.aws_client import make_client
 from backends.failures import Cause
 from backends.sagemaker.jobs.outcome import failure, stage_seconds
-from backends.sagemaker.logs.parser import PATTERN, JobLog, job_request
+from backends.sagemaker.logs.parser import PATTERN, JobLog
+from backends.sagemaker.logs.window import job_request
 from benchmarking.analysis.measurements import measurements
 from benchmarking.forecasting.data.measured import canary_from
 from benchmarking.forecasting.data.table import COMPLETED, OUT_OF_MEMORY, Canary, CanaryTable, checked

@@ -1,4 +1,4 @@
-"""A SageMaker back-end on an emulator of its own, with one script that behaves as its first argument says; used by its tests."""
+"""A SageMaker back-end on an emulator of its own, with one script that behaves as its first argument says."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from backends.base import JobSpec, Limits
 from backends.emulator import Emulator, Settings
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.backend import Pace, SageMakerBackend
-from backends.sagemaker.jobs.options import options_of
+from backends.sagemaker.backend import PollIntervals, SageMakerBackend
+from backends.sagemaker.jobs.resolve_options import options_of
 from backends.sagemaker.warm_pool import WarmPoolBackend
 from definitions.schema import BenchmarkDefinition
 from tests.backends.fast_clock import FastClock
@@ -45,7 +45,7 @@ elif kind == "syne_tune":
         time.sleep(0.1)
 """
 SPEED = 5.0
-PACE = Pace(least_s=0.5, most_s=1.0, settle_s=3.0)
+PACE = PollIntervals(least_s=0.5, most_s=1.0, settle_s=3.0)
 
 
 class CloudBench:
@@ -93,12 +93,12 @@ class CloudBench:
     def __exit__(self, *error: Any) -> None:
         self.emulator.__exit__(*error)
 
-    def backend(self, prefix: str = "", pace: Pace = PACE, **options: Any) -> SageMakerBackend:
+    def backend(self, prefix: str = "", intervals: PollIntervals = PACE, **options: Any) -> SageMakerBackend:
         """Return a further controller of the same experiment."""
         clients = self.connected()
         made = options_of(self.definition, self.name, "tag/bench", clients, self.emulator.environment)
         kind = WarmPoolBackend if self.name == "warm_pool" else SageMakerBackend
-        options = {"clock": self.clock.now, "real_s": self.clock.real_s, "rng": random.Random(1), "pace": pace} | options
+        options = {"clock": self.clock.now, "real_s": self.clock.real_s, "rng": random.Random(1), "intervals": intervals} | options
         backend = kind(self.definition, made, clients, prefix, **options)
         self.backends.append(backend)
         return backend

@@ -15,8 +15,8 @@ from backends.base import BackendContext
 from backends.emulator import Emulator, Settings
 from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.backend import Pace, SageMakerBackend
-from backends.sagemaker.jobs.options import options_of
+from backends.sagemaker.backend import PollIntervals, SageMakerBackend
+from backends.sagemaker.jobs.resolve_options import options_of
 from benchmarking.controller.journal import Record
 from benchmarking.experiment import ExperimentResult, Surroundings, run_experiment
 from benchmarking.methods.registry import experiment_spec
@@ -27,7 +27,7 @@ from tests.backends.fast_clock import FastClock
 
 M5, M5X = "ml.m5.large", "ml.m5.xlarge"
 SPEED = 4.0
-PACE = Pace(least_s=1.0, most_s=2.0, settle_s=4.0)
+PACE = PollIntervals(least_s=1.0, most_s=2.0, settle_s=4.0)
 
 SCRIPT = """
 import os, signal, sys, time
@@ -173,7 +173,7 @@ class CloudLab:
         *,
         method: str = "LISTED",
         tag: str = "tag",
-        pace: Pace = PACE,
+        intervals: PollIntervals = PACE,
         clients: Any = None,
         watch: Any = None,
         check: bool = True,
@@ -200,7 +200,7 @@ class CloudLab:
 
         def make(name: str, context: BackendContext) -> SageMakerBackend:
             settled = options_of(context.definition, "sagemaker", f"{context.tag}/{context.prefix}", clients, environ)
-            given = {"clock": self.clock.now, "real_s": self.clock.real_s, "rng": random.Random(1), "pace": pace} | options
+            given = {"clock": self.clock.now, "real_s": self.clock.real_s, "rng": random.Random(1), "intervals": intervals} | options
             made.append(SageMakerBackend(context.definition, settled, clients, context.prefix, **given))
             return made[0]
 

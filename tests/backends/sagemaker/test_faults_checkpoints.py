@@ -6,7 +6,7 @@ import itertools
 
 from backends.emulator import Settings
 from backends.emulator.core.settings import Delays
-from backends.sagemaker.admin.iam_policy import CALLER
+from backends.sagemaker.admin.iam_operations import CALLER
 from tests.backends.sagemaker.cloud_lab import M5, CloudLab
 
 FAST = Settings(delays=Delays(checkpoint_sync_s=0.4))

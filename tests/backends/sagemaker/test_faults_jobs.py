@@ -12,7 +12,7 @@ import pytest
 
 from backends.emulator import Settings
 from backends.failures import Cause
-from backends.sagemaker.jobs.status_tracker import Pace
+from backends.sagemaker.lifecycle.status_tracker import PollIntervals
 from benchmarking.controller.retry_policy import RULES
 from definitions.errors import UserError
 from tests.backends.sagemaker.cloud_lab import M5, SCRIPT, CloudLab
@@ -79,7 +79,7 @@ def test_the_failure_budget_stops_the_others_even_if_the_first_order_fails(tmp_p
 @pytest.mark.slow
 def test_what_nobody_may_stop_is_named(tmp_path, monkeypatch):
     faults = [{"kind": "error", "operation": "StopTrainingJob", "code": "AccessDeniedException", "message": "not you", "status": 403}]
-    monkeypatch.setattr("backends.sagemaker.backend._CLOSE_PATIENCE_S", 2.0)
+    monkeypatch.setattr("backends.sagemaker.backend._CLOSE_WAIT_S", 2.0)
     with CloudLab(tmp_path, monkeypatch, faults=faults) as lab:
         definition = lab.definition([{"steps": 10, "pause": 0.5, "x": 0.1}], budget={"max_wallclock_time": 8, "max_run": 2400})
         run = lab.run(definition, check=False)
@@ -126,7 +126,7 @@ def test_stopped_or_deleted_by_somebody_else(tmp_path, monkeypatch):
                 meddle(reports[0].name, reports[1].name)
 
         trials = [{"steps": 5 if n else 300, "pause": 0.5, "x": n / 10} for n in range(3)]
-        run = lab.run(lab.definition(trials), watch=watch, pace=Pace(1.0, 2.0, 4.0, full_s=6.0), check=False)
+        run = lab.run(lab.definition(trials), watch=watch, intervals=PollIntervals(1.0, 2.0, 4.0, full_s=6.0), check=False)
         assert (run.statuses, run.causes) == (["stopped", "completed", "completed"], ["stopped_from_outside", None, None])
         assert [trial.jobs for trial in run.result.state.trials.values()] == [1, 2, 1]
         closed = [body for body in run.of("closed") if body["job"].endswith("t1-a1")]

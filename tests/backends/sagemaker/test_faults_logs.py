@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from backends.sagemaker.jobs.status_tracker import Pace
+from backends.sagemaker.lifecycle.status_tracker import PollIntervals
 from definitions import strict_json
 from tests.backends.fast_clock import FastClock
 from tests.backends.sagemaker.cloud_lab import M5, CloudLab
@@ -32,7 +32,7 @@ def test_the_last_38_lines_of_60_arrive_30_seconds_after_the_stop(tmp_path, monk
         # The script prints sixty lines and then waits to be stopped.
         (lab.source / "run.py").write_text(SIXTY_LINES)
         definition = lab.definition([{"x": 0.1}], budget={"max_wallclock_time": 60, "max_run": 9000}, block={"log_settle_s": 60})
-        run = lab.run(definition, pace=Pace(3.0, 5.0, 60.0))
+        run = lab.run(definition, intervals=PollIntervals(3.0, 5.0, 60.0))
         trial = run.result.state.trials[0]
         assert (str(trial.status), str(trial.cause), trial.reports) == ("interrupted", "budget_spent", 60)
         assert trial.best["loss"] == pytest.approx(1 / 60)

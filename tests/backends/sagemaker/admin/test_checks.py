@@ -16,10 +16,10 @@ from botocore.exceptions import (
 )
 
 from backends.sagemaker.admin import checks
-from backends.sagemaker.admin.checks import Quota
 from backends.sagemaker.admin.doctor import first_start_problems, most_instances, run_checks
 from backends.sagemaker.admin.iam_policy import trust_document
 from backends.sagemaker.aws.errors import CallFailure, FailureKind, failure_of, masked
+from backends.sagemaker.aws.lookups import Quota
 from backends.sagemaker.jobs.images import load_images
 from definitions.instance_tables import Price
 from definitions.schema import BenchmarkDefinition

@@ -7,11 +7,9 @@ import json
 import pytest
 
 from backends.sagemaker.admin.doctor import run_checks
+from backends.sagemaker.admin.iam_operations import CALLER, OPERATIONS, actions_for
 from backends.sagemaker.admin.iam_policy import (
-    CALLER,
-    OPERATIONS,
-    Scope,
-    actions_for,
+    PolicyScope,
     job_policy_document,
     partition_of,
     policy_document,
@@ -19,11 +17,13 @@ from backends.sagemaker.admin.iam_policy import (
     trusts_sagemaker,
 )
 from backends.sagemaker.admin.s3_leftovers import Leftovers
-from backends.sagemaker.admin.stop_jobs import TagJobs
+from backends.sagemaker.admin.stop_jobs import JobStopper
 from definitions.errors import UserError
 from tests.backends.tag_bench import BUCKET, TagBench, tag_bench, use
 
-SCOPE = Scope(role="jobs/trainer", bucket="b", prefix="outrider", data=("s3://photos/small", "s3://photos/large/"), region="eu-west-1")
+SCOPE = PolicyScope(
+    role="jobs/trainer", bucket="b", prefix="outrider", data=("s3://photos/small", "s3://photos/large/"), region="eu-west-1"
+)
 
 
 def by_sid(document):
@@ -72,7 +72,7 @@ def test_the_jobs_policy_reads_data_and_writes_below_the_prefix_only():
     assert statements["DataObjects"]["Action"] == ["s3:GetObject"]
     assert "s3:DeleteObject" not in json.dumps(statements)
     assert "Keys" not in statements
-    keys = by_sid(job_policy_document(Scope(keys=("arn:aws:kms:eu-west-1:1:key/k",))))
+    keys = by_sid(job_policy_document(PolicyScope(keys=("arn:aws:kms:eu-west-1:1:key/k",))))
     assert keys["Keys"]["Resource"] == "arn:aws:kms:eu-west-1:1:key/k"
     assert "ec2:CreateNetworkInterface" in json.dumps(job_policy_document(SCOPE, vpc=True))
     assert "ec2:" not in json.dumps(statements)
@@ -105,7 +105,7 @@ def test_the_table_has_every_call_that_stop_clean_and_doctor_make(monkeypatch, t
         clients = bench.clients()
         name = bench.job("a", keep_alive_s=600)
         bench.until(name, lambda job: job["SecondaryStatus"] == "Training")
-        TagJobs(clients, "a", 0.0).stop(poll_s=0.1)
+        JobStopper(clients, "a", 0.0).stop(poll_s=0.1)
         bench.put("outrider/output/a/x")
         Leftovers(clients, BUCKET, "outrider", "a").delete()
         run_checks(None, "sagemaker", (), clients, emulator.environment)

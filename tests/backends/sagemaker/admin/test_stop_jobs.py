@@ -8,7 +8,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from backends.naming import tag_mark
-from backends.sagemaker.admin.stop_jobs import TagJobs, check_tag
+from backends.sagemaker.admin.stop_jobs import JobStopper
+from backends.sagemaker.admin.tagged_jobs import check_tag
 from definitions.errors import UserError
 from tests.backends.tag_bench import TagBench, hasten, tag_bench, use
 
@@ -21,7 +22,7 @@ def bench(monkeypatch, tmp_path):
 
 
 def jobs_of(bench, tag="a", clients=None):
-    return TagJobs(clients or bench.clients(), tag, page_gap_s=0.0)
+    return JobStopper(clients or bench.clients(), tag, page_gap_s=0.0)
 
 
 def error(operation, code="AccessDeniedException", **rest):
@@ -163,7 +164,7 @@ class Pages:
 
 def test_all_pages_are_read_a_second_apart_and_only_living_jobs_asked_for_their_tags():
     pages, slept = Pages(250), []
-    assert TagJobs(pages, "a", sleep=slept.append).running() == ["j249"]
+    assert JobStopper(pages, "a", sleep=slept.append).running() == ["j249"]
     assert [request.get("NextToken") for request in pages.requests] == [None, "100", "200"]
     assert {request["NameContains"] for request in pages.requests} == {tag_mark("a")}
     assert slept == [1.0, 1.0]

@@ -1,4 +1,4 @@
-"""Calls on threads: order, repetition, pauses, and what is unsure; on a clock that runs when nothing else does."""
+"""CallQueue on threads: order, repetition, pauses, and what is may_have_taken_effect; on a clock that runs when nothing else does."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import threading
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from backends.sagemaker.aws.call_queue import Call, Calls
+from backends.sagemaker.aws.call_queue import Call, CallQueue
 from backends.sagemaker.aws.errors import FailureKind
-from backends.sagemaker.aws.rate_limiter import Limiter, Rate
+from backends.sagemaker.aws.rate_limiter import Rate, RateLimiter
 
 
 def error(code, message="", status=400):
@@ -24,15 +24,15 @@ EXPIRED = error("ExpiredTokenException", "expired")
 
 
 class Bench:
-    """Calls whose clock stands still, but for a jump to what is due next."""
+    """CallQueue whose clock stands still, but for a jump to what is due next."""
 
     def __init__(self, threads=8, rates=None):
         self.at = 1000.0
         self.said, self.renewed, self.done, self.failed = [], [], [], []
         rng = random.Random(1)
-        self.calls = Calls(
+        self.calls = CallQueue(
             lambda: self.at,
-            Limiter(rng, {"X": Rate(100.0, 100, 100.0)} if rates is None else rates),
+            RateLimiter(rng, {"X": Rate(100.0, 100, 100.0)} if rates is None else rates),
             rng,
             lambda text: self.said.append((self.at, text)),
             lambda: self.renewed.append(self.at),
@@ -65,11 +65,11 @@ class Bench:
     def run(self, until_s=10_000.0):
         end = self.at + until_s
         while self.calls.busy and self.at < end:
-            self.calls.turn(self.at + 0.2 if self.calls._flying else self.at)
+            self.calls.step(self.at + 0.2 if self.calls._n_in_flight else self.at)
             due = self.calls.next_at()
-            if not self.calls._flying and self.at < due < end:
+            if not self.calls._n_in_flight and self.at < due < end:
                 self.at = due
-            elif not self.calls._flying and due >= end:
+            elif not self.calls._n_in_flight and due >= end:
                 break
 
 
@@ -139,9 +139,9 @@ def test_expired_credentials_pause_all_operations_and_are_looked_up_anew(bench):
 
 def test_a_call_is_unsure_while_it_flies_and_after_an_answer_that_was_lost(bench):
     call = bench.call("a", SERVICE, THROTTLED, 7)
-    assert not call.unsure
+    assert not call.may_have_taken_effect
     bench.run(0.3)
-    assert (len(call.made), call.unsure) == (1, True)
+    assert (len(call.made), call.may_have_taken_effect) == (1, True)
     bench.run()
     assert bench.done == [("a", 7)]
 
@@ -150,14 +150,14 @@ def test_what_an_earlier_try_may_have_done_is_not_forgotten_when_a_later_one_is_
     call = bench.call("a", SERVICE, THROTTLED, *[THROTTLED] * 3, 7)
     while len(call.made) < 3:
         bench.run(1.0)
-    assert call.unsure
+    assert call.may_have_taken_effect
     bench.run()
 
 
 def test_a_throttled_call_had_no_effect(bench):
     call = bench.call("a", *[THROTTLED] * 8, 7)
     bench.run(0.2)
-    assert (bool(call.made), call.unsure) == (True, False)
+    assert (bool(call.made), call.may_have_taken_effect) == (True, False)
     bench.run()
 
 
@@ -169,20 +169,20 @@ def test_a_call_that_is_wanted_no_more_is_not_made(bench):
 
 def test_no_more_calls_fly_than_there_are_threads():
     bench, gate, most = Bench(threads=3), threading.Event(), []
-    flying = set()
+    in_flight = set()
     lock = threading.Lock()
 
     def make(number):
         with lock:
-            flying.add(number)
-            most.append(len(flying))
+            in_flight.add(number)
+            most.append(len(in_flight))
         gate.wait(5.0)
         with lock:
-            flying.discard(number)
+            in_flight.discard(number)
 
     for number in range(9):
         bench.calls.put(Call("X", lambda number=number: make(number), lambda _: None, pytest.fail))
-    bench.calls.turn(bench.at)
+    bench.calls.step(bench.at)
     assert bench.calls.next_at() == float("inf")
     gate.set()
     bench.run()
@@ -192,12 +192,12 @@ def test_no_more_calls_fly_than_there_are_threads():
 
 def test_wake_ends_the_wait_and_is_told(bench):
     bench.calls.wake()
-    assert bench.calls.turn(bench.at + 10_000.0) is True
-    assert bench.calls.turn(bench.at) is False
+    assert bench.calls.step(bench.at + 10_000.0) is True
+    assert bench.calls.step(bench.at) is False
 
 
 def test_after_close_nothing_is_made(bench):
     call = bench.call("a", 7)
     bench.calls.close()
-    bench.calls.turn(bench.at)
+    bench.calls.step(bench.at)
     assert call.made == []

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from backends.sagemaker.aws.rate_limiter import RATES, Limiter, Rate
+from backends.sagemaker.aws.rate_limiter import RATES, Rate, RateLimiter
 
 
 def limiter(per_s=2.0, burst=4, most_per_s=8.0, seed=0):
-    return Limiter(random.Random(seed), {"X": Rate(per_s, burst, most_per_s)})
+    return RateLimiter(random.Random(seed), {"X": Rate(per_s, burst, most_per_s)})
 
 
 def passed(pace, start, end, operation="X", step_s=0.01):
@@ -33,7 +33,7 @@ def test_a_burst_and_then_the_rate():
 
 
 def test_listing_is_at_most_once_a_second_whatever_succeeds():
-    pace, now = Limiter(random.Random(0)), 0.0
+    pace, now = RateLimiter(random.Random(0)), 0.0
     for _ in range(60):
         now = pace.ready_at("ListTrainingJobs", now)
         pace.take("ListTrainingJobs", now)
@@ -97,7 +97,7 @@ def test_the_rate_recovers_by_one_call_a_second_each_second_and_no_further_than_
 
 
 def test_one_operation_does_not_slow_another():
-    pace = Limiter(random.Random(0), {"X": Rate(1.0, 1, 1.0), "Y": Rate(1.0, 1, 1.0)})
+    pace = RateLimiter(random.Random(0), {"X": Rate(1.0, 1, 1.0), "Y": Rate(1.0, 1, 1.0)})
     pace.throttled("X", 0.0)
     assert pace.ready_at("Y", 0.0) == 0.0
 

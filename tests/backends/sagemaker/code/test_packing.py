@@ -7,9 +7,9 @@ import tarfile
 import pytest
 
 from backends.emulator import Emulator
-from backends.sagemaker.code import packing
-from backends.sagemaker.code.packing import ARCHIVE, REPORTER, fits, pack, upload_arguments, upload_code
-from definitions.errors import UserError
+from backends.sagemaker.code.packing import ARCHIVE, REPORTER, pack
+from backends.sagemaker.code.upload import fits, upload_arguments, upload_code
+from definitions.errors import OutriderError, UserError
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def test_an_upload_that_was_cut_short_is_made_anew(emulator, source):
     client = emulator.client("s3")
     counted = Counted(client)
     emulator.add_faults([{"kind": "s3_error", "operation": "PutObject", "code": "AccessDenied", "status": 403, "after": 1, "times": 1}])
-    with pytest.raises(packing.s3.OutriderError, match="AccessDenied"):
+    with pytest.raises(OutriderError, match="AccessDenied"):
         upload_code(pack(source), client, "bucket", "")
     counted.calls.clear()
     upload_code(pack(source), client, "bucket", "")

@@ -6,7 +6,8 @@ import time
 import pytest
 
 from backends.emulator import Emulator, Settings
-from backends.sagemaker.code.packing import fits, pack, upload_arguments, upload_code
+from backends.sagemaker.code.packing import pack
+from backends.sagemaker.code.upload import fits, upload_arguments, upload_code
 
 ENTRY = ["/bin/sh", "-c", 'exec "$(command -v python3 || command -v python)" /opt/ml/input/data/code/outrider_start.py "$@"', "outrider"]
 

@@ -7,31 +7,31 @@ from datetime import UTC, datetime
 import pytest
 
 from backends.base import JobSpec
-from backends.sagemaker.jobs.job import CloudJob, Skew, ever_trained, seconds
+from backends.sagemaker.jobs.job import ClockSkew, CloudJob, ever_trained, seconds
 from backends.sagemaker.logs.parser import JobLog
 
 
 def test_a_clock_that_agrees_is_left_alone():
-    skew = Skew()
+    skew = ClockSkew()
     assert skew.ahead_s == 0.0
     skew.learn(created_at=100.05, sent_at=100.0, answered_at=100.2)
     assert skew.ahead_s == 0.0
 
 
 def test_a_clock_ahead_is_known_to_half_a_call():
-    skew = Skew()
+    skew = ClockSkew()
     skew.learn(340.1, 100.0, 100.4)
     assert skew.ahead_s == pytest.approx(239.9, abs=0.2)
 
 
 def test_a_clock_behind_is_negative():
-    skew = Skew()
+    skew = ClockSkew()
     skew.learn(40.0, 100.0, 100.2)
     assert skew.ahead_s == pytest.approx(-60.1, abs=0.1)
 
 
 def test_each_creation_narrows_it():
-    skew = Skew()
+    skew = ClockSkew()
     skew.learn(340.0, 100.0, 110.0)
     assert skew.ahead_s == pytest.approx(235.0)
     skew.learn(440.0, 200.0, 200.2)
@@ -41,7 +41,7 @@ def test_each_creation_narrows_it():
 
 
 def test_after_a_clock_was_set_the_newest_sign_counts():
-    skew = Skew()
+    skew = ClockSkew()
     skew.learn(340.0, 100.0, 100.2)
     skew.learn(200.1, 200.0, 200.2)
     assert skew.ahead_s == 0.0

@@ -2,7 +2,8 @@ import pytest
 
 from backends.emulator import Emulator, Settings
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.jobs.options import EMULATED_ROLE, Options, options_of, relative_script
+from backends.sagemaker.jobs.options import Options
+from backends.sagemaker.jobs.resolve_options import EMULATED_ROLE, options_of, relative_script
 from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
 

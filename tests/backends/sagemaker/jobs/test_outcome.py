@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from backends.failures import Cause, Outcome
-from backends.sagemaker.jobs.outcome import Told, closed, failure, instance_type, stage_seconds
+from backends.sagemaker.jobs.outcome import JobEvidence, closed_event, failure, instance_type, stage_seconds
 
 
-def told(**changes):
+def evidence(**changes):
     given = {
         "job": "j",
         "at": 2000.0,
@@ -22,7 +22,7 @@ def told(**changes):
         "usage": {},
         "asked_for": "ml.m5.large",
     }
-    return Told(**(given | changes))
+    return JobEvidence(**(given | changes))
 
 
 def described(status="Completed", secondary=None, **changes):
@@ -39,7 +39,7 @@ def described(status="Completed", secondary=None, **changes):
 
 
 def verdict(answer, **changes):
-    found = closed(answer, told(**changes))
+    found = closed_event(answer, evidence(**changes))
     return found.outcome, found.cause
 
 
@@ -110,7 +110,7 @@ def test_memory_is_named_where_the_script_says_so():
 
 
 def test_success_without_a_report_is_a_failure_with_the_last_line():
-    found = closed(described(), told(reports=0, tail=("loading", "nothing to do")))
+    found = closed_event(described(), evidence(reports=0, tail=("loading", "nothing to do")))
     assert (found.outcome, found.cause, found.message) == (
         Outcome.FAILED,
         Cause.NO_METRICS,
@@ -119,25 +119,25 @@ def test_success_without_a_report_is_a_failure_with_the_last_line():
 
 
 def test_times_are_brought_to_our_clock_and_never_leave_the_job_s_life():
-    found = closed(described(), told(offset_s=240.0))
+    found = closed_event(described(), evidence(offset_s=240.0))
     assert (found.started_at, found.ended_at) == (760.0, 850.0)
-    ahead = closed(described(), told(at=1050.0))
+    ahead = closed_event(described(), evidence(at=1050.0))
     assert (ahead.started_at, ahead.ended_at) == (1000.0, 1050.0)
-    far = closed(described(), told(at=500.0))
+    far = closed_event(described(), evidence(at=500.0))
     assert (far.started_at, far.ended_at) == (500.0, 500.0)
 
 
 def test_billed_is_what_the_service_says_and_nothing_where_it_never_ran():
-    assert closed(described(BillableTimeInSeconds=27), told()).billable_s == 27.0
+    assert closed_event(described(BillableTimeInSeconds=27), evidence()).billable_s == 27.0
     never = {"TrainingJobStatus": "Failed", "SecondaryStatus": "Failed", "FailureReason": "CapacityError: none"}
-    found = closed(never, told())
+    found = closed_event(never, evidence())
     assert (found.billable_s, found.started_at, found.ended_at) == (0.0, None, None)
 
 
 def test_what_it_ran_on_is_said_where_it_is_not_what_was_asked_for():
     other = {"InstanceType": "ml.m5.xlarge", "InstanceCount": 1}
-    assert closed(described(ResourceConfig=other), told()).instance_type == "ml.m5.xlarge"
-    assert closed(described(), told()).instance_type is None
+    assert closed_event(described(ResourceConfig=other), evidence()).instance_type == "ml.m5.xlarge"
+    assert closed_event(described(), evidence()).instance_type is None
     assert instance_type({"ResourceConfig": {"InstanceType": "a", "SelectedInstanceType": "b"}}) == "b"
 
 

@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from backends.sagemaker.aws.errors import CloudError, failure_of
-from backends.sagemaker.jobs.status_poller import Sweeper
+from backends.sagemaker.jobs.status_poller import StatusPoller
 
 T0 = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 
@@ -47,7 +47,7 @@ def desk():
 
 
 def sweeper(desk, prefix="x-"):
-    return Sweeper(
+    return StatusPoller(
         prefix,
         desk,
         desk,
@@ -60,12 +60,12 @@ def test_one_sweep_at_a_time_and_no_sooner_than_its_pace(desk):
     sweep = sweeper(desk)
     sweep.plan(100.0, 3.0)
     sweep.plan(110.0, 3.0)
-    assert (sweep.sweeps, len(desk.waiting)) == (1, 1)
+    assert (sweep.polls, len(desk.waiting)) == (1, 1)
     desk.answer()
     sweep.plan(102.0, 3.0)
-    assert (sweep.sweeps, sweep.next_at) == (1, 103.0)
+    assert (sweep.polls, sweep.next_at) == (1, 103.0)
     sweep.plan(103.0, 3.0)
-    assert sweep.sweeps == 2
+    assert sweep.polls == 2
 
 
 def test_all_pages_are_read_and_other_experiments_jobs_left_out(desk):

@@ -6,11 +6,11 @@ import pytest
 from botocore.exceptions import ClientError
 
 from backends.sagemaker.aws.errors import CloudError, failure_of
-from backends.sagemaker.logs.poller import LogReader
+from backends.sagemaker.logs.poller import LogPoller
 
 
 class Desk:
-    """Takes calls in place of `Calls`, and requests in place of boto3."""
+    """Takes calls in place of `CallQueue`, and requests in place of boto3."""
 
     def __init__(self):
         self.waiting, self.requests, self.taken = [], [], []
@@ -41,8 +41,8 @@ def desk():
     return Desk()
 
 
-def reader(desk):
-    return LogReader("x-", desk, desk, lambda job, event: desk.taken.append((job, event["message"])))
+def log_poller(desk):
+    return LogPoller("x-", desk, desk, lambda job, event: desk.taken.append((job, event["message"])))
 
 
 def event(message, stream, at_ms=1000, late_ms=0):
@@ -56,7 +56,7 @@ def event(message, stream, at_ms=1000, late_ms=0):
 
 
 def test_one_call_reads_all_jobs_and_its_lines_go_to_whose_they_are(desk):
-    found = reader(desk)
+    found = log_poller(desk)
     found.plan(100.0, 3.0)
     found.plan(200.0, 3.0)
     desk.answer(events=[event("b", "x-11/algo-1-5", 2000), event("a", "x-1/algo-1-5", 1000)], nextToken="t")
@@ -69,7 +69,7 @@ def test_one_call_reads_all_jobs_and_its_lines_go_to_whose_they_are(desk):
 
 
 def test_before_the_first_job_there_is_no_log_group(desk):
-    found = reader(desk)
+    found = log_poller(desk)
     found.plan(0.0, 3.0)
     desk.refuse("ResourceNotFoundException", "The specified log group does not exist.")
     found.plan(3.0, 3.0)
@@ -77,7 +77,7 @@ def test_before_the_first_job_there_is_no_log_group(desk):
 
 
 def test_a_token_too_old_ends_the_reading_and_the_next_begins_anew(desk):
-    found = reader(desk)
+    found = log_poller(desk)
     found.plan(0.0, 3.0)
     desk.answer(events=[], nextToken="t")
     desk.refuse("InvalidParameterException", "The specified nextToken is invalid.")
@@ -88,7 +88,7 @@ def test_a_token_too_old_ends_the_reading_and_the_next_begins_anew(desk):
 
 @pytest.mark.parametrize("later", [False, True])
 def test_logs_that_must_not_be_read_end_the_experiment(desk, later):
-    found = reader(desk)
+    found = log_poller(desk)
     found.plan(0.0, 3.0)
     if later:
         desk.answer(events=[], nextToken="t")
@@ -98,7 +98,7 @@ def test_logs_that_must_not_be_read_end_the_experiment(desk, later):
 
 def test_a_drain_reads_one_job_from_its_beginning_to_the_last_page(desk):
     done = []
-    reader(desk).drain("x-1", lambda: done.append(True))
+    log_poller(desk).read_all("x-1", lambda: done.append(True))
     desk.answer(events=[event("b", "x-1/algo-1-5", 2000), event("a", "x-1/algo-1-5", 1000)], nextToken="t")
     assert done == []
     desk.answer(events=[event("c", "x-1/algo-1-9", 1500)])
@@ -109,7 +109,7 @@ def test_a_drain_reads_one_job_from_its_beginning_to_the_last_page(desk):
 
 def test_the_tail_is_the_first_host_s_last_life_without_our_lines(desk):
     got = []
-    reader(desk).tail("x-1", ["x-1/algo-2-9", "x-1/algo-1-5", "x-1/algo-1-7"], got.append)
+    log_poller(desk).tail("x-1", ["x-1/algo-2-9", "x-1/algo-1-5", "x-1/algo-1-7"], got.append)
     desk.answer(
         events=[{"message": "one\n"}, {"message": "[outrider-end]: {}"}, {"message": '[tune-metric]: {"a": 1}'}, {"message": "two"}]
     )
@@ -124,7 +124,7 @@ def test_the_tail_is_the_first_host_s_last_life_without_our_lines(desk):
 
 def test_a_stream_that_is_not_known_is_looked_for_and_another_job_s_never_taken(desk):
     got = []
-    reader(desk).tail("x-1", [], got.append)
+    log_poller(desk).tail("x-1", [], got.append)
     desk.answer(logStreams=[{"logStreamName": "x-1/algo-1-5"}, {"logStreamName": "x-11/algo-1-9"}])
     desk.answer(events=[{"message": "last"}])
     assert got == [["last"]]
@@ -133,8 +133,8 @@ def test_a_stream_that_is_not_known_is_looked_for_and_another_job_s_never_taken(
 
 def test_without_a_stream_there_is_no_tail(desk):
     got = []
-    reader(desk).tail("x-1", [], got.append)
+    log_poller(desk).tail("x-1", [], got.append)
     desk.answer(logStreams=[])
-    reader(desk).tail("x-1", [], got.append)
+    log_poller(desk).tail("x-1", [], got.append)
     desk.refuse("ResourceNotFoundException", "no group")
     assert [list(lines) for lines in got] == [[], []]

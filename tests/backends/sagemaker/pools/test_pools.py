@@ -6,7 +6,7 @@ import datetime
 import math
 
 from backends.events import Retained
-from backends.sagemaker.pools.pools import MatchKey, Pools
+from backends.sagemaker.pools.pools import MatchKey, PoolTracker
 
 A, B, A2 = MatchKey("ml.a", 1), MatchKey("ml.b", 1), MatchKey("ml.a", 2)
 EPOCH = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
@@ -21,21 +21,21 @@ def described(job, starting_s=None, status="Available", **more):
 
 
 def pools(*jobs, key=A, at=100.0, starting_s=8.0):
-    found = Pools(600.0)
+    found = PoolTracker(600.0)
     for number, job in enumerate(jobs):
         list(found.ended(described(job, starting_s), key, at + number))
     return found
 
 
 def test_what_is_kept_is_told_when_the_job_has_ended_and_once():
-    found = Pools(600.0)
+    found = PoolTracker(600.0)
     assert list(found.ended(described("a"), A, 100.0)) == [Retained("a", 100.0, "ml.a", 1, worst_s=600.0)]
     assert list(found.ended(described("a"), A, 101.0)) == []
     assert (found.idle(A), found.idle(B), found.idle(A2)) == (1, 0, 0)
 
 
 def test_a_job_that_leaves_no_pool_is_not_told_of():
-    found = Pools(600.0)
+    found = PoolTracker(600.0)
     assert list(found.ended(described("a", status=""), A, 1.0)) == []
     assert list(found.ended(described("b", status="Terminated"), A, 1.0)) == []
     assert list(found.ended(described("c", status="Terminated", ResourceRetainedBillableTimeInSeconds=0), A, 1.0)) == []
@@ -43,7 +43,7 @@ def test_a_job_that_leaves_no_pool_is_not_told_of():
 
 
 def test_a_pool_that_was_reused_before_its_job_was_looked_at_is_told_of_with_its_end():
-    found = Pools(600.0)
+    found = PoolTracker(600.0)
     status = {"ResourceRetainedBillableTimeInSeconds": 3, "ReusedByJob": "b"}
     kept, gone = found.ended(described("a", status="Reused", **status), A, 100.0)
     assert (kept.billable_s, gone.billable_s, gone.reused_by) == (None, 3.0, "b")
@@ -55,47 +55,47 @@ def test_each_submitted_job_takes_one_pool_off_the_idle_ones_the_longest_waiting
     found.submitted("c", A)
     found.submitted("d", B)
     assert found.idle(A) == 1
-    assert {pool.job: pool.due_to for pool in found.open} == {"a": "c", "b": ""}
+    assert {pool.job: pool.reserved_for for pool in found.open} == {"a": "c", "b": ""}
     found.submitted("e", A)
     found.submitted("f", A)
-    assert (found.idle(A), [pool.due_to for pool in found.open]) == (0, ["c", "e"])
+    assert (found.idle(A), [pool.reserved_for for pool in found.open]) == (0, ["c", "e"])
 
 
 def test_where_jobs_get_each_others_pools_none_is_counted_twice():
     found = pools("a", "b", "x")
     found.submitted("c", A)
     found.submitted("d", A)
-    list(found.seen("b", {"Status": "Reused", "ReusedByJob": "c"}, 110.0))
-    assert {pool.job: pool.due_to for pool in found.open} == {"a": "d", "x": ""}
-    list(found.seen("x", {"Status": "Reused", "ReusedByJob": "d"}, 110.0))
-    assert (found.idle(A), [pool.due_to for pool in found.open]) == (1, [""])
+    list(found.status_seen("b", {"Status": "Reused", "ReusedByJob": "c"}, 110.0))
+    assert {pool.job: pool.reserved_for for pool in found.open} == {"a": "d", "x": ""}
+    list(found.status_seen("x", {"Status": "Reused", "ReusedByJob": "d"}, 110.0))
+    assert (found.idle(A), [pool.reserved_for for pool in found.open]) == (1, [""])
 
 
 def test_a_pool_is_idle_again_once_its_job_is_known_to_have_begun_elsewhere():
     found = pools("a")
     found.submitted("c", A)
-    list(found.seen("a", {"Status": "Available"}, 110.0, lambda job: False))
+    list(found.status_seen("a", {"Status": "Available"}, 110.0, lambda job: False))
     assert found.idle(A) == 0
-    list(found.seen("a", {"Status": "Available"}, 111.0, lambda job: job == "c"))
+    list(found.status_seen("a", {"Status": "Available"}, 111.0, lambda job: job == "c"))
     assert found.idle(A) == 1
 
 
 def test_a_pool_whose_job_is_over_is_looked_at_once_and_for_all():
     found = pools("a")
     found.submitted("c", A)
-    found.doubt(lambda job: False, 110.0)
+    found.doubt_unused(lambda job: False, 110.0)
     assert found.to_look_at(110.0) == []
-    found.doubt(lambda job: True, 110.0)
+    found.doubt_unused(lambda job: True, 110.0)
     assert [pool.job for pool in found.to_look_at(110.0)] == ["a"]
-    found.doubt(lambda job: True, 110.5)
+    found.doubt_unused(lambda job: True, 110.5)
     assert found.to_look_at(110.5) == []
-    list(found.seen("a", {"Status": "Available"}, 111.0))
+    list(found.status_seen("a", {"Status": "Available"}, 111.0))
     assert found.idle(A) == 1
     assert found.to_look_at(150.0) == []
 
 
 def test_a_pool_is_held_as_long_as_a_cold_start_takes():
-    found = Pools(600.0)
+    found = PoolTracker(600.0)
     for job, starting_s in (("a", 8.0), ("b", 100.0), ("c", 10.0)):
         list(found.ended(described(job, starting_s), A, 100.0))
     assert found.next_at(100.0) == 110.0
@@ -118,7 +118,7 @@ def test_a_warm_start_that_is_not_known_as_such_yet_does_not_count_as_a_cold_one
     list(found.ended(described("b", 1.0), A, 120.0))
     # Were b's second a cold start, the median would be about 100 s.
     assert found.to_release(315.0, wanted=True) == []
-    list(found.seen("a", {"Status": "Reused", "ReusedByJob": "b"}, 120.0))
+    list(found.status_seen("a", {"Status": "Reused", "ReusedByJob": "b"}, 120.0))
     assert found.to_release(319.0, wanted=True) == []
     assert [pool.job for pool in found.to_release(320.0, wanted=True)] == ["b"]
 
@@ -129,20 +129,20 @@ def test_instant_cold_starts_do_not_give_pools_up_at_once():
 
 def test_the_end_of_a_pool_is_told_once_with_what_the_service_bills():
     found = pools("a", "b", "c")
-    (end,) = found.seen("a", {"Status": "Terminated", "ResourceRetainedBillableTimeInSeconds": 42}, 150.0)
+    (end,) = found.status_seen("a", {"Status": "Terminated", "ResourceRetainedBillableTimeInSeconds": 42}, 150.0)
     assert (end.billable_s, end.reused_by) == (42.0, "")
-    assert list(found.seen("a", {"Status": "Terminated"}, 151.0)) == []
-    (end,) = found.seen("b", {"Status": "Reused", "ReusedByJob": "foreign"}, 150.0)
+    assert list(found.status_seen("a", {"Status": "Terminated"}, 151.0)) == []
+    (end,) = found.status_seen("b", {"Status": "Reused", "ReusedByJob": "foreign"}, 150.0)
     assert (end.billable_s, end.reused_by) == (49.0, "foreign")
-    (end,) = found.gone("c", 2000.0)
+    (end,) = found.job_vanished("c", 2000.0)
     assert end.billable_s == 600.0
 
 
 def test_a_pool_that_was_known_goes_on_from_when_it_began_to_wait():
-    found = Pools(600.0)
-    found.known("a", A, 50.0)
+    found = PoolTracker(600.0)
+    found.adopt("a", A, 50.0)
     assert list(found.ended(described("a"), A, 100.0)) == []
-    (end,) = found.gone("a", 100.0)
+    (end,) = found.job_vanished("a", 100.0)
     assert end.billable_s == 50.0
 
 

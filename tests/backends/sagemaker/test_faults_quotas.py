@@ -20,7 +20,7 @@ NAME = "ml.m5.large for training job usage"
 def soon(monkeypatch):
     """Capacity comes back sooner than it does in life."""
     monkeypatch.setitem(RULES, Cause.CAPACITY, dataclasses.replace(RULES[Cause.CAPACITY], backoff_s=0.2))
-    monkeypatch.setattr("backends.sagemaker.jobs.submission._CAPACITY_WAIT_S", 0.2)
+    monkeypatch.setattr("backends.sagemaker.lifecycle.submission._CAPACITY_WAIT_S", 0.2)
 
 
 def most_at_once(run):

@@ -1,4 +1,4 @@
-"""Ends training jobs: orders to stop, the service's last description, the last lines of the log, the verdict. Used by the back-end."""
+"""Ends training jobs: orders to stop, the service's last description, the last lines of the log, the verdict."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from backends.failures import Cause, Outcome
 from backends.sagemaker.aws.call_queue import Call
 from backends.sagemaker.aws.errors import CallFailure, FailureKind
 from backends.sagemaker.jobs import outcome
-from backends.sagemaker.jobs.job import CloudJob, Phase, ever_trained, lives
-from backends.sagemaker.jobs.job_table import Fleet
-from backends.sagemaker.logs.poller import LogReader
-from backends.sagemaker.pools.capacity import CapacityBook
+from backends.sagemaker.jobs.job import CloudJob, JobPhase, ever_trained, lives
+from backends.sagemaker.jobs.job_table import JobTable
+from backends.sagemaker.logs.poller import LogPoller
+from backends.sagemaker.pools.capacity import CapacityHistory
 from backends.sagemaker.pools.keeper import PoolKeeper
 from backends.sagemaker.pools.pools import MatchKey
 
@@ -23,19 +23,19 @@ _LOOKS_S = (0.0, 1.0, 2.0, 4.0, 8.0, 15.0)
 _LATER = 1.5
 
 
-class Ender:
+class JobTerminator:
     """Sees jobs to their end.
 
     Args:
-        fleet: the jobs.
-        reader: reads their logs.
+        table: the jobs.
+        log_poller: reads their logs.
         keeper: of warm pools.
-        capacity: told where there was none.
+        capacity: evidence where there was none.
         settle_s: how long the last lines of a log are awaited whose end is not marked.
     """
 
-    def __init__(self, fleet: Fleet, reader: LogReader, keeper: PoolKeeper, capacity: CapacityBook, settle_s: float) -> None:
-        self._fleet, self._reader, self._keeper, self._settle_s = fleet, reader, keeper, settle_s
+    def __init__(self, table: JobTable, log_poller: LogPoller, keeper: PoolKeeper, capacity: CapacityHistory, settle_s: float) -> None:
+        self._table, self._log_poller, self._keeper, self._settle_s = table, log_poller, keeper, settle_s
         self.capacity = capacity
         self.closing = False
 
@@ -43,119 +43,119 @@ class Ender:
         """Have the service stop a job that exists."""
 
         def taken(_: Any) -> None:
-            cloud.stop_taken = True
+            cloud.stop_accepted = True
 
         def refused(failure: CallFailure) -> None:
             # That it is over already is what the next sweep tells as well.
             if failure.kind in (FailureKind.OVER, FailureKind.MISSING):
-                cloud.stop_taken = True
+                cloud.stop_accepted = True
             else:
                 cloud.unstoppable = failure.line
-                self._fleet.tell(f"{cloud.spec.name} cannot be stopped: {failure.line}")
+                self._table.notify(f"{cloud.spec.name} cannot be stopped: {failure.line}")
 
         def make() -> Any:
-            return self._fleet.clients.get("sagemaker", attempts=1).stop_training_job(TrainingJobName=cloud.spec.name)
+            return self._table.clients.get("sagemaker", attempts=1).stop_training_job(TrainingJobName=cloud.spec.name)
 
-        self._fleet.calls.put(Call("StopTrainingJob", make, taken, refused, lambda: cloud.phase is Phase.LIVE))
+        self._table.calls.put(Call("StopTrainingJob", make, taken, refused, lambda: cloud.phase is JobPhase.LIVE))
 
     def stop_stray(self, name: str) -> None:
         """Have the service stop a job that exists although its creation was refused; nobody waits for it."""
 
         def refused(failure: CallFailure) -> None:
             if failure.kind not in (FailureKind.OVER, FailureKind.MISSING):
-                self._fleet.tell(f"{name} cannot be stopped: {failure.line}")
+                self._table.notify(f"{name} cannot be stopped: {failure.line}")
 
         def make() -> Any:
-            return self._fleet.clients.get("sagemaker", attempts=1).stop_training_job(TrainingJobName=name)
+            return self._table.clients.get("sagemaker", attempts=1).stop_training_job(TrainingJobName=name)
 
-        self._fleet.tell(f"{name} runs although its creation was refused; it is stopped")
-        self._fleet.calls.put(Call("StopTrainingJob", make, lambda _: None, refused))
+        self._table.notify(f"{name} runs although its creation was refused; it is stopped")
+        self._table.calls.put(Call("StopTrainingJob", make, lambda _: None, refused))
 
-    def over(self, cloud: CloudJob) -> None:
+    def ended(self, cloud: CloudJob) -> None:
         """Take in that a job has reached its end, and ask how."""
-        cloud.phase = Phase.OVER
-        self._fleet.describe(cloud.spec.name, lambda answer: self.described(cloud, answer), lambda: self.vanished(cloud))
+        cloud.phase = JobPhase.OVER
+        self._table.describe(cloud.spec.name, lambda answer: self.described(cloud, answer), lambda: self.vanished(cloud))
 
     def described(self, cloud: CloudJob, answer: Mapping[str, Any]) -> None:
         """Take in the description of a job that has ended; its slot is free, and its log is read once more."""
         if answer.get("TrainingJobStatus") not in outcome.FINAL:
             # A listing is ahead of the description; the next one leads here again.
-            cloud.phase = Phase.LIVE
+            cloud.phase = JobPhase.LIVE
             return
-        cloud.phase, cloud.described = Phase.OVER, answer
+        cloud.phase, cloud.described = JobPhase.OVER, answer
         ran = cloud.started or ever_trained(answer)
         if ran:
-            self._fleet.start(cloud)
-        self._fleet.end(cloud)
+            self._table.start(cloud)
+        self._table.end(cloud)
         used = outcome.instance_type(answer) or cloud.instance_type
         self._keeper.job_ended(answer, MatchKey(used, cloud.spec.instance_count))
-        cloud.over_at = self._fleet.now()
+        cloud.end_seen_at = self._table.now()
         if ran:
-            cloud.look_at = cloud.over_at
+            cloud.next_look_at = cloud.end_seen_at
         else:
             self._finish(cloud)
 
     def absent(self, names: Collection[str], before: float) -> None:
         """Take in a listing of all jobs: what was there before it and is not in it, the service is asked for by name."""
-        for cloud in self._fleet.live():
-            if cloud.spec.name not in names and cloud.live_at < before:
-                self._fleet.describe(cloud.spec.name, functools.partial(self._present, cloud), functools.partial(self.vanished, cloud))
+        for cloud in self._table.live():
+            if cloud.spec.name not in names and cloud.exists_since < before:
+                self._table.describe(cloud.spec.name, functools.partial(self._present, cloud), functools.partial(self.vanished, cloud))
 
     def _present(self, cloud: CloudJob, answer: Mapping[str, Any]) -> None:
-        if cloud.phase is Phase.LIVE and answer.get("TrainingJobStatus") in outcome.FINAL:
+        if cloud.phase is JobPhase.LIVE and answer.get("TrainingJobStatus") in outcome.FINAL:
             self.described(cloud, answer)
 
     def vanished(self, cloud: CloudJob) -> None:
         """Take in that the service knows nothing of a job."""
-        self._fleet.close_as(cloud, Outcome.FAILED, Cause.LOST, "the service has no trace of the training job")
+        self._table.close_as(cloud, Outcome.FAILED, Cause.LOST, "the service has no trace of the training job")
 
     def plan(self, now: float) -> None:
         """Read the logs of ended jobs from their beginning where that is due."""
-        for cloud in [*self._fleet.jobs.values()]:
-            if cloud.look_at <= now:
-                cloud.look_at = math.inf
-                self._reader.drain(cloud.spec.name, functools.partial(self._looked, cloud))
+        for cloud in [*self._table.jobs.values()]:
+            if cloud.next_look_at <= now:
+                cloud.next_look_at = math.inf
+                self._log_poller.read_all(cloud.spec.name, functools.partial(self._looked, cloud))
 
     def next_at(self) -> float:
         """Return when `plan` has something to do; infinity where nothing is foreseen."""
-        return min((cloud.look_at for cloud in self._fleet.jobs.values()), default=math.inf)
+        return min((cloud.next_look_at for cloud in self._table.jobs.values()), default=math.inf)
 
     def _looked(self, cloud: CloudJob) -> None:
-        now, settled_at = self._fleet.now(), cloud.over_at + self._settle_s
-        cloud.looks += 1
+        now, settled_at = self._table.now(), cloud.end_seen_at + self._settle_s
+        cloud.n_looks += 1
         end = cloud.log.end(lives(cloud.described or {}))
-        again_at = now + _LOOKS_S[min(cloud.looks, len(_LOOKS_S) - 1)]
+        again_at = now + _LOOKS_S[min(cloud.n_looks, len(_LOOKS_S) - 1)]
         if end is not None and not cloud.log.has_gaps:
             # Lines overtake each other; what was printed before the last one is there by when lines have been late by so far.
-            complete_at = end.printed_at - self._fleet.skew.ahead_s + _LATER * self._reader.lag_s
+            complete_at = end.printed_at - self._table.skew.ahead_s + _LATER * self._log_poller.lag_s
             again_at = now if now >= complete_at else complete_at
         if again_at <= now or now >= settled_at:
             self._finish(cloud)
         else:
-            cloud.look_at = min(again_at, settled_at)
+            cloud.next_look_at = min(again_at, settled_at)
 
     def _finish(self, cloud: CloudJob) -> None:
         """Close a job, or first get the last lines of its log where they say what went wrong."""
         event = self._judged(cloud)
         ran = cloud.started or ever_trained(cloud.described or {})
         if event.outcome is not Outcome.FAILED or cloud.tail is not None or not ran or self.closing:
-            self._fleet.close(cloud, event)
+            self._table.close(cloud, event)
             return
 
         def tail(lines: Sequence[str]) -> None:
             cloud.tail = tuple(lines)
-            self._fleet.close(cloud, self._judged(cloud))
+            self._table.close(cloud, self._judged(cloud))
 
-        self._reader.tail(cloud.spec.name, cloud.log.streams, tail)
+        self._log_poller.tail(cloud.spec.name, cloud.log.streams, tail)
 
     def _judged(self, cloud: CloudJob) -> Closed:
         usage, end = cloud.log.usage(), cloud.log.end(lives(cloud.described or {}))
-        if self._fleet.options.keep_alive_s:
+        if self._table.options.keep_alive_s:
             usage["warm"] = self._keeper.was_warm(cloud.spec.name)
-        told = outcome.Told(
+        evidence = outcome.JobEvidence(
             job=cloud.spec.name,
-            at=self._fleet.now(),
-            offset_s=self._fleet.skew.ahead_s,
+            at=self._table.now(),
+            offset_s=self._table.skew.ahead_s,
             stop_reason=cloud.stop_reason,
             reports=cloud.log.delivered,
             exit_code=None if end is None else end.exit_code,
@@ -163,7 +163,7 @@ class Ender:
             usage=usage,
             asked_for=cloud.spec.instance_type,
         )
-        found = outcome.closed(cloud.described or {}, told)
+        found = outcome.closed_event(cloud.described or {}, evidence)
         if found.cause is Cause.CAPACITY:
-            self.capacity.lacked(cloud.instance_type, self._fleet.now())
+            self.capacity.record_shortage(cloud.instance_type, self._table.now())
         return found

@@ -1,23 +1,53 @@
-"""Asks AWS what has to be known before a first start; what is refused is an answer too. Used by `first_start`."""
+"""Asks AWS what has to be known before jobs are started: buckets, quotas, images; what is refused is an answer too."""
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from backends.sagemaker.admin.checks import Quota, ecr_image
 from backends.sagemaker.aws.buckets import region_in, region_of
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, FailureKind, failure_of
 from backends.sagemaker.aws.s3 import joined, split_uri
 
+TRAINING = "{} for training job usage"
+SPOT = "{} for spot training job usage"
+WARM_POOL = "{} for training warm pool usage"
+_ECR = re.compile(r"(\d{12})\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)(?::([^:@]+))?(?:@(sha256:[0-9a-f]+))?")
 IN_THE_LOOP = 5
 """Attempts for who asks in the loop's own thread, and so may wait for some seconds only."""
 
 
-class Probes:
-    """Calls that only look, except for one object that is written and deleted; a failed call is an answer too.
+@dataclass(frozen=True)
+class Quota:
+    """One quota of the account: its value in instances, and the code by which more of it is asked for."""
+
+    code: str
+    limit: int
+
+
+@dataclass(frozen=True)
+class EcrImage:
+    """Parts of an image's URI; `tag` or `digest` may be empty."""
+
+    account: str
+    region: str
+    repository: str
+    tag: str
+    digest: str
+
+
+def ecr_image(uri: str) -> EcrImage | None:
+    """Return the parts of the URI of an image in ECR; None for another registry's."""
+    match = _ECR.fullmatch(uri)
+    return None if match is None else EcrImage(match[1], match[2], match[3], match[4] or "", match[5] or "")
+
+
+class Lookups:
+    """CallQueue that only look, except for one object that is written and deleted; a failed call is an answer too.
 
     Args:
         clients: of the region of the jobs.

@@ -1,4 +1,4 @@
-"""What has to be in place before a training job is created: code in S3, arguments, a checkpoint, room. Used by the back-end."""
+"""What has to be in place before a training job is created: code in S3, arguments, a checkpoint, room."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from backends.base import JobSpec
-from backends.sagemaker.admin.checks import SPOT, TRAINING
-from backends.sagemaker.admin.probes import IN_THE_LOOP, Probes
 from backends.sagemaker.aws import s3
 from backends.sagemaker.aws.buckets import ensure_bucket
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure
-from backends.sagemaker.code.packing import pack, upload_arguments, upload_code
+from backends.sagemaker.aws.lookups import IN_THE_LOOP, SPOT, TRAINING, Lookups
+from backends.sagemaker.code.packing import pack
+from backends.sagemaker.code.upload import upload_arguments, upload_code
 from backends.sagemaker.jobs.checkpoints import S3Checkpoints
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.request import arguments_fit, training_job
-from backends.sagemaker.pools.capacity import room_of
+from backends.sagemaker.pools.capacity import jobs_within_quota
 from definitions.schema import BenchmarkDefinition
 
 
@@ -73,17 +73,17 @@ class Staging:
 
         return create
 
-    def rooms(self, definition: BenchmarkDefinition, instance_type: str, unknown: int) -> dict[str, int]:
+    def jobs_within_quotas(self, definition: BenchmarkDefinition, instance_type: str, unknown: int) -> dict[str, int]:
         """Return how many jobs of each of the definition's instance types, and of one more, quotas allow; `unknown` where none tells."""
-        types = {instance_type, *named_types(definition)}
+        types = {instance_type, *named_instance_types(definition)}
         form = SPOT if self._options.spot else TRAINING
-        found = Probes(self._clients, IN_THE_LOOP).quotas(form.format(name) for name in types)
+        found = Lookups(self._clients, IN_THE_LOOP).quotas(form.format(name) for name in types)
         if isinstance(found, CallFailure):
             return dict.fromkeys(types, unknown)
-        return {name: room_of(found.get(form.format(name)), 1, unknown) for name in types}
+        return {name: jobs_within_quota(found.get(form.format(name)), 1, unknown) for name in types}
 
 
-def named_types(definition: BenchmarkDefinition) -> set[str]:
+def named_instance_types(definition: BenchmarkDefinition) -> set[str]:
     """Return the instance types that a definition names."""
     found = {definition.arguments.get("instance_type")}
     found |= {configuration.get("instance_type") for configuration in definition.explicit_configurations}

@@ -1,4 +1,4 @@
-"""Follows training jobs while they run: their stages from listings, their reports from logs. Used by the back-end."""
+"""Follows training jobs while they run: their stages from listings, their reports from logs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from backends.events import Noted, Reported, Restarted
 from backends.sagemaker.jobs import outcome
-from backends.sagemaker.jobs.job import CloudJob, Phase, seconds
-from backends.sagemaker.jobs.job_table import Fleet
-from backends.sagemaker.jobs.submission import Creator
-from backends.sagemaker.jobs.termination import Ender
+from backends.sagemaker.jobs.job import CloudJob, JobPhase, seconds
+from backends.sagemaker.jobs.job_table import JobTable
+from backends.sagemaker.lifecycle.submission import JobSubmitter
+from backends.sagemaker.lifecycle.termination import JobTerminator
 from backends.sagemaker.pools.keeper import PoolKeeper
 from backends.sagemaker.pools.pools import MatchKey
 
@@ -19,7 +19,7 @@ _WAITING = ("", "Starting", "Pending")
 
 
 @dataclass(frozen=True)
-class Pace:
+class PollIntervals:
     """How often the service is asked, in seconds.
 
     Args:
@@ -38,62 +38,62 @@ class Pace:
         return min(self.most_s, max(self.least_s, 0.05 * youngest_s))
 
 
-class Follower:
+class StatusTracker:
     """Takes in what listings and logs say.
 
     Args:
-        fleet: the jobs.
-        creator: told of jobs that a listing knows before their creation was answered.
-        ender: told of jobs that are over.
+        table: the jobs.
+        submitter: told of jobs that a listing knows before their creation was answered.
+        terminator: told of jobs that are over.
         keeper: of warm pools.
     """
 
-    def __init__(self, fleet: Fleet, creator: Creator, ender: Ender, keeper: PoolKeeper) -> None:
-        self._fleet, self._creator, self._ender, self._keeper = fleet, creator, ender, keeper
+    def __init__(self, table: JobTable, submitter: JobSubmitter, terminator: JobTerminator, keeper: PoolKeeper) -> None:
+        self._table, self._submitter, self._terminator, self._keeper = table, submitter, terminator, keeper
 
-    def summary(self, summary: Mapping[str, Any]) -> None:
+    def summary_seen(self, summary: Mapping[str, Any]) -> None:
         """Take in what a listing says of a job."""
         name = str(summary["TrainingJobName"])
-        self._keeper.seen(name, summary.get("WarmPoolStatus") or {})
-        if name in self._fleet.given_up and summary.get("TrainingJobStatus") == "InProgress":
-            self._fleet.given_up.discard(name)
-            self._ender.stop_stray(name)
-        cloud = self._fleet.jobs.get(name)
-        if cloud is None or cloud.phase in (Phase.OVER, Phase.CLOSED):
+        self._keeper.status_seen(name, summary.get("WarmPoolStatus") or {})
+        if name in self._table.rejected_names and summary.get("TrainingJobStatus") == "InProgress":
+            self._table.rejected_names.discard(name)
+            self._terminator.stop_stray(name)
+        cloud = self._table.jobs.get(name)
+        if cloud is None or cloud.phase in (JobPhase.OVER, JobPhase.CLOSED):
             return
         create = cloud.create
         if create is not None and create.sent_at:
             # The service may know of it before its answer came.
-            self._creator.created(cloud)
+            self._submitter.created(cloud)
             created_at = seconds(summary.get("CreationTime"))
-            if created_at is not None and create.answered_at and not create.doubtful:
-                self._fleet.skew.learn(created_at, create.sent_at, create.answered_at)
-        self.moved(cloud, str(summary.get("SecondaryStatus", "")), str(summary.get("TrainingJobStatus", "")))
+            if created_at is not None and create.answered_at and not create.was_unanswered:
+                self._table.skew.learn(created_at, create.sent_at, create.answered_at)
+        self.stage_seen(cloud, str(summary.get("SecondaryStatus", "")), str(summary.get("TrainingJobStatus", "")))
 
-    def moved(self, cloud: CloudJob, stage: str, status: str) -> None:
+    def stage_seen(self, cloud: CloudJob, stage: str, status: str) -> None:
         """Take in a job's stage and status."""
         if stage and stage != cloud.stage:
             before, cloud.stage = cloud.stage, stage
             if stage not in outcome.FINAL:
-                self._fleet.events.append(Noted(cloud.spec.name, self._fleet.now(), stage))
+                self._table.events.append(Noted(cloud.spec.name, self._table.now(), stage))
             if before in _WAITING and stage not in _WAITING and status not in outcome.FINAL:
                 self._keeper.job_began(cloud.spec.name, MatchKey(cloud.instance_type, cloud.spec.instance_count))
             if cloud.runs_script:
-                self._fleet.start(cloud)
-        if status in outcome.FINAL and cloud.phase is Phase.LIVE:
-            self._ender.over(cloud)
+                self._table.start(cloud)
+        if status in outcome.FINAL and cloud.phase is JobPhase.LIVE:
+            self._terminator.ended(cloud)
 
-    def line(self, job: str, event: Mapping[str, Any]) -> None:
+    def log_event_seen(self, job: str, event: Mapping[str, Any]) -> None:
         """Take in one event of a job's log."""
-        cloud = self._fleet.jobs.get(job)
+        cloud = self._table.jobs.get(job)
         if cloud is None:
             return
         for report in cloud.log.feed(event):
-            self._fleet.start(cloud)
-            now = self._fleet.now()
+            self._table.start(cloud)
+            now = self._table.now()
             if report.incarnation > cloud.incarnation and not cloud.ended:
                 cloud.incarnation = report.incarnation
-                self._fleet.events.append(Restarted(job, now, report.incarnation))
+                self._table.events.append(Restarted(job, now, report.incarnation))
             since_first_s = (int(event.get("timestamp", 0)) - (cloud.log.first_ms or 0)) / 1000
             elapsed_s = report.elapsed_s if report.elapsed_s is not None else max(0.0, since_first_s)
-            self._fleet.events.append(Reported(job, now, report.sequence, report.metrics, elapsed_s, report.incarnation))
+            self._table.events.append(Reported(job, now, report.sequence, report.metrics, elapsed_s, report.incarnation))

@@ -1,0 +1,1 @@
+"""From submission to the end: what changes jobs, with the parts below it."""
