@@ -37,6 +37,7 @@ from benchmarking.planning.inputs import Inputs
 from benchmarking.planning.job_builder import JobBuilder
 from benchmarking.report.summary import Summary, summarise
 from benchmarking.report.warm import warm_document
+from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
 from definitions.errors import OutriderError, UserError
 from definitions.schema import BenchmarkDefinition
@@ -59,16 +60,21 @@ class ExperimentResult:
     survivors: tuple[str, ...] = ()
 
     @property
+    def described(self) -> BackendDescription[Any]:
+        """What its back-end tells about itself."""
+        return backend_description(self.spec.backend)
+
+    @property
     def summary(self) -> Summary:
         """Verdict, table and best value, as they are printed."""
         definition = self.spec.definition
-        keys, keeps_warm = definition.configuration_keys, self.spec.backend == "warm_pool"
+        keys, keeps_warm = definition.configuration_keys, self.described.keeps_warm
         return summarise(self.state, definition.objectives, self.price_label, keys, keeps_warm=keeps_warm)
 
     @property
     def warm(self) -> dict[str, Any] | None:
         """What warm instances did and cost; None where none were asked for."""
-        return warm_document(self.state) if self.spec.backend == "warm_pool" else None
+        return warm_document(self.state) if self.described.keeps_warm else None
 
     @property
     def verdict(self) -> str:

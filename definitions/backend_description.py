@@ -18,6 +18,7 @@ A description is imported whenever a definition or a command names its back-end,
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Generic, TypeVar
 
@@ -25,6 +26,19 @@ from definitions.instance_tables import InstanceFacts, Price, Tables
 from definitions.parts import KeyPath, Overrides
 
 Block = TypeVar("Block", bound=Overrides)
+
+
+class DataAccess(enum.StrEnum):
+    """What the jobs of a back-end can read."""
+
+    MACHINE = "machine"
+    """The disk of this machine and servers on its loopback; an S3 server of Outrider's own is started where one is needed."""
+
+    BUCKET = "bucket"
+    """What lies in the bucket that `Backend.storage` names, into which data sets are copied."""
+
+    NOTHING = "nothing"
+    """Nothing at all: no data set is prepared."""
 
 
 class BackendDescription(Generic[Block]):
@@ -62,6 +76,27 @@ class BackendDescription(Generic[Block]):
 
     example_instance_type: ClassVar[str] = ""
     """One that people may write, for advice."""
+
+    data_access: ClassVar[DataAccess] = DataAccess.MACHINE
+    """What its jobs can read."""
+
+    input_modes: ClassVar[tuple[str, ...]] = ("local", "none")
+    """How it puts data before a script: some of `definitions.ingestion.INPUT_MODES`; `none` hands over the URI alone."""
+
+    sampled_modes: ClassVar[tuple[str, ...]] = ("local",)
+    """Those of its input modes in which it can put a part of the files into place, for canaries."""
+
+    default_ingestion: ClassVar[str] = "local"
+    """The ingestion of a channel for which nobody names one."""
+
+    shares_this_machine: ClassVar[bool] = False
+    """Whether jobs take cores of this machine: then no more run than fit, and one at a time where nothing may disturb a measurement."""
+
+    keeps_warm: ClassVar[bool] = False
+    """Whether instances are kept for later jobs, whose use and cost a report then shows."""
+
+    logs: ClassVar[str] = "logs/"
+    """Where the logs of its jobs are, in words: a folder of the experiment's own, or somewhere else."""
 
     @property
     def layers(self) -> tuple[str, ...]:

@@ -1,19 +1,12 @@
-"""How data reaches a script: one word for the user, mapped to an input mode, a reader per layout, and the back-ends it works on.
-
-Used by launch (validity, which data sets go to S3) and by benchmarking (the channels of a job).
-"""
+"""How data reaches a script: one word for the user, mapped to an input mode, which back-ends offer or not, and a reader per layout."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from definitions.errors import UserError, did_you_mean
 from definitions.formats import LAYOUTS
-
-BACKENDS = ("local", "sagemaker", "warm_pool", "simulated")
-"""Back-ends whose abilities this table knows; one that was plugged in answers for itself."""
-
 
 FILE_SYSTEMS = ("fsx", "efs")
 """Ingestions that mount a file system of the user's own; no other data set can be read so."""
@@ -27,30 +20,30 @@ class Ingestion:
         name: the user's word.
         input_mode: what a back-end materialises: `local`, `file`, `fastfile`, `pipe`, `fsx`, `efs`, or `none` (only the URI is passed).
         layouts: the workload's reader for each layout that can be read this way.
-        backends: those of `BACKENDS` on which it works.
     """
 
     name: str
     input_mode: str
     layouts: Mapping[str, str]
-    backends: tuple[str, ...]
 
 
 _MOUNTED = {"files": "files", "shards": "webdataset"}
-_CLOUD = ("sagemaker", "warm_pool", "simulated")
 
 INGESTIONS: Mapping[str, Ingestion] = {
     entry.name: entry
     for entry in (
-        Ingestion("local", "local", _MOUNTED, ("local", "simulated")),
-        Ingestion("file", "file", _MOUNTED, _CLOUD),
-        Ingestion("fastfile", "fastfile", _MOUNTED, _CLOUD),
-        Ingestion("pipe", "pipe", {"shards": "pipe"}, _CLOUD),
-        *(Ingestion(name, name, _MOUNTED, _CLOUD) for name in FILE_SYSTEMS),
-        *(Ingestion(name, "none", dict.fromkeys(LAYOUTS, name), BACKENDS) for name in ("s3_map", "s3_iterable", "fsspec", "boto3")),
+        Ingestion("local", "local", _MOUNTED),
+        Ingestion("file", "file", _MOUNTED),
+        Ingestion("fastfile", "fastfile", _MOUNTED),
+        Ingestion("pipe", "pipe", {"shards": "pipe"}),
+        *(Ingestion(name, name, _MOUNTED) for name in FILE_SYSTEMS),
+        *(Ingestion(name, "none", dict.fromkeys(LAYOUTS, name)) for name in ("s3_map", "s3_iterable", "fsspec", "boto3")),
     )
 }
 """All of them, by name."""
+
+INPUT_MODES = tuple(dict.fromkeys(entry.input_mode for entry in INGESTIONS.values()))
+"""All of theirs."""
 
 
 def ingestion(name: str) -> Ingestion:
@@ -60,13 +53,14 @@ def ingestion(name: str) -> Ingestion:
     return INGESTIONS[name]
 
 
-def problem(name: str, layout: str, backend: str, dataset_type: str = "", kind: str = "") -> str | None:
+def problem(name: str, layout: str, backend: str, input_modes: Collection[str], dataset_type: str = "", kind: str = "") -> str | None:
     """Return why this combination cannot work, or None where it can.
 
     Args:
         name: of the ingestion.
         layout: `files` or `shards`.
         backend: name of the back-end.
+        input_modes: those that it offers.
         dataset_type: type of the data set in its definition (`images`, `path`, `s3`, `filesystem`), where known.
         kind: of a file system, `fsx` or `efs`.
 
@@ -74,8 +68,8 @@ def problem(name: str, layout: str, backend: str, dataset_type: str = "", kind: 
         UserError: there is no ingestion of this name.
     """
     entry = ingestion(name)
-    if backend in BACKENDS and backend not in entry.backends:
-        usable = [other.name for other in INGESTIONS.values() if backend in other.backends and layout in other.layouts]
+    if entry.input_mode not in input_modes:
+        usable = [other.name for other in INGESTIONS.values() if other.input_mode in input_modes and layout in other.layouts]
         return f"ingestion {name!r} does not exist on back-end {backend!r}; there: {', '.join(usable)}"
     if layout not in entry.layouts:
         return f"ingestion {name!r} reads {' and '.join(entry.layouts)}, not {layout}"

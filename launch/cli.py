@@ -32,7 +32,8 @@ def make_parser() -> VerbParser:
     what.add_argument("--method", nargs="+", default=[], metavar="NAME", help="methods; default: the definition's, else LISTED or RS")
     what.add_argument("--method_args", nargs="+", default=[], metavar="KEY=VALUE", help="arguments for the methods, e.g. points=3")
     what.add_argument("--ladder", metavar="L1,L2,...", help="levels of canaries, for CANARY and RACE: 0.01,0.03,0.1")
-    what.add_argument("--backend", default=None, metavar="NAME", help="where trials run: local (default), sagemaker, warm_pool, simulated")
+    what.add_argument("--backend", default=None, metavar="NAME",
+                      help="where trials run: local (default), sagemaker, warm_pool, simulated, or a plug-in's")  # fmt: skip
     what.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=V1[,V2]", dest="settings",
                       help="override a key of the definition, or sweep one of its space or arguments: batch_size=32,64")  # fmt: skip
     what.add_argument("--num_seeds", type=int, default=1, metavar="N", help="number of seeds: repeat each search N times (default 1)")

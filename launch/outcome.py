@@ -52,7 +52,7 @@ def _spent(result: ExperimentResult) -> list[str]:
     """Return what warm instances did and what all was paid, where it is a bill."""
     if result.summary.warm:
         return ["", result.summary.warm]
-    if result.price_label == "nominal":
+    if result.described.nominal:
         return []
     unknown = any(trial.cost_usd is None for trial in result.state.trials.values())
     label = f" ({result.price_label})" if result.price_label else ""
@@ -62,8 +62,7 @@ def _spent(result: ExperimentResult) -> list[str]:
 
 def _files(result: ExperimentResult) -> str:
     """Return which files there are; the logs of jobs elsewhere stay where they ran."""
-    local = result.price_label == "nominal"
-    return f"trials.csv, reports.csv, journal.sqlite, {'logs/' if local else 'logs in CloudWatch (/aws/sagemaker/TrainingJobs)'}"
+    return f"trials.csv, reports.csv, journal.sqlite, {result.described.logs}"
 
 
 def _comparison(results: Sequence[ExperimentResult]) -> str:

@@ -32,6 +32,7 @@ class LocalDescription(BackendDescription[LocalBlock]):
     unhashed: ClassVar[frozenset[str]] = frozenset({"grace_s"})
     instance_pattern: ClassVar[str] = r"local(\..*)?"
     instance_form: ClassVar[str] = "local."
+    shares_this_machine: ClassVar[bool] = True
     nominal: ClassVar[bool] = True
     default_instance_type: ClassVar[str | None] = "local.1cpu"
     example_instance_type: ClassVar[str] = "local.2cpu"

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, SageMakerBlock
-from definitions.backend_description import BackendDescription
+from definitions.backend_description import BackendDescription, DataAccess
 from definitions.errors import UserError
+from definitions.ingestion import FILE_SYSTEMS
 from definitions.parts import DERIVED_OBJECTIVES, KeyPath
 
 GRACE_S = 120.0
@@ -32,6 +33,11 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
 
     instance_pattern: ClassVar[str] = r"ml\..*"
     instance_form: ClassVar[str] = "ml."
+    data_access: ClassVar[DataAccess] = DataAccess.BUCKET
+    input_modes: ClassVar[tuple[str, ...]] = ("file", "fastfile", "pipe", *FILE_SYSTEMS, "none")
+    sampled_modes: ClassVar[tuple[str, ...]] = ("file", "fastfile", "pipe")
+    default_ingestion: ClassVar[str] = "file"
+    logs: ClassVar[str] = "logs in CloudWatch (/aws/sagemaker/TrainingJobs)"
     example_instance_type: ClassVar[str] = "ml.m5.xlarge"
 
     def instance_problem(self, instance_type: str) -> str | None:
@@ -85,6 +91,7 @@ class WarmPoolDescription(SageMakerDescription):
     name: ClassVar[str] = "warm_pool"
     implementation: ClassVar[str] = "backends.sagemaker.warm_pool:WarmPoolBackend"
     builds_on: ClassVar[tuple[str, ...]] = ("sagemaker",)
+    keeps_warm: ClassVar[bool] = True
 
     def billed_beside_s(self, block: SageMakerBlock) -> float:
         """Return the seconds of transfers and those that instances are kept after a job."""

@@ -6,8 +6,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from definitions.backend_description import BackendDescription
+from definitions.backend_description import BackendDescription, DataAccess
 from definitions.fields import Number, Text
+from definitions.ingestion import INPUT_MODES
 from definitions.parts import Overrides
 
 
@@ -26,6 +27,10 @@ class SimulatedDescription(BackendDescription[SimulatedBlock]):
     implementation: ClassVar[str] = "backends.simulated.backend:SimulatedBackend"
     block = SimulatedBlock
     paths: ClassVar[tuple[str, ...]] = ("table",)
+    nominal: ClassVar[bool] = True
+    data_access: ClassVar[DataAccess] = DataAccess.NOTHING
+    input_modes: ClassVar[tuple[str, ...]] = INPUT_MODES
+    sampled_modes: ClassVar[tuple[str, ...]] = INPUT_MODES
     default_instance_type: ClassVar[str | None] = "local.1cpu"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from benchmarking.planning.job_builder import instance_type_of
+from definitions.backend_registry import backend_description
 from definitions.schema import BenchmarkDefinition
 from definitions.space import SearchSpace
 
@@ -14,19 +15,21 @@ _REMOTE = 4
 def worker_count(definition: BenchmarkDefinition, backend: str, room: Callable[[str], int]) -> int:
     """Return how many trials are in flight at most.
 
-    `n_workers` where given (on this machine no more than fit), else what fits, at most 4 elsewhere; 1 where trials are exclusive here.
+    `n_workers` where given, else what fits, but elsewhere than on this machine 4 at most. On this machine no more than fit, and 1 where
+    nothing may run beside a trial.
 
     Args:
         definition: the resolved definition.
         backend: name of the back-end.
         room: how many jobs of an instance type can run at once.
     """
-    if backend == "local" and definition.is_exclusive:
+    here = backend_description(backend).shares_this_machine
+    if here and definition.is_exclusive:
         return 1
-    if backend != "local" and definition.n_workers is not None:
+    if not here and definition.n_workers is not None:
         return definition.n_workers
     most = max((room(name) for name in instance_types(definition, backend)), default=1)
-    return max(1, min(most, definition.n_workers or (most if backend == "local" else _REMOTE)))
+    return max(1, min(most, definition.n_workers or (most if here else _REMOTE)))
 
 
 def instance_types(definition: BenchmarkDefinition, backend: str) -> list[str]:

@@ -12,17 +12,14 @@ from backends.base import InputChannel
 from benchmarking.datasets import EmbeddedS3, Prepared, S3Target, prepare
 from benchmarking.planning.manifests import Manifests
 from benchmarking.planning.sampling import sample_folder
+from definitions.backend_description import DataAccess
+from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.ingestion import ingestion, needs_s3, problem
-from definitions.sagemaker import CLOUD_BACKENDS
 from definitions.schema import BenchmarkDefinition, PerJob
 from definitions.schema import InputChannel as ChannelDefinition
 from definitions.space import Choice, Constant
 from definitions.trial import TrialSpec
-
-_DEFAULT_INGESTION = {"local": "local", "simulated": "local"}
-_SAMPLED = ("local", "file", "fastfile", "pipe")
-"""Input modes of which a back-end can put a part of the files into place."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +55,16 @@ def _choice(
         raise UserError(f"inputs.{name}: no data set", "neither the channel nor the configuration names one", f"give inputs.{name}.dataset")
     if dataset not in definition.datasets:
         raise UserError(f"inputs.{name}: data set {dataset!r} is not defined", f"datasets: {', '.join(definition.datasets) or 'none'}")
-    usual = getattr(definition.datasets[dataset], "kind", None) or _DEFAULT_INGESTION.get(backend, "file")
+    usual = getattr(definition.datasets[dataset], "kind", None) or backend_description(backend).default_ingestion
     return ChannelChoice(name, dataset, channel.ingestion or chosen.get("ingestion") or usual)
 
 
 def input_problem(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> str | None:
     """Return why the configuration's data cannot be read the way it asks for, or None where it can."""
+    modes = backend_description(backend).input_modes
     for choice in channel_choices(definition, backend, configuration):
         dataset = definition.datasets[choice.dataset]
-        found = problem(choice.ingestion, dataset.layout, backend, dataset.type, getattr(dataset, "kind", ""))
+        found = problem(choice.ingestion, dataset.layout, backend, modes, dataset.type, getattr(dataset, "kind", ""))
         if found is not None:
             return f"inputs.{choice.channel}: {found}"
     return None
@@ -104,7 +102,8 @@ class Inputs:
         backend: name of the back-end.
         cache: folder for generated data sets.
         seed: of the samples that canaries read.
-        target: where data sets are uploaded to on SageMaker; on this machine a server of its own is started where one is needed.
+        target: where data sets are uploaded to, for jobs that read a bucket; for those that read this machine a server of its own is
+            started where one is needed.
     """
 
     definition: BenchmarkDefinition
@@ -119,18 +118,19 @@ class Inputs:
     _manifests: Manifests | None = None
 
     def __enter__(self) -> Inputs:
-        if self.backend == "simulated":
+        described = backend_description(self.backend)
+        if described.data_access is DataAccess.NOTHING:
             return self
         choices = possible_choices(self.definition, self.backend)
         self._check_sampled(choices)
         remote = {choice.dataset for choice in choices if needs_s3(choice.ingestion)}
         uploaded = {name for name in remote if self.definition.datasets[name].type != "s3"}
-        cloud = self.backend in CLOUD_BACKENDS
+        cloud = described.data_access is DataAccess.BUCKET
         target = self.target if cloud else None
         if uploaded and cloud and target is None:
             raise UserError(f"data sets {', '.join(sorted(uploaded))} have to be in S3", "no bucket is known that they could be copied to")
         try:
-            if uploaded and self.backend == "local":
+            if uploaded and not cloud:
                 server = self._stack.enter_context(EmbeddedS3(self.cache / "s3"))
                 target = server.target
                 self.environment.update(server.environment)
@@ -156,14 +156,14 @@ class Inputs:
         return tuple(self._channel(choice, fraction, spec.repeat) for choice in choices)
 
     def _check_sampled(self, choices: Iterable[ChannelChoice]) -> None:
+        modes = backend_description(self.backend).sampled_modes
         for choice in choices:
             channel = self.definition.inputs.get(choice.channel)
-            if channel is not None and channel.sampled and ingestion(choice.ingestion).input_mode not in _SAMPLED:
+            if channel is not None and channel.sampled and ingestion(choice.ingestion).input_mode not in modes:
                 raise UserError(
                     f"inputs.{choice.channel}: sampled, with ingestion {choice.ingestion}",
                     "whole files are sampled where a back-end puts them into place",
-                    "use ingestion local, or file, fastfile or pipe on SageMaker; or let the script read its fraction itself, "
-                    "and leave out `sampled`",
+                    f"use ingestion {' or '.join(modes)}; or let the script read its fraction itself, and leave out `sampled`",
                 )
 
     def _channel(self, choice: ChannelChoice, fraction: float, repeat: int) -> InputChannel:

@@ -1,7 +1,15 @@
 import pytest
 
+from definitions import ingestion as table
+from definitions.backend_registry import backend_description
 from definitions.errors import UserError
-from definitions.ingestion import BACKENDS, INGESTIONS, LAYOUTS, ingestion, needs_s3, problem
+from definitions.ingestion import INGESTIONS, LAYOUTS, ingestion, needs_s3
+
+BACKENDS = ("local", "sagemaker", "warm_pool", "simulated")
+
+
+def problem(name, layout, backend, *given):
+    return table.problem(name, layout, backend, backend_description(backend).input_modes, *given)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +36,6 @@ def test_the_table_is_complete():
     assert set(INGESTIONS) == {"local", "file", "fastfile", "pipe", "fsx", "efs", "s3_map", "s3_iterable", "fsspec", "boto3"}
     for entry in INGESTIONS.values():
         assert set(entry.layouts) <= set(LAYOUTS)
-        assert set(entry.backends) <= set(BACKENDS)
 
 
 def test_unknown_word_is_answered_with_the_nearest():
@@ -55,9 +62,11 @@ def test_a_refusal_says_what_works_instead():
     assert problem("pipe", "files", "sagemaker") == "ingestion 'pipe' reads shards, not files"
 
 
-def test_a_back_end_that_was_plugged_in_answers_for_itself():
-    assert problem("fastfile", "files", "my_cluster") is None
-    assert problem("pipe", "files", "my_cluster") is not None
+def test_a_back_end_offers_what_it_says_and_no_more():
+    assert table.problem("fastfile", "files", "my_cluster", ("fastfile", "pipe")) is None
+    said = table.problem("local", "files", "my_cluster", ("fastfile", "pipe"))
+    assert said == "ingestion 'local' does not exist on back-end 'my_cluster'; there: fastfile"
+    assert table.problem("pipe", "files", "my_cluster", ("fastfile", "pipe")) == "ingestion 'pipe' reads shards, not files"
 
 
 def test_local_disk_does_not_hold_what_is_in_s3():
