@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarking.forecasting.data.table import Canary
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.draws import Question, draw
 from benchmarking.forecasting.model.expected_run import expected_run
 from benchmarking.forecasting.model.fit import Fitted, fit_all

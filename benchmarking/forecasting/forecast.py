@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from benchmarking.forecasting.data.table import CanaryTable, by_configuration
+from benchmarking.forecasting.data.canary import CanaryTable, by_configuration
 from benchmarking.forecasting.draws import Question, draw
 from benchmarking.forecasting.evidence import Finding, findings, gravest
 from benchmarking.forecasting.grounds import measured_runs, remarks, why_nothing, width_text

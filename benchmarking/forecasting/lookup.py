@@ -15,7 +15,7 @@ from definitions.schema import BenchmarkDefinition, PerJob
 from definitions.trial import TrialSpec
 
 if TYPE_CHECKING:
-    from benchmarking.forecasting.data.table import Canary
+    from benchmarking.forecasting.data.canary import Canary
 
 TIMES_FORECAST = 3.0
 """A full job may run so many times its forecast, or up to the bound of it where that is later."""
@@ -104,7 +104,7 @@ def lookup_from(canaries: Sequence[Canary], source: str, region: str = "us-east-
         source: the folder that they are from.
         region: whose prices count.
     """
-    from benchmarking.forecasting.data.table import CanaryTable
+    from benchmarking.forecasting.data.canary import CanaryTable
     from benchmarking.forecasting.draws import Question
     from benchmarking.forecasting.forecast import forecast
 

@@ -7,8 +7,8 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarking.forecasting.data.canary import COMPLETED, Canary, CanaryTable, by_configuration
 from benchmarking.forecasting.data.results_folder import read_measured
-from benchmarking.forecasting.data.table import COMPLETED, Canary, CanaryTable, by_configuration
 from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.calibration import Calibration, score
 from definitions.errors import UserError

@@ -9,8 +9,8 @@ from typing import Any
 
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.files import write_csv
+from benchmarking.forecasting.data.canary import COMPLETED, CanaryTable
 from benchmarking.forecasting.data.experiment import canaries_of
-from benchmarking.forecasting.data.table import COMPLETED, CanaryTable
 from benchmarking.forecasting.draws import Question
 from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.result import Forecast

@@ -9,8 +9,7 @@ from typing import ClassVar
 from benchmarking.analysis.measurements import canary_values
 from benchmarking.controller.method import Evaluation, Method, MethodContext, Suggestion
 from benchmarking.controller.method_arguments import Argument, flag, number, whole
-from benchmarking.forecasting.data.measured import canary_from
-from benchmarking.forecasting.data.table import Canary
+from benchmarking.forecasting.data.canary import Canary, canary_from
 from benchmarking.forecasting.ladder.levels import per_job, rungs
 from benchmarking.forecasting.ladder.race import race_status
 from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceDecision, RaceSettings, RaceStatus

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from launch.parser import VerbParser
 
 if TYPE_CHECKING:
-    from benchmarking.forecasting.data.table import CanaryTable
+    from benchmarking.forecasting.data.canary import CanaryTable
     from benchmarking.forecasting.draws import Question
     from benchmarking.forecasting.model.result import Forecast
 
@@ -128,7 +128,7 @@ def _show(found: Sequence[Forecast], form: str) -> None:
 
 
 def _explain(table: CanaryTable, question: Question) -> None:
-    from benchmarking.forecasting.data.table import by_configuration
+    from benchmarking.forecasting.data.canary import by_configuration
     from benchmarking.forecasting.explain import explain
 
     groups = by_configuration(table.canaries)

@@ -8,8 +8,7 @@ from benchmarking.analysis.measurements import measurements
 from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
-from benchmarking.forecasting.data.measured import canary_from
-from benchmarking.forecasting.data.table import COMPLETED, OUT_OF_MEMORY, Canary, CanaryTable, checked
+from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, Canary, CanaryTable, canary_from, checked
 from benchmarking.planning.sampling import sample_name
 from benchmarking.report.labels import label, varying_keys
 from definitions.configuration import configuration_id

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarking.archive.stored import load
+from benchmarking.forecasting.data.canary import Canary, CanaryTable
 from benchmarking.forecasting.data.experiment import canaries_of, full_runs_of
-from benchmarking.forecasting.data.table import Canary, CanaryTable
 from definitions import strict_json
 from definitions.errors import UserError
 

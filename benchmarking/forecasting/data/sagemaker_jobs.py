@@ -12,8 +12,7 @@ from backends.sagemaker.jobs.outcome import failure, stage_seconds
 from backends.sagemaker.logs.parser import PATTERN, JobLog
 from backends.sagemaker.logs.window import job_request
 from benchmarking.analysis.measurements import measurements
-from benchmarking.forecasting.data.measured import canary_from
-from benchmarking.forecasting.data.table import COMPLETED, OUT_OF_MEMORY, Canary, CanaryTable, checked
+from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, Canary, CanaryTable, canary_from, checked
 from benchmarking.report.labels import label, varying_keys
 from definitions.errors import EXIT_CLOUD, UserError
 

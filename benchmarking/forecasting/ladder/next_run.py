@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from benchmarking.forecasting.data.table import COMPLETED, Canary
+from benchmarking.forecasting.data.canary import COMPLETED, Canary
 from benchmarking.forecasting.ladder.race_draws import laws_of
 from benchmarking.forecasting.ladder.race_status import RaceSettings
 from benchmarking.forecasting.ladder.run_costs import usd_per_second

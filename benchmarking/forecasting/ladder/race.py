@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from benchmarking.forecasting.data.table import Canary
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.ladder.next_run import best_next_run, highest_level, runs_at
 from benchmarking.forecasting.ladder.race_draws import fits, half_width, laws_of, objective_draws
 from benchmarking.forecasting.ladder.race_status import COST, RaceDecision, RaceSettings, RaceStatus

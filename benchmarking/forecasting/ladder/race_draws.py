@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from benchmarking.forecasting.data.table import COMPLETED, OUT_OF_MEMORY, Canary
+from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, Canary
 from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceSettings
 from benchmarking.forecasting.ladder.run_costs import usd_per_second
 from benchmarking.forecasting.model.billing import tables

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from typing import Any
 
-from benchmarking.forecasting.data.table import NUMBERS, Canary
+from benchmarking.forecasting.data.canary import NUMBERS, Canary
 from benchmarking.forecasting.model.fit import Fitted
 
 _EXPECTED = 10_000

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from benchmarking.forecasting.data.table import COMPLETED, OUT_OF_MEMORY, Canary
+from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, Canary
 from benchmarking.forecasting.model.machine_load import under_load
 from benchmarking.forecasting.model.memory import gpu_growth, rss_growth
 from benchmarking.forecasting.model.noise import Noise, noise_prior, repeat_noise

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarking.forecasting.data.table import COMPLETED, Canary, CanaryTable, by_configuration
+from benchmarking.forecasting.data.canary import COMPLETED, Canary, CanaryTable, by_configuration
 from benchmarking.forecasting.model.scale_out import coefficients, terms
 from definitions.errors import UserError
 

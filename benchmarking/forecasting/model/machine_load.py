@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
-from benchmarking.forecasting.data.table import Canary
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.columns import column_of
 from benchmarking.forecasting.model.growth_prior import GrowthPrior
 from benchmarking.forecasting.model.noise import within_levels

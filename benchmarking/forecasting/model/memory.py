@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from benchmarking.forecasting.data.table import Canary
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.columns import sizes_in_bytes
 from benchmarking.forecasting.model.growth_prior import GrowthPrior
 from benchmarking.forecasting.model.power_law import Growth, fit

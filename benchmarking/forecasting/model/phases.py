@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchmarking.forecasting.data.table import Canary
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.columns import column_of, sizes, sizes_in_bytes, startup_share, steps_follow, value_of
 from benchmarking.forecasting.model.growth_prior import DRIFT, GrowthPrior, drift_of
 from benchmarking.forecasting.model.noise import Noise, noise_prior

@@ -3,8 +3,7 @@
 import pytest
 
 from benchmarking.analysis.measurements import canary_values, measurements
-from benchmarking.forecasting.data.measured import canary_from
-from benchmarking.forecasting.data.table import CanaryTable
+from benchmarking.forecasting.data.canary import CanaryTable, canary_from
 from benchmarking.forecasting.report import raw_rows
 
 GIB = 1024**3

@@ -33,6 +33,12 @@ def test_the_share_of_start_up_counts():
     assert np.median(draws(runs(), 0.5)) == pytest.approx((np.median(draws(runs())) + np.median(draws(runs(), 0.0))) / 2, abs=0.02)
 
 
+def test_the_spread_is_the_noise_of_a_run_and_what_is_not_known_of_the_levels():
+    # The line misses the runs by a few points, as the prior pulls at it: more than 2 % of the scale, the least a run's noise counts as.
+    low, high = np.quantile(draws(runs()), (0.16, 0.84))
+    assert 0.02 < (high - low) / 2 < 0.06
+
+
 def test_without_a_timer_the_mean_of_the_largest_runs_counts():
     assert np.median(draws(runs(timed=False))) == pytest.approx((0.1 * 20 + 0.9 * 100) / 120, abs=0.01)
     assert utilisation_draws(runs(), "gpu_util", 1.0, 10, np.random.default_rng(0)) is None
