@@ -10,6 +10,7 @@ from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.draws import Question, draw
 from benchmarking.forecasting.model.expected_run import expected_run
 from benchmarking.forecasting.model.fit import Fitted, fit_all
+from benchmarking.report.text import dollars, duration
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,6 @@ def gain_per_cost(run: CandidateRun) -> float:
 
 def explain(groups: Mapping[str, Sequence[Canary]], name: str, question: Question) -> list[str]:
     """Return lines that say what drives the width of a configuration's time, and what one more canary would cost and buy."""
-    from benchmarking.report.text import dollars, duration
-
     item = fit_all(groups, question.at)[name]
     shares = variance_shares(item, question)
     if not shares:

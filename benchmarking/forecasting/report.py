@@ -14,7 +14,8 @@ from benchmarking.forecasting.data.experiment import canaries_of
 from benchmarking.forecasting.draws import Question
 from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.result import Forecast
-from benchmarking.forecasting.render import readable
+from benchmarking.forecasting.render import FIELDS, as_rows, readable, summary_rows
+from benchmarking.report.text import table
 from definitions.schema import BenchmarkDefinition
 
 
@@ -29,8 +30,6 @@ def write_forecasts(path: Path, definition: BenchmarkDefinition, state: Experime
     """Write forecasts.csv where an experiment has canaries; raises `UserError` where it cannot be written."""
     found = forecasts_of(definition, state, question)
     if found:
-        from benchmarking.forecasting.render import FIELDS, as_rows
-
         write_csv(path, FIELDS, [list(row.values()) for row in as_rows(found)])
 
 
@@ -89,9 +88,6 @@ def report(definition: BenchmarkDefinition, state: ExperimentState, question: Qu
 
     Empty where the experiment has no canaries.
     """
-    from benchmarking.forecasting.render import summary_rows
-    from benchmarking.report.text import table
-
     question = question or Question()
     canaries = canaries_of(definition, state)
     if not canaries.canaries:
