@@ -134,6 +134,7 @@ def test_the_changelog_knows_the_version():
     assert f"## [{__version__}]" in text_of(ROOT / "CHANGELOG.md")
 
 
+@pytest.mark.slow
 def test_make_help_names_every_target():
     listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)

@@ -188,6 +188,7 @@ def test_every_package_and_its_data_are_installed():
     assert [(package, pattern) for package, pattern in sorted(data) if not list((ROOT / package.replace(".", "/")).glob(pattern))] == []
 
 
+@pytest.mark.slow
 def test_help_imports_nothing_heavy():
     code = "import sys; from launch.__main__ import main; main(['run', '--help'])"
     watch = (

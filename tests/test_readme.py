@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -19,6 +21,7 @@ def block(name: str) -> str:
     return found[1]
 
 
+@pytest.mark.slow
 def test_the_tour_prints_what_it_says(tmp_path):
     for name in ("train.py", "mine.yaml"):
         (tmp_path / name).write_text(block(name), encoding="utf-8")

@@ -15,6 +15,8 @@ from definitions.schema import BenchmarkDefinition
 from launch.dry_run import describe
 from launch.outcome import as_text
 
+pytestmark = pytest.mark.slow
+
 PRICES = """\
 instance_type,region,usd_per_hour,date,source
 ml.m5.xlarge,us-east-1,4,2030-01-01,test

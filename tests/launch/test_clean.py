@@ -7,6 +7,8 @@ import pytest
 from launch.__main__ import main
 from tests.backends.tag_bench import TagBench, tag_bench, use
 
+pytestmark = pytest.mark.slow
+
 OURS = ["outrider/checkpoints/a/p/t1/x", "outrider/jobs/a/p/j/arguments.json", "outrider/output/a/p/model.tar.gz"]
 OTHERS = [
     "outrider/checkpoints/ab/x",

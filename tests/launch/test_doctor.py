@@ -39,6 +39,7 @@ def verdicts(out):
     return {check["name"]: check["verdict"] for check in json.loads(out)["checks"]}
 
 
+@pytest.mark.slow
 def test_ready(cloud, capsys):
     code, out, _ = doctor(capsys, "--benchmark", "cloud.yaml")
     assert (code, out.splitlines()[-1]) == (0, "ready")
@@ -48,6 +49,7 @@ def test_ready(cloud, capsys):
     assert verdicts(out)["price of ml.m5.large"] == "ok"
 
 
+@pytest.mark.slow
 def test_problems_are_counted_and_come_with_what_to_do(cloud, capsys):
     cloud.emulator.add_faults([{"kind": "quota", "quota": "ml.m5.large for training job usage", "limit": 0}])
     code, out, _ = doctor(capsys, "--benchmark", "cloud.yaml", "--set", "bucket=not-there", "--role", "arn:aws:iam::999999999999:role/r")
@@ -57,6 +59,7 @@ def test_problems_are_counted_and_come_with_what_to_do(cloud, capsys):
     assert "aws service-quotas request-service-quota-increase --service-code sagemaker --quota-code L-" in out
 
 
+@pytest.mark.slow
 def test_a_definition_that_does_not_resolve_hides_nothing(cloud, capsys):
     code, out, _ = doctor(capsys, "--benchmark", "nobody", "--format", "json")
     assert code == 2
@@ -64,6 +67,7 @@ def test_a_definition_that_does_not_resolve_hides_nothing(cloud, capsys):
     assert (found["definition"], found["role"], found["bucket is writable"]) == ("failed", "ok", "ok")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "failed"),
     [
@@ -106,6 +110,7 @@ def test_this_machine(toy, capsys):
     assert (code, verdicts(out)["instance type local.9999cpu"]) == (2, "failed")
 
 
+@pytest.mark.slow
 def test_policies(cloud, capsys):
     code, out, err = doctor(capsys, "--policy", "--role", "arn:aws:iam::111122223333:role/jobs/trainer", "--region", "eu-west-1")
     statements = {one["Sid"]: one for one in json.loads(out)["Statement"]}
@@ -126,6 +131,7 @@ def test_a_template(capsys):
     assert (code, set(yaml.safe_load(out)["Resources"])) == (0, {"Bucket", "Role", "CallerPolicy"})
 
 
+@pytest.mark.slow
 def test_emulated(monkeypatch, tmp_path, capsys):
     use(monkeypatch, {}, tmp_path)
     code, out, _ = doctor(capsys, "--emulate")

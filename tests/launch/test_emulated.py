@@ -10,6 +10,8 @@ import pytest
 from backends.emulator import Emulator
 from launch.__main__ import main
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_commands_jobs_see_the_emulator_and_afterwards_nothing_is_left(toy, run, monkeypatch):
     monkeypatch.setenv("AWS_REGION", "mine")
@@ -26,7 +28,6 @@ def test_a_commands_jobs_see_the_emulator_and_afterwards_nothing_is_left(toy, ru
     assert "AWS_ENDPOINT_URL" not in os.environ
 
 
-@pytest.mark.slow
 def test_doctor_finds_the_emulator_like_another_emulator(capsys, monkeypatch):
     with Emulator() as other:
         other.create_bucket("bucket")

@@ -15,6 +15,8 @@ import pytest
 
 from tests.launch.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 WORDS = ("--benchmark", "toy.yaml", "--experiment_tag", "t", "--set", "arguments.seconds=0.3", "max_num_trials=5")
 
 

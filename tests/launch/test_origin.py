@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import launch
 from launch.origin import check_origin
 
@@ -29,6 +31,7 @@ def test_a_missing_package_is_named():
     assert "'backends' is missing" in problem
 
 
+@pytest.mark.slow
 def test_a_users_own_backends_folder_on_the_path_is_told(tmp_path):
     (tmp_path / "backends").mkdir()
     (tmp_path / "backends" / "__init__.py").write_text("")

@@ -8,6 +8,8 @@ from definitions.instance_tables import load_tables
 from launch.__main__ import main as outrider
 from launch.verbs.prices import main
 
+pytestmark = pytest.mark.slow
+
 NOON = 1_796_040_000.0  # 2026-11-30 UTC
 
 

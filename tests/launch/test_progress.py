@@ -7,7 +7,11 @@ import pty
 import subprocess
 import sys
 
+import pytest
+
 from tests.launch.conftest import ROOT
+
+pytestmark = pytest.mark.slow
 
 
 def test_lines_elsewhere_are_plain_and_one_per_change(toy, run):

@@ -49,6 +49,7 @@ def test_the_command_stops_at_the_check(monkeypatch, capsys):
     assert capsys.readouterr().err == "error: Outrider needs Python 3.11 or newer; this is Python 3.9.18\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not OLD, reason="no older Python here")
 @pytest.mark.parametrize("command", [["hpo_main.py", "--list"], ["-m", "launch", "list"]], ids=["hpo_main", "launch"])
 def test_a_real_older_python_gets_the_sentence(command):
@@ -61,6 +62,7 @@ def test_a_real_older_python_gets_the_sentence(command):
         assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["hpo_main.py", "--version"], ["-m", "launch", "--version"], ["-m", "launch", "run", "--version"]])
 def test_every_entrance_tells_the_version(command):
     done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True, env=dict(os.environ), check=True)

@@ -23,6 +23,7 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_run_leaves_what_was_measured(toy, run):
     code, out, err = run("--benchmark", "toy.yaml", "--experiment_tag", "first")
     assert code == 0
@@ -47,6 +48,7 @@ def test_run_leaves_what_was_measured(toy, run):
     assert len(list((folder / "logs").iterdir())) == 4
 
 
+@pytest.mark.slow
 def test_same_seed_same_search_and_another_seed_another(toy, run):
     run("--benchmark", "toy.yaml", "--experiment_tag", "a")
     run("--benchmark", "toy.yaml", "--experiment_tag", "b")
@@ -55,6 +57,7 @@ def test_same_seed_same_search_and_another_seed_another(toy, run):
     assert a == b != c
 
 
+@pytest.mark.slow
 def test_seeds_are_a_count_from_the_first(toy, run):
     code, out, _ = run("--benchmark", "toy.yaml", "--start-seed", "5", "--num-seeds=3", "--experiment-tag", "s", "--max-num-trials", "1")
     assert code == 0
@@ -62,6 +65,7 @@ def test_seeds_are_a_count_from_the_first(toy, run):
     assert out.startswith("benchmark  method  seed  trials")
 
 
+@pytest.mark.slow
 def test_several_benchmarks_and_methods(toy, run):
     (toy.folder / "other.yaml").write_text((toy.folder / "toy.yaml").read_text().replace("name: toy", "name: other"))
     words = ("--benchmark", "toy.yaml", "other.yaml", "--method", "RS", "GRID", "--method_args", "points=2", "--experiment_tag", "m")
@@ -73,6 +77,7 @@ def test_several_benchmarks_and_methods(toy, run):
     assert err.count(" on local: ") == 4
 
 
+@pytest.mark.slow
 def test_json_and_csv_on_stdout_hold_every_trial(toy, run):
     code, out, _ = run("--benchmark", "toy.yaml", "--format", "json", "--num_seeds", "2")
     assert code == 0
@@ -92,6 +97,7 @@ def test_dry_run_shows_the_worst_case_and_starts_nothing(toy, run):
     assert out.splitlines()[2].split()[:6] == ["toy", "RS", "0", "local", "local.1cpu", "4"]
 
 
+@pytest.mark.slow
 def test_set_fixes_and_sweeps(toy, run):
     code, _, _ = run("--benchmark", "toy.yaml", "--set", "x=0.1,0.2,0.3", "--method", "GRID", "--experiment_tag", "w", "--repeats", "2")
     assert code == 4
@@ -99,6 +105,7 @@ def test_set_fixes_and_sweeps(toy, run):
     assert [(row["x"], row["repeat"]) for row in trials] == [("0.1", "0"), ("0.1", "1"), ("0.2", "0"), ("0.2", "1")]
 
 
+@pytest.mark.slow
 def test_listed_trials_in_interleaved_order(toy, run):
     toy.define(space="", trials="[{x: 0.1}, {x: 0.2}]", repeats="2", order="interleave")
     code, out, _ = run("--benchmark", "toy.yaml", "--experiment_tag", "l")
@@ -108,6 +115,7 @@ def test_listed_trials_in_interleaved_order(toy, run):
     assert "95 % interval" in out
 
 
+@pytest.mark.slow
 def test_failures_are_named_and_end_it_with_3(toy, run):
     code, out, err = run("--benchmark", "toy.yaml", "--set", "arguments.fail_above=-1", "--experiment_tag", "f")
     assert code == 3
@@ -119,6 +127,7 @@ def test_failures_are_named_and_end_it_with_3(toy, run):
     assert len(trials) <= 3  # the second worker may have started another one meanwhile
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -152,6 +161,7 @@ def test_wrong_use_is_told_without_a_traceback(toy, run, words, said):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_refused_start_does_not_occupy_its_tag(toy, run):
     code, _, _ = run("--benchmark", "toy.yaml", "--experiment_tag", "t", "--set", "instance_type=local.9999cpu")
     assert code == 2
@@ -189,6 +199,7 @@ def test_results_folder_that_cannot_be_made(toy, run):
     assert "--results_dir" in err
 
 
+@pytest.mark.slow
 def test_same_tag_goes_on_if_it_is_the_same_and_is_refused_if_not(toy, run):
     run("--benchmark", "toy.yaml", "--experiment_tag", "t")
     code, _, err = run("--benchmark", "toy.yaml", "--experiment_tag", "t")
@@ -202,6 +213,7 @@ def test_same_tag_goes_on_if_it_is_the_same_and_is_refused_if_not(toy, run):
     assert (toy.experiment("t") / "trials.csv").read_text() == before
 
 
+@pytest.mark.slow
 def test_resume_needs_only_the_tag(toy, run):
     run("--benchmark", "toy.yaml", "--experiment_tag", "t", "--num_seeds", "2")
     (toy.folder / "toy.yaml").unlink()
@@ -209,6 +221,7 @@ def test_resume_needs_only_the_tag(toy, run):
     assert (code, err.count("starts:")) == (0, 2)
 
 
+@pytest.mark.slow
 def test_export_writes_the_files_anew(toy, run, capfd):
     run("--benchmark", "toy.yaml", "--experiment_tag", "t")
     path = toy.experiment("t") / "trials.csv"
@@ -219,6 +232,7 @@ def test_export_writes_the_files_anew(toy, run, capfd):
     assert str(path.relative_to(toy.folder)) in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_replay_of_an_experiment_on_the_simulated_back_end(toy, run):
     toy.define(space="{x: {choice: [0.1, 0.5, 0.9]}}")
     run("--benchmark", "toy.yaml", "--experiment_tag", "real")
@@ -241,6 +255,7 @@ def test_list_and_show(toy, run):
     assert any(line.startswith("name: toy") and "toy.yaml:1" in line for line in out.splitlines())
 
 
+@pytest.mark.slow
 def test_python_twin(toy):
     (result,) = launch.run("toy.yaml", results_dir="elsewhere", experiment_tag="p", settings=["max_num_trials=2"])
     assert (result.ending.exit_code, len(result.state.trials)) == (0, 2)
@@ -249,6 +264,7 @@ def test_python_twin(toy):
         launch.run("toy.yaml", methods=["RS"])
 
 
+@pytest.mark.slow
 def test_journal_is_the_only_truth(toy, run):
     run("--benchmark", "toy.yaml", "--experiment_tag", "t")
     database = sqlite3.connect(toy.experiment("t") / "journal.sqlite")
@@ -259,6 +275,7 @@ def test_journal_is_the_only_truth(toy, run):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_unknown_price_is_unknown_and_cannot_be_capped(toy, run):
     (toy.folder / "table.csv").write_text(
         "x,instance_type,elapsed_s,loss\n" + "".join(f"{x},{t},{x + 1},{x}\n" for x in (1, 2) for t in TYPES)
@@ -286,6 +303,7 @@ def test_an_unknown_price_is_unknown_and_cannot_be_capped(toy, run):
 TYPES = ("ml.zz9.xlarge", "ml.m5.xlarge")
 
 
+@pytest.mark.slow
 def test_a_whole_per_job_level_reaches_the_script_whole(toy, run):
     toy.define(fidelity="{kind: per_job, argument: epochs, ladder: [1], full: 3}")
     code, _, _ = run("--benchmark", "toy.yaml", "--experiment_tag", "w", "--max_num_trials", "1")
@@ -293,6 +311,7 @@ def test_a_whole_per_job_level_reaches_the_script_whole(toy, run):
     assert [row["epoch"] for row in rows(toy.experiment("w") / "reports.csv")] == ["1", "2", "3"]
 
 
+@pytest.mark.slow
 def test_pauses_between_sessions_do_not_count_twice(toy, run):
     words = ("--benchmark", "toy.yaml", "--experiment_tag", "n", "--max_num_trials")
     run(*words, "1")
@@ -304,6 +323,7 @@ def test_pauses_between_sessions_do_not_count_twice(toy, run):
     assert 0.0 <= float(elapsed) < 0.6
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_does_not_change_the_exit_code(toy):
     words = [sys.executable, str(ROOT / "hpo_main.py"), "--benchmark", "toy.yaml", "--set", "arguments.fail_above=-1"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=toy.folder)

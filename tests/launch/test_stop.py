@@ -7,6 +7,8 @@ import pytest
 from launch.__main__ import main
 from tests.backends.tag_bench import TagBench, tag_bench, use
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def bench(monkeypatch, tmp_path):

@@ -38,6 +38,7 @@ arguments: {seconds: 0.0, fail_above: 9.0, instance_type: ml.m5.large}
 """
 
 
+@pytest.mark.slow
 def test_a_run_says_what_warm_instances_did(toy, run):
     text = (toy.folder / "toy.yaml").read_text().replace("arguments: {seconds: 0.0, fail_above: 9.0}\n", "")
     (toy.folder / "cloud.yaml").write_text(text + CLOUD)

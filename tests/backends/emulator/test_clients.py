@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 # A folder of tests is called like the SDK, so its being importable says nothing.
 _INSTALLED = {distribution.metadata["Name"] for distribution in importlib.metadata.distributions()}
 
@@ -48,7 +50,6 @@ def test_the_aws_command_line(bench, aws, tmp_path):
     assert bench.content("s3://bucket/cli/file.txt") == b"x" * 100
 
 
-@pytest.mark.slow
 @pytest.mark.skipif("sagemaker-train" not in _INSTALLED, reason="the SageMaker SDK is not installed")
 def test_the_sagemaker_sdk_s_model_trainer(bench, tmp_path):
     if bench.emulator.isolation == "none":
@@ -134,7 +135,6 @@ def test_many_jobs_at_once(started):
     check_load(started(), 60, 40)
 
 
-@pytest.mark.slow
 def test_five_hundred_jobs(started):
     bench = started()
     check_load(bench, 500, 100)

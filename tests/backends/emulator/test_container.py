@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SHOW = """
 import json, os
 ml = os.path.dirname(os.environ["SM_MODEL_DIR"])
@@ -304,7 +306,6 @@ def test_checkpoints_travel_both_ways(anywhere):
     assert anywhere.lines(name) == ["step-1", "written"]
 
 
-@pytest.mark.slow
 def test_requirements_are_installed_when_asked(started, tmp_path):
     package = tmp_path / "tiny"
     package.mkdir()

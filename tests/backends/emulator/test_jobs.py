@@ -8,6 +8,8 @@ from datetime import timedelta
 import pytest
 from botocore.exceptions import ClientError
 
+pytestmark = pytest.mark.slow
+
 
 def code(caught):
     return caught.value.response["Error"]["Code"], caught.value.response["Error"]["Message"]

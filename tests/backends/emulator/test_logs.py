@@ -9,6 +9,8 @@ from backends.emulator import ManualClock
 from backends.emulator.core.settings import Delays
 from backends.emulator.logs.store import LogStore
 
+pytestmark = pytest.mark.slow
+
 GROUP = "/aws/sagemaker/TrainingJobs"
 
 

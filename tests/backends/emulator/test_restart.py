@@ -17,6 +17,8 @@ from backends.common import process_tree
 from backends.emulator import Emulator
 from definitions.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 VERB = "import sys; from launch.verbs.emulate import main; sys.exit(main(sys.argv[1:]))"
 

@@ -10,6 +10,8 @@ from botocore.exceptions import ClientError
 
 from backends.emulator.s3.store import S3Store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def box(bench, request):

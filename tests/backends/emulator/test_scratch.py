@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 CODE = """
 import os, socket, tempfile
 folder = tempfile.mkdtemp(prefix="pymp-")

@@ -12,6 +12,8 @@ from botocore.exceptions import ClientError
 
 from definitions.instance_tables import load_tables
 
+pytestmark = pytest.mark.slow
+
 
 def call(bench, method, path, data=None, kind="application/json"):
     body = None if data is None else json.dumps(data).encode()

@@ -6,8 +6,9 @@ import pytest
 
 from backends.emulator.smoke import Account, Difference, compare, observe
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_two_emulators_are_observed_alike_and_a_fault_as_a_difference(started):
     seen = []
     for faults in (None, None, [{"kind": "throttle", "operation": "StopTrainingJob", "rate_per_s": 0.001, "burst": 2}]):

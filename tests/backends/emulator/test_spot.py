@@ -8,6 +8,8 @@ from botocore.exceptions import ClientError
 from backends.emulator import ManualClock
 from backends.emulator.core.settings import Delays
 
+pytestmark = pytest.mark.slow
+
 SPOT = {"EnableManagedSpotTraining": True, "stopping": {"MaxRuntimeInSeconds": 3600, "MaxWaitTimeInSeconds": 7200}}
 
 STEPS = """

@@ -13,6 +13,8 @@ from backends.common import process_tree
 from backends.emulator import ManualClock
 from backends.emulator.core.settings import Delays
 
+pytestmark = pytest.mark.slow
+
 STUBBORN = "trap '' TERM; (trap '' TERM; echo child $$; sleep 300) & echo ready; while :; do sleep 300; done"
 POLITE = "trap 'echo saving; echo w > $SM_MODEL_DIR/w; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
 

@@ -9,6 +9,8 @@ from backends.emulator import ManualClock
 from backends.emulator.core.settings import Delays
 from backends.emulator.training.warm_pools import LONGEST_CHAIN_S, WarmPool, WarmPools, match_key
 
+pytestmark = pytest.mark.slow
+
 KEEP = {"KeepAlivePeriodInSeconds": 600}
 REQUEST = {
     "RoleArn": "r",

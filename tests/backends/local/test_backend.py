@@ -5,9 +5,13 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+import pytest
+
 from backends.base import Backend, JobSpec
 from backends.local.backend import LocalBackend
 from tests.backends.contract import BackendContract
+
+pytestmark = pytest.mark.slow
 
 SCRIPTS = {
     "reports3": "from outrider_report import report\nfor epoch in (1, 2, 3):\n    report(epoch=epoch, loss=1 / epoch)\n",

@@ -21,6 +21,8 @@ from backends.failures import Cause, Outcome
 from tests.backends.contract import all_closed, check_order, closed, collect, of_job
 from tests.backends.local_bench import LocalBench, alive, zombies
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 
 STUBBORN = """

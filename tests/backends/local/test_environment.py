@@ -77,12 +77,14 @@ def test_the_users_own_variables_win() -> None:
     assert "OUTRIDER_CHECKPOINT_DIR" not in found
 
 
+@pytest.mark.slow
 def test_a_job_runs_in_its_own_folder_with_places_for_its_output(bench: LocalBench) -> None:
     code = "import os\nreport(cwd=os.getcwd(), there=[os.path.isdir(os.environ[n]) for n in ('SM_MODEL_DIR', 'SM_OUTPUT_DATA_DIR')])\n"
     found = bench.metrics_of(bench.job("one", code))
     assert found == [{"cwd": str(bench.folder / "experiment" / "jobs" / "one"), "there": [True, True]}]
 
 
+@pytest.mark.slow
 def test_a_checkpoint_is_gone_on_from_only_where_that_was_asked(bench: LocalBench) -> None:
     code = """
         from outrider_report import checkpoint_dir, resumed
@@ -121,6 +123,7 @@ def test_a_step_of_the_wall_clock_changes_no_duration() -> None:
     assert clock() - began == 3.0
 
 
+@pytest.mark.slow
 def test_durations_of_a_job_are_by_the_steady_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bench = LocalBench(tmp_path)
     events = bench.begin(bench.job("one", "import time\nreport(n=1)\ntime.sleep(0.3)\n"))
@@ -131,6 +134,7 @@ def test_durations_of_a_job_are_by_the_steady_clock(tmp_path: Path, monkeypatch:
     assert bench.backend.close() == []
 
 
+@pytest.mark.slow
 def test_the_end_of_a_process_is_noticed_without_pidfds_too(bench: LocalBench) -> None:
     import select
     import subprocess

@@ -19,6 +19,8 @@ from definitions.errors import UserError
 from tests.backends.contract import all_closed, closed, collect, of_job
 from tests.backends.local_bench import LocalBench
 
+pytestmark = pytest.mark.slow
+
 CORES = len(allowed_cores())
 ALL = f"local.{CORES}cpu"
 

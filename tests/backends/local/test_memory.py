@@ -13,6 +13,8 @@ from backends.failures import Cause, Outcome
 from tests.backends.contract import closed
 from tests.backends.local_bench import LocalBench
 
+pytestmark = pytest.mark.slow
+
 MIB = 2**20
 
 

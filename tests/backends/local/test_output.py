@@ -17,6 +17,8 @@ from backends.failures import Cause, Outcome
 from tests.backends.contract import all_closed, closed, collect, has, of_job
 from tests.backends.local_bench import LocalBench
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[LocalBench]:

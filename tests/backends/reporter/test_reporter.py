@@ -33,6 +33,7 @@ def lines_of(output: str, mark: str) -> list[dict[str, object]]:
     return [json.loads(line[len(mark) :]) for line in output.splitlines() if line.startswith(mark)]
 
 
+@pytest.mark.slow
 def test_a_report_carries_its_identity_and_times() -> None:
     before = time.time()
     first, second = lines_of(run("report(epoch=1, loss=0.5)\nreport(epoch=2, loss=0.25)\n"), REPORT_MARK)
@@ -43,6 +44,7 @@ def test_a_report_carries_its_identity_and_times() -> None:
     assert 0 < first["st_worker_time"] <= second["st_worker_time"] < 10.0  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_syne_tune_reads_the_reports_and_nothing_else() -> None:
     retrieve = pytest.importorskip("syne_tune.report").retrieve
     output = run("with phase('load'):\n    step(samples=8)\nreport(epoch=1, loss=float('nan'))\nreport(epoch=2, loss=0.5)\n")
@@ -56,6 +58,7 @@ def test_marks_are_those_that_the_parser_looks_for() -> None:
     assert (REPORT_MARK, SUMMARY_MARK) == (reports.REPORT_MARK, reports.SUMMARY_MARK)
 
 
+@pytest.mark.slow
 def test_what_is_printed_is_what_the_parser_finds() -> None:
     code = "for value in (1, 2.5, 'text', None, [1, {'a': 2}], True, float('inf')):\n    report(value=value)\nstep(3)\n"
     parser = ReportParser()
@@ -183,6 +186,7 @@ def test_phases_add_up_and_an_inner_one_is_not_counted_twice(monkeypatch: pytest
     }
 
 
+@pytest.mark.slow
 def test_start_up_counts_from_the_start_of_the_process() -> None:
     code = "import time\ntime.sleep(0.2)\nreport(n=1)\n"
     (line,), (summary,) = (lines_of(run(code), mark) for mark in (REPORT_MARK, SUMMARY_MARK))
@@ -191,12 +195,14 @@ def test_start_up_counts_from_the_start_of_the_process() -> None:
     assert abs(startup - line["st_worker_time"]) < 0.05  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_a_process_that_recorded_nothing_prints_nothing_and_a_forked_one_not_again() -> None:
     assert run("pass\n") == ""
     forked = run("import os, sys\nreport(n=1)\nif os.fork() == 0:\n    sys.exit(0)\nos.wait()\n")
     assert forked.count(SUMMARY_MARK) == 1
 
 
+@pytest.mark.slow
 def test_a_signal_handler_may_report_at_any_moment() -> None:
     code = (
         "import signal\n"
@@ -216,6 +222,7 @@ def test_a_replaced_standard_output_is_used(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out.startswith(REPORT_MARK)
 
 
+@pytest.mark.slow
 def test_lines_of_several_processes_do_not_mix() -> None:
     code = "import os\nfor n in range(3):\n    if os.fork() == 0:\n        break\nfor n in range(500):\n    report(n=n, text='x' * 500)\n"
     code += "if os.getpid() != 0:\n    try:\n        while True: os.wait()\n    except ChildProcessError: pass\n"

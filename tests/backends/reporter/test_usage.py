@@ -168,6 +168,7 @@ def run(code: str, **environment: str) -> dict[str, Any]:
     return parser.usage()
 
 
+@pytest.mark.slow
 def test_a_phase_that_computes_is_told_from_one_that_waits() -> None:
     code = """
         report(n=0)
@@ -186,6 +187,7 @@ def test_a_phase_that_computes_is_told_from_one_that_waits() -> None:
     assert 4e6 < usage["train"]["rss_bytes"]["mean"] <= usage["train"]["rss_bytes"]["peak"] < 100e6
 
 
+@pytest.mark.slow
 def test_processes_that_the_script_starts_count() -> None:
     code = """
         import subprocess, sys
@@ -199,6 +201,7 @@ def test_processes_that_the_script_starts_count() -> None:
     assert train["rss_bytes"]["peak"] > 50e6
 
 
+@pytest.mark.slow
 def test_writing_is_seen(tmp_path: Path) -> None:
     code = f"""
         report(n=0)
@@ -215,6 +218,7 @@ def test_writing_is_seen(tmp_path: Path) -> None:
     assert 4 * 2**20 < written < 20 * 2**20
 
 
+@pytest.mark.slow
 def test_it_can_be_turned_off_and_starts_with_the_first_call() -> None:
     count = "import threading\nbefore = threading.active_count()\nreport(n=0)\nassert [before, threading.active_count()] == {}\n"
     assert "usage" in run(count.format([1, 2]))
@@ -222,12 +226,14 @@ def test_it_can_be_turned_off_and_starts_with_the_first_call() -> None:
     assert "usage" in run(count.format([1, 2]), OUTRIDER_SAMPLING="nonsense")
 
 
+@pytest.mark.slow
 def test_it_never_delays_the_end() -> None:
     before = time.monotonic()
     run("report(n=0)\n", OUTRIDER_SAMPLING="100")
     assert time.monotonic() - before < 20.0
 
 
+@pytest.mark.slow
 def test_forked_processes_do_not_sample_and_do_not_hang() -> None:
     code = """
         report(n=0)
@@ -363,6 +369,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *d, unsigned *n, info_t *i) {
 """
 
 
+@pytest.mark.slow
 def test_the_calls_fit_a_library_of_c(tmp_path: Path) -> None:
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:

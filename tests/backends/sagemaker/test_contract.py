@@ -12,6 +12,8 @@ from backends.base import Backend, JobSpec
 from tests.backends.contract import BackendContract
 from tests.backends.sagemaker.cloud_bench import SPEED, CloudBench
 
+pytestmark = pytest.mark.slow
+
 
 class TestSageMakerContract(BackendContract):
     limit_s = 40.0 * SPEED

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
+
 from backends.emulator import Settings
 from backends.emulator.core.settings import Delays
 from backends.sagemaker.admin.iam_operations import CALLER
 from tests.backends.sagemaker.cloud_lab import M5, CloudLab
+
+pytestmark = pytest.mark.slow
 
 FAST = Settings(delays=Delays(checkpoint_sync_s=0.4))
 

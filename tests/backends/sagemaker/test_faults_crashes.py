@@ -21,6 +21,8 @@ from benchmarking.controller.retry_policy import RULES
 from tests.backends.fast_clock import FastClock
 from tests.backends.sagemaker.cloud_lab import CloudLab
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -93,7 +95,6 @@ def test_killed_between_a_creation_and_its_answer(tmp_path, monkeypatch):
         assert len(lab.jobs()) == 6
 
 
-@pytest.mark.slow
 def test_killed_before_a_creation(tmp_path, monkeypatch):
     """The intent is in the journal and the job is not there: it is made by the next controller, under the same name."""
     with CloudLab(tmp_path, monkeypatch) as lab:
@@ -142,7 +143,6 @@ sagemaker: {image: "image:1", bucket: bench}
 """
 
 
-@pytest.mark.slow
 def test_kill_9_at_ten_random_moments_of_forty_trials(tmp_path, monkeypatch):
     rng = random.Random(7)
     with CloudLab(tmp_path, monkeypatch, clock=FastClock(1.0)) as lab:

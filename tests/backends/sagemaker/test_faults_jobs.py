@@ -17,6 +17,8 @@ from benchmarking.controller.retry_policy import RULES
 from definitions.errors import UserError
 from tests.backends.sagemaker.cloud_lab import M5, SCRIPT, CloudLab
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
@@ -76,7 +78,6 @@ def test_the_failure_budget_stops_the_others_even_if_the_first_order_fails(tmp_p
         assert run.calls["StopTrainingJob"] == 6
 
 
-@pytest.mark.slow
 def test_what_nobody_may_stop_is_named(tmp_path, monkeypatch):
     faults = [{"kind": "error", "operation": "StopTrainingJob", "code": "AccessDeniedException", "message": "not you", "status": 403}]
     monkeypatch.setattr("backends.sagemaker.backend._CLOSE_WAIT_S", 2.0)
@@ -105,7 +106,6 @@ def test_an_experiment_that_may_not_look_stops_its_jobs_all_the_same(tmp_path, m
         assert [job["TrainingJobStatus"] for job in lab.jobs()] == ["Stopped"] * 3
 
 
-@pytest.mark.slow
 def test_stopped_or_deleted_by_somebody_else(tmp_path, monkeypatch):
     """Trial 0 is stopped from outside; trial 1 is stopped and deleted before anybody looks, and is lost, and run once more."""
     with CloudLab(tmp_path, monkeypatch) as lab:

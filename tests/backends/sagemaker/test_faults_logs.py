@@ -11,6 +11,8 @@ from definitions import strict_json
 from tests.backends.fast_clock import FastClock
 from tests.backends.sagemaker.cloud_lab import M5, CloudLab
 
+pytestmark = pytest.mark.slow
+
 SIXTY_LINES = """
 import time
 from outrider_report import report
@@ -45,7 +47,6 @@ def test_the_last_38_lines_of_60_arrive_30_seconds_after_the_stop(tmp_path, monk
         assert closed - ended >= 25
 
 
-@pytest.mark.slow
 def test_doubled_lines_reordered_pages_and_names_that_begin_alike(tmp_path, monkeypatch):
     """Twelve trials (so x-1 and x-11), two nodes that print the same, each line twice and out of order."""
     faults = [{"kind": "repeated_logs", "probability": 0.5}, {"kind": "reordered_logs", "seconds": 1.0}]

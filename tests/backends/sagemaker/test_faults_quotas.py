@@ -13,6 +13,8 @@ from benchmarking.controller.retry_policy import RULES
 from definitions.instances import price_of
 from tests.backends.sagemaker.cloud_lab import M5, M5X, CloudLab, quotas
 
+pytestmark = pytest.mark.slow
+
 NAME = "ml.m5.large for training job usage"
 
 
@@ -52,7 +54,6 @@ def test_stopping_jobs_hold_their_places(tmp_path, monkeypatch):
         assert refused == len(run.of("rejected")) <= 1
 
 
-@pytest.mark.slow
 def test_five_workers_where_two_may_run(tmp_path, monkeypatch):
     """The account's quota is lower than the workers asked for: all trials run, and the service is not asked in vain for each."""
     with CloudLab(tmp_path, monkeypatch, settings=Settings(quotas=quotas(m5=2))) as lab:
@@ -74,7 +75,6 @@ def test_a_quota_of_nothing_is_refused_before_anything_starts(tmp_path, monkeypa
         assert lab.jobs() == []
 
 
-@pytest.mark.slow
 def test_where_there_is_no_capacity_another_type_takes_over_and_is_what_is_paid_for(tmp_path, monkeypatch):
     """One refusal comes with the answer, one once the job is there; jobs that come later do not try again what has just failed."""
     faults = [

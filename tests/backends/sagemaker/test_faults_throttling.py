@@ -8,6 +8,8 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from backends.sagemaker.aws.clients import Clients
 from tests.backends.sagemaker.cloud_lab import CloudLab, per_trial
 
+pytestmark = pytest.mark.slow
+
 
 def quick(count, **trial):
     return [{"kind": "steps", "x": n / 100, **trial} for n in range(count)]
@@ -26,7 +28,6 @@ def test_32_jobs_at_once_where_two_a_second_are_taken(tmp_path, monkeypatch):
         assert sum(per_trial(run.calls, 32).values()) <= 6.0
 
 
-@pytest.mark.slow
 def test_thirty_percent_of_all_calls_are_throttled(tmp_path, monkeypatch):
     with CloudLab(tmp_path, monkeypatch, faults=[{"kind": "throttle", "probability": 0.3}], seed=3) as lab:
         run = lab.run(lab.definition(quick(5, steps=3), n_workers=5), check=False)
@@ -38,7 +39,6 @@ def test_thirty_percent_of_all_calls_are_throttled(tmp_path, monkeypatch):
         assert len(lab.jobs()) == 5
 
 
-@pytest.mark.slow
 def test_the_service_fails_every_third_create(tmp_path, monkeypatch):
     faults = [
         {
@@ -95,7 +95,6 @@ def test_a_job_that_fills_the_quota_itself_is_recognised_too(tmp_path, monkeypat
         assert len(lab.jobs()) == 2
 
 
-@pytest.mark.slow
 def test_a_job_that_exists_although_it_was_given_up_is_stopped(tmp_path, monkeypatch):
     """Its creation had its effect and was refused all the same, and when asked the service did not know it yet."""
     with CloudLab(tmp_path, monkeypatch) as lab:
@@ -153,7 +152,6 @@ def test_expired_credentials_pause_and_fail_nothing(tmp_path, monkeypatch):
         assert any("credentials are not accepted" in note and "goes on by itself" in note for note in run.notes)
 
 
-@pytest.mark.slow
 def test_a_token_that_expires_before_the_first_upload(tmp_path, monkeypatch):
     monkeypatch.setattr("backends.sagemaker.aws.call_queue._CREDENTIALS_PAUSE_S", 0.5)
     faults = [{"kind": "expired_token", "operation": "PutObject", "times": 2}]

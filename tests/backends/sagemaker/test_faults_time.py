@@ -8,6 +8,8 @@ from backends.emulator import Settings
 from backends.emulator.core.settings import Delays
 from tests.backends.sagemaker.cloud_lab import CloudLab
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_service_s_clock_is_four_minutes_ahead(tmp_path, monkeypatch):
     with CloudLab(tmp_path, monkeypatch, faults=[{"kind": "clock_ahead", "seconds": 240}]) as lab:
@@ -26,7 +28,6 @@ def test_the_service_s_clock_is_four_minutes_ahead(tmp_path, monkeypatch):
         assert all(0 <= body["elapsed_s"] < 120 for body in run.of("reported"))
 
 
-@pytest.mark.slow
 def test_a_clock_ahead_with_the_next_controller(tmp_path, monkeypatch):
     """It did not make the job itself, and learns the difference from the job's creation, whose time the journal has."""
 
@@ -83,7 +84,6 @@ def test_spot_instances_go_at_steps_3_and_7(tmp_path, monkeypatch):
         )
 
 
-@pytest.mark.slow
 def test_no_spot_capacity_within_max_wait_is_tried_again(tmp_path, monkeypatch):
     import dataclasses
 
@@ -104,7 +104,6 @@ def test_no_spot_capacity_within_max_wait_is_tried_again(tmp_path, monkeypatch):
         assert run.result.state.counted_failures == 0
 
 
-@pytest.mark.slow
 def test_an_internal_error_that_the_service_itself_makes_good(tmp_path, monkeypatch):
     """A second life within the same job: one start, its reports with its own number, nothing retried by us."""
     faults = [{"kind": "internal_error", "at_step": 2, "times": 1}]

@@ -19,6 +19,8 @@ from backends.sagemaker.warm_pool import WarmPoolBackend
 from tests.backends.contract import all_closed, closed, collect, has, of_job
 from tests.backends.sagemaker.cloud_bench import SPEED, CloudBench
 
+pytestmark = pytest.mark.slow
+
 M5 = ("ml.m5.large", 1)
 COLD_S, WARM_S = 10.0, 0.5
 LIMIT_S = 60.0 * SPEED

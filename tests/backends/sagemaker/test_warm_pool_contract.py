@@ -13,6 +13,8 @@ from backends.emulator.core.settings import TRAINING_QUOTA, WARM_POOL_QUOTA
 from tests.backends.contract import BackendContract
 from tests.backends.sagemaker.cloud_bench import SPEED, CloudBench
 
+pytestmark = pytest.mark.slow
+
 
 class TestWarmPoolContract(BackendContract):
     limit_s = 40.0 * SPEED

@@ -15,6 +15,8 @@ from definitions.schema import BenchmarkDefinition
 from tests.backends.sagemaker.cloud_bench import CloudBench
 from tests.benchmarking.experiments import Killed, MemoryJournal, tuner
 
+pytestmark = pytest.mark.slow
+
 TYPES = ("ml.m5.large", "ml.m5.xlarge")
 PREFIX = "bench"
 

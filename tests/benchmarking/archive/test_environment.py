@@ -8,6 +8,8 @@ import pytest
 from benchmarking.archive.environment import describe_environment
 from definitions import strict_json
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def repository(tmp_path):

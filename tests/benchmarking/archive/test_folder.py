@@ -11,6 +11,8 @@ from definitions.errors import UserError
 from definitions.resolve import resolve_python
 from definitions.schema import BenchmarkDefinition
 
+pytestmark = pytest.mark.slow
+
 EMULATED = {"AWS_ENDPOINT_URL": "http://127.0.0.1:5000"}
 
 

@@ -246,6 +246,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_keeps_what_was_committed(path):
     """The file-size limit of the process stands for the disk: a write fails in the middle, as it does there."""
     run = subprocess.run([sys.executable, "-c", FULL_DISK, str(path)], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)

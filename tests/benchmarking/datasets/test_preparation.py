@@ -123,6 +123,7 @@ def test_whoever_loses_the_race_takes_the_winners(tmp_path, monkeypatch):
     assert len(list(made.path.rglob("*.jpg"))) == 40
 
 
+@pytest.mark.slow
 def test_two_processes_may_race(tmp_path):
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
         paths = {future.result().path for future in [pool.submit(prepare, "a", spec(), cache=tmp_path) for _ in range(2)]}

@@ -16,6 +16,8 @@ from benchmarking.datasets.s3target import upload
 from definitions.errors import OutriderError, UserError
 from definitions.schema import ImagesDataset, PathDataset, S3Dataset
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 
 

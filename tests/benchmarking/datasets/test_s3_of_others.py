@@ -13,6 +13,8 @@ from benchmarking.datasets.s3target import first_object, list_objects, put_objec
 from definitions.errors import UserError
 from definitions.schema import S3Dataset
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module", params=["localbucket", "moto"])
 def target(request, tmp_path_factory):

@@ -145,6 +145,7 @@ class TestOnSageMaker:
     def keys(target):
         return [one["Key"] for one in target.client().list_objects_v2(Bucket="bucket", Prefix="outrider/").get("Contents", [])]
 
+    @pytest.mark.slow
     def test_generated_and_own_folders_are_uploaded_once_and_channels_get_their_uri(self, tmp_path, target):
         own = tmp_path / "own"
         own.mkdir()
@@ -167,6 +168,7 @@ class TestOnSageMaker:
         assert len([key for key in keys if key.endswith("/complete.json")]) == 2
         assert len([key for key in keys if key.endswith(".jpg")]) == 9
 
+    @pytest.mark.slow
     def test_a_sample_is_a_manifest_that_all_configurations_share(self, tmp_path, target):
         fidelity = {"kind": "per_job", "argument": "fraction", "ladder": [0.1, 0.3], "full": 1.0}
         files = {**FILES, "samples": 20}
@@ -189,6 +191,7 @@ class TestOnSageMaker:
         assert small.startswith("s3://bucket/outrider/datasets/samples/0.1-s3-r0-")
         assert small.endswith(".manifest")
 
+    @pytest.mark.slow
     def test_a_data_set_of_ones_own_in_s3_is_looked_for_where_the_jobs_are(self, tmp_path, target):
         made = benchmark(datasets={"d": {"type": "s3", "uri": "s3://bucket/none/"}}, inputs={"train": InputChannel()})
         with pytest.raises(UserError, match="no object under this prefix"), Inputs(made, "sagemaker", tmp_path, target=target):
@@ -199,6 +202,7 @@ class TestOnSageMaker:
         with pytest.raises(UserError, match="data sets files have to be in S3"), Inputs(made, "sagemaker", tmp_path):
             pass
 
+    @pytest.mark.slow
     def test_what_a_script_reads_itself_cannot_be_sampled_for_it(self, tmp_path, target):
         made = benchmark(datasets={"files": FILES}, inputs={"train": InputChannel(sampled=True, ingestion="s3_map")})
         with pytest.raises(UserError, match="sampled, with ingestion s3_map"), Inputs(made, "sagemaker", tmp_path, target=target):

@@ -333,6 +333,7 @@ def local(tmp_path):
     backend.close()
 
 
+@pytest.mark.slow
 def test_random_search_on_this_machine(local):
     space = {"x": randint(0, 99), "epochs": 3}
     tuner = tune(local, RandomSearch(space, metrics=["loss"], do_minimize=True, random_seed=1), trials=4, n_workers=2)
@@ -344,6 +345,7 @@ def test_random_search_on_this_machine(local):
     assert not any(path.is_dir() and any(path.iterdir()) for path in (folder / "checkpoints").glob("*"))
 
 
+@pytest.mark.slow
 def test_asha_and_a_pause_on_this_machine(local):
     scheduler = ASHA(
         {"x": randint(0, 99), "epochs": EPOCHS}, metric="loss", do_minimize=True, time_attr="epoch", max_t=EPOCHS, random_seed=1
@@ -356,6 +358,7 @@ def test_asha_and_a_pause_on_this_machine(local):
     assert any(len(seen) < EPOCHS for seen in epochs.values())
 
 
+@pytest.mark.slow
 def test_pause_and_resume_on_this_machine_goes_on_from_the_checkpoint(local):
     resume = TrialSuggestion.resume_suggestion(0)
     scheduler = Scripted([fresh(5), fresh(6), resume], {(0, 2): SchedulerDecision.PAUSE})
@@ -367,6 +370,7 @@ def test_pause_and_resume_on_this_machine_goes_on_from_the_checkpoint(local):
     assert resumed_from is None or resumed_from >= 2
 
 
+@pytest.mark.slow
 def test_a_failing_script_shows_its_log(tmp_path, local):
     (tmp_path / "train.py").write_text("raise ValueError('no such luck')\n")
     with pytest.raises(ValueError, match="Trial - 0 failed"):
@@ -374,6 +378,7 @@ def test_a_failing_script_shows_its_log(tmp_path, local):
     assert "ValueError: no such luck" in "".join(local.stdout(0))
 
 
+@pytest.mark.slow
 def test_the_loop_hears_of_an_end_at_once(local):
     space = {"x": randint(0, 9), "epochs": 1}
     started = time.monotonic()
@@ -387,10 +392,11 @@ def test_unknown_names_are_told():
     backend = OutriderBackend(definition(script="f.py"), "simulated", make_backend=MakeCurves())
     with pytest.raises(UserError, match="there is no folder for logs"):
         backend.start_trial({"x": 1})
-    with pytest.raises(UserError, match="there is no such back-end"):
+    with pytest.raises(UserError, match="there is no back-end 'sagemkaer'"):
         OutriderBackend(definition(), "sagemkaer")
 
 
+@pytest.mark.slow
 def test_the_package_is_imported_without_syne_tune():
     code = "import sys, benchmarking.syne_tune_adapter, benchmarking.syne_tune_adapter.record; print('syne_tune' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).resolve().parents[3], capture_output=True, text=True, check=True)

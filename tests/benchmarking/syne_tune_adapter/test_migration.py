@@ -11,6 +11,8 @@ import pytest
 
 from benchmarking.methods.registry import known_methods
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "migration.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)( then)?\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

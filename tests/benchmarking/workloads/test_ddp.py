@@ -30,6 +30,7 @@ def two_ranks(tmp_path_factory):
     return ran.stdout, folder
 
 
+@pytest.mark.slow
 def test_each_rank_reports_its_half_under_its_rank(two_ranks):
     found = reports(two_ranks[0])
     assert sorted((one["outrider_rank"], one["epoch"]) for one in found) == [(0, 1), (0, 2), (1, 1), (1, 2)]
@@ -42,6 +43,7 @@ def test_each_rank_reports_its_half_under_its_rank(two_ranks):
     assert {rank: summary["samples"] for rank, summary in summaries(two_ranks[0]).items()} == {0: 600, 1: 600}
 
 
+@pytest.mark.slow
 def test_only_rank_0_is_delivered(two_ranks):
     parser = ReportParser()
     delivered = parser.feed(two_ranks[0].encode())
@@ -50,6 +52,7 @@ def test_only_rank_0_is_delivered(two_ranks):
     assert parser.counts.alien == 0
 
 
+@pytest.mark.slow
 def test_two_ranks_learn_what_one_learns_with_twice_the_batch(capfd, two_ranks):
     """Same samples in each step, so the same averaged gradient: 2 ranks x 50 is 1 x 100."""
     ddp.main(["--epochs", "2", "--samples", "600", "--hidden", "16", "--batch_size", "100"], {"OUTRIDER_CORES": "1"})
@@ -58,6 +61,7 @@ def test_two_ranks_learn_what_one_learns_with_twice_the_batch(capfd, two_ranks):
     assert [one["loss"] for one in alone] == pytest.approx([one["loss"] for one in together], rel=1e-4)
 
 
+@pytest.mark.slow
 def test_it_goes_on_from_rank_0s_checkpoint_with_another_number_of_ranks(capfd, monkeypatch, two_ranks):
     monkeypatch.setenv("OUTRIDER_CHECKPOINT_DIR", str(two_ranks[1]))
     ddp.main(["--epochs", "3", *map(str, SMALL)], {"OUTRIDER_CORES": "1"})
@@ -101,6 +105,7 @@ def test_one_host_needs_no_port_and_stays_on_the_loopback(tmp_path):
     assert variables["GLOO_SOCKET_IFNAME"] == ("lo0" if sys.platform == "darwin" else "lo")
 
 
+@pytest.mark.slow
 def test_two_hosts_meet_at_the_master(capfd, monkeypatch):
     """The first host's rank is this process; the second host's launcher runs as SageMaker starts it."""
     with socket.socket() as free:
@@ -135,12 +140,14 @@ def test_two_hosts_meet_at_the_master(capfd, monkeypatch):
 FAILS = "import os, sys, time\nif os.environ['RANK'] == '1': sys.exit(7)\ntime.sleep(60)\n"
 
 
+@pytest.mark.slow
 def test_a_rank_that_fails_ends_the_others():
     started = time.monotonic()
     assert ddp.launch([sys.executable, "-c", FAILS], [{**os.environ, "RANK": str(rank)} for rank in range(3)]) == 7
     assert time.monotonic() - started < 20
 
 
+@pytest.mark.slow
 def test_told_to_end_it_ends_its_ranks(tmp_path):
     code = (
         f"import sys; sys.path[:0] = [{str(ROOT / 'backends' / 'reporter')!r}, {str(WORKLOADS)!r}]\nimport ddp\n"

@@ -16,6 +16,7 @@ def run(capfd, *arguments, environ=None):
     return cut(reports(capfd.readouterr().out))
 
 
+@pytest.mark.slow
 def test_as_a_job_it_reports_every_epoch_and_its_phases(tmp_path):
     ran = program("digits.py", "--epochs", 3, "--hidden", 32, OUTRIDER_CORES="1", OUTRIDER_CHECKPOINT_DIR=str(tmp_path / "c"))
     assert ran.returncode == 0, ran.stderr

@@ -19,6 +19,7 @@ def run(capfd, tmp_path, *arguments, **environ):
     return reports(capfd.readouterr().out)[0]
 
 
+@pytest.mark.slow
 def test_as_a_job_it_reports_once_with_phases_rows_and_bytes(tmp_path):
     ran = program("gbm.py", "--rows", 20000, "--trees", 5, "--fraction", 0.5, OUTRIDER_CACHE=str(tmp_path))
     assert ran.returncode == 0, ran.stderr
@@ -32,6 +33,7 @@ def test_as_a_job_it_reports_once_with_phases_rows_and_bytes(tmp_path):
     assert summary["phases_s"]["train"] == pytest.approx(found["train_s"], abs=0.05)
 
 
+@pytest.mark.slow
 def test_more_data_help_and_the_test_rows_stay_the_same(capfd, tmp_path):
     asked = ("--rows", 20000, "--trees", 12)
     small, whole = run(capfd, tmp_path, *asked, "--fraction", 0.02), run(capfd, tmp_path, *asked)
@@ -68,6 +70,7 @@ def test_the_least_possible_error_is_as_documented():
     assert ((height > 0) != y).mean() == pytest.approx(0.157, abs=0.012)
 
 
+@pytest.mark.slow
 def test_a_channel_wins_over_the_generated_table(capfd, tmp_path):
     folder = tmp_path / "channel"
     folder.mkdir()

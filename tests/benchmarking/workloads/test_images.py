@@ -55,6 +55,7 @@ def labels(samples):
 EXPECTED = {f"{index:06d}": index % 2 for index in range(SAMPLES)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["files", "shards"])
 @pytest.mark.parametrize(
     ("ingestion", "workers"), [("local", 2), ("s3_map", 0), ("s3_map", 2), ("s3_iterable", 0), ("s3_iterable", 2), ("boto3", 0)]
@@ -69,11 +70,13 @@ def test_every_reader_gives_each_sample_once(s3_only, ingestion, layout, workers
     assert {tuple(image.shape) for _, image, _ in samples} == {(32, 32, 3)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["files", "shards"])
 def test_fsspec_reads_both_layouts(world, layout):
     assert labels(read(Channel(str(world[0][layout].path), "fsspec", layout), {})) == EXPECTED
 
 
+@pytest.mark.slow
 def test_images_are_the_same_through_s3_and_from_disk(s3_only):
     sets, environment = s3_only
     local = {key: image for key, image, _ in read(Channel(str(sets["files"].path), "files", "files"), {})}
@@ -81,6 +84,7 @@ def test_images_are_the_same_through_s3_and_from_disk(s3_only):
     assert all((local[key] == remote[key]).all() for key in EXPECTED)
 
 
+@pytest.mark.slow
 def test_each_epoch_has_its_own_order(world):
     channel = Channel(str(world[0]["shards"].path), "webdataset", "shards")
     first, second, again = (list(labels(read(channel, {}, epoch=epoch))) for epoch in (0, 1, 0))
@@ -89,6 +93,7 @@ def test_each_epoch_has_its_own_order(world):
     assert sorted(first) == sorted(second)
 
 
+@pytest.mark.slow
 def test_pipe_reads_archives_that_follow_each_other_from_a_fifo(world, tmp_path):
     shards = sorted(world[0]["shards"].path.iterdir())
     assert len(shards) > 1
@@ -107,6 +112,7 @@ def test_pipe_reads_archives_that_follow_each_other_from_a_fifo(world, tmp_path)
     assert labels(samples) == EXPECTED
 
 
+@pytest.mark.slow
 def test_every_reader_in_the_ingestion_table_exists(world):
     for entry in INGESTIONS.values():
         for layout, reader in entry.layouts.items():
@@ -140,6 +146,7 @@ def test_about_a_tenth_is_held_out():
     assert sum(held_out(f"{index:06d}") for index in range(2000)) == pytest.approx(200, abs=40)
 
 
+@pytest.mark.slow
 def test_boto3_connects_anew_after_a_fork(s3_only):
     store = Boto3(s3_only[0]["files"].uri)
     assert len(store.names()) == SAMPLES
@@ -149,6 +156,7 @@ def test_boto3_connects_anew_after_a_fork(s3_only):
     assert store._client is not before
 
 
+@pytest.mark.slow
 def test_script_runs_alone(world, tmp_path):
     sets, environment = world
     command = [sys.executable, str(ROOT / "benchmarking" / "workloads" / "image_ingestion.py")]

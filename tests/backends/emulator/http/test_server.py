@@ -9,6 +9,8 @@ import pytest
 from backends.emulator.http.messages import Response
 from backends.emulator.http.server import HttpServer
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def port():

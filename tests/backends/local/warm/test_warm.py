@@ -30,6 +30,8 @@ from tests.backends.local.test_backend import TestLocalBackend as _ColdContract
 from tests.backends.local.test_ending import CONTROLLER, ROOT, STUBBORN, gone_within
 from tests.backends.local_bench import LocalBench, alive, zombies
 
+pytestmark = pytest.mark.slow
+
 HEAVY = """
 import os
 BY = os.getpid()

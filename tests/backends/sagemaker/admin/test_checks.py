@@ -224,6 +224,7 @@ def checked(started, found=None, backend="sagemaker", types=("ml.m5.large",), **
     return {check.name: check for check in result}, clients
 
 
+@pytest.mark.slow
 def test_a_complete_account_is_ready(start, tmp_path):
     started = start()
     started[0].put("photos/1.jpg")
@@ -235,6 +236,7 @@ def test_a_complete_account_is_ready(start, tmp_path):
     assert clients.counts["PutObject"] == clients.counts["DeleteObject"] == 1
 
 
+@pytest.mark.slow
 def test_quotas_are_found_on_later_pages_and_only_as_far_as_needed(start, tmp_path):
     started = start(quotas={"ml.m5.large for training job usage": 3, "*": 1})
     found, clients = checked(started, definition(tmp_path))
@@ -246,6 +248,7 @@ def test_quotas_are_found_on_later_pages_and_only_as_far_as_needed(start, tmp_pa
     assert found["price of ml.zz9.large"].verdict == "warning"
 
 
+@pytest.mark.slow
 def test_spot_and_warm_pools_have_quotas_of_their_own(start, tmp_path):
     started = start(quotas={"* for spot training job usage": 0, "* for training warm pool usage": 0, "*": 9})
     found, _ = checked(started, definition(tmp_path, {"spot": True}))
@@ -257,6 +260,7 @@ def test_spot_and_warm_pools_have_quotas_of_their_own(start, tmp_path):
     assert found["quota: ml.m5.large for training warm pool usage"].verdict == "warning"
 
 
+@pytest.mark.slow
 def test_fallback_types_are_checked_and_may_lack(start, tmp_path):
     started = start(quotas={"ml.g5.xlarge for *": 0, "*": 9})
     found, _ = checked(started, definition(tmp_path, {"fallback_instance_types": ["ml.g5.xlarge"]}))
@@ -264,6 +268,7 @@ def test_fallback_types_are_checked_and_may_lack(start, tmp_path):
     assert (check.verdict, check.found) == ("warning", "0 instances: no job falls back to it")
 
 
+@pytest.mark.slow
 def test_throttled_calls_are_made_again(start, tmp_path, monkeypatch):
     hasten(monkeypatch)
     started = start(faults=[{"kind": "throttle", "operation": "*", "probability": 0.5}])
@@ -271,6 +276,7 @@ def test_throttled_calls_are_made_again(start, tmp_path, monkeypatch):
     assert [check for check in found.values() if check.verdict in ("failed", "unknown")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("operation", "name", "verdict"),
     [
@@ -290,6 +296,7 @@ def test_what_is_not_allowed_is_said_and_the_rest_is_checked(start, tmp_path, op
     assert others == {"ok"}
 
 
+@pytest.mark.slow
 def test_an_expired_token_ends_the_checks_at_once(start, tmp_path):
     started = start(faults=[{"kind": "expired_token"}])
     found, clients = checked(started, definition(tmp_path))
@@ -300,6 +307,7 @@ def test_an_expired_token_ends_the_checks_at_once(start, tmp_path):
     assert sum(clients.counts.values()) == 1
 
 
+@pytest.mark.slow
 def test_a_token_that_expires_in_between_is_said(start, tmp_path):
     started = start(faults=[{"kind": "expired_token", "after": 1}])
     found, _ = checked(started, definition(tmp_path))
@@ -307,6 +315,7 @@ def test_a_token_that_expires_in_between_is_said(start, tmp_path):
     assert found["credentials"].verdict == "ok"
 
 
+@pytest.mark.slow
 def test_what_the_definition_lacks_is_said_beside_the_rest(start, tmp_path):
     started = start()
     found, _ = checked(started, definition(tmp_path, {"framework_version": "0.1"}))
@@ -316,6 +325,7 @@ def test_what_the_definition_lacks_is_said_beside_the_rest(start, tmp_path):
     assert found["instance type local.1cpu"].verdict == "failed"
 
 
+@pytest.mark.slow
 def test_only_problems_are_returned_before_a_first_start(start, tmp_path):
     started = start(quotas={"*": 1})
     bench, clients = started

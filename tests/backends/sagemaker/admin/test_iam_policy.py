@@ -98,6 +98,7 @@ def test_who_may_take_a_role(document, trusts):
     assert trusts_sagemaker(document) is trusts
 
 
+@pytest.mark.slow
 def test_the_table_has_every_call_that_stop_clean_and_doctor_make(monkeypatch, tmp_path):
     with tag_bench() as emulator:
         use(monkeypatch, emulator.environment, tmp_path)

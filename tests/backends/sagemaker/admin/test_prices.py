@@ -138,6 +138,7 @@ def emulator():
         yield running
 
 
+@pytest.mark.slow
 def test_the_emulators_prices_are_those_of_the_shipped_table(emulator, monkeypatch, tmp_path):
     monkeypatch.setenv("OUTRIDER_PRICES", str(tmp_path / "none.csv"))
     found, skipped = prices(emulator.client("pricing"))
@@ -145,6 +146,7 @@ def test_the_emulators_prices_are_those_of_the_shipped_table(emulator, monkeypat
     assert (found, skipped) == (shipped, 0)
 
 
+@pytest.mark.slow
 def test_a_throttled_question_is_asked_again(emulator, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "emulated")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "emulated")
@@ -156,6 +158,7 @@ def test_a_throttled_question_is_asked_again(emulator, monkeypatch):
     assert (len(found.rows), len(waits), clients.counts["GetProducts"]) == (1, 2, 3)
 
 
+@pytest.mark.slow
 def test_a_refusal_says_which_permission_is_needed(emulator):
     emulator.add_faults([{"kind": "error", "operation": "GetProducts", "code": "AccessDeniedException", "status": 400}])
     with pytest.raises(CloudError, match="pricing:GetProducts"):

@@ -13,6 +13,8 @@ from backends.sagemaker.admin.tagged_jobs import check_tag
 from definitions.errors import UserError
 from tests.backends.tag_bench import TagBench, hasten, tag_bench, use
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def bench(monkeypatch, tmp_path):

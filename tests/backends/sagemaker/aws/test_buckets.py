@@ -38,6 +38,7 @@ def test_a_bucket_of_somebody_else_is_refused():
     assert not ensure_bucket(raced, "ours", "eu-west-1")
 
 
+@pytest.mark.slow
 def test_a_bucket_is_made_once(client):
     assert ensure_bucket(client, "fresh-bucket", "us-east-1")
     assert not ensure_bucket(client, "fresh-bucket", "us-east-1")

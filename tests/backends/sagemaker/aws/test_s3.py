@@ -20,6 +20,7 @@ def test_uris_and_prefixes():
     assert s3.joined("", "/a/", "b/c") == "a/b/c/"
 
 
+@pytest.mark.slow
 def test_pages_and_batches_of_a_thousand(client):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: client.put_object(Bucket="bucket", Key=f"many/{number}"), range(1005)))
@@ -31,6 +32,7 @@ def test_pages_and_batches_of_a_thousand(client):
         s3.delete_prefix(client, "bucket", "")
 
 
+@pytest.mark.slow
 def test_a_missing_bucket_is_the_users_to_mend(client):
     with pytest.raises(UserError, match="NoSuchBucket") as caught:
         s3.put(client, "no-such-bucket", "key", b"content")

@@ -188,6 +188,7 @@ def emulator():
         yield running
 
 
+@pytest.mark.slow
 def test_the_same_content_is_uploaded_once(emulator, source):
     client = emulator.client("s3")
     counted = Counted(client)
@@ -201,6 +202,7 @@ def test_the_same_content_is_uploaded_once(emulator, source):
     assert gzip.decompress(content) == gzip.decompress(archive(pack(source)))
 
 
+@pytest.mark.slow
 def test_an_upload_that_was_cut_short_is_made_anew(emulator, source):
     write(source, {"train.py": "print('cut short')\n"})
     client = emulator.client("s3")
@@ -213,6 +215,7 @@ def test_an_upload_that_was_cut_short_is_made_anew(emulator, source):
     assert counted.calls == ["HeadObject", "PutObject", "PutObject", "PutObject"]
 
 
+@pytest.mark.slow
 def test_arguments_are_a_file_of_the_job(emulator):
     client = emulator.client("s3")
     uri = upload_arguments("train.py", ["--x", "é\n"], client, "bucket", "/outrider/", "tag/demo", "demo-t1-a1")

@@ -16,6 +16,8 @@ import pytest
 
 from backends.sagemaker.code.packing import ARCHIVE, START, pack
 
+pytestmark = pytest.mark.slow
+
 SHOW = "import json, os, sys; print(json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]))\n"
 
 

@@ -9,6 +9,8 @@ from backends.emulator import Emulator, Settings
 from backends.sagemaker.code.packing import pack
 from backends.sagemaker.code.upload import fits, upload_arguments, upload_code
 
+pytestmark = pytest.mark.slow
+
 ENTRY = ["/bin/sh", "-c", 'exec "$(command -v python3 || command -v python)" /opt/ml/input/data/code/outrider_start.py "$@"', "outrider"]
 
 

@@ -11,6 +11,8 @@ from backends.sagemaker.aws.errors import CloudError, FailureKind
 from backends.sagemaker.jobs.checkpoints import S3Checkpoints, WaitingCheckpoints
 from tests.backends.tag_bench import hasten
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def store(client, request):

@@ -181,6 +181,7 @@ def emulator():
         yield running
 
 
+@pytest.mark.slow
 def test_the_default_bucket_is_the_sdks_and_is_made_where_it_is_missing(emulator, monkeypatch):
     for name, value in emulator.environment.items():
         monkeypatch.setenv(name, value)

@@ -10,6 +10,8 @@ from benchmarking.forecasting.past_jobs import calibration_of
 from definitions.errors import UserError
 from launch.__main__ import main
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """\
 import argparse, time
 parser = argparse.ArgumentParser()

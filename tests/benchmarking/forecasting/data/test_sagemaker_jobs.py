@@ -107,6 +107,7 @@ def emulated():
         yield emulator, names
 
 
+@pytest.mark.slow
 def test_jobs_that_really_ran_are_forecast_with_the_phases_of_their_reporters(emulated):
     emulator, names = emulated
     logs = emulator.client("logs")
@@ -130,6 +131,7 @@ def test_jobs_that_really_ran_are_forecast_with_the_phases_of_their_reporters(em
     assert found["total_s"].median > found["train_s"].median
 
 
+@pytest.mark.slow
 def test_the_command_asks_the_endpoint_of_the_environment(emulated, monkeypatch, capsys):
     from launch.verbs.forecast import main
 

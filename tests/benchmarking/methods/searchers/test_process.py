@@ -22,6 +22,8 @@ from definitions.valid import parse_rule
 from tests.benchmarking.experiments import MemoryJournal
 from tests.benchmarking.methods.method_experiments import Curves, benchmark, experiment
 
+pytestmark = pytest.mark.slow
+
 SPACE = SearchSpace.parse({"b": {"uniform": [0, 1]}, "a": {"choice": ["u", "v", None]}, "c": 3})
 SPEC = SearcherSpec("GP", SPACE, 7, {"candidates": 50, "max_points": 100}, (parse_rule("b < 0.9"),), None)
 SLOW = """

@@ -154,6 +154,7 @@ def test_resume_after_a_kill_at_many_records_ends_in_the_same_journal(method, tm
     assert other.rows != whole.rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["BO", "MOBSTER"])
 def test_gaussian_processes_find_what_random_search_does_not(method):
     best = {}
