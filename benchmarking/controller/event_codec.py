@@ -1,14 +1,64 @@
-"""Back-end events and suggestions as journal records, and events back: the one place that knows both forms."""
+"""Back-end events and suggestions as journal records, and back: the one place that knows both forms.
+
+A record's kind is the name of the event's class in lower case, its body the event's fields but for the time, which the record has.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+import enum
+import operator
+import types
+import typing
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
-from backends.failures import Cause, Outcome
+from backends.events import Event
 from benchmarking.controller.journal import Record
 from benchmarking.controller.method import Suggestion
+
+_ADDED_LATER = frozenset({("Reported", "incarnation"), ("Reported", "rank"), ("Closed", "instance_type")})
+"""Fields that are left out at their default, as they were before there were any."""
+
+
+Convert = Callable[[Any], Any]
+
+
+class _Form:
+    """How the events of a class are written: their fields, and what of them is not written as it is."""
+
+    def __init__(self, event_class: type[Event]) -> None:
+        hints = typing.get_type_hints(event_class)
+        fields = [field for field in dataclasses.fields(event_class) if field.name != "at"]
+        converters = {field.name: _converters(hints[field.name]) for field in fields}
+        self.event_class = event_class
+        self.kind = event_class.__name__.lower()
+        self.names = tuple(field.name for field in fields)
+        # With "at", as a getter of one name gives no tuple.
+        self.values = operator.attrgetter(*self.names, "at")
+        self.encoders = [(name, encode) for name, (encode, _) in converters.items() if encode is not None]
+        self.decoders = [(name, decode) for name, (_, decode) in converters.items() if decode is not None]
+        self.left_out = [(field.name, field.default) for field in fields if (event_class.__name__, field.name) in _ADDED_LATER]
+
+
+def _converters(hint: Any) -> tuple[Convert | None, Convert | None]:
+    """Return how a value of a type becomes JSON and how it comes back, None where it is JSON."""
+    optional = isinstance(hint, types.UnionType)
+    kind = next(one for one in typing.get_args(hint) if one is not type(None)) if optional else hint
+    origin = typing.get_origin(kind) or kind
+    if isinstance(origin, type) and issubclass(origin, enum.StrEnum):
+        return (_unless_none(str), _unless_none(origin)) if optional else (str, origin)
+    if origin is tuple:
+        return list, tuple
+    return (dict, None) if origin is Mapping else (None, None)
+
+
+def _unless_none(convert: Convert) -> Convert:
+    return lambda value: None if value is None else convert(value)
+
+
+_FORMS: Mapping[type[Event], _Form] = {event_class: _Form(event_class) for event_class in Event.__subclasses__()}
+_FORM_OF_KIND: Mapping[str, _Form] = {form.kind: form for form in _FORMS.values()}
 
 
 def suggestion_body(suggestion: Suggestion | None, skipped: int, last_reason: str, evaluation: int, block_of: int | None) -> dict[str, Any]:
@@ -45,96 +95,26 @@ def recorded_suggestion(body: Mapping[str, Any]) -> Suggestion | None:
 
 
 def event_record(event: Event) -> tuple[str, dict[str, Any]]:
-    """Return the record kind and body of an event."""
-    match event:
-        case Reported():
-            body: dict[str, Any] = {
-                "job": event.job,
-                "sequence": event.sequence,
-                "elapsed_s": event.elapsed_s,
-                "metrics": dict(event.metrics),
-            }
-            if event.incarnation:
-                body["incarnation"] = event.incarnation
-            return "reported", body
-        case Accepted():
-            return "accepted", {"job": event.job}
-        case Started():
-            return "started", {"job": event.job}
-        case Restarted():
-            return "restarted", {"job": event.job, "incarnation": event.incarnation}
-        case Ended():
-            return "ended", {"job": event.job}
-        case Rejected():
-            return "rejected", {
-                "job": event.job,
-                "cause": str(event.cause),
-                "message": event.message,
-                "scope": str(event.scope),
-                "retry_at": event.retry_at,
-            }
-        case Closed():
-            return "closed", {
-                "job": event.job,
-                "outcome": str(event.outcome),
-                "cause": None if event.cause is None else str(event.cause),
-                "message": event.message,
-                "started_at": event.started_at,
-                "ended_at": event.ended_at,
-                "billable_s": event.billable_s,
-                "usage": dict(event.usage),
-                "log_tail": list(event.log_tail),
-                **({} if event.instance_type is None else {"instance_type": event.instance_type}),
-            }
-        case Noted():
-            return "noted", {"job": event.job, "stage": event.stage, "text": event.text}
-        case Retained():
-            return "retained", {
-                "job": event.job,
-                "instance_type": event.instance_type,
-                "instance_count": event.instance_count,
-                "worst_s": event.worst_s,
-                "billable_s": event.billable_s,
-                "reused_by": event.reused_by,
-            }
-    raise TypeError(f"{type(event).__name__} is no back-end event")
+    """Return the record kind and body of an event; raises `TypeError` for what is none."""
+    form = _FORMS.get(type(event))
+    if form is None:
+        raise TypeError(f"{type(event).__name__} is no back-end event")
+    body = dict(zip(form.names, form.values(event), strict=False))
+    for name, encode in form.encoders:
+        body[name] = encode(body[name])
+    for name, default in form.left_out:
+        if body[name] == default:
+            del body[name]
+    return form.kind, body
 
 
 def record_event(record: Record) -> Event | None:
     """Return the event that a record holds, or None where it is none."""
-    body: Mapping[str, Any] = record.body
-    job, at = body.get("job", ""), record.at
-    match record.kind:
-        case "reported":
-            return Reported(job, at, body["sequence"], body["metrics"], body["elapsed_s"], body.get("incarnation", 0))
-        case "accepted":
-            return Accepted(job, at)
-        case "started":
-            return Started(job, at)
-        case "restarted":
-            return Restarted(job, at, body["incarnation"])
-        case "ended":
-            return Ended(job, at)
-        case "rejected":
-            return Rejected(job, at, Cause(body["cause"]), body["message"], Scope(body["scope"]), body["retry_at"])
-        case "closed":
-            return Closed(
-                job,
-                at,
-                outcome=Outcome(body["outcome"]),
-                cause=None if body["cause"] is None else Cause(body["cause"]),
-                message=body["message"],
-                started_at=body["started_at"],
-                ended_at=body["ended_at"],
-                billable_s=body["billable_s"],
-                usage=body["usage"],
-                log_tail=tuple(body["log_tail"]),
-                instance_type=body.get("instance_type"),
-            )
-        case "noted":
-            return Noted(job, at, body["stage"], body["text"])
-        case "retained":
-            return Retained(
-                job, at, body["instance_type"], body["instance_count"], body["worst_s"], body["billable_s"], body.get("reused_by", "")
-            )
-    return None
+    form = _FORM_OF_KIND.get(record.kind)
+    if form is None:
+        return None
+    # A record may say more than its event did, e.g. what instances cost.
+    given = {name: value for name, value in record.body.items() if name in form.names}
+    for name, decode in form.decoders:
+        given[name] = decode(given[name])
+    return form.event_class(at=record.at, **given)

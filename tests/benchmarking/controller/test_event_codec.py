@@ -64,3 +64,24 @@ def test_decisions_are_no_events(kind):
 def test_an_unknown_event_is_a_fault():
     with pytest.raises(TypeError, match="Event is no back-end event"):
         event_record(Event("j", 1.0))
+
+
+def test_records_have_the_fields_that_they_always_had():
+    assert event_record(Reported("j", 1.0, 0, {"loss": 1}, 2.0)) == (
+        "reported",
+        {"job": "j", "sequence": 0, "metrics": {"loss": 1}, "elapsed_s": 2.0},
+    )
+    body = event_record(Closed("j", 6.5, Outcome.COMPLETED))[1]
+    assert sorted(body) == sorted(
+        ["job", "outcome", "cause", "message", "started_at", "ended_at", "billable_s", "usage", "log_tail"],
+    )
+    assert (body["outcome"], type(body["outcome"]), body["log_tail"]) == ("completed", str, [])
+    assert event_record(Noted("j", 5.5, "Downloading")) == ("noted", {"job": "j", "stage": "Downloading", "text": ""})
+    assert event_record(Rejected("j", 5.5, Cause.QUOTA, "no"))[1] == {
+        **{"job": "j", "cause": "quota", "message": "no", "scope": "job", "retry_at": None},
+    }
+
+
+def test_what_a_record_has_beside_its_event_is_no_part_of_it():
+    kind, body = event_record(Retained("j", 6.0, "ml.m5.large", 2))
+    assert record_event(Record(1, 6.0, kind, {**body, "worst_usd": 0.5})) == Retained("j", 6.0, "ml.m5.large", 2)
