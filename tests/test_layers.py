@@ -58,8 +58,6 @@ NAMED_TWICE = {
     # To be renamed.
     "InputChannel",
     "Listed",
-    "Rule",
-    "Session",
     # Workloads are scripts that stand alone, and each trains something of its own.
     "Trainer",
 }  # fmt: skip

@@ -53,7 +53,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Ranking:
     """The leader and how it compares with the others, the nearest first."""
 
     leader: Measured
@@ -65,7 +65,7 @@ class Verdict:
         return tuple(comparison for comparison in self.comparisons if not comparison.decided)
 
 
-def judge(measured: Sequence[Measured], mode: Mode, confidence: float = 0.95) -> Verdict | None:
+def judge(measured: Sequence[Measured], mode: Mode, confidence: float = 0.95) -> Ranking | None:
     """Return the verdict on an objective, or None where nothing was measured.
 
     Where all values are positive they are compared on a log scale, so that the answer is a factor. The spread of repeats is pooled over
@@ -105,7 +105,7 @@ def judge(measured: Sequence[Measured], mode: Mode, confidence: float = 0.95) ->
             interval = (_exp(gap - half), _exp(gap + half)) if positive else (gap - half, gap + half)
         difference = sign * (other.mean - leader.mean)
         comparisons.append(Comparison(other, _exp(gap) if positive else None, difference, interval))
-    return Verdict(leader, tuple(comparisons))
+    return Ranking(leader, tuple(comparisons))
 
 
 def _exp(exponent: float) -> float:

@@ -37,7 +37,7 @@ class _Open:
     last_level: float | None = None
 
 
-class ResultFolder:
+class ResultAggregator:
     """Turns reports and ends of trials into calls of a method.
 
     Args:

@@ -72,14 +72,14 @@ def ending(reason: Reason, *, finite: bool, unfinished: bool, trials: int, detai
             return Ending(reason, f"interrupted after {trials} trials{suffix}", EXIT_INTERRUPTED)
 
 
-def nothing_left(state: ExperimentState, budget: Budget, now: float, *, thinking: bool) -> tuple[Reason, str] | None:
+def nothing_left(state: ExperimentState, budget: Budget, now: float, *, is_computing: bool) -> tuple[Reason, str] | None:
     """Return why nothing more can start although nothing runs, and its detail; None where something will in time.
 
     Args:
         state: of the experiment, without open jobs.
         budget: its limits.
         now: in seconds of the back-end's clock; what is due by then could start.
-        thinking: whether the method is about to suggest something.
+        is_computing: whether the method's worker is about to suggest something.
     """
     if state.waiting or state.blocked_until_at() > now:
         affordable_later = not state.waiting or state.waiting[0][0] > now
@@ -90,4 +90,4 @@ def nothing_left(state: ExperimentState, budget: Budget, now: float, *, thinking
         return (Reason.EXHAUSTED, "") if state.trials else (Reason.NOTHING_VALID, state.last_reason)
     if may_add(budget, len(state.trials)) is not None:
         return Reason.TRIALS, ""
-    return None if thinking else (Reason.COST, "")
+    return None if is_computing else (Reason.COST, "")

@@ -12,7 +12,7 @@ from benchmarking.controller.state import ExperimentState
 from definitions.trial import TrialSpec
 
 
-class Jobs(Protocol):
+class JobFactory(Protocol):
     """Makes job specifications; implemented by `benchmarking.planning.job_builder.JobBuilder`."""
 
     worst_s: float

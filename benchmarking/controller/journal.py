@@ -34,7 +34,7 @@ class Record(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Session:
+class ControllerSession:
     """One controller's life: it began after record `after`, whose time was `last_at`, at `started_at` of its own back-end's clock."""
 
     after: int
@@ -62,11 +62,11 @@ class Journal(abc.ABC):
         """Yield all committed records in order; raises `UserError` where they cannot be read."""
 
     @abc.abstractmethod
-    def begin_session(self, session: Session) -> None:
+    def begin_session(self, session: ControllerSession) -> None:
         """Note that a controller takes over; raises `UserError` as `commit` does."""
 
     @abc.abstractmethod
-    def sessions(self) -> list[Session]:
+    def sessions(self) -> list[ControllerSession]:
         """Return the controllers' lives in order."""
 
     @abc.abstractmethod
@@ -187,12 +187,12 @@ class SqliteJournal(Journal):
                 f"cannot read the journal {self._path}", str(error), "the file is damaged: take it from a backup, or use another tag"
             ) from error
 
-    def begin_session(self, session: Session) -> None:
+    def begin_session(self, session: ControllerSession) -> None:
         with self._writing():
             self._db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.after, session.last_at, session.started_at))
 
-    def sessions(self) -> list[Session]:
-        return [Session(*row) for row in self._db.execute("SELECT after, last_at, started_at FROM sessions ORDER BY rowid")]
+    def sessions(self) -> list[ControllerSession]:
+        return [ControllerSession(*row) for row in self._db.execute("SELECT after, last_at, started_at FROM sessions ORDER BY rowid")]
 
     def close(self) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Which of the next trials may start first where instances wait warm for it, and how the queue is without it. Pure; used by the loop."""
+"""Which of the next trials may start first where instances wait warm for it, and how the queue is without it. Pure."""
 
 from __future__ import annotations
 

@@ -131,8 +131,8 @@ class Method(abc.ABC):
     needs_checkpoints: bool = False
     """Whether it pauses evaluations or starts them from others' checkpoints."""
 
-    tells_suffice: bool = False
-    """Whether on resume it may be told of recorded suggestions (`on_suggestion`) instead of being asked for them again."""
+    replays_without_asking: bool = False
+    """Whether on resume it need but hear of recorded suggestions (`on_suggestion`), not make them again."""
 
     refuse: Callable[[Mapping[str, Any]], str | None] = staticmethod(allow)
     """Says why a configuration cannot run, or None where it can; set before the first call."""
@@ -182,13 +182,13 @@ class Method(abc.ABC):
     def on_trial_remove(self, evaluation: Evaluation) -> None:  # noqa: B027
         """Hear that an evaluation was stopped or paused by this method's decision."""
 
-    def think_apart(self, wake: Callable[[], None]) -> None:  # noqa: B027
-        """Do slow thinking in another process from now on, and call `wake` (from any thread) when `ready` turns true by it."""
+    def start_worker(self, wake: Callable[[], None]) -> None:  # noqa: B027
+        """Compute slow suggestions in another process from now on, and call `wake` (from any thread) when `ready` turns true by it."""
 
     @property
-    def thinking(self) -> bool:
+    def is_computing(self) -> bool:
         """Whether another process is at work on the next suggestion."""
         return False
 
     def close(self) -> None:  # noqa: B027
-        """End what `think_apart` began."""
+        """End what `start_worker` began."""

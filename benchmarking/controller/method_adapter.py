@@ -1,4 +1,4 @@
-"""The only place that calls a method: asks, tells, replays. Used by the loop and by resume."""
+"""The only place that calls a method: asks, tells, replays."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ class MethodAdapter:
         return self._method.independent
 
     @property
-    def thinking(self) -> bool:
-        """Whether a suggestion is being thought about elsewhere, so that there will be one although nothing runs."""
-        return self._method.thinking
+    def is_computing(self) -> bool:
+        """Whether a suggestion is computed elsewhere, so that there will be one although nothing runs."""
+        return self._method.is_computing
 
     def attach(self, capabilities: Capabilities, wake: Callable[[], None]) -> None:
         """Prepare for the back-end that the experiment runs on.
 
-        On a virtual clock the method thinks in this process, as nothing is delayed by it; else apart, so that nothing is.
+        On a virtual clock the method computes in this process, as nothing is delayed by it; else in a worker, so that nothing is.
 
         Args:
             capabilities: the back-end's.
@@ -93,7 +93,7 @@ class MethodAdapter:
                 "use ASHA with type=stopping, or a back-end that keeps checkpoints",
             )
         if not capabilities.virtual_time:
-            self._method.think_apart(wake)
+            self._method.start_worker(wake)
 
     def conclude(self) -> tuple[bool, str] | None:
         """Return whether the method decided what it was to decide, and in words what; None for most; raises `MethodError`."""
@@ -135,7 +135,7 @@ class MethodAdapter:
         Raises:
             MethodError: the method failed.
         """
-        if self._method.tells_suffice:
+        if self._method.replays_without_asking:
             self._called("on_suggestion", self._method.on_suggestion, recorded, skipped)
         else:
             asked = self.ask_resume() if limited else self._next().suggestion

@@ -1,9 +1,9 @@
-"""Brings a fresh state and its method to where a journal ends, and counts the time that nobody was at work. Used by the loop on resume."""
+"""Brings a fresh state and its method to where a journal ends, and counts the time that nobody was at work."""
 
 from __future__ import annotations
 
 from benchmarking.controller.event_codec import recorded_suggestion
-from benchmarking.controller.journal import Journal, Session
+from benchmarking.controller.journal import ControllerSession, Journal
 from benchmarking.controller.method_adapter import MethodAdapter
 from benchmarking.controller.state import ExperimentState
 
@@ -38,7 +38,7 @@ def downtime_s(journal: Journal, state: ExperimentState, now: float) -> float:
     """Write down that a controller goes on now, if one had begun, and return the seconds in which none ran."""
     sessions = journal.sessions()
     if state.sequence:
-        sessions.append(Session(state.sequence, state.last_at, now))
+        sessions.append(ControllerSession(state.sequence, state.last_at, now))
         journal.begin_session(sessions[-1])
     # Of controllers that recorded nothing, only the last one's start counts: it ends the same pause as theirs.
     pauses = {session.after: max(0.0, session.started_at - session.last_at) for session in sessions}

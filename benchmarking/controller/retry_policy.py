@@ -1,4 +1,4 @@
-"""What happens when a job is closed: the table of causes, as pure functions. Used by the state of an experiment."""
+"""What happens when a job is closed: the table of causes, as pure functions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FINAL = frozenset({TrialStatus.COMPLETED, TrialStatus.FAILED, TrialStatus.INFEA
 
 
 @dataclass(frozen=True)
-class Rule:
+class RetryRule:
     """How one cause is treated.
 
     Args:
@@ -50,25 +50,25 @@ class Rule:
     backoff_s: float = 0.0
 
 
-RULES: Mapping[Cause, Rule] = {
-    Cause.SCRIPT_ERROR: Rule(TrialStatus.FAILED, counts=True),
-    Cause.NO_METRICS: Rule(TrialStatus.FAILED, counts=True),
-    Cause.TIME_OUT: Rule(TrialStatus.FAILED, counts=True),
-    Cause.BAD_REQUEST: Rule(TrialStatus.FAILED, counts=True),
-    Cause.OUT_OF_MEMORY: Rule(TrialStatus.INFEASIBLE, counts=False),
-    Cause.DIVERGED: Rule(TrialStatus.DIVERGED, counts=False),
-    Cause.THROTTLED: Rule(TrialStatus.FAILED, counts=False, retries=None, backoff_s=1.0),
-    Cause.QUOTA: Rule(TrialStatus.FAILED, counts=False, retries=None, backoff_s=10.0),
-    Cause.CREDENTIALS: Rule(TrialStatus.FAILED, counts=False, retries=None, backoff_s=15.0),
-    Cause.CAPACITY: Rule(TrialStatus.FAILED, counts=True, retries=5, backoff_s=30.0),
-    Cause.SPOT: Rule(TrialStatus.FAILED, counts=True, retries=10, backoff_s=5.0),
-    Cause.SERVICE_ERROR: Rule(TrialStatus.FAILED, counts=True, retries=3, backoff_s=10.0),
-    Cause.LOST: Rule(TrialStatus.FAILED, counts=True, retries=1),
-    Cause.SCHEDULER: Rule(TrialStatus.STOPPED, counts=False),
-    Cause.PAUSED: Rule(TrialStatus.PAUSED, counts=False),
-    Cause.OUTSIDE: Rule(TrialStatus.STOPPED, counts=False),
-    Cause.BUDGET: Rule(TrialStatus.INTERRUPTED, counts=False),
-    Cause.INTERRUPTED: Rule(TrialStatus.INTERRUPTED, counts=False),
+RETRY_RULES: Mapping[Cause, RetryRule] = {
+    Cause.SCRIPT_ERROR: RetryRule(TrialStatus.FAILED, counts=True),
+    Cause.NO_METRICS: RetryRule(TrialStatus.FAILED, counts=True),
+    Cause.TIME_OUT: RetryRule(TrialStatus.FAILED, counts=True),
+    Cause.BAD_REQUEST: RetryRule(TrialStatus.FAILED, counts=True),
+    Cause.OUT_OF_MEMORY: RetryRule(TrialStatus.INFEASIBLE, counts=False),
+    Cause.DIVERGED: RetryRule(TrialStatus.DIVERGED, counts=False),
+    Cause.THROTTLED: RetryRule(TrialStatus.FAILED, counts=False, retries=None, backoff_s=1.0),
+    Cause.QUOTA: RetryRule(TrialStatus.FAILED, counts=False, retries=None, backoff_s=10.0),
+    Cause.CREDENTIALS: RetryRule(TrialStatus.FAILED, counts=False, retries=None, backoff_s=15.0),
+    Cause.CAPACITY: RetryRule(TrialStatus.FAILED, counts=True, retries=5, backoff_s=30.0),
+    Cause.SPOT: RetryRule(TrialStatus.FAILED, counts=True, retries=10, backoff_s=5.0),
+    Cause.SERVICE_ERROR: RetryRule(TrialStatus.FAILED, counts=True, retries=3, backoff_s=10.0),
+    Cause.LOST: RetryRule(TrialStatus.FAILED, counts=True, retries=1),
+    Cause.SCHEDULER: RetryRule(TrialStatus.STOPPED, counts=False),
+    Cause.PAUSED: RetryRule(TrialStatus.PAUSED, counts=False),
+    Cause.OUTSIDE: RetryRule(TrialStatus.STOPPED, counts=False),
+    Cause.BUDGET: RetryRule(TrialStatus.INTERRUPTED, counts=False),
+    Cause.INTERRUPTED: RetryRule(TrialStatus.INTERRUPTED, counts=False),
 }
 
 _OF_THE_SCRIPT = (Cause.SCRIPT_ERROR, Cause.NO_METRICS, Cause.TIME_OUT, Cause.BAD_REQUEST)
@@ -102,7 +102,7 @@ def settle(outcome: Outcome, cause: Cause | None, earlier: int, *, never: bool =
     """
     if cause is None:
         return Settlement(TrialStatus.COMPLETED if outcome is Outcome.COMPLETED else TrialStatus.FAILED, counts=outcome is Outcome.FAILED)
-    rule = RULES[cause]
+    rule = RETRY_RULES[cause]
     if never:
         return Settlement(rule.status, counts=True)
     if rule.retries is None or earlier < rule.retries:

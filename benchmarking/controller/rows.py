@@ -34,7 +34,15 @@ class StateSetup:
 
 @dataclass(slots=True)
 class TrialState:
-    """One trial so far; `cost_usd` is None where a price is unknown."""
+    """One trial so far.
+
+    Args:
+        trial: its number; `evaluation`: the one that it measures; `spec`: what it runs.
+        submissions: jobs that were handed to the back-end for it; `starts`: those of them that really ran.
+        cost_usd: of all its jobs; None where a price is unknown.
+        last, best: last and best value reported under each name.
+        causes: how often its jobs ended for each cause.
+    """
 
     trial: int
     evaluation: int
@@ -42,8 +50,8 @@ class TrialState:
     status: TrialStatus = TrialStatus.RUNNING
     cause: Cause | None = None
     message: str = ""
-    jobs: int = 0
-    attempts: int = 0
+    submissions: int = 0
+    starts: int = 0
     reports: int = 0
     started_at: float | None = None
     ended_at: float | None = None
@@ -106,13 +114,13 @@ class JobState:
 class EvaluationState:
     """A suggestion: what it runs, the trials that measure it, and whether the method has ended it.
 
-    `untold` are trials that came to an end of their own while it was ended or paused, of which the method has not heard.
+    `undelivered` are trials that came to an end of their own while it was ended or paused, whose results the method has not had.
     """
 
     first: TrialSpec
     checkpoint_from: int | None
     trials: list[int] = field(default_factory=list)
-    untold: list[int] = field(default_factory=list)
+    undelivered: list[int] = field(default_factory=list)
     removed: bool = False
 
     @property

@@ -13,7 +13,7 @@ from backends.base import AdoptedJob, AdoptedPool, JobSpec
 from backends.events import Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
 from backends.failures import Cause
 from benchmarking.analysis.measurements import PREFIX, measurements
-from benchmarking.controller.aggregation import ResultFolder, Tell
+from benchmarking.controller.aggregation import ResultAggregator, Tell
 from benchmarking.controller.event_codec import record_event, recorded_suggestion
 from benchmarking.controller.journal import Record
 from benchmarking.controller.lookahead import take_out
@@ -70,7 +70,7 @@ class ExperimentState:
             "settle": self._settle,
             "end": self._end,
         }
-        self._folder = ResultFolder(tuple(setup.objectives), setup.repeats, setup.level_name)
+        self._results = ResultAggregator(tuple(setup.objectives), setup.repeats, setup.level_name)
         self._best_of = [(name, mode) for name, mode in setup.objectives.items() if name not in DERIVED_OBJECTIVES]
         self.reported_objectives = tuple(name for name, _ in self._best_of)
         """Objectives that the script reports itself."""
@@ -123,8 +123,8 @@ class ExperimentState:
         for trial in evaluation.trials:
             if self.trials[trial].status is TrialStatus.PAUSED:
                 self._wait(trial, self.last_at)
-        untold, evaluation.untold = evaluation.untold, []
-        for trial in untold:
+        undelivered, evaluation.undelivered = evaluation.undelivered, []
+        for trial in undelivered:
             self._tell_end(self.trials[trial])
 
     def _start(self, at: float, body: Mapping[str, Any]) -> None:
@@ -141,7 +141,7 @@ class ExperimentState:
         else:
             self.interrupted.remove(trial_id)
         trial.status, trial.cause, trial.message = TrialStatus.RUNNING, None, ""
-        trial.jobs += 1
+        trial.submissions += 1
         self.jobs[body["job"]] = JobState(body["job"], trial_id, body["attempt"], at, body["restore_from"], body["worst_usd"])
         self.reserved_usd += body["worst_usd"] or 0.0
         self.busy += 1
@@ -157,7 +157,7 @@ class ExperimentState:
                 self._reported(event, job, trial)
             case Started():
                 job.started = True
-                trial.attempts += 1
+                trial.starts += 1
                 if trial.started_at is None:
                     trial.started_at = event.at
             case Restarted():
@@ -186,7 +186,7 @@ class ExperimentState:
             if best is None or (value < best if mode == "min" else value > best):
                 trial.best[name] = value
         if not self.evaluations[trial.evaluation].removed:
-            tell = self._folder.reported(trial.evaluation, trial.repeat, event.metrics)
+            tell = self._results.reported(trial.evaluation, trial.repeat, event.metrics)
             if tell is not None:
                 self.due_tells.append(tell)
 
@@ -262,7 +262,7 @@ class ExperimentState:
         evaluation = self.evaluations[tell.evaluation]
         evaluation.removed = True
         if decision is Decision.STOP:
-            self._folder.removed(tell.evaluation)
+            self._results.removed(tell.evaluation)
         reason = Cause.SCHEDULER if decision is Decision.STOP else Cause.PAUSED
         running = {job.trial: job.name for job in self.jobs.values() if job.stop_requested_at is None}
         self.due_stops.extend((running[trial], reason) for trial in evaluation.trials if trial in running)
@@ -311,7 +311,7 @@ class ExperimentState:
         if trial.status is TrialStatus.COMPLETED:
             self.succeeded += 1
         if self.evaluations[trial.evaluation].removed:
-            self.evaluations[trial.evaluation].untold.append(trial.trial)
+            self.evaluations[trial.evaluation].undelivered.append(trial.trial)
         elif trial.status is not TrialStatus.STOPPED:
             self._tell_end(trial)
 
@@ -319,9 +319,9 @@ class ExperimentState:
         final: dict[str, Any] | None = None
         if trial.status is TrialStatus.COMPLETED:
             final = {name: trial.value_of(name) for name in self.setup.objectives}
-        tell = self._folder.finished(trial.evaluation, trial.repeat, final)
+        tell = self._results.finished(trial.evaluation, trial.repeat, final)
         if tell is not None:
-            if tell.call == "complete" and trial.level is not None and trial.attempts == 1:
+            if tell.call == "complete" and trial.level is not None and trial.starts == 1:
                 # A canary that was interrupted and went on says nothing of the full job's time.
                 used = measurements(trial.usage, trial.last, trial.duration_s, trial.billable_s, trial.cost_usd)
                 tell = replace(tell, result={**tell.result, **{PREFIX + name: value for name, value in used.items()}})

@@ -15,7 +15,7 @@ from backends.failures import Cause
 from benchmarking.controller.budget import Limit, affordable, cost_usd, may_add, reached
 from benchmarking.controller.ending import Ending, Reason, ending, limit_reason, nothing_left
 from benchmarking.controller.event_codec import event_record, suggestion_body
-from benchmarking.controller.interfaces import Jobs, Observer, Wallet, checkpoint_key
+from benchmarking.controller.interfaces import JobFactory, Observer, Wallet, checkpoint_key
 from benchmarking.controller.journal import Journal
 from benchmarking.controller.lookahead import next_entries, wanted_ahead
 from benchmarking.controller.method_adapter import MethodAdapter
@@ -30,8 +30,8 @@ from definitions.schema import Budget
 _VIRTUAL_BATCH = 512
 """Records per commit on a virtual clock, where the same run can be had again for nothing."""
 
-_THINKING_S = 60.0
-"""Longest wait for a method that thinks while nothing runs; its answer ends it early."""
+_COMPUTING_S = 60.0
+"""Longest wait for a method's worker while nothing runs; its answer ends it early."""
 
 _RELEASE_S = 60.0
 """Longest wait at the end for what warm instances cost."""
@@ -62,7 +62,7 @@ class Tuner:
         adapter: MethodAdapter,
         backend: Backend,
         journal: Journal,
-        jobs: Jobs,
+        jobs: JobFactory,
         budget: Budget,
         n_workers: int,
         wallet: Wallet | None = None,
@@ -119,7 +119,9 @@ class Tuner:
             if self._step(stopping):
                 continue
             if not self.state.jobs:
-                why = stopping or nothing_left(self.state, self._budget, self._backend.now() + _TICK_S, thinking=self._adapter.thinking)
+                why = stopping or nothing_left(
+                    self.state, self._budget, self._backend.now() + _TICK_S, is_computing=self._adapter.is_computing
+                )
                 if why is not None and not self._is_releasing():
                     return self._end(*why)
             self._take_event(stopping)
@@ -312,7 +314,7 @@ class Tuner:
             restore_from = None if source is None else self._checkpoint_of(state.evaluations[source].trials[0])
         else:
             known = state.trials[trial_id]
-            evaluation, attempt, trial = known.evaluation, known.jobs + 1, known.spec
+            evaluation, attempt, trial = known.evaluation, known.submissions + 1, known.spec
             repeat = trial.repeat - state.evaluations[evaluation].first.repeat
             restore_from = self._checkpoint_of(trial_id)
         if self._is_closed_to(str(trial.configuration.get("instance_type", ""))):
@@ -369,8 +371,8 @@ class Tuner:
         if stopping is None:
             due += [at for at, _ in state.waiting[:1] if at > now + _TICK_S]
             due += [] if limit_s is None or state.first_at is None else [state.first_at + self._downtime_s + limit_s]
-        if self._adapter.thinking:
-            due.append(now + _THINKING_S)
+        if self._adapter.is_computing:
+            due.append(now + _COMPUTING_S)
         if self._release_until is not None and not state.jobs:
             due.append(self._release_until)
         return max(0.0, min(due) - now) if due else None

@@ -47,7 +47,7 @@ def trials_rows(definition: BenchmarkDefinition, state: ExperimentState) -> Iter
             *(trial.configuration.get(key) for key in definition.configuration_keys),
             _fidelity(definition, trial) if trial.level is None else trial.level,
             trial.repeat,
-            trial.attempts,
+            trial.starts,
             str(trial.status),
             None if trial.cause is None else str(trial.cause),
             utc(trial.started_at),

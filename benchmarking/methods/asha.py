@@ -89,7 +89,7 @@ class SuccessiveHalving(Method):
         self._proposals = Proposals(
             self.title, context, space, searcher=self.searcher, initial=self._initial(context, space), full=self._full
         )
-        self.tells_suffice = self._proposals.tells_suffice
+        self.replays_without_asking = self._proposals.replays_without_asking
         self._places: dict[int, _Place] = {}
         self._running: set[int] = set()
 
@@ -164,12 +164,12 @@ class SuccessiveHalving(Method):
         else:
             self._end(evaluation.id)
 
-    def think_apart(self, wake: Callable[[], None]) -> None:
-        self._proposals.think_apart(wake)
+    def start_worker(self, wake: Callable[[], None]) -> None:
+        self._proposals.start_worker(wake)
 
     @property
-    def thinking(self) -> bool:
-        return self._proposals.thinking
+    def is_computing(self) -> bool:
+        return self._proposals.is_computing
 
     def close(self) -> None:
         self._proposals.close()

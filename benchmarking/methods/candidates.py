@@ -1,4 +1,4 @@
-"""The finite set of configurations that canaries run on: all of a finite space, else a seeded sample. Used by CANARY and RACE."""
+"""The finite set of configurations that canaries run on: all of a finite space, else a seeded sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objectives as numbers of which less is better: the sign of `max` ones is turned. Used by methods."""
+"""Objectives as numbers of which less is better: the sign of `max` ones is turned."""
 
 from __future__ import annotations
 

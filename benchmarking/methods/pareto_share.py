@@ -1,6 +1,6 @@
 """The best share of a growing set of vectors: by non-dominated fronts, within the one that straddles the limit by crowding. Pure.
 
-Used by MOASHA; the counterpart of `best_share` for several objectives.
+The counterpart of `best_share` for several objectives.
 """
 
 from __future__ import annotations

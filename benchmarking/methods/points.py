@@ -1,4 +1,4 @@
-"""`points_to_evaluate`: the configurations that a user wants to see first. Used by every method that draws from a space."""
+"""`points_to_evaluate`: the configurations that a user wants to see first."""
 
 from __future__ import annotations
 

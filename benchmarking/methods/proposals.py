@@ -1,4 +1,4 @@
-"""The next configuration: the user's points first, then random draws or a searcher's proposals; never one twice. Used by methods."""
+"""The next configuration: the user's points first, then random draws or a searcher's proposals; never one twice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarking.methods.points import first_points
 from benchmarking.methods.random_search import draws
 from benchmarking.methods.searchers.base import Observation, SearcherSpec
 from benchmarking.methods.searchers.encoding import allowed
-from benchmarking.methods.searchers.process import Apart, Here, Thinker
+from benchmarking.methods.searchers.process import ChildProcess, InProcess, SearcherHost
 from benchmarking.methods.searchers.registry import check_installed
 from definitions.configuration import configuration_id
 from definitions.space import SearchSpace
@@ -56,7 +56,7 @@ class Proposals:
         self._pending: dict[int, Mapping[str, Any]] = {}
         self._observed: set[int] = set()
         self._exhausted = False
-        self._thinker: Thinker | None = None
+        self._host: SearcherHost | None = None
         self._draws: Iterator[Mapping[str, Any]] = iter(())
         self._next_draw: Mapping[str, Any] | None = None
         if searcher is None:
@@ -64,38 +64,38 @@ class Proposals:
             self._draw()
         else:
             check_installed(method, searcher)
-            self._thinker = Here(SearcherSpec(searcher, space, context.seed, context.arguments, context.rules, full))
+            self._host = InProcess(SearcherSpec(searcher, space, context.seed, context.arguments, context.rules, full))
 
     @property
-    def tells_suffice(self) -> bool:
+    def replays_without_asking(self) -> bool:
         """Whether proposals are a function of their number and the observations, so that recorded ones need not be made again."""
-        return self._thinker is not None
+        return self._host is not None
 
     @property
     def exhausted(self) -> bool:
         """Whether nothing is left to propose."""
         if self._number < len(self._points):
             return False
-        return self._next_draw is None if self._thinker is None else self._exhausted
+        return self._next_draw is None if self._host is None else self._exhausted
 
     @property
-    def thinking(self) -> bool:
+    def is_computing(self) -> bool:
         """Whether another process is at work on a proposal."""
-        return self._thinker is not None and self._thinker.busy
+        return self._host is not None and self._host.busy
 
-    def think_apart(self, wake: Callable[[], None]) -> None:
+    def start_worker(self, wake: Callable[[], None]) -> None:
         """Let the searcher work in a process of its own, and call `wake` when it has an answer."""
-        if isinstance(self._thinker, Here):
-            self._thinker = Apart(self._thinker.spec, wake)
+        if isinstance(self._host, InProcess):
+            self._host = ChildProcess(self._host.spec, wake)
 
     def close(self) -> None:
         """End the searcher's process."""
-        if self._thinker is not None:
-            self._thinker.close()
+        if self._host is not None:
+            self._host.close()
 
     def ready(self) -> bool:
         """Return whether `next` has an answer at once; where a searcher must be asked, it now is."""
-        return self._thinker is None or not self._asks_searcher or self._thinker.ready(self._number, self._in_flight())
+        return self._host is None or not self._asks_searcher or self._host.ready(self._number, self._in_flight())
 
     def next(self) -> Mapping[str, Any] | None:
         """Return the next configuration, or None when a finite space is exhausted or nothing that may run is found."""
@@ -103,12 +103,12 @@ class Proposals:
         self._number += 1
         if number < len(self._points):
             return self._points[number]
-        if self._thinker is None:
+        if self._host is None:
             drawn = self._next_draw
             self._draw()
             return drawn
         if len(self._observed) >= self._initial:
-            for configuration in self._thinker.answer(number, self._in_flight()):
+            for configuration in self._host.answer(number, self._in_flight()):
                 if self._is_new(configuration) and self.refuse(configuration) is None:
                     # Another process sends the keys in another order.
                     return {key: configuration[key] for key in self._space.domains}
@@ -128,8 +128,8 @@ class Proposals:
     def observed(self, trial: int, configuration: Mapping[str, Any], value: float, level: float | None = None) -> None:
         """Hear of a value; less is better."""
         self._observed.add(trial)
-        if self._thinker is not None:
-            self._thinker.observe(Observation(trial, configuration, value, level))
+        if self._host is not None:
+            self._host.observe(Observation(trial, configuration, value, level))
 
     def over(self, trial: int) -> None:
         """Hear that an evaluation does not run any more."""

@@ -13,7 +13,7 @@ from benchmarking.methods.points import first_points, need_space
 from definitions.configuration import configuration_id
 from definitions.space import Choice, Constant, FiniteRange, SearchSpace
 
-_PATIENCE = 200
+_MOST_MISSES = 200
 """Draws in a row that were all suggested before, after which the rest of a finite space is listed instead of drawn."""
 
 
@@ -74,7 +74,7 @@ def _permutation(space: SearchSpace, source: random.Random) -> Iterator[Mapping[
 def _rejection(space: SearchSpace, source: random.Random) -> Iterator[Mapping[str, Any]]:
     seen: set[str] = set()
     misses = 0
-    while misses < _PATIENCE:
+    while misses < _MOST_MISSES:
         configuration = space.sample(source)
         identity = configuration_id(configuration)
         if identity in seen:

@@ -1,4 +1,4 @@
-"""The levels at which successive halving decides: geometric or explicit, one list per bracket. Pure; used by ASHA and its kin."""
+"""The levels at which successive halving decides: geometric or explicit, one list per bracket. Pure."""
 
 from __future__ import annotations
 

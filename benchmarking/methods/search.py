@@ -51,7 +51,7 @@ class SearchMethod(Method):
     searcher: ClassVar[str]
     title: ClassVar[str]
     hears_levels = False
-    tells_suffice = True
+    replays_without_asking = True
 
     def __init__(self, context: MethodContext) -> None:
         """Raise `UserError` where there is no space, or only one configuration in it."""
@@ -84,12 +84,12 @@ class SearchMethod(Method):
     def on_trial_error(self, evaluation: Evaluation) -> None:
         self._proposals.over(evaluation.id)
 
-    def think_apart(self, wake: Callable[[], None]) -> None:
-        self._proposals.think_apart(wake)
+    def start_worker(self, wake: Callable[[], None]) -> None:
+        self._proposals.start_worker(wake)
 
     @property
-    def thinking(self) -> bool:
-        return self._proposals.thinking
+    def is_computing(self) -> bool:
+        return self._proposals.is_computing
 
     def close(self) -> None:
         self._proposals.close()

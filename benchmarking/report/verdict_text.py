@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarking.analysis.verdict import Comparison, Verdict
+from benchmarking.analysis.verdict import Comparison, Ranking
 from benchmarking.report.text import configuration_text, shown
 
 
-def verdict_sentence(verdict: Verdict | None, primary: str, keys: Sequence[str], price_label: str) -> str:
+def verdict_sentence(verdict: Ranking | None, primary: str, keys: Sequence[str], price_label: str) -> str:
     """Return the verdict on the primary objective in a sentence or two.
 
     Args:

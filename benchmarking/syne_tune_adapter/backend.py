@@ -10,9 +10,9 @@ from typing import Any
 from backends.base import Backend, BackendContext
 from backends.failures import Cause
 from backends.registry import backend_class
-from benchmarking.syne_tune_adapter.crew import Crew
-from benchmarking.syne_tune_adapter.record import Standing, by_time
-from benchmarking.syne_tune_adapter.session import MakeBackend
+from benchmarking.syne_tune_adapter.backend_session import MakeBackend
+from benchmarking.syne_tune_adapter.trial_manager import TrialManager
+from benchmarking.syne_tune_adapter.trial_record import SyneTuneStatus, by_time
 from definitions.errors import UserError
 from definitions.registry import Registry
 from definitions.resolve import resolve, resolve_python
@@ -59,8 +59,8 @@ class OutriderBackend(TrialBackend):  # type: ignore[misc]  # Syne Tune has no t
     ) -> None:
         super().__init__(delete_checkpoints=delete_checkpoints)
         make = _Named(backend) if make_backend is None else make_backend
-        self._crew = Crew(_resolved(definition, backend, settings), backend, make, seed=seed, environ=environ, wait_s=wait_s)
-        self._crew.folder = None if folder is None else Path(folder)
+        self._manager = TrialManager(_resolved(definition, backend, settings), backend, make, seed=seed, environ=environ, wait_s=wait_s)
+        self._manager.folder = None if folder is None else Path(folder)
         self._has_own_folder = folder is not None
 
     # What the loop calls while trials run.
@@ -70,25 +70,25 @@ class OutriderBackend(TrialBackend):  # type: ignore[misc]  # Syne Tune has no t
 
         On a virtual clock it goes on to the next event, however far that is.
         """
-        self._crew.watch(trial_ids)
-        results = [(trial_id, result) for trial_id in trial_ids for result in self._crew.records[trial_id].take()]
-        return {trial_id: self._told(trial_id) for trial_id in trial_ids}, by_time(results)
+        self._manager.watch(trial_ids)
+        results = [(trial_id, result) for trial_id in trial_ids for result in self._manager.records[trial_id].take()]
+        return {trial_id: self._with_status(trial_id) for trial_id in trial_ids}, by_time(results)
 
     def busy_trial_ids(self) -> list[tuple[int, str]]:
         """Return the trials that hold a worker, as of the last `fetch_status_results`.
 
         Nothing newer on purpose: the loop loses trials where this knows of fewer than it polls.
         """
-        self._crew.counts_workers = True
+        self._manager.counts_workers = True
         return [
-            (trial_id, str(record.standing if record.standing is Standing.IN_PROGRESS else Standing.STOPPING))
-            for trial_id, record in self._crew.records.items()
-            if record.holds_slot or record.standing is Standing.IN_PROGRESS
+            (trial_id, str(record.status if record.status is SyneTuneStatus.IN_PROGRESS else SyneTuneStatus.STOPPING))
+            for trial_id, record in self._manager.records.items()
+            if record.holds_slot or record.status is SyneTuneStatus.IN_PROGRESS
         ]
 
     def stop_all(self) -> None:
         """Stop every trial, wait for the jobs to end, and release the back-end; a later `run` of the tuner opens it anew."""
-        self._crew.finish()
+        self._manager.finish()
         if self.delete_checkpoints:
             for trial_id in self.trial_ids:
                 self.delete_checkpoint(trial_id)
@@ -96,41 +96,41 @@ class OutriderBackend(TrialBackend):  # type: ignore[misc]  # Syne Tune has no t
 
     def close(self) -> None:
         """Release the back-end; jobs that still run are stopped."""
-        self._crew.close()
+        self._manager.close()
 
     # What the base class calls.
 
     def _schedule(self, trial_id: int, config: dict[str, Any]) -> None:
-        act = self._crew.resume if trial_id in self._crew.records else self._crew.start
+        act = self._manager.resume if trial_id in self._manager.records else self._manager.start
         act(trial_id, config)
 
     def _resume_trial(self, trial_id: int) -> None:
         """Do nothing: `_schedule` follows, and knows."""
 
     def _stop_trial(self, trial_id: int, result: dict[str, Any] | None) -> None:
-        self._crew.end(trial_id, Cause.SCHEDULER, result)
+        self._manager.end(trial_id, Cause.SCHEDULER, result)
 
     def _pause_trial(self, trial_id: int, result: dict[str, Any] | None) -> None:
-        self._crew.end(trial_id, Cause.PAUSED, result)
+        self._manager.end(trial_id, Cause.PAUSED, result)
 
     def _all_trial_results(self, trial_ids: list[int]) -> list[TrialResult]:
-        self._crew.look()
+        self._manager.look()
         return [self._result(trial_id) for trial_id in trial_ids]
 
     # Checkpoints, logs, names.
 
     def copy_checkpoint(self, src_trial_id: int, tgt_trial_id: int) -> None:
         """Copy a trial's checkpoint to one that is about to start; raises `UserError` where the back-end keeps none."""
-        self._crew.copy_checkpoint(src_trial_id, tgt_trial_id)
+        self._manager.copy_checkpoint(src_trial_id, tgt_trial_id)
 
     def delete_checkpoint(self, trial_id: int) -> None:
         """Delete a trial's checkpoint, when its job has ended."""
-        self._crew.delete_checkpoint(trial_id)
+        self._manager.delete_checkpoint(trial_id)
 
     def stdout(self, trial_id: int) -> list[str]:
         """Return the lines of the logs of all its jobs, the last ones where the back-end keeps no files."""
-        record = self._crew.records[trial_id]
-        folder = self._crew.folder
+        record = self._manager.records[trial_id]
+        folder = self._manager.folder
         paths = [] if folder is None else [folder / "logs" / f"{job}.log" for job in record.jobs]
         found = [path for path in paths if path.is_file()]
         if not found:
@@ -139,42 +139,42 @@ class OutriderBackend(TrialBackend):  # type: ignore[misc]  # Syne Tune has no t
 
     def stderr(self, trial_id: int) -> list[str]:
         """Return why the trial failed, in one line; what the script wrote to its error stream is in `stdout`, in its place."""
-        why = self._crew.records[trial_id].why
+        why = self._manager.records[trial_id].why
         return [f"trial {trial_id}: {why}\n"] if why else []
 
     def cost_usd(self, trial_id: int) -> float | None:
         """Return dollars billed for the trial's closed jobs; None where its price is unknown."""
-        return self._crew.records[trial_id].cost_usd
+        return self._manager.records[trial_id].cost_usd
 
     def set_path(self, results_root: str | None = None, tuner_name: str | None = None) -> None:
         """Put logs, jobs and checkpoints into the tuner's folder, unless another was given."""
         if not self._has_own_folder and results_root is not None:
-            self._crew.folder = Path(results_root)
+            self._manager.folder = Path(results_root)
 
     def entrypoint_path(self) -> Path:
         """Return the path of the script."""
-        return Path(self._crew.definition.source_dir) / (self._crew.definition.script or "")
+        return Path(self._manager.definition.source_dir) / (self._manager.definition.script or "")
 
     def set_entrypoint(self, entry_point: str) -> None:
         """Run another script from now on; what runs is stopped."""
         path = Path(entry_point).resolve()
         self.close()
-        self._crew.definition = self._crew.definition.model_copy(update={"script": path.name, "source_dir": str(path.parent)})
+        self._manager.definition = self._manager.definition.model_copy(update={"script": path.name, "source_dir": str(path.parent)})
 
-    def _told(self, trial_id: int) -> tuple[Trial, str]:
+    def _with_status(self, trial_id: int) -> tuple[Trial, str]:
         result = self._result(trial_id)
         return Trial(trial_id=trial_id, config=result.config, creation_time=result.creation_time), result.status
 
     def _result(self, trial_id: int) -> TrialResult:
         """Return the trial as Syne Tune describes it, and let its own books say the same."""
-        record = self._crew.records[trial_id]
+        record = self._manager.records[trial_id]
         known = self._trial_dict.get(trial_id)
         result = TrialResult(
             trial_id=trial_id,
             config=record.configuration,
             creation_time=datetime.now(UTC) if known is None else known.creation_time,
             metrics=record.results,
-            status=str(record.standing),
+            status=str(record.status),
         )
         self._trial_dict[trial_id] = result
         return result

@@ -14,7 +14,7 @@ from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
 from benchmarking.controller.budget import cost_usd
 from benchmarking.controller.interfaces import checkpoint_key
-from benchmarking.controller.journal import Journal, Record, Session
+from benchmarking.controller.journal import ControllerSession, Journal, Record
 from benchmarking.controller.method_adapter import MethodAdapter
 from benchmarking.controller.rows import StateSetup
 from benchmarking.controller.state import ExperimentState
@@ -32,7 +32,7 @@ class MemoryJournal(Journal):
         self.rows = list(rows or [])
         self.limit = limit
         self.commits = 0
-        self._sessions: list[Session] = []
+        self._sessions: list[ControllerSession] = []
 
     def append(self, at: float, kind: str, body: Mapping[str, Any]) -> Record:
         if self.limit is not None and len(self.rows) >= self.limit:
@@ -47,10 +47,10 @@ class MemoryJournal(Journal):
         for sequence, at, kind, body in list(self.rows):
             yield Record(sequence, at, kind, strict_json.loads(body))
 
-    def begin_session(self, session: Session) -> None:
+    def begin_session(self, session: ControllerSession) -> None:
         self._sessions.append(session)
 
-    def sessions(self) -> list[Session]:
+    def sessions(self) -> list[ControllerSession]:
         return list(self._sessions)
 
     def close(self) -> None: ...

@@ -31,7 +31,7 @@ def canaries_of(definition: BenchmarkDefinition, state: ExperimentState) -> Cana
 def _canary(definition: BenchmarkDefinition, trial: TrialState, keys: Sequence[str], full: float, seed: int) -> Canary:
     base = trial.configuration
     status = {TrialStatus.COMPLETED: COMPLETED, TrialStatus.INFEASIBLE: OUT_OF_MEMORY}.get(trial.status, str(trial.status))
-    if status == COMPLETED and trial.attempts > 1:
+    if status == COMPLETED and trial.starts > 1:
         status = "interrupted"
     values = measurements(trial.usage, trial.last, trial.duration_s, trial.billable_s, trial.cost_usd)
     instance_type = base.get("instance_type") or definition.arguments.get("instance_type") or "local.1cpu"

@@ -1,4 +1,4 @@
-"""Bayesian optimisation by a Gaussian process over configurations and, where there are levels, over these too. Used by BO and MOBSTER."""
+"""Bayesian optimisation by a Gaussian process over configurations and, where there are levels, over these too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small Gaussian process: Matern 5/2 with a length-scale per dimension, fitted by maximum a posteriori. Used by the Bayesian searcher.
+"""A small Gaussian process: Matern 5/2 with a length-scale per dimension, fitted by maximum a posteriori.
 
 Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006: chapters 2, 4.2 and 5.4.
 """

@@ -1,4 +1,4 @@
-"""Where a searcher thinks: in this process, or in a child that is restarted and told everything again when it dies. Used by `proposals`."""
+"""Where a searcher runs: in this process, or in a child that is restarted and gets all observations again when it dies."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _LIVES = 3
 """Child processes that may die over one question."""
 
 
-class ThinkingError(Exception):
+class SearcherError(Exception):
     """The searcher failed, or its process died again and again."""
 
 
-class Thinker(Protocol):
+class SearcherHost(Protocol):
     """Answers what to evaluate next."""
 
     @property
@@ -39,11 +39,11 @@ class Thinker(Protocol):
         ...
 
     def ready(self, number: int, pending: Configurations) -> bool:
-        """Return whether `answer` has one at once; where not, begin to think."""
+        """Return whether `answer` has one at once; where not, begin to look for one."""
         ...
 
     def answer(self, number: int, pending: Configurations) -> list[dict[str, Any]]:
-        """Return the searcher's proposals; raises `ThinkingError`."""
+        """Return the searcher's proposals; raises `SearcherError`."""
         ...
 
     def close(self) -> None:
@@ -51,8 +51,8 @@ class Thinker(Protocol):
         ...
 
 
-class Here:
-    """Thinks in the calling process and thread; the searcher is made when it is first asked.
+class InProcess:
+    """Runs the searcher in the calling process and thread; it is made when it is first asked.
 
     Args:
         spec: the searcher.
@@ -63,10 +63,10 @@ class Here:
     def __init__(self, spec: SearcherSpec) -> None:
         self.spec = spec
         self._searcher: Searcher | None = None
-        self._untold: list[Observation] = []
+        self._not_observed: list[Observation] = []
 
     def observe(self, observation: Observation) -> None:
-        self._untold.append(observation)
+        self._not_observed.append(observation)
 
     def ready(self, number: int, pending: Configurations) -> bool:
         return True
@@ -74,16 +74,16 @@ class Here:
     def answer(self, number: int, pending: Configurations) -> list[dict[str, Any]]:
         if self._searcher is None:
             self._searcher = make_searcher(self.spec)
-        for observation in self._untold:
+        for observation in self._not_observed:
             self._searcher.observe(observation)
-        self._untold.clear()
+        self._not_observed.clear()
         return self._searcher.propose(number, pending)
 
     def close(self) -> None: ...
 
 
-class Apart:
-    """Thinks in a child process, one question at a time; a child that dies is replaced by one that is told everything again.
+class ChildProcess:
+    """Runs the searcher in a child process, one question at a time; a child that dies is replaced by one that gets all observations again.
 
     Args:
         spec: the searcher.
@@ -96,7 +96,7 @@ class Apart:
         self._wake = wake
         self._command = list(command or (sys.executable, "-P", "-m", "benchmarking.methods.searchers.worker"))
         self._observations: list[Observation] = []
-        self._told = 0
+        self._sent = 0
         self._child: subprocess.Popen[str] | None = None
         self._notes: Any = None
         self._thread: threading.Thread | None = None
@@ -124,7 +124,7 @@ class Apart:
             self._asked, self._answer, self._error = number, None, ""
             question = {"propose": number, "pending": [dict(configuration) for configuration in pending]}
             known = len(self._observations)
-            self._thread = threading.Thread(target=self._think, args=(question, known), name="thinking", daemon=True)
+            self._thread = threading.Thread(target=self._ask, args=(question, known), name="searcher", daemon=True)
             self._thread.start()
             return False
         return self._answer is not None or bool(self._error)
@@ -134,7 +134,7 @@ class Apart:
         self._join()
         answer, self._asked = self._answer, None
         if answer is None:
-            raise ThinkingError(self._error)
+            raise SearcherError(self._error)
         return answer
 
     def close(self) -> None:
@@ -146,7 +146,7 @@ class Apart:
         if self._thread is not None:
             self._thread.join()
 
-    def _think(self, question: Mapping[str, Any], known: int) -> None:
+    def _ask(self, question: Mapping[str, Any], known: int) -> None:
         """Put the question, in a thread of its own, so that neither a full pipe nor a slow start holds anybody up."""
         why = ""
         for _ in range(_LIVES):
@@ -179,13 +179,13 @@ class Apart:
             return None
         assert child.stdin is not None
         assert child.stdout is not None
-        news = [_form(observation) for observation in self._observations[self._told : known]]
+        news = [_form(observation) for observation in self._observations[self._sent : known]]
         child.stdin.write(strict_json.dumps({"observations": news, **question}) + "\n")
         child.stdin.flush()
         line = child.stdout.readline()
         if not line.endswith("\n"):
             return None
-        self._told = known
+        self._sent = known
         reply: dict[str, Any] = strict_json.loads(line)
         return reply
 
@@ -195,7 +195,7 @@ class Apart:
         # One thread each: a small fit is slowed down by more, the more so beside the trials that are measured.
         one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self._notes = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed with the child
-        self._told = 0
+        self._sent = 0
         self._child = subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,

@@ -29,7 +29,7 @@ class SyneTuneSearcher(Searcher):
         self._encoding = Encoding(spec.space)
         self._latest: dict[int, Observation] = {}
         self._searcher: Any = None
-        self._told: dict[int, Observation] = {}
+        self._sent: dict[int, Observation] = {}
 
     def observe(self, observation: Observation) -> None:
         self._latest[observation.trial] = observation
@@ -40,12 +40,12 @@ class SyneTuneSearcher(Searcher):
         found: list[dict[str, Any]] = []
         with _global_generators_kept(), np.errstate(all="ignore"):
             # They cannot take back what they were told: where a trial went on to another value, one starts over.
-            if self._searcher is None or any(self._latest[trial] is not known for trial, known in self._told.items()):
-                self._searcher, self._told = self._make(), {}
+            if self._searcher is None or any(self._latest[trial] is not known for trial, known in self._sent.items()):
+                self._searcher, self._sent = self._make(), {}
             for trial, observation in self._latest.items():
-                if trial not in self._told:
+                if trial not in self._sent:
                     self._searcher.on_trial_complete(trial, self._theirs(observation.configuration), observation.value)
-                    self._told[trial] = observation
+                    self._sent[trial] = observation
             for attempt in range(_ATTEMPTS):
                 self._seed(number, attempt)
                 suggested = self._searcher.suggest()

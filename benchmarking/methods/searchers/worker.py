@@ -1,4 +1,4 @@
-"""The program of a thinking process: reads a searcher's spec, then questions, one JSON a line, and answers each. Run by `thinking`."""
+"""The program of a searcher's child process: reads its spec, then questions, one JSON a line, and answers each."""
 
 from __future__ import annotations
 

@@ -2,11 +2,11 @@ import math
 
 import pytest
 
-from benchmarking.controller.aggregation import ResultFolder, Tell
+from benchmarking.controller.aggregation import ResultAggregator, Tell
 
 
 def folder(repeats=1, objectives=("loss",), level_name="epoch"):
-    return ResultFolder(objectives, repeats, level_name)
+    return ResultAggregator(objectives, repeats, level_name)
 
 
 def levels(found):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarking.controller.journal import Record, Session, SqliteJournal
+from benchmarking.controller.journal import ControllerSession, Record, SqliteJournal
 from definitions.errors import UserError
 
 ROOT = Path(__file__).parents[3]
@@ -100,11 +100,11 @@ def test_what_is_no_json_is_refused_before_it_is_recorded(path):
 
 def test_sessions(path):
     journal = SqliteJournal(path)
-    journal.begin_session(Session(7, 2.5, 60.25))
-    journal.begin_session(Session(9, 3.5, 70.0))
+    journal.begin_session(ControllerSession(7, 2.5, 60.25))
+    journal.begin_session(ControllerSession(9, 3.5, 70.0))
     journal.close()
     journal = SqliteJournal(path)
-    assert journal.sessions() == [Session(7, 2.5, 60.25), Session(9, 3.5, 70.0)]
+    assert journal.sessions() == [ControllerSession(7, 2.5, 60.25), ControllerSession(9, 3.5, 70.0)]
     journal.close()
 
 
@@ -225,7 +225,7 @@ def test_room_that_comes_back_loses_nothing(path):
 
 FULL_DISK = """
 import pathlib, resource, sys
-from benchmarking.controller.journal import Session, SqliteJournal
+from benchmarking.controller.journal import ControllerSession, SqliteJournal
 from definitions.errors import UserError
 journal = SqliteJournal(pathlib.Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
@@ -238,7 +238,7 @@ try:
 except UserError as error:
     print(done, str(error).splitlines()[0])
 try:
-    journal.begin_session(Session(1, 1.0, 2.0))
+    journal.begin_session(ControllerSession(1, 1.0, 2.0))
 except UserError as error:
     print(str(error).splitlines()[0])
 import os

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from backends.failures import Cause, Outcome
-from benchmarking.controller.retry_policy import RULES, Settlement, TrialStatus, as_number, common_cause, objective_problem, settle
+from benchmarking.controller.retry_policy import RETRY_RULES, Settlement, TrialStatus, as_number, common_cause, objective_problem, settle
 
 FINAL_AT_ONCE = {
     Cause.SCRIPT_ERROR: ("failed", True),
@@ -27,7 +27,7 @@ def outcome_of(cause):
 
 
 def test_every_cause_has_a_rule_and_is_tested_here():
-    assert set(RULES) == set(Cause) == {*FINAL_AT_ONCE, *RETRIED_WITHOUT_END, *RETRIED_UNDER_A_CAP}
+    assert set(RETRY_RULES) == set(Cause) == {*FINAL_AT_ONCE, *RETRIED_WITHOUT_END, *RETRIED_UNDER_A_CAP}
 
 
 @pytest.mark.parametrize("cause", FINAL_AT_ONCE)

@@ -61,7 +61,7 @@ def test_a_trial_from_suggestion_to_its_end():
     script.report("j0-1", loss=0.75)
     script.close("j0-1", status="completed")
     trial = script.state.trials[0]
-    assert (trial.status, trial.configuration, trial.attempts, trial.reports) == (TrialStatus.COMPLETED, {"x": 4}, 1, 2)
+    assert (trial.status, trial.configuration, trial.starts, trial.reports) == (TrialStatus.COMPLETED, {"x": 4}, 1, 2)
     assert (trial.last, trial.best) == ({"loss": 0.75, "note": "text"}, {"loss": 0.5})
     assert (trial.started_at, trial.ended_at, trial.duration_s, trial.billable_s, trial.cost_usd) == (1.0, 3.0, 2.0, 2.5, 0.25)
     assert (script.state.busy, script.state.reserved_usd, script.state.spent_usd) == (0, 0.0, 0.25)
@@ -104,7 +104,7 @@ def test_a_retry_is_the_same_trial_and_adds_up():
     script.event(Started("j0-2", 9.0))
     script.close("j0-2", started_at=9.0, ended_at=12.0, status="completed")
     trial = script.state.trials[0]
-    assert (len(script.state.trials), trial.jobs, trial.attempts, trial.causes[Cause.SPOT]) == (1, 2, 2, 1)
+    assert (len(script.state.trials), trial.submissions, trial.starts, trial.causes[Cause.SPOT]) == (1, 2, 2, 1)
     assert (trial.started_at, trial.ended_at, trial.duration_s, trial.billable_s, trial.cost_usd) == (1.0, 12.0, 5.0, 5.0, 0.5)
     assert (trial.status, trial.cause) == (TrialStatus.COMPLETED, None)
 

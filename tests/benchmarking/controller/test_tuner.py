@@ -285,7 +285,7 @@ def test_interrupted_trials_run_again_on_resume():
     second = tuner(definition(budget=Budget(max_num_trials=4)), journal)
     assert second.run().exit_code == 0
     assert statuses(second) == {"completed": 4}
-    assert max(trial.jobs for trial in second.state.trials.values()) == 2
+    assert max(trial.submissions for trial in second.state.trials.values()) == 2
 
 
 def test_stop_at_the_last_level_lets_the_script_finish():
@@ -311,7 +311,7 @@ def test_retry_is_no_new_evaluation_and_tells_only_higher_levels():
         stop_delay_s=9.0,
     )
     run.run()
-    assert max(trial.attempts for trial in run.state.trials.values()) > 1
+    assert max(trial.starts for trial in run.state.trials.values()) > 1
     for evaluation in (0, 2):
         levels = [level for told, level in method.told if told == evaluation]
         assert levels == sorted(set(levels))

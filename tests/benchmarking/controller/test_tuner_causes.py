@@ -22,7 +22,7 @@ def test_not_now_costs_time_and_no_failure(cause):
     assert run.run().exit_code == 0
     assert statuses(run) == {"completed": 4}
     assert run.state.counted_failures == 0
-    assert {trial.attempts for trial in run.state.trials.values()} == {1}
+    assert {trial.starts for trial in run.state.trials.values()} == {1}
     times = [at for at, _ in backend.submitted]
     assert times[1] - times[0] == 10.0  # nothing is submitted while the whole back-end says to wait
     assert len({name for _, name in backend.submitted}) == 9
@@ -37,7 +37,7 @@ def test_a_bad_request_is_a_failure_at_once():
     run = tuner(definition(budget=Budget(max_num_trials=4)), MemoryJournal(), backend=Never([Cause.BAD_REQUEST], Scope.JOB))
     run.run()
     assert statuses(run) == {"failed": 1, "completed": 3}
-    assert (run.state.trials[0].attempts, run.state.trials[0].message) == (0, "rate exceeded")
+    assert (run.state.trials[0].starts, run.state.trials[0].message) == (0, "rate exceeded")
 
 
 def test_spot_interruptions_are_retried_from_the_checkpoint_under_their_own_cap(tmp_path):
@@ -56,7 +56,7 @@ def test_spot_interruptions_are_retried_from_the_checkpoint_under_their_own_cap(
     run = tuner(benchmark, journal, backend=Spot(FakeTable(), checkpoints=tmp_path), n_workers=1)
     assert run.run().exit_code == 0
     (trial,) = run.state.trials.values()
-    assert (trial.attempts, trial.status, trial.causes[Cause.SPOT]) == (3, TrialStatus.COMPLETED, 2)
+    assert (trial.starts, trial.status, trial.causes[Cause.SPOT]) == (3, TrialStatus.COMPLETED, 2)
     epochs = [record.body["metrics"]["epoch"] for record in journal.records() if record.kind == "reported"]
     assert epochs == [1, 2, 3]
     assert trial.cost_usd == pytest.approx(trial.billable_s / 3600 * 3.6)

@@ -220,11 +220,11 @@ def test_a_write_that_fails_midway_leaves_the_old_file_and_nothing_else(tmp_path
 def test_a_retried_trial_has_both_attempts_in_reports_csv(tmp_path):
     benchmark = definition(budget=Budget(max_num_trials=4))
     state, journal = run(benchmark, failure_rate=0.5, seed=3, n_workers=4)
-    retried = [trial for trial in state.trials.values() if trial.jobs > 1]
+    retried = [trial for trial in state.trials.values() if trial.submissions > 1]
     assert retried
     write_reports(tmp_path / "reports.csv", benchmark, state, journal)
     rows = rows_of(tmp_path / "reports.csv")
     assert len(rows) == state.reports
-    possible = {(str(trial.trial), str(attempt)) for trial in state.trials.values() for attempt in range(1, trial.jobs + 1)}
+    possible = {(str(trial.trial), str(attempt)) for trial in state.trials.values() for attempt in range(1, trial.submissions + 1)}
     assert {(row["trial"], row["attempt"]) for row in rows} <= possible
     assert {row["job"] for row in rows if row["attempt"] == "2"} <= {f"job-t{trial.trial}-a2" for trial in retried}

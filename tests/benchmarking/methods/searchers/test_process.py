@@ -15,7 +15,7 @@ from backends.simulated.backend import SimulatedBackend
 from benchmarking.controller.method_adapter import MethodError
 from benchmarking.methods import proposals
 from benchmarking.methods.searchers.base import Observation, SearcherSpec
-from benchmarking.methods.searchers.process import Apart, Here
+from benchmarking.methods.searchers.process import ChildProcess, InProcess
 from definitions.schema import Budget
 from definitions.space import SearchSpace
 from definitions.valid import parse_rule
@@ -79,8 +79,8 @@ def test_a_spec_comes_through_as_it_was():
 
 
 def test_thinking_apart_gives_what_thinking_here_gives():
-    here, woken = Here(SPEC), threading.Event()
-    apart = Apart(SPEC, woken.set)
+    here, woken = InProcess(SPEC), threading.Event()
+    apart = ChildProcess(SPEC, woken.set)
     try:
         for observation in observations(12):
             here.observe(observation)
@@ -97,7 +97,7 @@ def test_thinking_apart_gives_what_thinking_here_gives():
 
 
 def test_a_killed_child_is_replaced_by_one_that_knows_everything():
-    here, apart = Here(SPEC), Apart(SPEC, lambda: None)
+    here, apart = InProcess(SPEC), ChildProcess(SPEC, lambda: None)
     try:
         for number, observation in enumerate(observations(10)):
             here.observe(observation)
@@ -112,7 +112,7 @@ def test_a_killed_child_is_replaced_by_one_that_knows_everything():
 
 
 def test_a_child_that_is_killed_in_the_midst_of_a_thought_is_replaced():
-    apart = Apart(SPEC, lambda: None)
+    apart = ChildProcess(SPEC, lambda: None)
     try:
         for observation in observations(8):
             apart.observe(observation)
@@ -126,8 +126,8 @@ def test_a_child_that_is_killed_in_the_midst_of_a_thought_is_replaced():
 
 
 def test_a_child_that_dies_again_and_again_is_an_error_with_its_last_words():
-    made = functools.partial(Apart, command=(sys.executable, "-c", "import sys; sys.exit('no module named cleverness')"))
-    original, proposals.Apart = proposals.Apart, made
+    made = functools.partial(ChildProcess, command=(sys.executable, "-c", "import sys; sys.exit('no module named cleverness')"))
+    original, proposals.ChildProcess = proposals.ChildProcess, made
     try:
         journal = MemoryJournal()
         with pytest.raises(
@@ -135,13 +135,13 @@ def test_a_child_that_dies_again_and_again_is_an_error_with_its_last_words():
         ) as caught:
             experiment(benchmark(), journal, "BO", backend=RealTime(Curves())).run()
     finally:
-        proposals.Apart = original
+        proposals.ChildProcess = original
     assert caught.value.exit_code == 1
     assert sum(row[2] == "settle" for row in journal.rows) >= 5  # what was measured is kept
 
 
 def test_a_child_ends_when_its_controller_is_gone():
-    apart = Apart(SPEC, lambda: None)
+    apart = ChildProcess(SPEC, lambda: None)
     for observation in observations(6):
         apart.observe(observation)
     apart.answer(6, [])
@@ -152,12 +152,12 @@ def test_a_child_ends_when_its_controller_is_gone():
 
 
 def test_a_slow_method_delays_neither_reports_nor_stops(monkeypatch):
-    monkeypatch.setattr(proposals, "Apart", functools.partial(Apart, command=(sys.executable, "-c", SLOW)))
+    monkeypatch.setattr(proposals, "ChildProcess", functools.partial(ChildProcess, command=(sys.executable, "-c", SLOW)))
     journal, backend = MemoryJournal(), RealTime(Curves(full=9), speed=40.0)
     thinking, late = [], []
 
     def watch(record, state):
-        if run._adapter.thinking:
+        if run._adapter.is_computing:
             thinking.append(record.kind)
         if record.kind in ("reported", "closed"):
             late.append((backend.now() - record.at) / backend.speed)
@@ -172,7 +172,7 @@ def test_a_slow_method_delays_neither_reports_nor_stops(monkeypatch):
 
 
 def test_the_loop_sleeps_while_a_method_thinks_and_nothing_runs(monkeypatch):
-    monkeypatch.setattr(proposals, "Apart", functools.partial(Apart, command=(sys.executable, "-c", SLOW)))
+    monkeypatch.setattr(proposals, "ChildProcess", functools.partial(ChildProcess, command=(sys.executable, "-c", SLOW)))
     backend = RealTime(Curves(full=2), speed=1000.0)
     fidelity = {"kind": "progressive", "argument": "epochs", "reported_as": "epoch", "full": 2}
     run = experiment(
@@ -184,8 +184,8 @@ def test_the_loop_sleeps_while_a_method_thinks_and_nothing_runs(monkeypatch):
 
 def test_resume_tells_instead_of_asking(monkeypatch):
     asked = []
-    answer = Here.answer
-    monkeypatch.setattr(Here, "answer", lambda self, number, pending: asked.append(number) or answer(self, number, pending))
+    answer = InProcess.answer
+    monkeypatch.setattr(InProcess, "answer", lambda self, number, pending: asked.append(number) or answer(self, number, pending))
     journal = MemoryJournal()
     experiment(benchmark(), journal, "BO").run()
     assert asked == [6, 7, 8, 9, 10, 11]  # five must be over before, and three run at once

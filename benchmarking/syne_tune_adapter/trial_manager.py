@@ -1,4 +1,4 @@
-"""The trials of one Syne Tune experiment at work: starts, pauses, resumes and retries their jobs. Used by `backend`; no Syne Tune here.
+"""The trials of one Syne Tune experiment at work: starts, pauses, resumes and retries their jobs.
 
 It can be saved at any moment, and then is without its session: the next call opens a new one and gives up what had been running.
 """
@@ -15,8 +15,8 @@ from backends.base import AdoptedJob
 from backends.events import Closed, Ended, Event, Rejected
 from backends.failures import Cause
 from benchmarking.controller.interfaces import checkpoint_key
-from benchmarking.syne_tune_adapter.record import Judging, Standing, TrialRecord
-from benchmarking.syne_tune_adapter.session import MakeBackend, Session
+from benchmarking.syne_tune_adapter.backend_session import BackendSession, MakeBackend
+from benchmarking.syne_tune_adapter.trial_record import ReportSchema, SyneTuneStatus, TrialRecord
 from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
 
@@ -24,7 +24,7 @@ _CLOSING_S = 15.0
 """Seconds within which jobs that were stopped at the end must have closed."""
 
 
-class Crew:
+class TrialManager:
     """The trials and their back-end.
 
     Args:
@@ -54,20 +54,20 @@ class Crew:
         self._seed = seed
         self._environ = None if environ is None else dict(environ)
         self._wait_s = wait_s
-        self._judging = Judging.of(definition)
+        self._schema = ReportSchema.of(definition)
         self._owners: dict[str, int] = {}
         self._copied: set[int] = set()
         self._copies_due: dict[int, int] = {}
-        self._doomed: set[int] = set()
+        self._to_delete: set[int] = set()
         self._openings = 0
-        self._session: Session | None = None
+        self._session: BackendSession | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_session": None}
 
     def start(self, trial: int, configuration: Mapping[str, Any]) -> None:
         """Start a new trial; from a checkpoint where one was copied for it."""
-        record = self.records[trial] = TrialRecord(trial, dict(configuration), self._judging)
+        record = self.records[trial] = TrialRecord(trial, dict(configuration), self._schema)
         if trial not in self._copies_due:
             record.has_copy = trial in self._copied
             self._submit(record)
@@ -80,10 +80,10 @@ class Crew:
         if record.is_open:
             # The job that was paused may still be writing its checkpoint.
             record.resume_asked = True
-            record.standing = Standing.IN_PROGRESS
+            record.status = SyneTuneStatus.IN_PROGRESS
         elif record.finished and not changed:
             record.resumed(restored=True)
-            record.standing = Standing.COMPLETED
+            record.status = SyneTuneStatus.COMPLETED
         else:
             self._resume(record)
 
@@ -122,7 +122,7 @@ class Crew:
     def finish(self) -> None:
         """Stop every trial and wait for the jobs to end."""
         for trial, record in self.records.items():
-            if record.standing is Standing.IN_PROGRESS:
+            if record.status is SyneTuneStatus.IN_PROGRESS:
                 self.end(trial, Cause.SCHEDULER, None)
         if self._session is not None:
             backend = self._session.backend
@@ -161,17 +161,17 @@ class Crew:
         """Delete a trial's checkpoint, when its job has ended."""
         record = self.records.get(trial)
         if record is not None and record.is_open:
-            self._doomed.add(trial)
+            self._to_delete.add(trial)
         elif self._opened().backend.capabilities.checkpoints:
             self._opened().backend.checkpoints.delete([checkpoint_key(trial)])
 
-    def _opened(self) -> Session:
+    def _opened(self) -> BackendSession:
         if self._session is None:
             if self.folder is None:
                 raise UserError("OutriderBackend: there is no folder for logs", "no tuner has named its own", "give folder=...")
             self.folder.mkdir(parents=True, exist_ok=True)
             self._openings += 1
-            self._session = Session(
+            self._session = BackendSession(
                 self.definition,
                 self._backend_name,
                 self._make_backend,
@@ -183,12 +183,12 @@ class Crew:
             self._abandon(self._session)
         return self._session
 
-    def _abandon(self, session: Session) -> None:
+    def _abandon(self, session: BackendSession) -> None:
         """Give up trials that an earlier process left running: the loop that was loaded from its snapshot does not know of them."""
         left = []
         for record in self.records.values():
             if record.is_open:
-                spec = session.spec(record.trial, record.attempts, record.configuration, None)
+                spec = session.spec(record.trial, record.submissions, record.configuration, None)
                 left.append(AdoptedJob(dataclasses.replace(spec, name=record.job), submitted_at=session.backend.now()))
             if record.is_open or record.retry_at is not None or record.trial in self._copies_due:
                 record.given_up()
@@ -200,9 +200,9 @@ class Crew:
         if why is not None:
             record.refused(why)
             return
-        may_restore = record.attempts > 0 or record.has_copy
+        may_restore = record.submissions > 0 or record.has_copy
         restore_from = checkpoint_key(record.trial) if may_restore and self._has_checkpoint(record) else None
-        spec = session.spec(record.trial, record.attempts + 1, record.configuration, restore_from)
+        spec = session.spec(record.trial, record.submissions + 1, record.configuration, restore_from)
         usd_per_hour, instances = session.price(record.configuration)
         record.submitted(spec.name, usd_per_hour, instances, restored=restore_from is not None)
         self._owners[spec.name] = record.trial
@@ -224,7 +224,7 @@ class Crew:
         for target in [target for target, its_source in self._copies_due.items() if its_source == source]:
             del self._copies_due[target]
             record = self.records[target]
-            if record.standing is Standing.IN_PROGRESS:
+            if record.status is SyneTuneStatus.IN_PROGRESS:
                 self._copy(source, target)
                 record.has_copy = True
                 self._submit(record)
@@ -234,7 +234,7 @@ class Crew:
 
     def _has_news(self, trials: Sequence[int]) -> bool:
         records = [self.records[trial] for trial in trials]
-        return any(record.standing is not Standing.IN_PROGRESS or len(record.results) > record.handed_over for record in records)
+        return any(record.status is not SyneTuneStatus.IN_PROGRESS or len(record.results) > record.handed_over for record in records)
 
     def _apply(self, events: Sequence[Event]) -> bool:
         """Fold events into the trials, do what they call for, and return whether a worker became free."""
@@ -251,8 +251,8 @@ class Crew:
                 backend.stop(event.job, Cause.DIVERGED)
             elif todo == "resume":
                 self._resume(record)
-            if trial in self._doomed and not record.is_open:
-                self._doomed.discard(trial)
+            if trial in self._to_delete and not record.is_open:
+                self._to_delete.discard(trial)
                 self.delete_checkpoint(trial)
         for record in self.records.values():
             if record.retry_at is not None and record.retry_at <= backend.now():

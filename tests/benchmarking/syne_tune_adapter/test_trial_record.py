@@ -4,12 +4,12 @@ import pytest
 
 from backends.events import Closed, Ended, Rejected, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
-from benchmarking.syne_tune_adapter.record import Judging, Standing, TrialRecord, by_time
+from benchmarking.syne_tune_adapter.trial_record import ReportSchema, SyneTuneStatus, TrialRecord, by_time
 from definitions.schema import BenchmarkDefinition
 
 
 def record(*, level_name="epoch", reported=("loss",), derived=(), usd_per_hour=3600.0):
-    made = TrialRecord(0, {"x": 1}, Judging(reported, derived, level_name))
+    made = TrialRecord(0, {"x": 1}, ReportSchema(reported, derived, level_name))
     made.submitted("j1", usd_per_hour, 2, restored=False)
     made.apply(Started("j1", 100.0))
     return made
@@ -66,7 +66,7 @@ def test_what_the_loop_dropped_with_a_pause_counts_after_the_resume():
     trial.asked_to_end(Cause.PAUSED, handed[0])
     says(trial, 4)
     closes(trial, Outcome.STOPPED, Cause.PAUSED)
-    assert trial.standing is Standing.PAUSED
+    assert trial.status is SyneTuneStatus.PAUSED
     trial.resumed(restored=True)
     trial.submitted("j2", 3600.0, 2, restored=True)
     says(trial, 4, job="j2", sequence=0)
@@ -114,13 +114,13 @@ def test_a_result_needs_every_objective_and_finite_ones():
     assert epochs(trial.take()) == [2]
     assert trial.withheld == 2
     closes(trial, Outcome.STOPPED, Cause.DIVERGED)
-    assert trial.standing is Standing.FAILED
+    assert trial.status is SyneTuneStatus.FAILED
 
 
 def test_completed_without_a_result_is_a_failure():
     trial = record()
     closes(trial)
-    assert trial.standing is Standing.FAILED
+    assert trial.status is SyneTuneStatus.FAILED
     assert trial.why == "no_metrics: objective 'loss' was never reported (reported: nothing)"
 
 
@@ -129,7 +129,7 @@ def test_objectives_that_never_came_together_are_a_failure():
     says(trial, 1)
     says(trial, 2, loss=None, accuracy=0.5)
     closes(trial)
-    assert trial.standing is Standing.FAILED
+    assert trial.status is SyneTuneStatus.FAILED
     assert "no report held all objectives: loss, accuracy" in trial.why
 
 
@@ -141,7 +141,7 @@ def test_spot_interruptions_are_retried_with_a_growing_wait():
         waits.append(trial.retry_at - 200.0)
         trial.submitted(f"again{number}", 1.0, 1, restored=False)
     assert waits == [5.0, 10.0, 20.0]
-    assert trial.standing is Standing.IN_PROGRESS
+    assert trial.status is SyneTuneStatus.IN_PROGRESS
 
 
 def test_rejected_for_now_waits_as_long_as_the_back_end_says_and_for_good_fails():
@@ -150,16 +150,16 @@ def test_rejected_for_now_waits_as_long_as_the_back_end_says_and_for_good_fails(
     assert trial.retry_at == 160.0
     trial.submitted("j2", 1.0, 1, restored=False)
     assert trial.apply(Rejected("j2", 160.0, Cause.BAD_REQUEST, "no such type")) == ""
-    assert (trial.standing, trial.why) == (Standing.FAILED, "bad_request: no such type")
+    assert (trial.status, trial.why) == (SyneTuneStatus.FAILED, "bad_request: no such type")
 
 
 def test_a_stopped_trial_is_stopping_until_its_job_has_closed_and_is_not_retried():
     trial = record()
     says(trial, 1)
     trial.asked_to_end(Cause.SCHEDULER, trial.take()[0])
-    assert trial.standing is Standing.STOPPING
+    assert trial.status is SyneTuneStatus.STOPPING
     assert closes(trial, Outcome.FAILED, Cause.LOST) == ""
-    assert trial.standing is Standing.STOPPED
+    assert trial.status is SyneTuneStatus.STOPPED
 
 
 def test_how_a_definition_is_judged():
@@ -170,7 +170,7 @@ def test_how_a_definition_is_judged():
         objectives={"loss": "min", "cost_usd": "min"},
         fidelity={"kind": "progressive", "argument": "epochs", "reported_as": "epoch", "full": 9},
     )
-    assert Judging.of(definition) == Judging(("loss",), ("cost_usd",), "epoch")
+    assert ReportSchema.of(definition) == ReportSchema(("loss",), ("cost_usd",), "epoch")
 
 
 def test_results_of_several_trials_come_in_the_order_of_their_making():

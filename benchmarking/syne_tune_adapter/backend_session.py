@@ -1,4 +1,4 @@
-"""The live half of the adapter: an open back-end with its data, from which jobs are submitted and events taken. Used by `crew`."""
+"""The live half of the adapter: an open back-end with its data, from which jobs are submitted and events taken."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from definitions.trial import TrialSpec
 MakeBackend = Callable[[BackendContext], Backend]
 
 
-class Session:
+class BackendSession:
     """A back-end at work for one process.
 
     Args:

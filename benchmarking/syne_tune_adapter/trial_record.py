@@ -1,6 +1,6 @@
 """What is known of one trial that Syne Tune's loop started: its attempts, its results, what of them was handed over. No I/O.
 
-Used by `crew`. Syne Tune counts a trial's results through all its jobs, but a job that resumes begins a log of its own; so results
+Syne Tune counts a trial's results through all its jobs, but a job that resumes begins a log of its own; so results
 are numbered here, by trial, and each is handed over once.
 """
 
@@ -26,7 +26,7 @@ COST = "st_worker_cost"
 """Syne Tune's names for the columns that come with each result; here so that its import can wait."""
 
 
-class Standing(enum.StrEnum):
+class SyneTuneStatus(enum.StrEnum):
     """Where a trial stands for Syne Tune; the values are its own words."""
 
     IN_PROGRESS = "InProgress"
@@ -38,7 +38,7 @@ class Standing(enum.StrEnum):
 
 
 @dataclass(frozen=True)
-class Judging:
+class ReportSchema:
     """How reports of a benchmark are read.
 
     Args:
@@ -52,7 +52,7 @@ class Judging:
     level_name: str | None = None
 
     @classmethod
-    def of(cls, definition: BenchmarkDefinition) -> Judging:
+    def of(cls, definition: BenchmarkDefinition) -> ReportSchema:
         """Return how a definition's reports are read."""
         objectives = tuple(definition.objectives)
         fidelity = definition.fidelity
@@ -70,15 +70,14 @@ class TrialRecord:
     Args:
         trial: its id.
         configuration: as Syne Tune suggested it.
-        judging: how its reports are read.
+        schema: how its reports are read.
     """
 
     trial: int
     configuration: dict[str, Any]
-    judging: Judging
-    standing: Standing = Standing.IN_PROGRESS
+    schema: ReportSchema
+    status: SyneTuneStatus = SyneTuneStatus.IN_PROGRESS
     why: str = ""
-    attempts: int = 0
     jobs: list[str] = field(default_factory=list)
     is_open: bool = False
     holds_slot: bool = False
@@ -115,12 +114,16 @@ class TrialRecord:
         self.jobs.append(job)
         # A script that starts afresh says all again; where levels do not tell, as many results as there are have been heard.
         self.skip = 0 if restored else len(self.results)
-        self.attempts += 1
         self.is_open = self.holds_slot = True
         self.finished = False
         self.asked, self.retry_at = None, None
         self.usd_per_hour, self.instances = usd_per_hour, instances
-        self.standing = Standing.IN_PROGRESS
+        self.status = SyneTuneStatus.IN_PROGRESS
+
+    @property
+    def submissions(self) -> int:
+        """How many jobs were handed to the back-end for it."""
+        return len(self.jobs)
 
     @property
     def job(self) -> str:
@@ -134,16 +137,16 @@ class TrialRecord:
 
     def refused(self, why: str) -> None:
         """Note that the configuration cannot run."""
-        self.standing, self.why = Standing.FAILED, why
+        self.status, self.why = SyneTuneStatus.FAILED, why
 
     def given_up(self) -> None:
         """Note that whoever started it is gone: it is stopped, and not run again."""
-        self.asked, self.retry_at, self.standing = Cause.INTERRUPTED, None, Standing.STOPPED
+        self.asked, self.retry_at, self.status = Cause.INTERRUPTED, None, SyneTuneStatus.STOPPED
 
     def released(self) -> None:
         """Note that the back-end is closed, and with it whatever of the trial still ran."""
         self.is_open = self.holds_slot = False
-        if self.standing in (Standing.STOPPING, Standing.IN_PROGRESS):
+        if self.status in (SyneTuneStatus.STOPPING, SyneTuneStatus.IN_PROGRESS):
             self.given_up()
 
     def asked_to_end(self, cause: Cause, result: Mapping[str, Any] | None) -> None:
@@ -159,19 +162,21 @@ class TrialRecord:
         if cause is Cause.PAUSED:
             self.late = dropped + self.late
         self.asked = cause
-        self.standing = Standing.PAUSED if cause is Cause.PAUSED else (Standing.STOPPING if self.is_open else Standing.STOPPED)
+        self.status = (
+            SyneTuneStatus.PAUSED if cause is Cause.PAUSED else (SyneTuneStatus.STOPPING if self.is_open else SyneTuneStatus.STOPPED)
+        )
 
     def resumed(self, *, restored: bool) -> None:
         """Note that the trial goes on, from its checkpoint where `restored`.
 
         What it reported between the decision to pause and its end counts now, unless it starts afresh and will say it all again.
         """
-        if restored or self.judging.level_name is not None:
+        if restored or self.schema.level_name is not None:
             for result in self.late:
                 self.results.append({**result, ITERATION: len(self.results)})
         self.late = []
         self.resume_asked = False
-        self.standing = Standing.IN_PROGRESS
+        self.status = SyneTuneStatus.IN_PROGRESS
 
     def take(self) -> list[dict[str, Any]]:
         """Return the results that were not handed over yet, and count them as handed over."""
@@ -199,12 +204,12 @@ class TrialRecord:
 
     def _report(self, event: Reported) -> str:
         self.running_s = max(self.running_s, event.elapsed_s)
-        level = as_number(event.metrics.get(self.judging.level_name or ""))
+        level = as_number(event.metrics.get(self.schema.level_name or ""))
         if level is not None and level <= self.last_level:
             self.repeated += 1
             return ""
         self.last.update(event.metrics)
-        values = [as_number(event.metrics.get(name)) for name in self.judging.reported]
+        values = [as_number(event.metrics.get(name)) for name in self.schema.reported]
         if any(value is None or not math.isfinite(value) for value in values):
             self.withheld += 1
             # An objective that is not finite will not become so; the others may come with a later report.
@@ -223,7 +228,7 @@ class TrialRecord:
         result = {**event.metrics, TIMESTAMP: event.at, TIME: spent_s, ITERATION: len(self.results)}
         usd = cost_usd(spent_s, self.usd_per_hour, self.instances)
         so_far = {"cost_usd": usd, "duration_s": spent_s, "billable_s": spent_s}
-        result |= {name: so_far[name] for name in self.judging.derived if so_far[name] is not None}
+        result |= {name: so_far[name] for name in self.schema.derived if so_far[name] is not None}
         if usd is not None:
             result[COST] = usd
         return result
@@ -239,7 +244,7 @@ class TrialRecord:
         if self.asked is Cause.PAUSED:
             return "resume" if self.resume_asked else ""
         if self.asked in (Cause.SCHEDULER, Cause.INTERRUPTED):
-            self.standing = Standing.STOPPED
+            self.status = SyneTuneStatus.STOPPED
             return ""
         return self._settle(event)
 
@@ -247,14 +252,14 @@ class TrialRecord:
         outcome = Outcome.FAILED if isinstance(event, Rejected) else event.outcome
         cause, self.why = event.cause, event.message
         if outcome is Outcome.COMPLETED:
-            problem = objective_problem(self.judging.reported, self.last)
+            problem = objective_problem(self.schema.reported, self.last)
             # The loop ends the experiment where a trial is completed without a result, so that is a failure like others here.
             if problem is None and not self.results:
-                problem = Cause.NO_METRICS, "no report held all objectives: " + ", ".join(self.judging.reported)
+                problem = Cause.NO_METRICS, "no report held all objectives: " + ", ".join(self.schema.reported)
             if problem is not None:
                 outcome, (cause, self.why) = Outcome.FAILED, problem
         if outcome is Outcome.COMPLETED:
-            self.standing = Standing.COMPLETED
+            self.status = SyneTuneStatus.COMPLETED
             return ""
         cause = cause or Cause.SCRIPT_ERROR
         never = isinstance(event, Rejected) and event.retry_at is None
@@ -265,7 +270,7 @@ class TrialRecord:
             later = event.retry_at if isinstance(event, Rejected) and event.retry_at is not None else event.at + (decided.retry_in_s or 0.0)
             self.retry_at = max(event.at, later)
             return "again"
-        self.standing = Standing.STOPPED if decided.status in (TrialStatus.STOPPED, TrialStatus.INTERRUPTED) else Standing.FAILED
+        self.status = SyneTuneStatus.STOPPED if decided.status in (TrialStatus.STOPPED, TrialStatus.INTERRUPTED) else SyneTuneStatus.FAILED
         return ""
 
 
