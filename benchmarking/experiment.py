@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backends.base import Backend, BackendContext
 from backends.failures import Cause
@@ -23,24 +23,21 @@ from benchmarking.controller.journal import Journal, SqliteJournal
 from benchmarking.controller.method_adapter import MethodAdapter
 from benchmarking.controller.state import ExperimentState
 from benchmarking.controller.tuner import Tuner
-from benchmarking.datasets import S3Target
-from benchmarking.export.reports_csv import write_reports
-from benchmarking.export.trials_csv import trials_header, trials_rows, write_trials
-from benchmarking.forecasting.draws import Question
-from benchmarking.forecasting.lookup import latest_forecasts
-from benchmarking.forecasting.model.billing import Billing
-from benchmarking.forecasting.report import write_forecasts
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import Refuse, check_listed, refusal
 from benchmarking.planning.inputs import Inputs
 from benchmarking.planning.job_builder import JobBuilder
-from benchmarking.report.summary import Summary, summarise
-from benchmarking.report.warm import warm_document
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
 from definitions.errors import OutriderError, UserError
-from definitions.schema import BenchmarkDefinition
+from definitions.schema import BenchmarkDefinition, PerJob
+
+if TYPE_CHECKING:
+    # What is needed where there is data, where there are canaries, and at the end, is imported there.
+    from benchmarking.datasets.s3target import S3Target
+    from benchmarking.report.summary import Summary
+    from definitions.trial import TrialSpec
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +64,8 @@ class ExperimentResult:
     @property
     def summary(self) -> Summary:
         """Verdict, table and best value, as they are printed."""
+        from benchmarking.report.summary import summarise
+
         definition = self.spec.definition
         keys, keeps_warm = definition.configuration_keys, self.described.keeps_warm
         return summarise(self.state, definition.objectives, self.price_label, keys, keeps_warm=keeps_warm)
@@ -74,7 +73,11 @@ class ExperimentResult:
     @property
     def warm(self) -> dict[str, Any] | None:
         """What warm instances did and cost; None where none were asked for."""
-        return warm_document(self.state) if self.described.keeps_warm else None
+        if not self.described.keeps_warm:
+            return None
+        from benchmarking.report.warm import warm_document
+
+        return warm_document(self.state)
 
     @property
     def verdict(self) -> str:
@@ -89,6 +92,8 @@ class ExperimentResult:
     @property
     def trials(self) -> list[dict[str, Any]]:
         """The rows of trials.csv."""
+        from benchmarking.export.trials_csv import trials_header, trials_rows
+
         header = trials_header(self.spec.definition)
         return [dict(zip(header, row, strict=True)) for row in trials_rows(self.spec.definition, self.state)]
 
@@ -142,8 +147,8 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
 
 def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, journal: Journal, prefix: str) -> tuple[Tuner, Ending]:
     definition = spec.definition
-    forecasts = latest_forecasts(definition, spec.results_dir, spec.backend, backend.region)
-    refuse = refusal(definition, spec.backend, backend.room, forecasts.problem)
+    ruled_out, longest_s = _foreseen(spec, backend.region)
+    refuse = refusal(definition, spec.backend, backend.room, ruled_out)
     check_listed(definition, refusal(definition, spec.backend, backend.room))
     target = _data_target(definition, backend, surroundings.environ)
     with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed, target=target) as inputs:
@@ -155,7 +160,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
             inputs.environment,
             spec.seed,
             region=backend.region,
-            longest_s=forecasts.longest_s,
+            longest_s=longest_s,
         )
         check_money(definition, spec.backend, jobs)
         n_workers = worker_count(definition, spec.backend, backend.room)
@@ -170,11 +175,23 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         return tuner, ending
 
 
+def _foreseen(spec: ExperimentSpec, region: str) -> tuple[Refuse, Callable[[TrialSpec], float | None]]:
+    """Return what earlier canaries say of a trial: why it cannot succeed, and how many seconds its job may run; None where nothing."""
+    if not isinstance(spec.definition.fidelity, PerJob):
+        return (lambda trial: None), (lambda trial: None)
+    from benchmarking.forecasting.lookup import latest_forecasts
+
+    forecasts = latest_forecasts(spec.definition, spec.results_dir, spec.backend, region)
+    return forecasts.problem, forecasts.longest_s
+
+
 def _data_target(definition: BenchmarkDefinition, backend: Backend, environ: Mapping[str, str]) -> S3Target | None:
     """Return where data sets have to be uploaded; None where there are none, or jobs read this machine's disk."""
     storage = backend.storage() if definition.datasets else None
     if storage is None:
         return None
+    from benchmarking.datasets.s3target import S3Target
+
     endpoint_url = environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL") or None
     return S3Target(storage.bucket, f"{storage.prefix}/datasets", endpoint_url, region=storage.region)
 
@@ -231,9 +248,17 @@ def pricing_region(spec: ExperimentSpec, environ: Mapping[str, str]) -> str:
 
 def export(folder: Path, definition: BenchmarkDefinition, state: ExperimentState, journal: Journal, region: str) -> None:
     """Write the result files, forecasts with the prices of a region; raises `UserError` where they cannot be written."""
+    from benchmarking.export.reports_csv import write_reports
+    from benchmarking.export.trials_csv import write_trials
+
     write_trials(folder / "trials.csv", definition, state)
     write_reports(folder / "reports.csv", definition, state, journal)
-    write_forecasts(folder / "forecasts.csv", definition, state, Question(billing=Billing(region)))
+    if isinstance(definition.fidelity, PerJob):
+        from benchmarking.forecasting.draws import Question
+        from benchmarking.forecasting.model.billing import Billing
+        from benchmarking.forecasting.report import write_forecasts
+
+        write_forecasts(folder / "forecasts.csv", definition, state, Question(billing=Billing(region)))
 
 
 def _tidy_checkpoints(state: ExperimentState, backend: Backend, definition: BenchmarkDefinition) -> None:

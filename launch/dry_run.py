@@ -16,8 +16,7 @@ from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import Refuse, check_listed, refusal
 from benchmarking.planning.job_builder import JobBuilder
 from benchmarking.planning.worst_case import Plan, WorstCase, dearest, least_usd, worst_case
-from benchmarking.report import table
-from benchmarking.report.text import dollars, duration
+from benchmarking.report.text import dollars, duration, table
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
 from definitions.trial import TrialSpec

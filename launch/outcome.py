@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from benchmarking.experiment import ExperimentResult
 from benchmarking.export.files import csv_text
 from benchmarking.export.trials_csv import trials_header
-from benchmarking.forecasting.draws import Question
-from benchmarking.forecasting.model.billing import Billing
-from benchmarking.forecasting.report import report
-from benchmarking.report import table
-from benchmarking.report.text import dollars
+from benchmarking.report.text import dollars, table
 from definitions import strict_json
 from definitions.errors import EXIT_BUDGET, EXIT_CLOUD, EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, EXIT_USAGE
+from definitions.schema import PerJob
+
+if TYPE_CHECKING:
+    from benchmarking.experiment import ExperimentResult
 
 _SEVERITY = (EXIT_INTERRUPTED, EXIT_CLOUD, EXIT_USAGE, EXIT_FAILURES, EXIT_BUDGET, EXIT_DONE)
 
@@ -36,7 +36,7 @@ def _block(result: ExperimentResult, *, with_title: bool) -> str:
     spec = result.spec
     summary = result.summary
     lines = [f"== {spec.title}"] if with_title else []
-    canaries = report(spec.definition, result.state, Question(billing=Billing(result.region)))
+    canaries = _canaries(result)
     if canaries:
         lines += [f"{result.ending.message[:1].upper()}{result.ending.message[1:]}.", "", canaries]
         return "\n".join([*lines, *_spent(result), "", f"results: {spec.folder}/forecasts.csv, {_files(result)}"])
@@ -46,6 +46,17 @@ def _block(result: ExperimentResult, *, with_title: bool) -> str:
     if summary.table:
         lines += ["", summary.table]
     return "\n".join([*lines, *_spent(result), "", f"results: {spec.folder}/{_files(result)}"])
+
+
+def _canaries(result: ExperimentResult) -> str:
+    """Return what the canaries of an experiment say; empty where it has none."""
+    if not isinstance(result.spec.definition.fidelity, PerJob):
+        return ""
+    from benchmarking.forecasting.draws import Question
+    from benchmarking.forecasting.model.billing import Billing
+    from benchmarking.forecasting.report import report
+
+    return report(result.spec.definition, result.state, Question(billing=Billing(result.region)))
 
 
 def _spent(result: ExperimentResult) -> list[str]:

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
         emulator.create_bucket(bucket)
         ours = _look(emulator.client, given, "the emulator", 0.2)
     from backends.emulator.smoke import compare
-    from benchmarking.report import table
+    from benchmarking.report.text import table
 
     differences = compare(theirs, ours)
     if not differences:

@@ -4,58 +4,56 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from importlib.metadata import EntryPoint
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.method import Method, MethodContext
 from benchmarking.controller.method_arguments import read_arguments
-from benchmarking.methods import asha, search
-from benchmarking.methods.canary import CanaryLadder
-from benchmarking.methods.grid import Grid
-from benchmarking.methods.listed import Listed
-from benchmarking.methods.median_stopping import MedianStopping
-from benchmarking.methods.pbt import PopulationBasedTraining
-from benchmarking.methods.race import Race
-from benchmarking.methods.random_search import RandomSearch
 from definitions.errors import UserError, did_you_mean
 from definitions.plugins import installed
 from definitions.resolve import Resolved
 from definitions.schema import BenchmarkDefinition, MethodVariant
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 logger = logging.getLogger(__name__)
 
 MethodFactory: TypeAlias = Callable[[MethodContext], Method]
 
-BUILT_IN: Mapping[str, MethodFactory] = {
-    "ASHA": asha.SuccessiveHalving,
-    "ASHA_BORE": asha.HalvingWithDensityRatio,
-    "ASHA_TPE": asha.HalvingWithParzenEstimator,
-    "BO": search.BayesianOptimization,
-    "BORE": search.DensityRatio,
-    "CANARY": CanaryLadder,
-    "CQR": search.ConformalQuantiles,
-    "GRID": Grid,
-    "LISTED": Listed,
-    "MOASHA": asha.MultiObjectiveHalving,
-    "MOBSTER": asha.HalvingWithGaussianProcess,
-    "MSR": MedianStopping,
-    "PBT": PopulationBasedTraining,
-    "RACE": Race,
-    "REA": search.RegularizedEvolution,
-    "RS": RandomSearch,
-    "TPE": search.ParzenEstimator,
+BUILT_IN: Mapping[str, str] = {
+    "ASHA": "benchmarking.methods.asha:SuccessiveHalving",
+    "ASHA_BORE": "benchmarking.methods.asha:HalvingWithDensityRatio",
+    "ASHA_TPE": "benchmarking.methods.asha:HalvingWithParzenEstimator",
+    "BO": "benchmarking.methods.search:BayesianOptimization",
+    "BORE": "benchmarking.methods.search:DensityRatio",
+    "CANARY": "benchmarking.methods.canary:CanaryLadder",
+    "CQR": "benchmarking.methods.search:ConformalQuantiles",
+    "GRID": "benchmarking.methods.grid:Grid",
+    "LISTED": "benchmarking.methods.listed:Listed",
+    "MOASHA": "benchmarking.methods.asha:MultiObjectiveHalving",
+    "MOBSTER": "benchmarking.methods.asha:HalvingWithGaussianProcess",
+    "MSR": "benchmarking.methods.median_stopping:MedianStopping",
+    "PBT": "benchmarking.methods.pbt:PopulationBasedTraining",
+    "RACE": "benchmarking.methods.race:Race",
+    "REA": "benchmarking.methods.search:RegularizedEvolution",
+    "RS": "benchmarking.methods.random_search:RandomSearch",
+    "TPE": "benchmarking.methods.search:ParzenEstimator",
 }
+"""Module and factory of each built-in method, imported when it is asked for."""
 
 
-def known_methods(plugins: Iterable[EntryPoint] | None = None) -> dict[str, MethodFactory]:
-    """Return all methods by name; a broken plugin is skipped with a warning, a clash of names is an error naming both.
+def known_methods(plugins: Iterable[EntryPoint] | None = None) -> dict[str, MethodFactory | str]:
+    """Return all methods by name, the built-in ones as places that `method_factory` loads.
+
+    A broken plugin is skipped with a warning; a clash of names is an error naming both.
 
     Raises:
         UserError: two methods of one name.
     """
-    methods = dict(BUILT_IN)
+    methods: dict[str, MethodFactory | str] = dict(BUILT_IN)
     origin = dict.fromkeys(methods, "built-in")
     for point in installed("outrider.methods") if plugins is None else plugins:
         distribution = point.dist.name if point.dist else "unknown distribution"
@@ -70,6 +68,14 @@ def known_methods(plugins: Iterable[EntryPoint] | None = None) -> dict[str, Meth
     return methods
 
 
+def method_factory(method: MethodFactory | str) -> MethodFactory:
+    """Return what makes a method, loading it where a place is given: the module and its name, with a colon between them."""
+    if not isinstance(method, str):
+        return method
+    module, _, name = method.partition(":")
+    return cast(MethodFactory, getattr(import_module(module), name))
+
+
 def default_method(definition: BenchmarkDefinition) -> str:
     """Return the definition's own default, else LISTED for explicit trials and RS for a space."""
     return definition.method or ("LISTED" if definition.trials else "RS")
@@ -80,7 +86,7 @@ def build_method(
     definition: BenchmarkDefinition,
     seed: int,
     arguments: Mapping[str, Any],
-    methods: Mapping[str, MethodFactory] | None = None,
+    methods: Mapping[str, MethodFactory | str] | None = None,
     region: str = "us-east-1",
 ) -> Method:
     """Return a new method for one experiment.
@@ -104,7 +110,7 @@ def build_method(
         variant = MethodVariant(base=name)
     if variant.base not in known:
         raise UserError(f"methods.{name}.base: there is no method {variant.base!r}", did_you_mean(variant.base, list(known)))
-    factory = known[variant.base]
+    factory = method_factory(known[variant.base])
     given = {**variant.arguments, **arguments}
     declared = getattr(factory, "arguments", None)
     points = definition.points_to_evaluate
@@ -135,7 +141,7 @@ def experiment_spec(
     results_dir: Path,
     arguments: Mapping[str, Any] | None = None,
     number: int = 0,
-    methods: Mapping[str, MethodFactory] | None = None,
+    methods: Mapping[str, MethodFactory | str] | None = None,
 ) -> ExperimentSpec:
     """Return what identifies a new experiment, once its method was built and so is known to suit; see `ExperimentSpec`.
 

@@ -6,12 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backends.base import InputChannel
-from benchmarking.datasets import EmbeddedS3, Prepared, S3Target, prepare
-from benchmarking.planning.manifests import Manifests
-from benchmarking.planning.sampling import sample_folder
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
@@ -20,6 +17,10 @@ from definitions.schema import BenchmarkDefinition, PerJob
 from definitions.schema import InputChannel as ChannelDefinition
 from definitions.space import Choice, Constant
 from definitions.trial import TrialSpec
+
+if TYPE_CHECKING:
+    from benchmarking.datasets import Prepared, S3Target
+    from benchmarking.planning.manifests import Manifests
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,10 @@ class Inputs:
         if described.data_access is DataAccess.NOTHING:
             return self
         choices = possible_choices(self.definition, self.backend)
+        if not choices:
+            return self
+        from benchmarking.datasets import EmbeddedS3, prepare
+
         self._check_sampled(choices)
         remote = {choice.dataset for choice in choices if needs_s3(choice.ingestion)}
         uploaded = {name for name in remote if self.definition.datasets[name].type != "s3"}
@@ -142,6 +147,8 @@ class Inputs:
             self._stack.close()
             raise
         if cloud and target is not None:
+            from benchmarking.planning.manifests import Manifests
+
             self._manifests = Manifests(target, self.seed)
         return self
 
@@ -176,5 +183,7 @@ class Inputs:
             if self._manifests is not None:
                 uri = self._manifests.uri(uri, fraction, repeat)
             else:
+                from benchmarking.planning.sampling import sample_folder
+
                 uri = str(sample_folder(Path(uri), self.cache, fraction, self.seed, repeat))
         return InputChannel(choice.channel, choice.dataset, layout, entry.input_mode, entry.layouts[layout], uri)

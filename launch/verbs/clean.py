@@ -77,7 +77,7 @@ def _measured(leftovers: Leftovers, bucket_may_lack: bool) -> list[LeftoverFolde
 
 
 def _show(where: str, places: Sequence[LeftoverFolder]) -> None:
-    from benchmarking.report import table
+    from benchmarking.report.text import table
 
     rows = [[where + place.key_prefix, place.objects, _size(place.size_bytes)] for place in places]
     total = ["together", sum(place.objects for place in places), _size(sum(place.size_bytes for place in places))]

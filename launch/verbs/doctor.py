@@ -57,7 +57,7 @@ def _show(checks: Sequence[Check], form: str) -> int:
         listed = [dataclasses.asdict(check) for check in checks]
         print(strict_json.dumps({"ready": not failed, "checks": listed}))
     else:
-        from benchmarking.report import table
+        from benchmarking.report.text import table
 
         print(table(["check", "verdict", "found"], [[check.name, check.verdict.value, check.found] for check in checks]))
         advised = [check for check in checks if check.advice and check.verdict != "ok"]

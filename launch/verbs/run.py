@@ -42,12 +42,13 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     from launch.confirm import confirm
     from launch.emulated import MARK
-    from launch.outcome import as_csv, as_json, as_text, exit_code
     from launch.progress import Progress
 
     confirm(specs, yes=given.yes, ask=input if sys.stdin is not None and sys.stdin.isatty() else None, say=_say)
     progress = Progress(sys.stderr, live=_is_terminal(), verbose=request.verbose)
     results = execute(specs, request, progress)
+    from launch.outcome import as_csv, as_json, as_text, exit_code
+
     _print({"json": as_json, "csv": as_csv, "table": as_text}[given.format](results))
     code = exit_code(results)
     resume = f"python hpo_main.py --resume {specs[0].tag}{_results_flag(request)}" + (" --emulate" if os.environ.get(MARK) else "")

@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
     from backends.sagemaker.admin.tagged_jobs import check_tag
     from backends.sagemaker.aws.clients import Clients
     from backends.sagemaker.aws.errors import as_cloud_errors
-    from benchmarking.report import table
+    from benchmarking.report.text import table
     from definitions.errors import EXIT_CLOUD
 
     check_tag(given.tag)

@@ -1,8 +1,8 @@
 """How long `hpo_main.py` takes: to answer `--help`, and from the first instruction of a run to its first process.
 
-  --help      against an interpreter that does nothing, and `import syne_tune`
-  first       processor seconds of the controller and of what it has waited for, as the first process of a run finds them in `/proc`: a
-              definition with one no-op script, RS, local; the parts are those of an interpreter that imports what any such program needs
+--help      against an interpreter that does nothing, and `import syne_tune`
+first       processor seconds of the controller and of what it has waited for, as the first process of a run finds them in `/proc`: a
+            definition with one no-op script, RS, local; the parts are those of an interpreter that imports what any such program needs
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from _common import ROOT, Cost, cost_of, in_turn, load_line, median, show, temporary_folder
 

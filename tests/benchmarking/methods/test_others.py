@@ -8,7 +8,7 @@ import pytest
 
 from benchmarking.controller.method import Decision, Evaluation, Method, Suggestion
 from benchmarking.controller.method_adapter import MethodError
-from benchmarking.methods.registry import BUILT_IN, build_method
+from benchmarking.methods.registry import BUILT_IN, build_method, method_factory
 from definitions.errors import UserError
 from definitions.schema import Budget
 from tests.benchmarking.experiments import MemoryJournal
@@ -113,7 +113,7 @@ def test_variants_and_the_command_line_reach_a_method():
 
 def test_every_built_in_method_says_what_it_takes():
     for name, factory in BUILT_IN.items():
-        for argument, declared in factory.arguments.items():
+        for argument, declared in method_factory(factory).arguments.items():
             assert declared.help, (name, argument)
             if declared.default not in (None, ()):
                 assert declared.read(declared.default) == declared.default

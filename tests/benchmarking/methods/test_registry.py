@@ -6,7 +6,7 @@ import pytest
 from benchmarking.methods.grid import Grid
 from benchmarking.methods.listed import Listed
 from benchmarking.methods.random_search import RandomSearch
-from benchmarking.methods.registry import build_method, default_method, known_methods
+from benchmarking.methods.registry import build_method, default_method, known_methods, method_factory
 from definitions.errors import UserError
 from tests.benchmarking.experiments import definition
 
@@ -29,7 +29,8 @@ def listed():
 
 
 def test_built_in_methods():
-    assert {"GRID": Grid, "LISTED": Listed, "RS": RandomSearch}.items() <= known_methods(()).items()
+    known = known_methods(())
+    assert {name: method_factory(known[name]) for name in ("GRID", "LISTED", "RS")} == {"GRID": Grid, "LISTED": Listed, "RS": RandomSearch}
 
 
 def test_plugins_are_added():

@@ -4,7 +4,7 @@ from backends.failures import Cause
 from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import StateSetup, TrialState
 from benchmarking.controller.state import ExperimentState
-from benchmarking.report import summarise
+from benchmarking.report.summary import summarise
 from definitions.trial import TrialSpec
 
 
