@@ -1,16 +1,19 @@
-"""The wheel holds everything that a run needs, and nothing else; installed, `outrider` works from any folder."""
+"""The wheel holds everything that a run needs, and nothing else; installed with what it declares, `outrider` works from any folder."""
 
 from __future__ import annotations
 
+import email
 import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import zipfile
+from collections.abc import Iterable
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from definitions import __version__
 
@@ -47,14 +50,49 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def outrider(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the wheel into an environment of its own that sees this one's other packages, and return the command."""
-    home = tmp_path_factory.mktemp("installed")
+def base(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the command of an environment with what a base installation brings, and no more."""
+    return installed(wheel, tmp_path_factory.mktemp("base"), "")
+
+
+@pytest.fixture(scope="module")
+def with_emulator(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the command of an environment with the extra `emulator` too."""
+    return installed(wheel, tmp_path_factory.mktemp("emulator"), "emulator")
+
+
+def installed(wheel: Path, home: Path, extra: str) -> Path:
+    """Install the wheel into an environment of its own that sees, of this one's packages, those that the wheel declares."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
     (site,) = home.glob("lib/python*/site-packages")
-    (site / "others.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    declared = email.message_from_bytes(zipfile.ZipFile(wheel).read(f"outrider-{__version__}.dist-info/METADATA")).get_all("Requires-Dist")
+    for path in {path for name in closure(declared, extra) for path in top_level(name)}:
+        (site / path.name).symlink_to(path)
     pip("--python", str(home / "bin" / "python"), "install", "--no-deps", "--no-index", str(wheel))
     return home / "bin" / "outrider"
+
+
+def closure(declared: Iterable[str], extra: str) -> set[str]:
+    """Return the names of all distributions that are wanted, those that others want included."""
+    found: set[str] = set()
+    left = [(text, extra) for text in declared]
+    while left:
+        text, extra = left.pop()
+        wanted = Requirement(text)
+        if wanted.marker is not None and not wanted.marker.evaluate({"extra": extra}):
+            continue
+        for further in wanted.extras or [""]:
+            if f"{wanted.name}[{further}]" not in found:
+                found.add(f"{wanted.name}[{further}]")
+                left += [(other, further) for other in distribution(wanted.name).requires or []]
+    return {name.partition("[")[0] for name in found}
+
+
+def top_level(name: str) -> set[Path]:
+    """Return the files and folders of a distribution that stand in site-packages."""
+    home = distribution(name)
+    tops = {file.parts[0] for file in home.files or [] if file.parts[0] not in ("..", "__pycache__")}
+    return {Path(str(home.locate_file(top))) for top in tops}
 
 
 @pytest.fixture
@@ -82,22 +120,57 @@ def test_the_wheel_has_every_file_of_the_packages_and_nothing_else(wheel):
     assert packed == ours | {"hpo_main.py"}
 
 
-def test_the_command_tells_its_version_and_its_benchmarks(outrider, elsewhere):
-    assert run([outrider, "--version"], elsewhere).stdout == f"outrider {__version__}\n"
-    listed = run([outrider, "list"], elsewhere).stdout
+def test_the_command_tells_its_version_and_its_benchmarks(base, elsewhere):
+    assert run([base, "--version"], elsewhere).stdout == f"outrider {__version__}\n"
+    listed = run([base, "list"], elsewhere).stdout
     assert {"demo", "digits", "gbm"} <= {line.split()[0] for line in listed.splitlines()}
 
 
-def test_what_runs_is_what_was_installed(outrider, elsewhere):
+def test_what_runs_is_what_was_installed(base, elsewhere):
     code = "import definitions, backends, benchmarking, launch; print([p.__file__ for p in (definitions, backends, benchmarking, launch)])"
-    found = run([outrider.parent / "python", "-c", code], elsewhere).stdout
-    assert found.count(str(outrider.parents[1])) == 4
+    found = run([base.parent / "python", "-c", code], elsewhere).stdout
+    assert found.count(str(base.parents[1])) == 4
 
 
-@pytest.mark.parametrize("backend", [["local"], ["sagemaker", "--emulate"]], ids=["local", "emulated"])
-def test_a_run_from_anywhere(outrider, elsewhere, backend):
-    done = run([outrider, "run", "--benchmark", "toy.yaml", "--experiment_tag", "away", "--backend", *backend], elsewhere)
+def test_a_base_installation_stays_small(base):
+    (site,) = base.parents[1].glob("lib/python*/site-packages")
+    there = {path.name for path in site.iterdir()}
+    assert {"numpy", "scipy", "pydantic"} <= there
+    assert not there & {"xgboost", "nvidia", "syne_tune", "pandas", "sklearn", "torch", "boto3"}
+    size_bytes = sum(
+        path.stat().st_size for top in site.iterdir() for path in ([top] if top.is_file() else top.rglob("*")) if path.is_file()
+    )
+    assert 100e6 < size_bytes < 350e6
+
+
+def test_a_run_from_anywhere(base, elsewhere):
+    completes_two(base, elsewhere, "local")
+
+
+def test_an_emulated_run_from_anywhere(with_emulator, elsewhere):
+    completes_two(with_emulator, elsewhere, "sagemaker", "--emulate")
+
+
+def completes_two(outrider: Path, folder: Path, backend: str, *flags: str) -> None:
+    done = run([outrider, "run", "--benchmark", "toy.yaml", "--experiment_tag", "away", "--backend", backend, *flags], folder)
     assert done.returncode == 0, done.stderr
-    rows = (elsewhere / f"results/away/toy/RS-{backend[0]}-0/trials.csv").read_text(encoding="utf-8").splitlines()
+    rows = (folder / f"results/away/toy/RS-{backend}-0/trials.csv").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 1 + 2
     assert all(",completed," in row for row in rows[1:])
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--method", "CQR"], "pip install '.[trees]'"),
+        (["--method", "REA"], "pip install '.[syne-tune]'"),
+        (["--backend", "sagemaker", "--emulate"], "pip install '.[emulator]'"),
+    ],
+    ids=["trees", "syne-tune", "emulator"],
+)
+def test_what_is_not_in_a_base_installation_is_named(base, elsewhere, words, says):
+    done = run([base, "run", "--benchmark", "toy.yaml", *words], elsewhere)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (elsewhere / "results").exists()
