@@ -111,17 +111,19 @@ def failure(reason: str, exit_code: int | None, tail: Sequence[str]) -> tuple[Ca
         tail: last lines of the log, empty where they are not known.
     """
     low = reason.lower()
-    if not low.startswith("algorithmerror") and any(mark in low for mark in _CAPACITY):
+    # An AlgorithmError quotes the script, whose own words may be those of the service.
+    by_script = low.startswith("algorithmerror")
+    if not by_script and any(mark in low for mark in _CAPACITY):
         return Cause.CAPACITY, reason
     if low.startswith("internalservererror"):
         return Cause.SERVICE_ERROR, reason
-    if "spot" in low and "interrupt" in low:
+    if not by_script and "spot" in low and "interrupt" in low:
         return Cause.SPOT, reason
     if low.startswith("clienterror"):
         return (Cause.OUT_OF_MEMORY if "memory" in low else Cause.BAD_REQUEST), reason
     found = _EXIT_CODE.search(reason)
     code = exit_code if exit_code is not None else int(found[1]) if found else None
-    if not low.startswith("algorithmerror") and code is None:
+    if not by_script and code is None:
         return Cause.SERVICE_ERROR, reason or "the training job failed, and the service gives no reason"
     cause, message = classify_exit(code or 1, tail)
     if code in (_KILLED, -9) and cause is Cause.SCRIPT_ERROR:

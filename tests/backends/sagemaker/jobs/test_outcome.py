@@ -87,10 +87,28 @@ def test_a_script_that_the_order_to_stop_ended_was_stopped():
         # Words of the service's in the mouth of the script.
         ("AlgorithmError: RuntimeError: queue has insufficient capacity, exit code: 1", Cause.SCRIPT_ERROR),
         ("AlgorithmError: InternalServerError of my database, exit code: 1", Cause.SCRIPT_ERROR),
+        ("AlgorithmError: KeyboardInterrupt in spot_prices.py, exit code: 1", Cause.SCRIPT_ERROR),
+        ("AlgorithmError: the script says no more", Cause.SCRIPT_ERROR),
+        ("the container ended with exit code: 1", Cause.SCRIPT_ERROR),
+        ("Spot prices cannot be read", Cause.SERVICE_ERROR),
+        ("The training was interrupted", Cause.SERVICE_ERROR),
     ],
 )
 def test_reasons(reason, expected):
     assert failure(reason, None, ())[0] is expected
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        ("InternalServerError: We encountered an internal error.", Cause.SERVICE_ERROR),
+        ("CapacityError: none", Cause.CAPACITY),
+        ("Something nobody has seen before", Cause.SCRIPT_ERROR),
+        ("", Cause.SCRIPT_ERROR),
+    ],
+)
+def test_a_script_that_says_how_it_ended_failed_itself_unless_the_service_says_what_it_did(reason, cause):
+    assert failure(reason, 1, ())[0] is cause
 
 
 def test_the_last_words_of_the_script_are_the_message():
@@ -103,6 +121,11 @@ def test_the_last_words_of_the_script_are_the_message():
 
 def test_without_a_log_the_service_s_reason_is_the_message():
     assert failure("AlgorithmError: x, exit code: 3", None, ())[1] == "AlgorithmError: x, exit code: 3"
+
+
+def test_the_signal_that_ended_the_script_is_named():
+    assert failure("AlgorithmError: , exit code: 139", -11, ()) == (Cause.SCRIPT_ERROR, "AlgorithmError: , exit code: 139")
+    assert failure("", -11, ("segfault ahead",)) == (Cause.SCRIPT_ERROR, "ended by signal SIGSEGV: segfault ahead")
 
 
 def test_memory_is_named_where_the_script_says_so():
