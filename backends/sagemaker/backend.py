@@ -1,8 +1,7 @@
-"""Trials as SageMaker training jobs: one thread decides, others make the calls, one sweep per poll looks at all."""
+"""Trials as SageMaker training jobs: one thread decides, others make the calls, one listing per poll shows all."""
 
 from __future__ import annotations
 
-import functools
 import logging
 import math
 import random
@@ -21,13 +20,13 @@ from backends.sagemaker.aws.clients import Clients, is_emulated
 from backends.sagemaker.aws.errors import as_cloud_errors
 from backends.sagemaker.aws.rate_limiter import RateLimiter
 from backends.sagemaker.block import SageMakerBlock
-from backends.sagemaker.jobs import outcome
 from backends.sagemaker.jobs.checkpoints import S3Checkpoints, WaitingCheckpoints
-from backends.sagemaker.jobs.job import CloudJob, JobPhase, seconds
+from backends.sagemaker.jobs.job import CloudJob, JobPhase
 from backends.sagemaker.jobs.job_table import JobTable
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.resolve_options import options_of
 from backends.sagemaker.jobs.status_poller import StatusPoller
+from backends.sagemaker.lifecycle.adoption import JobAdopter
 from backends.sagemaker.lifecycle.staging import Staging
 from backends.sagemaker.lifecycle.status_tracker import PollIntervals, StatusTracker
 from backends.sagemaker.lifecycle.submission import JobSubmitter
@@ -42,7 +41,7 @@ from definitions.schema import BenchmarkDefinition
 logger = logging.getLogger(__name__)
 
 AWS_INTERVALS = PollIntervals()
-EMULATED_INTERVALS = PollIntervals(least_s=1.0, most_s=2.0, settle_s=4.0)
+EMULATED_INTERVALS = PollIntervals(shortest_s=1.0, longest_s=2.0, settle_s=4.0)
 
 _UNKNOWN_QUOTA = 1_000_000
 _CLOSE_WAIT_S = 180.0
@@ -103,6 +102,7 @@ class SageMakerBackend(Backend):
         )
         self._submitter = JobSubmitter(self._table, self._terminator, self._staging, S3Checkpoints(*places))
         self._tracker = StatusTracker(self._table, self._submitter, self._terminator, self._keeper)
+        self._adopter = JobAdopter(self._table, self._submitter, self._terminator, self._tracker)
         self._status_poller = StatusPoller(
             prefix, clients, self._calls, self._tracker.summary_seen, self._terminator.absent, self._intervals.full_s
         )
@@ -217,19 +217,11 @@ class SageMakerBackend(Backend):
         # A clock that was set back meanwhile is carried on from where the journal ends.
         self._ahead_s = max(0.0, last_seen_at - self._clock())
         for adopted in jobs:
-            spec = adopted.spec
-            self._names.add(spec.name)
-            cloud = CloudJob(spec, JobLog(adopted.received, self.options.metrics), spec.instance_type, submitted_at=adopted.submitted_at)
-            cloud.accepted_at = adopted.accepted_at
-            cloud.accepted, cloud.started, cloud.ended = adopted.accepted_at is not None, adopted.started, adopted.ended
-            cloud.incarnation, cloud.is_looked_up = adopted.incarnation, True
-            if adopted.stop_requested_at is not None:
-                cloud.stop_reason = adopted.stop_reason or Cause.INTERRUPTED
-            self._table.jobs[spec.name] = cloud
-            self._table.describe(spec.name, functools.partial(self._found, cloud), functools.partial(self._not_found, cloud))
+            self._names.add(adopted.spec.name)
+            self._adopter.adopt(adopted)
 
     def adopt_pools(self, pools: Sequence[AdoptedPool]) -> None:
-        """Look each pool up by its job; what has become of it is told once."""
+        """Look each pool up by its job; what has become of it is an event once."""
         for pool in pools:
             self._keeper.adopt(pool)
 
@@ -304,34 +296,6 @@ class SageMakerBackend(Backend):
 
     def _still_there(self) -> bool:
         return any(not cloud.unstoppable for cloud in self._table.live())
-
-    def _found(self, cloud: CloudJob, answer: Mapping[str, object]) -> None:
-        """Go on with an earlier controller's job."""
-        cloud.is_looked_up = False
-        cloud.phase, cloud.instance_type = JobPhase.LIVE, outcome.instance_type(answer) or cloud.instance_type
-        cloud.exists_since = self.now()
-        created_at = seconds(answer.get("CreationTime"))
-        if created_at is not None and cloud.accepted_at is not None:
-            self._table.skew.learn(created_at, cloud.submitted_at, cloud.accepted_at)
-        self._table.accept(cloud)
-        status = str(answer.get("TrainingJobStatus", ""))
-        if status in outcome.FINAL:
-            cloud.stage = status
-            self._terminator.described(cloud, answer)
-            return
-        if cloud.stop_reason is not None:
-            self._terminator.stop(cloud)
-        self._tracker.stage_seen(cloud, str(answer.get("SecondaryStatus", "")), status)
-
-    def _not_found(self, cloud: CloudJob) -> None:
-        """An earlier controller's job does not exist: it is gone, or its creation never came about."""
-        cloud.is_looked_up = False
-        if cloud.accepted:
-            self._terminator.vanished(cloud)
-        elif cloud.stop_reason is not None:
-            self._table.close_as(cloud, Outcome.STOPPED, cloud.stop_reason, "stopped before it was created")
-        else:
-            self._submitter.create(cloud)
 
 
 def capabilities_of(emulated: bool) -> Capabilities:

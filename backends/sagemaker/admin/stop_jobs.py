@@ -89,7 +89,7 @@ class JobStopper:
         Raises:
             ClientError, BotoCoreError: AWS refuses the listing.
         """
-        self._sweep(None)
+        self._refresh(None)
         return [name for name, entry in self._entries.items() if entry.now.runs and entry.ours is not False]
 
     def stop(
@@ -101,14 +101,14 @@ class JobStopper:
             wait: until they are gone; jobs that start meanwhile are stopped too, and pools that form are released.
             longest_s: most seconds to wait.
             poll_s: seconds between two looks.
-            say: told what is waited for.
+            say: takes what is waited for.
 
         Raises:
             ClientError, BotoCoreError: AWS refuses the first listing, so that nothing is known.
         """
         end = self._monotonic() + longest_s
-        self._sweep(None)
-        trouble = told = ""
+        self._refresh(None)
+        trouble = said = ""
         while True:
             for entry in list(self._entries.values()):
                 self._act(entry)
@@ -119,13 +119,13 @@ class JobStopper:
                 trouble = f"not all were gone after {longest_s:.0f} s"
                 break
             line = f"waiting for {len(waited)} of {sum(entry.ours is True for entry in self._entries.values())} jobs"
-            if line != told:
-                told = line
+            if line != said:
+                said = line
                 say(line)
             self._sleep(poll_s)
             known = set(self._entries)
             try:
-                self._sweep(min(entry.before.created_at for entry in waited))
+                self._refresh(min(entry.before.created_at for entry in waited))
             except Exception as error:
                 failure = failure_of(error)
                 if failure is None:
@@ -136,7 +136,7 @@ class JobStopper:
                 say("jobs of the tag still start: a controller of it runs somewhere; end that first")
         return StopResult(tuple(_handled(entry, wait) for entry in self._entries.values() if entry.ours is not False), trouble)
 
-    def _sweep(self, since: datetime.datetime | None) -> None:
+    def _refresh(self, since: datetime.datetime | None) -> None:
         """Look at all jobs, or those created since; ended ones that hold nothing are not looked at further."""
         for job in list_jobs(self._clients, self._tag, since, lambda: self._sleep(self._page_gap_s)):
             entry = self._entries.get(job.name)

@@ -1,6 +1,7 @@
-"""Makes AWS calls on threads, paced and repeated where failure passes by itself; answers are handled in the caller's thread.
+"""Makes AWS calls on threads, paced and repeated where what failed passes by itself; answers are handled in the caller's thread.
 
-While the back-end runs, this is its only way to call AWS; botocore's own retries would block the thread that waits for them.
+While the back-end runs, this is its only way to call AWS. It repeats calls itself, as botocore's retries
+would keep a thread asleep for each of them and know nothing of the pace that all calls share.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Call:
         done: takes its answer, in the thread of `CallQueue.step`.
         failed: takes a failure that does not pass by itself.
         wanted: says whether it is still to be made; asked right before.
-        n_failures: how often it met a failure that passes.
+        n_failures: how often it met one that passes.
         not_before: when it may be made again.
         sent_at, answered_at: the last time it was made, and when that was answered.
         in_flight: whether it is on its way.
@@ -59,13 +60,13 @@ class Call:
 
 
 class CallQueue:
-    """CallQueue that wait, and calls that are on their way.
+    """Calls that wait, and calls that are on their way.
 
     Args:
         now: seconds of the back-end's clock.
         limiter: paces them.
         rng: of the jitter.
-        tell: takes what a person should know.
+        notify: takes what a person should know.
         renew: has credentials looked up anew.
         threads: calls at once.
         real_s: real seconds per second of the clock.

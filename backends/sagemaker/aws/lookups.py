@@ -47,7 +47,7 @@ def ecr_image(uri: str) -> EcrImage | None:
 
 
 class Lookups:
-    """CallQueue that only look, except for one object that is written and deleted; a failed call is an answer too.
+    """Calls that only look, except for one object that is written and deleted; a failed call is an answer too.
 
     Args:
         clients: of the region of the jobs.

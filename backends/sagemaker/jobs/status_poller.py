@@ -44,7 +44,7 @@ class StatusPoller:
         self.polls = 0
 
     def plan(self, now: float, every_s: float) -> None:
-        """Begin a sweep if the last one began `every_s` seconds ago or more, and is over."""
+        """Begin to list if the last one began `every_s` seconds ago or more, and is over."""
         if math.isinf(self.next_at) and self.next_at > 0:
             return
         self.next_at = self._begun_at + every_s

@@ -23,19 +23,19 @@ class PollIntervals:
     """How often the service is asked, in seconds.
 
     Args:
-        least_s, most_s: between two sweeps; in between, a twentieth of the age of the youngest job.
+        shortest_s, longest_s: between two listings; in between, a twentieth of the age of the youngest job.
         settle_s: how long the last lines of a log are awaited whose end is not marked.
         full_s: between two listings of all jobs, changed or not.
     """
 
-    least_s: float = 3.0
-    most_s: float = 15.0
+    shortest_s: float = 3.0
+    longest_s: float = 15.0
     settle_s: float = 60.0
     full_s: float = 300.0
 
     def every_s(self, youngest_s: float) -> float:
-        """Return the seconds between two sweeps while the youngest job is so old."""
-        return min(self.most_s, max(self.least_s, 0.05 * youngest_s))
+        """Return the seconds between two listings while the youngest job is so old."""
+        return min(self.longest_s, max(self.shortest_s, 0.05 * youngest_s))
 
 
 class StatusTracker:

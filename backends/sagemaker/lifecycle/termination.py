@@ -30,7 +30,7 @@ class JobTerminator:
         table: the jobs.
         log_poller: reads their logs.
         keeper: of warm pools.
-        capacity: evidence where there was none.
+        capacity: of which shortages are made known.
         settle_s: how long the last lines of a log are awaited whose end is not marked.
     """
 
@@ -46,7 +46,7 @@ class JobTerminator:
             cloud.stop_accepted = True
 
         def refused(failure: CallFailure) -> None:
-            # That it is over already is what the next sweep tells as well.
+            # That it is over already is what the next listing tells as well.
             if failure.kind in (FailureKind.OVER, FailureKind.MISSING):
                 cloud.stop_accepted = True
             else:

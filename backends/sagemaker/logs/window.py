@@ -18,7 +18,7 @@ _FORGET_LAG = 0.9
 
 
 class LogWindow:
-    """From when on the next sweep reads: far enough back for lines that CloudWatch shows late, by how late they have been."""
+    """From when on the next poll reads: far enough back for lines that CloudWatch shows late, by how late they have been."""
 
     def __init__(self) -> None:
         self._newest_ms = 0
@@ -46,7 +46,7 @@ class LogWindow:
         return found
 
     def finish_poll(self, lags_s: Collection[float]) -> None:
-        """Take note of how late the events of a whole sweep were, and forget ids that will not come again."""
+        """Take note of how late the events of a whole poll were, and forget ids that will not come again."""
         self._lag_s = max([self._lag_s * _FORGET_LAG, *lags_s])
         start_ms = self.start_ms()
         self._seen = {identity: at_ms for identity, at_ms in self._seen.items() if at_ms >= start_ms}

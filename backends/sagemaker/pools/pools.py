@@ -72,7 +72,7 @@ class PoolTracker:
 
     @property
     def open(self) -> Sequence[TrackedPool]:
-        """PoolTracker whose end was not seen yet, the one that waits longest first."""
+        """Pools whose end was not seen yet, the one that waits longest first."""
         return sorted(self._pools.values(), key=lambda pool: (pool.since, pool.job))
 
     def idle(self, key: MatchKey) -> int:

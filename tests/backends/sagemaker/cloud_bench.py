@@ -45,7 +45,7 @@ elif kind == "syne_tune":
         time.sleep(0.1)
 """
 SPEED = 5.0
-PACE = PollIntervals(least_s=0.5, most_s=1.0, settle_s=3.0)
+INTERVALS = PollIntervals(shortest_s=0.5, longest_s=1.0, settle_s=3.0)
 
 
 class CloudBench:
@@ -93,7 +93,7 @@ class CloudBench:
     def __exit__(self, *error: Any) -> None:
         self.emulator.__exit__(*error)
 
-    def backend(self, prefix: str = "", intervals: PollIntervals = PACE, **options: Any) -> SageMakerBackend:
+    def backend(self, prefix: str = "", intervals: PollIntervals = INTERVALS, **options: Any) -> SageMakerBackend:
         """Return a further controller of the same experiment."""
         clients = self.connected()
         made = options_of(self.definition, self.name, "tag/bench", clients, self.emulator.environment)

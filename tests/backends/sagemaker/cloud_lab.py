@@ -27,7 +27,7 @@ from tests.backends.fast_clock import FastClock
 
 M5, M5X = "ml.m5.large", "ml.m5.xlarge"
 SPEED = 4.0
-PACE = PollIntervals(least_s=1.0, most_s=2.0, settle_s=4.0)
+INTERVALS = PollIntervals(shortest_s=1.0, longest_s=2.0, settle_s=4.0)
 
 SCRIPT = """
 import os, signal, sys, time
@@ -173,7 +173,7 @@ class CloudLab:
         *,
         method: str = "LISTED",
         tag: str = "tag",
-        intervals: PollIntervals = PACE,
+        intervals: PollIntervals = INTERVALS,
         clients: Any = None,
         watch: Any = None,
         check: bool = True,

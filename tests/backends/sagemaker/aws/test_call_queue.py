@@ -1,4 +1,4 @@
-"""CallQueue on threads: order, repetition, pauses, and what is may_have_taken_effect; on a clock that runs when nothing else does."""
+"""Calls on threads: order, repetition, pauses, and what may have taken effect; on a clock that runs when nothing else does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXPIRED = error("ExpiredTokenException", "expired")
 
 
 class Bench:
-    """CallQueue whose clock stands still, but for a jump to what is due next."""
+    """A queue whose clock stands still, but for a jump to what is due next."""
 
     def __init__(self, threads=8, rates=None):
         self.at = 1000.0

@@ -46,7 +46,7 @@ def desk():
     return Desk()
 
 
-def sweeper(desk, prefix="x-"):
+def listinger(desk, prefix="x-"):
     return StatusPoller(
         prefix,
         desk,
@@ -56,21 +56,21 @@ def sweeper(desk, prefix="x-"):
     )
 
 
-def test_one_sweep_at_a_time_and_no_sooner_than_its_pace(desk):
-    sweep = sweeper(desk)
-    sweep.plan(100.0, 3.0)
-    sweep.plan(110.0, 3.0)
-    assert (sweep.polls, len(desk.waiting)) == (1, 1)
+def test_one_listing_at_a_time_and_no_sooner_than_its_pace(desk):
+    listing = listinger(desk)
+    listing.plan(100.0, 3.0)
+    listing.plan(110.0, 3.0)
+    assert (listing.polls, len(desk.waiting)) == (1, 1)
     desk.answer()
-    sweep.plan(102.0, 3.0)
-    assert (sweep.polls, sweep.next_at) == (1, 103.0)
-    sweep.plan(103.0, 3.0)
-    assert sweep.polls == 2
+    listing.plan(102.0, 3.0)
+    assert (listing.polls, listing.next_at) == (1, 103.0)
+    listing.plan(103.0, 3.0)
+    assert listing.polls == 2
 
 
 def test_all_pages_are_read_and_other_experiments_jobs_left_out(desk):
-    sweep = sweeper(desk)
-    sweep.plan(0.0, 3.0)
+    listing = listinger(desk)
+    listing.plan(0.0, 3.0)
     desk.answer("x-1", "y-x-2", token="t")
     desk.answer("x-11")
     assert desk.taken == ["x-1", "x-11"]
@@ -78,30 +78,30 @@ def test_all_pages_are_read_and_other_experiments_jobs_left_out(desk):
     assert all(request["NameContains"] == "x-" and request["MaxResults"] == 100 for request in desk.requests)
 
 
-def test_later_sweeps_ask_for_changes_since_the_newest_by_the_service_s_own_clock(desk):
-    sweep = sweeper(desk)
-    sweep.plan(0.0, 3.0)
+def test_later_listings_ask_for_changes_since_the_newest_by_the_service_s_own_clock(desk):
+    listing = listinger(desk)
+    listing.plan(0.0, 3.0)
     desk.answer("x-1", at=T0)
-    sweep.plan(3.0, 3.0)
+    listing.plan(3.0, 3.0)
     desk.answer("x-1", at=T0 + timedelta(seconds=90))
-    sweep.plan(6.0, 3.0)
+    listing.plan(6.0, 3.0)
     desk.answer()
     since = [request.get("LastModifiedTimeAfter") for request in desk.requests]
     assert since == [None, T0 - timedelta(seconds=30), T0 + timedelta(seconds=60)]
 
 
 def test_every_five_minutes_all_are_listed_and_what_is_missing_can_be_known(desk):
-    sweep = sweeper(desk)
+    listing = listinger(desk)
     for now in (0.0, 150.0, 297.0, 300.0):
-        sweep.plan(now, 3.0)
+        listing.plan(now, 3.0)
         desk.answer("x-1")
     assert ["LastModifiedTimeAfter" in request for request in desk.requests] == [False, True, True, False]
     assert desk.absences == [(["x-1"], 0.0), (["x-1"], 300.0)]
 
 
 def test_names_of_all_pages_count(desk):
-    sweep = sweeper(desk)
-    sweep.plan(0.0, 3.0)
+    listing = listinger(desk)
+    listing.plan(0.0, 3.0)
     desk.answer("x-1", token="t")
     assert desk.absences == []
     desk.answer("x-2")
@@ -109,18 +109,18 @@ def test_names_of_all_pages_count(desk):
 
 
 def test_a_token_that_has_expired_begins_a_full_listing_anew(desk):
-    sweep = sweeper(desk)
-    sweep.plan(0.0, 3.0)
+    listing = listinger(desk)
+    listing.plan(0.0, 3.0)
     desk.answer("x-1", token="t")
     desk.refuse("ValidationException", "The token is invalid")
-    sweep.plan(3.0, 3.0)
+    listing.plan(3.0, 3.0)
     desk.answer("x-1")
     assert "LastModifiedTimeAfter" not in desk.requests[-1]
     assert desk.absences == [(["x-1"], 3.0)]
 
 
 def test_jobs_that_must_not_be_listed_end_the_experiment(desk):
-    sweep = sweeper(desk)
-    sweep.plan(0.0, 3.0)
+    listing = listinger(desk)
+    listing.plan(0.0, 3.0)
     with pytest.raises(CloudError, match="cannot be listed"):
         desk.refuse("AccessDeniedException", "no")
