@@ -189,7 +189,7 @@ class BackendContext:
 
 
 class Backend(abc.ABC):
-    """Runs jobs. Used by one thread; `submit` and `stop` return at once and what comes of them arrives through `wait`.
+    """Runs jobs. It is called from one thread alone; `submit` and `stop` return at once and what comes of them arrives through `wait`.
 
     Per job the events come in this order: `Rejected`; or `Accepted`, `Started`, any number of `Reported` and `Restarted`, `Ended`,
     late `Reported`, `Closed`. A job that is stopped or fails before it starts skips `Started`. Nothing follows `Rejected` or `Closed`.

@@ -186,8 +186,8 @@ class PoolTracker:
 
     def _worth_s(self) -> float:
         """Return how long a pool is held at most while nothing comes; infinity where no job has started cold yet."""
-        may_have_taken_effect = {pool.reserved_for for pool in self._pools.values()}
-        cold_s = [seconds for job, seconds in self._starting_s.items() if job not in self._warm and job not in may_have_taken_effect]
+        unsettled = {pool.reserved_for for pool in self._pools.values()}
+        cold_s = [seconds for job, seconds in self._starting_s.items() if job not in self._warm and job not in unsettled]
         return max(statistics.median(cold_s), _LEAST_WORTH_S) if cold_s else math.inf
 
     def to_release(self, now: float, wanted: bool) -> list[TrackedPool]:

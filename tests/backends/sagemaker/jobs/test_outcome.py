@@ -64,9 +64,11 @@ def test_a_script_that_failed_by_itself_before_the_order_to_stop_failed():
     assert verdict(answer, stop_reason=Cause.SCHEDULER, exit_code=3) == (Outcome.FAILED, Cause.SCRIPT_ERROR)
 
 
-def test_a_script_that_the_order_to_stop_ended_was_stopped():
+@pytest.mark.parametrize("exit_code", [143, -15])
+def test_a_script_that_the_order_to_stop_ended_was_stopped(exit_code):
     answer = described("Failed", FailureReason="AlgorithmError: , exit code: 143")
-    assert verdict(answer, stop_reason=Cause.SCHEDULER, exit_code=143) == (Outcome.STOPPED, Cause.SCHEDULER)
+    assert verdict(answer, stop_reason=Cause.SCHEDULER, exit_code=exit_code) == (Outcome.STOPPED, Cause.SCHEDULER)
+    assert verdict(answer, exit_code=exit_code) == (Outcome.FAILED, Cause.SCRIPT_ERROR)
 
 
 @pytest.mark.parametrize(
@@ -128,6 +130,16 @@ def test_the_signal_that_ended_the_script_is_named():
     assert failure("", -11, ("segfault ahead",)) == (Cause.SCRIPT_ERROR, "ended by signal SIGSEGV: segfault ahead")
 
 
+@pytest.mark.parametrize("exit_code", [137, -9])
+def test_a_script_that_was_killed_took_too_much_memory(exit_code):
+    assert failure("AlgorithmError: ", exit_code, ())[0] is Cause.OUT_OF_MEMORY
+
+
+def test_a_failure_without_any_reason_says_so():
+    assert failure("", None, ())[1] == "the training job failed, and the service gives no reason"
+    assert failure("What is this?", None, ())[1] == "What is this?"
+
+
 def test_memory_is_named_where_the_script_says_so():
     assert failure("AlgorithmError: , exit code: 1", None, ("torch.OutOfMemoryError: CUDA out of memory.",))[0] is Cause.OUT_OF_MEMORY
 
@@ -146,6 +158,8 @@ def test_times_are_brought_to_our_clock_and_never_leave_the_job_s_life():
     assert (found.started_at, found.ended_at) == (760.0, 850.0)
     ahead = closed_event(described(), evidence(at=1050.0))
     assert (ahead.started_at, ahead.ended_at) == (1000.0, 1050.0)
+    endless = closed_event(described(TrainingEndTime=None), evidence(at=1050.0))
+    assert (endless.started_at, endless.ended_at) == (1000.0, None)
     far = closed_event(described(), evidence(at=500.0))
     assert (far.started_at, far.ended_at) == (500.0, 500.0)
 

@@ -153,3 +153,33 @@ def test_pools_of_the_same_type_that_a_job_cannot_have_are_in_its_way():
     list(found.ended(described("d"), A2, 101.0))
     found.submitted("e", A2)
     assert [pool.job for pool in found.in_the_way(A)] == ["d"]
+
+
+def test_pools_that_a_starting_job_may_have_got_are_looked_at_every_five_seconds_at_most():
+    found = pools("a", "b")
+    assert [pool.job for pool in found.to_look_at(110.0, A, "c")] == ["a", "b"]
+    assert found.to_look_at(114.9, A, "c") == []
+    assert [pool.job for pool in found.to_look_at(115.0, A, "c")] == ["a", "b"]
+    assert found.to_look_at(130.0, B, "d") == []
+    found.submitted("e", A)
+    assert [pool.job for pool in found.to_look_at(130.0, A, "e")] == ["a"]
+
+
+def test_a_pool_that_is_free_again_waits_for_its_time_to_be_over_and_can_be_doubted_anew():
+    found = pools("a")
+    found.submitted("c", A)
+    found.doubt_unused(lambda job: True, 110.0)
+    list(found.status_seen("a", {"Status": "Available"}, 111.0))
+    assert [(pool.next_look_at, pool.is_doubtful) for pool in found.open] == [(705.0, False)]
+    found.submitted("d", A)
+    found.doubt_unused(lambda job: True, 120.0)
+    assert [pool.job for pool in found.to_look_at(120.0)] == ["a"]
+
+
+def test_a_release_that_was_asked_for_is_looked_after_at_once_and_not_asked_for_again():
+    found = pools("a", "b")
+    found.release_was_requested("a", 103.0)
+    found.release_was_requested("gone", 103.0)
+    assert [pool.job for pool in found.to_look_at(103.0)] == ["a"]
+    assert [pool.job for pool in found.to_release(103.0, wanted=False)] == ["b"]
+    assert found.idle(A) == 1
