@@ -104,6 +104,13 @@ def test_utilisation_stays_within_its_scale():
     assert share.hi90 <= 1
 
 
+def test_start_up_that_was_not_timed_is_said_of_processor_utilisation():
+    timed, bare = (metric(forecast(table(canaries(cpu_util=80.0, timed=timed))), "cpu_util").why for timed in (True, False))
+    assert "start-up was not timed" not in timed
+    assert "start-up was not timed" in bare
+    assert "start-up" not in metric(forecast(table(canaries(gpu_util=80.0, timed=False))), "gpu_util").why
+
+
 def test_utilisation_of_the_full_job_has_less_of_start_up_in_it():
     runs = [dataclasses.replace(one, cpu_util=(10 * one.startup_s + 90 * one.train_s) / one.total_s) for one in canaries(noise=0.01)]
     assert metric(forecast(table(runs)), "cpu_util").median == pytest.approx(88, abs=4)

@@ -66,6 +66,25 @@ def test_a_job_without_a_fraction_and_one_that_is_unknown_are_told():
     assert error.value.exit_code == 5
 
 
+def test_the_log_adds_what_the_reporter_measured_over_all_its_pages_and_nothing_of_its_own_clock():
+    lines = ['[tune-metric]: {"rows": 100, "loss": 1.0}', '[tune-metric]: {"rows": 250, "loss": 0.5}',
+             '[outrider-summary]: {"elapsed_s": 60.0, "steps": 5, "phases_s": {"train": 50.0}}']  # fmt: skip
+
+    class Client:
+        def describe_training_job(self, TrainingJobName):  # noqa: N803 - AWS's name
+            return job(TrainingJobName, 0.1)
+
+    class Logs:
+        def filter_log_events(self, logStreamNamePrefix, nextToken="0", **_):  # noqa: N803 - AWS's names
+            number = int(nextToken)
+            event = {"eventId": nextToken, "timestamp": number, "logStreamName": f"{logStreamNamePrefix}-9", "message": lines[number]}
+            return {"events": [event], **({"nextToken": str(number + 1)} if number < 2 else {})}
+
+    (one,) = read_training_jobs(["a"], "us-east-1", "fraction", Client(), Logs()).canaries
+    assert (one.rows, one.steps, one.train_s, one.total_s) == (250.0, 5.0, 50.0, 300.0)
+    assert "billable_s" not in one.about
+
+
 CODE = """
 import os, sys, time
 sys.path.insert(0, os.environ["REPORTER"])
