@@ -11,3 +11,10 @@ def test_noise_is_learnt_from_the_repeats_of_others():
     noisy, quiet = noise_prior(others=[(8 * 0.3**2, 8)]), noise_prior(others=[(8 * 0.01**2, 8)])
     assert noisy.b / noisy.a > 10 * quiet.b / quiet.a
     assert noise_prior().a == quiet.a - 4
+
+
+def test_others_count_as_eight_degrees_of_freedom_at_most():
+    prior = noise_prior(others=[(0.3, 4), (0.9, 16)])
+    assert (prior.a, prior.b) == (pytest.approx(2.5 + 4), pytest.approx(3.5 * 0.04**2 + 0.5 * 8 * 1.2 / 20))
+    few = noise_prior(others=[(0.3, 4)])
+    assert (few.a, few.b) == (pytest.approx(2.5 + 2), pytest.approx(3.5 * 0.04**2 + 0.15))
