@@ -17,7 +17,7 @@ from backends.emulator.container.context import Context
 from backends.emulator.container.environment import provide_python
 from backends.emulator.container.namespaces import MARK, Isolation, best_isolation
 from backends.emulator.core.clock import Clock
-from backends.emulator.core.database import FolderLock, JobStore
+from backends.emulator.core.database import JOBS_SCHEMA, Database, FolderLock, JobStore
 from backends.emulator.core.event_loop import EventLoop
 from backends.emulator.core.settings import Settings
 from backends.emulator.faults.injector import FaultInjector
@@ -25,6 +25,7 @@ from backends.emulator.faults.rules import FaultRule
 from backends.emulator.http.moto_bridge import MotoBridge
 from backends.emulator.http.server import HttpServer
 from backends.emulator.logs.service import LogsService
+from backends.emulator.logs.store import SCHEMA as LOGS_SCHEMA
 from backends.emulator.logs.store import LogStore
 from backends.emulator.router import JsonService, Router
 from backends.emulator.s3.api import S3Api
@@ -68,15 +69,16 @@ class Assembly:
             loop = EventLoop(clock, settings.workers)
             s3 = S3Store(folder / "s3", lambda: clock.now() + injector.clock_ahead_s())
             stack.callback(s3.close)
-            logs = LogStore(folder / "logs", lambda: clock.now() + injector.clock_ahead_s())
+            database = Database(folder / "jobs.sqlite", f"{JOBS_SCHEMA}{LOGS_SCHEMA}")
+            stack.callback(database.close)
+            logs = LogStore(database, lambda: clock.now() + injector.clock_ahead_s())
             for left in ("jobs", "caches", "t"):
                 shutil.rmtree(folder / left, ignore_errors=True)
             isolation = best_isolation(settings.namespaces)
             scratch = _scratch(folder, stack)
             self.context = context = Context(settings, loop, s3, logs, injector, folder, scratch, isolation, inherited, token)
             provide_python(folder / "bin", settings.python)
-            store = JobStore(folder / "jobs.sqlite")
-            stack.callback(store.close)
+            store = JobStore(database)
             if isolation is Isolation.NONE:
                 self._watchdog(stack, context)
             stack.callback(loop.close)

@@ -1,4 +1,4 @@
-"""What outlives a killed emulator: jobs and tags, in one SQLite file of its folder."""
+"""What outlives a killed emulator: an SQLite file of its folder, the jobs in it, and the lock that keeps a second emulator off."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from definitions.errors import UserError
+
+JOBS_SCHEMA = "CREATE TABLE IF NOT EXISTS jobs (name TEXT PRIMARY KEY, number INTEGER, data TEXT);"
 
 
 class Database:
@@ -33,6 +35,21 @@ class Database:
         with self.lock:
             return self._connection.execute(statement, values).fetchall()
 
+    def run_all(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement with each row's values, in one transaction: for all of them or for none."""
+        with self.lock:
+            if len(rows) == 1:
+                self._connection.execute(statement, rows[0])
+                return
+            self._connection.execute("BEGIN")
+            try:
+                self._connection.executemany(statement, rows)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
     def close(self) -> None:
         """Close the file."""
         with self.lock:
@@ -40,10 +57,14 @@ class Database:
 
 
 class JobStore:
-    """Jobs by name, each as one JSON value; a job that cannot be written (full disk) is kept in memory and `failed_writes` counts it."""
+    """Jobs by name, each as one JSON value; a job that cannot be written (full disk) is kept in memory and `failed_writes` counts it.
 
-    def __init__(self, path: Path) -> None:
-        self._database = Database(path, "CREATE TABLE IF NOT EXISTS jobs (name TEXT PRIMARY KEY, number INTEGER, data TEXT)")
+    Args:
+        database: with the table of `JOBS_SCHEMA`.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self.failed_writes = 0
 
     def load(self) -> list[dict[str, Any]]:
@@ -60,10 +81,6 @@ class JobStore:
     def delete(self, name: str) -> None:
         """Forget a job."""
         self._database.run("DELETE FROM jobs WHERE name = ?", (name,))
-
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
 
 
 class FolderLock:

@@ -90,7 +90,7 @@ class LogsService:
         if token:
             direction, place = _position(token)
         else:
-            direction, place = ("f", 0) if request.get("startFromHead") else ("b", stream.size)
+            direction, place = ("f", 0) if request.get("startFromHead") else ("b", stream.count)
         events: list[LogEvent] = []
         size = 0
         forward = direction == "f"
@@ -100,13 +100,13 @@ class LogsService:
             cost = len(event.message.encode()) + _EVENT_OVERHEAD_BYTES
             if fits and (len(events) >= limit or (events and size + cost > _MOST_BYTES)):
                 break
-            scanned = event.end if forward else event.start
+            scanned = event.sequence + 1 if forward else event.sequence
             if fits:
                 events.append(event)
                 size += cost
         start, end = (place, scanned) if forward else (scanned, place)
         if events and forward:
-            start = events[0].start
+            start = events[0].sequence
         events = events if forward else events[::-1]
         return {
             "events": [{"timestamp": event.timestamp_ms, "message": event.message, "ingestionTime": event.ingested_ms} for event in events],
@@ -143,10 +143,10 @@ class LogsService:
                         "timestamp": event.timestamp_ms,
                         "message": event.message,
                         "ingestionTime": event.ingested_ms,
-                        "eventId": f"{event.timestamp_ms:014d}{zlib.crc32(stream.name.encode()):010d}{event.start:032d}",
+                        "eventId": f"{event.timestamp_ms:014d}{zlib.crc32(stream.name.encode()):010d}{event.sequence:032d}",
                     }
                 )
-            read[stream.name] = event.end
+            read[stream.name] = event.sequence + 1
         answer: dict[str, Any] = {"events": events, "searchedLogStreams": []}
         if more:
             answer["nextToken"] = encode_token(read)
@@ -167,7 +167,7 @@ class LogsService:
 
 
 def _when(item: tuple[LogEvent, LogStream]) -> tuple[int, str, int]:
-    return item[0].timestamp_ms, item[1].name, item[0].start
+    return item[0].timestamp_ms, item[1].name, item[0].sequence
 
 
 def _limit(request: Mapping[str, Any], most: int) -> int:

@@ -1,21 +1,23 @@
-"""Log streams on disk: appended in the order of their arrival, read from any place."""
+"""Log streams in the emulator's database: events in the order of their arrival, read from any place."""
 
 from __future__ import annotations
 
 import bisect
-import json
-import os
-import struct
-import threading
-import zlib
+import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+
+from backends.emulator.core.database import Database
 
 GROUP = "/aws/sagemaker/TrainingJobs"
-_HEAD = struct.Struct(">qqI")
-_TAIL = struct.Struct(">I")
-_INDEX_STEP_BYTES = 65536
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS log_streams (id INTEGER PRIMARY KEY, name TEXT UNIQUE, created_ms INTEGER);
+CREATE TABLE IF NOT EXISTS log_events (stream INTEGER, sequence INTEGER, timestamp_ms INTEGER, ingested_ms INTEGER, message TEXT,
+    PRIMARY KEY (stream, sequence)) WITHOUT ROWID;
+"""
+_BLOCK_EVENTS = 1000
+_FIRST_ROWS, _MOST_ROWS = 16, 1024
+_MOST_CHARACTERS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -24,66 +26,78 @@ class LogEvent:
 
     Args:
         timestamp_ms: when it was printed; `ingested_ms`: when it arrived, both in milliseconds since the epoch.
-        start, end: where it lies in the stream's file, in bytes.
+        sequence: counts the events of its stream by their arrival, from 0.
     """
 
     timestamp_ms: int
     ingested_ms: int
     message: str
-    start: int
-    end: int
+    sequence: int
 
 
 @dataclass
 class LogStream:
-    """A stream's file and what is known of it without reading.
+    """What is known of a stream without reading its events.
 
     Args:
-        index: (largest timestamp so far, offset) once in a while, so that reading from a time need not begin at the start.
+        id: its number in the database; `created_ms`: when it began.
+        count: of its events; `lost`: of those that the disk had no room for.
+        first_ms, last_ms: smallest and largest timestamp; `ingested_ms`: when the last one arrived; None where there are no events.
+        blocks: for each block of so many events the largest timestamp up to its end, so that reading from a time need not begin at the
+            start.
     """
 
+    id: int
     name: str
-    path: Path
     created_ms: int
-    size: int = 0
+    count: int = 0
     first_ms: int | None = None
     last_ms: int | None = None
     ingested_ms: int | None = None
-    index: list[tuple[int, int]] = field(default_factory=list)
+    blocks: list[int] = field(default_factory=list)
     lost: int = 0
+
+    def add(self, count: int, first_ms: int, last_ms: int, ingested_ms: int) -> None:
+        """Take note of events that have been added, of which none lies in more than one block."""
+        block = self.count // _BLOCK_EVENTS
+        self.count += count
+        self.first_ms = first_ms if self.first_ms is None else min(self.first_ms, first_ms)
+        self.last_ms = last_ms if self.last_ms is None else max(self.last_ms, last_ms)
+        self.ingested_ms = ingested_ms
+        self.blocks[block:] = [self.last_ms]
 
 
 class LogStore:
     """All streams of the group of training jobs.
 
     Args:
-        folder: where it keeps them.
-        now: the service's clock.
+        database: with the tables of `SCHEMA`.
+        now: the service's clock, in seconds since the epoch.
     """
 
-    def __init__(self, folder: Path, now: Callable[[], float]) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder, self._now = folder, now
-        self._lock = threading.Lock()
+    def __init__(self, database: Database, now: Callable[[], float]) -> None:
+        self._database, self._now = database, now
         self._streams: dict[str, LogStream] = {}
         self._load()
 
     def create(self, name: str) -> None:
-        """Begin a stream."""
-        path = self._folder / f"{zlib.crc32(name.encode()):08x}-{name.replace('/', '%')}.log"
-        stream = LogStream(name, path, int(self._now() * 1000))
-        path.touch()
-        path.with_suffix(".json").write_text(json.dumps({"name": name, "created_ms": stream.created_ms}), encoding="utf-8")
-        with self._lock:
-            self._streams[name] = stream
+        """Begin a stream; raises OSError where the disk has no room for it."""
+        created_ms = int(self._now() * 1000)
+        try:
+            with self._database.lock:
+                self._database.run("INSERT INTO log_streams (name, created_ms) VALUES (?, ?)", (name, created_ms))
+                ((number,),) = self._database.run("SELECT id FROM log_streams WHERE name = ?", (name,))
+                self._streams[name] = LogStream(number, name, created_ms)
+        except sqlite3.OperationalError as error:
+            raise OSError(f"log stream {name}: {error}") from error
 
     def delete(self, name: str) -> None:
         """Forget a stream and its events."""
-        with self._lock:
+        with self._database.lock:
             stream = self._streams.pop(name, None)
-        if stream is not None:
-            stream.path.unlink(missing_ok=True)
-            stream.path.with_suffix(".json").unlink(missing_ok=True)
+            if stream is not None:
+                self._database.run("DELETE FROM log_events WHERE stream = ?", (stream.id,))
+                self._database.run("DELETE FROM log_streams WHERE id = ?", (stream.id,))
 
     def append(self, name: str, events: list[tuple[float, str]]) -> None:
         """Add events (time in seconds, message) at the end of a stream; what the disk has no room for is lost and counted."""
@@ -91,22 +105,20 @@ class LogStore:
         if stream is None or not events:
             return
         ingested_ms = int(self._now() * 1000)
-        chunks = []
-        sizes = []
-        for at, message in events:
-            content = message.encode("utf-8", "replace")
-            chunks.append(_HEAD.pack(int(at * 1000), ingested_ms, len(content)) + content + _TAIL.pack(len(content)))
-            sizes.append(len(chunks[-1]))
-        with self._lock:
+        with self._database.lock:
+            number, sequence = stream.id, stream.count
+            rows = [(number, place, int(at * 1000), ingested_ms, message) for place, (at, message) in enumerate(events, sequence)]
             try:
-                with stream.path.open("r+b") as file:
-                    file.seek(stream.size)
-                    file.write(b"".join(chunks))
-            except OSError:
+                self._database.run_all("INSERT INTO log_events VALUES (?, ?, ?, ?, ?)", rows)
+            except sqlite3.OperationalError:
                 stream.lost += len(events)
                 return
-            for (at, _), size in zip(events, sizes, strict=True):
-                self._count(stream, int(at * 1000), ingested_ms, size)
+            # Counted block by block.
+            while rows:
+                room = _BLOCK_EVENTS - stream.count % _BLOCK_EVENTS
+                part, rows = rows[:room], rows[room:]
+                times = [row[2] for row in part]
+                stream.add(len(part), min(times), max(times), ingested_ms)
 
     def get(self, name: str) -> LogStream | None:
         """Return a stream."""
@@ -114,69 +126,46 @@ class LogStore:
 
     def names(self, prefix: str = "") -> list[str]:
         """Return the names of streams that begin with `prefix`, in order."""
-        with self._lock:
+        with self._database.lock:
             return sorted(name for name in self._streams if name.startswith(prefix))
 
-    def read(self, stream: LogStream, offset: int, since_ms: int | None = None) -> Iterator[LogEvent]:
-        """Yield a stream's events from an offset on, leaving out a beginning that is surely older than `since_ms`."""
+    def read(self, stream: LogStream, sequence: int, since_ms: int | None = None) -> Iterator[LogEvent]:
+        """Yield a stream's events from a sequence number on, leaving out a beginning that is surely older than `since_ms`."""
         if since_ms is not None:
-            if stream.last_ms is None or stream.last_ms < since_ms:
+            sequence = max(sequence, bisect.bisect_left(stream.blocks, since_ms) * _BLOCK_EVENTS)
+        end, rows = stream.count, _FIRST_ROWS
+        while sequence < end:
+            found = self._select("sequence >= ? AND sequence < ? ORDER BY sequence", stream, sequence, end, rows)
+            if not found:
                 return
-            place = bisect.bisect_left(stream.index, (since_ms, -1)) - 1
-            offset = max(offset, stream.index[place][1] if place >= 0 else 0)
-        size = stream.size
-        try:
-            with stream.path.open("rb") as file:
-                file.seek(offset)
-                while offset < size:
-                    timestamp_ms, ingested_ms, length = _HEAD.unpack(file.read(_HEAD.size))
-                    message = file.read(length).decode("utf-8", "replace")
-                    file.seek(_TAIL.size, os.SEEK_CUR)
-                    end = offset + _HEAD.size + length + _TAIL.size
-                    yield LogEvent(timestamp_ms, ingested_ms, message, offset, end)
-                    offset = end
-        except FileNotFoundError:
-            return
+            yield from found
+            sequence, rows = found[-1].sequence + 1, _more(rows, found)
 
-    def read_back(self, stream: LogStream, offset: int) -> Iterator[LogEvent]:
-        """Yield the events before an offset, the latest first."""
-        try:
-            with stream.path.open("rb") as file:
-                while offset > 0:
-                    file.seek(offset - _TAIL.size)
-                    (length,) = _TAIL.unpack(file.read(_TAIL.size))
-                    start = offset - _TAIL.size - length - _HEAD.size
-                    file.seek(start)
-                    timestamp_ms, ingested_ms, _ = _HEAD.unpack(file.read(_HEAD.size))
-                    yield LogEvent(timestamp_ms, ingested_ms, file.read(length).decode("utf-8", "replace"), start, offset)
-                    offset = start
-        except FileNotFoundError:
-            return
+    def read_back(self, stream: LogStream, sequence: int) -> Iterator[LogEvent]:
+        """Yield the events before a sequence number, the latest first."""
+        rows = _FIRST_ROWS
+        while sequence > 0:
+            found = self._select("sequence >= ? AND sequence < ? ORDER BY sequence DESC", stream, 0, sequence, rows)
+            if not found:
+                return
+            yield from found
+            sequence, rows = found[-1].sequence, _more(rows, found)
 
-    def _count(self, stream: LogStream, timestamp_ms: int, ingested_ms: int, size: int) -> None:
-        latest = timestamp_ms if stream.last_ms is None else max(stream.last_ms, timestamp_ms)
-        if not stream.index or stream.size - stream.index[-1][1] >= _INDEX_STEP_BYTES:
-            stream.index.append((stream.last_ms if stream.last_ms is not None else -1, stream.size))
-        stream.size += size
-        stream.first_ms = timestamp_ms if stream.first_ms is None else min(stream.first_ms, timestamp_ms)
-        stream.last_ms, stream.ingested_ms = latest, ingested_ms
+    def _select(self, which: str, stream: LogStream, begin: int, end: int, rows: int) -> list[LogEvent]:
+        statement = f"SELECT timestamp_ms, ingested_ms, message, sequence FROM log_events WHERE stream = ? AND {which} LIMIT ?"
+        return [LogEvent(*row) for row in self._database.run(statement, (stream.id, begin, end, rows))]
 
     def _load(self) -> None:
-        for description in self._folder.glob("*.json"):
-            try:
-                data = json.loads(description.read_text(encoding="utf-8"))
-                path = description.with_suffix(".log")
-                stream = LogStream(data["name"], path, data["created_ms"])
-                end = path.stat().st_size
-            except (OSError, ValueError, LookupError):
-                continue
-            # A last event that was only half written when the emulator was killed is cut off by `size`.
-            with path.open("rb") as file:
-                while stream.size + _HEAD.size <= end:
-                    timestamp_ms, ingested_ms, length = _HEAD.unpack(file.read(_HEAD.size))
-                    whole = _HEAD.size + length + _TAIL.size
-                    if stream.size + whole > end:
-                        break
-                    file.seek(length + _TAIL.size, os.SEEK_CUR)
-                    self._count(stream, timestamp_ms, ingested_ms, whole)
-            self._streams[stream.name] = stream
+        streams = {row[0]: LogStream(*row) for row in self._database.run("SELECT id, name, created_ms FROM log_streams")}
+        blocks = self._database.run(
+            "SELECT stream, COUNT(*), MIN(timestamp_ms), MAX(timestamp_ms), MAX(ingested_ms) FROM log_events "
+            f"GROUP BY stream, sequence / {_BLOCK_EVENTS} ORDER BY stream, sequence / {_BLOCK_EVENTS}"
+        )
+        for number, *block in blocks:
+            streams[number].add(*block)
+        self._streams = {stream.name: stream for stream in streams.values()}
+
+
+def _more(rows: int, found: list[LogEvent]) -> int:
+    """Return how many events to take next: more each time, unless they are long."""
+    return min(4 * rows, _MOST_ROWS) if sum(len(event.message) for event in found) < _MOST_CHARACTERS else rows

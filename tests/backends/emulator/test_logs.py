@@ -6,8 +6,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from backends.emulator import ManualClock
+from backends.emulator.core.database import Database
 from backends.emulator.core.settings import Delays
-from backends.emulator.logs.store import LogStore
+from backends.emulator.logs.store import SCHEMA, LogStore
 
 pytestmark = pytest.mark.slow
 
@@ -151,29 +152,79 @@ def test_a_clock_that_is_ahead_shows_everywhere(started):
     assert bench.events(name)[0]["timestamp"] == int((clock.now() + 240) * 1000)
 
 
-def test_a_stream_is_read_from_a_time_without_reading_what_came_before(tmp_path):
-    store = LogStore(tmp_path, lambda: 0.0)
+@pytest.fixture
+def opened(tmp_path):
+    """Open the log store of one folder, again and again."""
+    databases = []
+
+    def open_store(now=lambda: 0.0, most_pages=None):
+        databases.append(Database(tmp_path / "logs.sqlite", SCHEMA))
+        if most_pages is not None:
+            databases[-1].run(f"PRAGMA max_page_count={most_pages}")
+        return LogStore(databases[-1], now)
+
+    yield open_store
+    for database in databases:
+        database.close()
+
+
+def test_a_stream_is_read_from_a_time_without_reading_what_came_before(opened):
+    store = opened()
     store.create("s")
     for block in range(200):
         store.append("s", [(block * 100 + number, "x" * 100) for number in range(100)])
-    stream = store.get("s")
-    first = next(store.read(stream, 0, since_ms=15_000_000))
-    assert 15_000_000 - first.timestamp_ms <= 1_000_000
-    assert first.start > stream.size / 2
-    assert next(store.read_back(stream, stream.size)).timestamp_ms == 19_999_000
-    assert list(store.read(stream, 0, since_ms=20_000_000)) == []
+    for same in (store, opened()):
+        stream = same.get("s")
+        first = next(same.read(stream, 0, since_ms=15_000_000))
+        assert 0 <= 15_000_000 - first.timestamp_ms <= 1_000_000
+        assert next(same.read(stream, 16_000, since_ms=15_000_000)).sequence == 16_000
+        assert [event.timestamp_ms for event in same.read_back(stream, stream.count)] == [1000 * second for second in range(19_999, -1, -1)]
+        assert list(same.read(stream, 0, since_ms=20_000_000)) == []
+        assert (stream.count, stream.first_ms, stream.last_ms) == (20_000, 0, 19_999_000)
 
 
-def test_streams_survive_and_a_torn_end_is_cut(tmp_path):
-    store = LogStore(tmp_path, lambda: 5.0)
+def test_an_early_event_that_arrives_late_hides_no_later_one(opened):
+    store = opened()
+    store.create("s")
+    store.append("s", [(at, "in time") for at in range(1500)])
+    store.append("s", [(1.0, "late")] * 1200)
+    store.append("s", [(2000.0, "last")])
+    for same in (store, opened()):
+        stream = same.get("s")
+        assert [event.message for event in same.read(stream, 0, since_ms=1_499_000) if event.timestamp_ms > 1_498_999] == [
+            "in time",
+            "last",
+        ]
+        assert [event.sequence for event in same.read(stream, 0, since_ms=2_000_000) if event.message == "last"] == [2700]
+
+
+def test_streams_survive_and_go_on(opened):
+    store = opened(lambda: 5.0)
     store.create("job/algo-1-5")
-    store.append("job/algo-1-5", [(1.0, "one"), (2.0, "two")])
-    path = store.get("job/algo-1-5").path
-    path.write_bytes(path.read_bytes() + b"\0" * 21)
-    again = LogStore(tmp_path, lambda: 6.0)
-    stream = again.get("job/algo-1-5")
+    store.create("empty")
+    store.append("job/algo-1-5", [(1.0, "one"), (2.0, "two \ud83d".encode("utf-8", "replace").decode())])
+    again = opened(lambda: 6.0)
     again.append("job/algo-1-5", [(3.0, "three")])
-    assert [event.message for event in again.read(stream, 0)] == ["one", "two", "three"]
+    assert [(event.message, event.timestamp_ms, event.ingested_ms) for event in again.read(again.get("job/algo-1-5"), 0)] == [
+        ("one", 1000, 5000),
+        ("two ?", 2000, 5000),
+        ("three", 3000, 6000),
+    ]
+    assert (again.get("empty").created_ms, again.get("empty").last_ms) == (5000, None)
+    again.delete("job/algo-1-5")
+    again.create("new")
+    assert opened().names() == ["empty", "new"]
+    assert list(again.read(again.get("new"), 0)) == []
+
+
+def test_events_that_the_disk_has_no_room_for_are_lost_and_counted(opened):
+    store = opened(most_pages=20)
+    store.create("s")
+    store.append("s", [(1.0, "kept")])
+    store.append("s", [(2.0, "lost"), (3.0, "x" * 100_000)])
+    store.append("s", [(4.0, "kept")])
+    assert [event.message for event in store.read(store.get("s"), 0)] == ["kept", "kept"]
+    assert store.get("s").lost == 2
 
 
 def test_errors_of_the_logs_api_can_be_asked_for(started):
