@@ -1,4 +1,4 @@
-"""What all parts of one emulator share; made once by `Emulator` and handed on."""
+"""What all parts of one emulator share; made once and handed on."""
 
 from __future__ import annotations
 
@@ -48,3 +48,7 @@ class Context:
     def service_now(self) -> float:
         """Return the time that the service shows."""
         return self.loop.clock.now() + self.injector.clock_ahead_s()
+
+    def job_check(self, operation: str) -> Callable[[str, str], None]:
+        """Return a function of bucket and key that raises what a fault has for the platform's own S3 calls, e.g. `GetObject`."""
+        return lambda bucket, key: self.injector.check_call("s3", f"Job{operation}", bucket, key)

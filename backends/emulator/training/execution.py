@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from backends.emulator.container.attempt import Attempt
@@ -16,20 +14,12 @@ from backends.emulator.container.program import ProgramError
 from backends.emulator.core import lifecycle
 from backends.emulator.core.event_loop import TimerHandle
 from backends.emulator.core.job import Job
-from backends.emulator.faults.rules import DEFAULT_STEP, FaultRule
+from backends.emulator.core.timers import TimerGroup
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.logs.delivery import metric_finder
+from backends.emulator.training.job_faults import NOTICE_S, JobFaults, TrainingFault, strikes
 
-NO_CAPACITY = "Unable to provision requested ML compute capacity. Please retry using a different ML instance type."
 INTERNAL = "InternalServerError: We encountered an internal error.  Please try again."
-_NOTICE_S = 120.0
-
-
-@dataclass(frozen=True)
-class _StepFault:
-    number: int
-    fault: FaultRule
-    regex: re.Pattern[str]
 
 
 class JobExecution:
@@ -47,9 +37,10 @@ class JobExecution:
         self._warm, self._cache = warm, cache
         self._attempt: Attempt | None = None
         self._intent = ""
-        self._timers: list[TimerHandle] = []
+        self._timers = TimerGroup(context.loop)
+        self._faults = JobFaults(job, context.injector)
         self._wait_timer: TimerHandle | None = None
-        self._step_faults: list[_StepFault] = []
+        self._awaiting_step: list[TrainingFault] = []
         self._tail: deque[str] = deque(maxlen=5)
         self._find = metric_finder(job.request["AlgorithmSpecification"].get("MetricDefinitions", []))
         self._profile: JobProfile | None = None
@@ -74,7 +65,7 @@ class JobExecution:
         if not self._over and not self._intent and self._job.life.secondary != "Uploading":
             self._wind_down(secondary)
 
-    def interrupt(self, notice_s: float = _NOTICE_S) -> None:
+    def interrupt(self, notice_s: float = NOTICE_S) -> None:
         """Take the spot instances away, after TERM and so many seconds."""
         if self._attempt is not None and self._attempt.running and not self._intent:
             self._intent = "Interrupted"
@@ -88,59 +79,50 @@ class JobExecution:
             self._intent = "internal"
             self._attempt.kill()
         elif not self._busy:
-            self._cancel_timers()
+            self._timers.cancel()
             self._internal()
 
     def close(self) -> None:
         """End everything of the job without a word."""
         self._over = True
-        self._cancel_timers()
+        self._timers.cancel()
         if self._attempt is not None:
             self._attempt.close()
 
     # Instances
 
     def _provision(self) -> None:
-        job, context = self._job, self._context
+        context = self._context
         delays = context.settings.delays
         delay_s = delays.warm_start_s if self._warm else delays.cold_start_s
-        pending = context.injector.for_job("pending", job.name, job.instance_type, job.incarnation)
-        if pending is not None:
-            self._later(delay_s, lambda: self._move("Pending", lifecycle.MESSAGES["Pending"]))
-            delay_s += pending.get("seconds", 0.0)
-        self._later(delay_s, self._provisioned)
+        pending_s = self._faults.pending_s()
+        if pending_s is not None:
+            self._timers.call_later(delay_s, lambda: self._move("Pending", lifecycle.MESSAGES["Pending"]))
+            delay_s += pending_s
+        self._timers.call_later(delay_s, self._provisioned)
 
     def _provisioned(self) -> None:
         job, context = self._job, self._context
         if not self._warm:
             preferences = job.request.get("ResourceConfig", {}).get("InstancePreferences")
             for option in preferences or [{"InstanceType": job.instance_type, "InstanceCount": job.instance_count}]:
-                fault = self._no_capacity(option["InstanceType"])
-                if fault is None:
+                refused = self._faults.no_capacity("start", option["InstanceType"])
+                if refused is None:
                     job.instance_type, job.instance_count = option["InstanceType"], option.get("InstanceCount", job.instance_count)
                     break
             else:
-                self._end("Failed", f"CapacityError: {fault.get('message', NO_CAPACITY) if fault else NO_CAPACITY}")
+                self._end("Failed", f"CapacityError: {refused}")
                 return
         self._warm = False
         if job.life.secondary == "Pending":
             self._move("Starting")
-        for _, fault in context.injector.planned("internal_error", job.name, job.instance_type, job.incarnation):
-            if "at_s" not in fault.fields and "at_step" not in fault.fields:
-                context.injector.for_job("internal_error", job.name, job.instance_type, job.incarnation)
-                self._internal()
-                return
+        if self._faults.breaks_at_start():
+            self._internal()
+            return
         self._move("Downloading")
         attempt = self._attempt = Attempt(job, context, job.incarnation, self._cache, self._line, self._exited)
         self._busy = True
         context.loop.run_in_thread(attempt.prepare, lambda _, error: self._prepared(attempt, error))
-
-    def _no_capacity(self, instance_type: str) -> FaultRule | None:
-        for number, fault in self._context.injector.planned("capacity", self._job.name, instance_type, self._job.incarnation):
-            if fault.get("on", "start") == "start":
-                self._context.injector.struck(number, self._job.name)
-                return fault
-        return None
 
     # The script
 
@@ -171,51 +153,42 @@ class JobExecution:
         delays = context.settings.delays
         most_s = request.get("StoppingCondition", {}).get("MaxRuntimeInSeconds", 86400)
         used_s = job.life.training_s(context.now()) or 0.0
-        self._later(max(0.0, most_s - used_s), lambda: self.end_early("MaxRuntimeExceeded"))
+        self._timers.call_later(max(0.0, most_s - used_s), lambda: self.end_early("MaxRuntimeExceeded"))
         if "CheckpointConfig" in request:
-            self._every(delays.checkpoint_sync_s, lambda: self._background(attempt.sync_checkpoints))
+            self._timers.call_every(delays.checkpoint_sync_s, lambda: self._background(attempt.sync_checkpoints))
         profile = self._profile = JobProfile.of(job, context, [instance.host for instance in job.instances])
         if profile is not None:
-            self._every(profile.interval_s, profile.sample)
-            self._every(delays.profiler_file_s, lambda: self._background(profile.flush))
-        self._step_faults = []
-        for kind, strike in (("spot_interruption", self._interrupt_by), ("internal_error", self._break_by)):
-            for number, fault in context.injector.planned(kind, job.name, job.instance_type, job.incarnation):
-                if kind == "spot_interruption" and not job.spot:
-                    continue
-                if "at_step" in fault.fields:
-                    self._step_faults.append(_StepFault(number, fault, re.compile(fault.get("step_regex", DEFAULT_STEP))))
-                elif kind == "spot_interruption" or "at_s" in fault.fields:
-                    self._later(fault.get("at_s", 0.0), lambda number=number, fault=fault, strike=strike: strike(number, fault))  # type: ignore[misc]
+            self._timers.call_every(profile.interval_s, profile.sample)
+            self._timers.call_every(delays.profiler_file_s, lambda: self._background(profile.flush))
+        faults = list(self._faults.while_training())
+        self._awaiting_step = [fault for fault in faults if fault.after_s is None]
+        for fault in faults:
+            if fault.after_s is not None:
+                self._timers.call_later(fault.after_s, lambda fault=fault: self._strike(fault))  # type: ignore[misc]
 
     def _line(self, host: int, line: str) -> None:
         for name, value in self._find(line).items():
             self._job.metrics[name] = (value, self._context.now())
         if host == 0:
             self._tail.append(line)
-        for one in self._step_faults:
-            match = one.regex.search(line)
-            if match and match[1].isdigit() and int(match[1]) >= one.fault.get("at_step", 0):
-                self._step_faults = [other for other in self._step_faults if other is not one]
-                strike = self._interrupt_by if one.fault.kind == "spot_interruption" else self._break_by
-                strike(one.number, one.fault)
-                return
+        due = next((fault for fault in self._awaiting_step if strikes(fault, line)), None)
+        if due is not None:
+            self._awaiting_step.remove(due)
+            self._strike(due)
 
-    def _interrupt_by(self, number: int, fault: FaultRule) -> None:
-        self._context.injector.struck(number, self._job.name)
-        self.interrupt(fault.get("notice_s", _NOTICE_S))
-
-    def _break_by(self, number: int, fault: FaultRule) -> None:
-        del fault
-        self._context.injector.struck(number, self._job.name)
-        self.break_down()
+    def _strike(self, fault: TrainingFault) -> None:
+        self._faults.struck(fault.number)
+        if fault.interrupts:
+            self.interrupt(fault.notice_s)
+        else:
+            self.break_down()
 
     def _terminate(self, grace_s: float) -> None:
         attempt = self._attempt
         if attempt is None:
             return
         attempt.terminate()
-        self._later(grace_s, attempt.kill)
+        self._timers.call_later(grace_s, attempt.kill)
 
     def _wind_down(self, intent: str) -> None:
         earlier, self._intent = self._intent, intent
@@ -229,7 +202,7 @@ class JobExecution:
         attempt = self._attempt
         if attempt is None:
             return
-        self._cancel_timers()
+        self._timers.cancel()
         self._busy = True
         profile = self._profile
 
@@ -289,14 +262,12 @@ class JobExecution:
         self._context.loop.run_in_thread(lambda: attempt.upload(model), done)
 
     def _finish_early(self) -> None:
-        job = self._job
-        self._cancel_timers()
-        slow = self._context.injector.for_job("slow_stop", job.name, job.instance_type, job.incarnation)
-        delay_s = self._context.settings.delays.stop_s + (slow.get("seconds", 0.0) if slow else 0.0)
+        self._timers.cancel()
+        delay_s = self._context.settings.delays.stop_s + self._faults.slow_stop_s()
         intent = self._intent
         if delay_s > 0:
             self._busy = True
-            self._later(delay_s, lambda: self._end(intent))
+            self._timers.call_later(delay_s, lambda: self._end(intent))
         else:
             self._end(intent)
 
@@ -326,13 +297,13 @@ class JobExecution:
             self._move("Starting")
             self._provision()
 
-        self._later(delay_s, restart)
+        self._timers.call_later(delay_s, restart)
 
     def _end(self, secondary: str, reason: str = "") -> None:
         if self._over:
             return
         self._over = True
-        self._cancel_timers()
+        self._timers.cancel()
         if self._wait_timer is not None:
             self._wait_timer.cancel()
         self._move(secondary, reason=reason)
@@ -346,26 +317,8 @@ class JobExecution:
         self._job.life = lifecycle.move(self._job.life, secondary, self._context.now(), message, reason)
         self._changed(self._job)
 
-    # Timers
-
-    def _later(self, seconds: float, call: Callable[[], None]) -> None:
-        self._timers.append(self._context.loop.call_later(seconds, call))
-
-    def _every(self, seconds: float, call: Callable[[], None]) -> None:
-        def again() -> None:
-            call()
-            self._timers[place] = self._context.loop.call_later(seconds, again)
-
-        place = len(self._timers)
-        self._timers.append(self._context.loop.call_later(seconds, again))
-
     def _background(self, task: Callable[[], None]) -> None:
         self._context.loop.run_in_thread(task, _ignore)
-
-    def _cancel_timers(self) -> None:
-        for timer in self._timers:
-            timer.cancel()
-        self._timers = []
 
 
 def _ignore(result: object, error: BaseException | None) -> None:

@@ -16,7 +16,8 @@ from backends.emulator.core.job import Job
 from backends.emulator.core.settings import WARM_POOL_QUOTA
 from backends.emulator.http.errors import ServiceError, invalid, name_taken, not_found
 from backends.emulator.training import quotas
-from backends.emulator.training.execution import INTERNAL, NO_CAPACITY, JobExecution
+from backends.emulator.training.execution import INTERNAL, JobExecution
+from backends.emulator.training.job_faults import JobFaults
 from backends.emulator.training.warm_pools import WarmPool, WarmPools, match_key, status
 
 
@@ -68,9 +69,9 @@ class JobRegistry:
             job = self._job(name, request)
             pool = self._pools.find(match_key(request), context.now()) if not job.spot else None
             self._check_quota(job, pool)
-            fault = self._refused_capacity(job)
-            if fault is not None:
-                raise ServiceError("CapacityError", fault)
+            refused = JobFaults(job, context.injector).no_capacity("create", job.instance_type)
+            if refused is not None:
+                raise ServiceError("CapacityError", refused)
             self._number += 1
             self._jobs[name] = job
             self._save(job)
@@ -158,13 +159,6 @@ class JobRegistry:
             # Instances of the pool that the job gets are counted already.
             delta = count - (pool.instance_count if pool is not None else 0)
             quotas.check(quota, self.limit(quota), self.used(quota), delta)
-
-    def _refused_capacity(self, job: Job) -> str | None:
-        for number, fault in self._context.injector.planned("capacity", job.name, job.instance_type, 0):
-            if fault.get("on", "start") == "create":
-                self._context.injector.struck(number, job.name)
-                return str(fault.get("message", NO_CAPACITY))
-        return None
 
     # Warm pools
 
