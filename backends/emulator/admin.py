@@ -82,15 +82,15 @@ class AdminApi:
 
     def _interrupt(self, data: Any) -> Any:
         with self._jobs.lock:
-            run = self._jobs.run_of(_job(data))
+            execution = self._jobs.execution_of(_job(data))
             if not self._jobs.get(data["job"]).spot:
                 raise ValueError("only a job of managed spot training can be interrupted")
-            run.interrupt(float(data.get("notice_s", 120.0)))
+            execution.interrupt(float(data.get("notice_s", 120.0)))
         return {}
 
     def _break(self, data: Any) -> Any:
         with self._jobs.lock:
-            self._jobs.run_of(_job(data)).break_down()
+            self._jobs.execution_of(_job(data)).break_down()
         return {}
 
 

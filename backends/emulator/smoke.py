@@ -22,7 +22,7 @@ class Account:
         client: makes a boto3 client of a service.
         role: ARN that jobs run as; `output`: an `s3://` URI that may be written to.
         image: a training image that has `sh`; `instance_type`: what jobs run on.
-        poll_s: seconds between two looks at a job; `patience_s`: most seconds that one job may take.
+        poll_s: seconds between two looks at a job; `timeout_s`: most seconds that one job may take.
     """
 
     client: Callable[[str], Any]
@@ -31,7 +31,7 @@ class Account:
     image: str
     instance_type: str = "ml.m5.large"
     poll_s: float = 5.0
-    patience_s: float = 1800.0
+    timeout_s: float = 1800.0
 
 
 @dataclass(frozen=True)
@@ -159,13 +159,13 @@ def _listing(account: Account, tag: str) -> Iterator[tuple[str, Any]]:
 
 def _wait(account: Account, name: str, wanted: tuple[str, ...], field: str = "TrainingJobStatus") -> dict[str, Any]:
     sagemaker = account.client("sagemaker")
-    end = time.monotonic() + account.patience_s
+    end = time.monotonic() + account.timeout_s
     while True:
         job: dict[str, Any] = sagemaker.describe_training_job(TrainingJobName=name)
         if job[field] in wanted:
             return job
         if time.monotonic() > end:
-            raise TimeoutError(f"job {name} is still in {job['SecondaryStatus']} after {account.patience_s:.0f} s")
+            raise TimeoutError(f"job {name} is still in {job['SecondaryStatus']} after {account.timeout_s:.0f} s")
         time.sleep(account.poll_s)
 
 

@@ -51,7 +51,7 @@ def objects_of(channel: Mapping[str, Any], s3: S3Store, host: int, hosts: int) -
     return found
 
 
-def place(
+def provide(
     channel: Mapping[str, Any],
     request: Mapping[str, Any],
     container: Container,

@@ -11,7 +11,7 @@ from typing import Any
 
 from backends.emulator.container import filesystem as contract
 from backends.emulator.container.artifacts import CheckpointSync, restore_checkpoints
-from backends.emulator.container.channels import DataError, objects_of, place, shuffled
+from backends.emulator.container.channels import DataError, objects_of, provide, shuffled
 from backends.emulator.container.context import Context
 from backends.emulator.container.environment import job_environment, search_path
 from backends.emulator.container.filesystem import Container
@@ -68,7 +68,7 @@ class Host:
         request, s3 = self._job.request, self._context.s3
         contract.lay_out(self.container, self._job, self._instances)
         for channel in request.get("InputDataConfig", []):
-            place(channel, request, self.container, s3, self._number, len(self._instances), self._context.job_check("GetObject"))
+            provide(channel, request, self.container, s3, self._number, len(self._instances), self._context.job_check("GetObject"))
         fetch_source(program, self.container, s3)
         if "CheckpointConfig" in request:
             self._restore(request["CheckpointConfig"])

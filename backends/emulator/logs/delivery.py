@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from backends.emulator.core.event_loop import EventLoop
 from backends.emulator.faults.injector import FaultInjector
@@ -15,14 +16,22 @@ from backends.emulator.logs.store import LogStore
 _SEARCHED_CHARACTERS = 16384
 
 
+class LineEffect(NamedTuple):
+    """What faults do to one line: seconds by which it is late, whether it is held until the job has ended, and whether it comes twice."""
+
+    delay_s: float = 0.0
+    held: bool = False
+    twice: bool = False
+
+
 @dataclass(frozen=True)
 class LineFaults:
     """The log faults of one stream, with their numbers, by which they draw."""
 
     rules: tuple[tuple[int, FaultRule], ...] = ()
 
-    def fate(self, injector: FaultInjector, stream: str, line: int) -> tuple[float, bool, bool]:
-        """Return a line's extra delay in seconds, whether it is held until the job has ended, and whether it arrives twice.
+    def effect(self, injector: FaultInjector, stream: str, line: int) -> LineEffect:
+        """Return what happens to a line.
 
         Args:
             injector: draws for it.
@@ -41,7 +50,7 @@ class LineFaults:
                 delay_s += draw.uniform(0.0, fault.get("seconds", 0.0))
             else:
                 twice = True
-        return delay_s, held, twice
+        return LineEffect(delay_s, held, twice)
 
 
 def metric_finder(definitions: Sequence[Mapping[str, str]]) -> Callable[[str], dict[str, float]]:
@@ -132,7 +141,7 @@ class LogDelivery:
         at = self._loop.clock.now() + self._injector.clock_ahead_s()
         if not text:
             text = " "  # the service takes no empty event
-        delay_s, held, twice = self._faults.fate(self._injector, self.stream, self._lines) if self._faults.rules else (0.0, False, False)
+        delay_s, held, twice = self._faults.effect(self._injector, self.stream, self._lines) if self._faults.rules else LineEffect()
         delay_s += self._delay_s
         for _ in range(2 if twice else 1):
             if held and not self._ended:

@@ -129,7 +129,7 @@ def test_rules_are_lifted_by_kind():
     assert found.quota("ml.m5.large for training job usage") is None
 
 
-def test_a_line_s_fate_is_the_same_each_time():
+def test_what_happens_to_a_line_is_the_same_each_time():
     rules = [
         {"kind": "repeated_logs", "probability": 0.2},
         {"kind": "reordered_logs", "seconds": 5.0},
@@ -139,11 +139,11 @@ def test_a_line_s_fate_is_the_same_each_time():
     faults = LineFaults(
         tuple(rule for kind in ("late_logs", "repeated_logs", "reordered_logs") for rule in found.planned(kind, "j", "t", 0))
     )
-    fates = [faults.fate(found, "j/algo-1-1", line) for line in range(1, 101)]
-    assert fates == [faults.fate(found, "j/algo-1-1", line) for line in range(1, 101)]
-    assert all(delay_s < 5 for delay_s, _, _ in fates[:22])
-    assert all(30 <= delay_s < 35 for delay_s, _, _ in fates[22:])
-    assert 8 <= sum(twice for _, _, twice in fates) <= 35
+    effects = [faults.effect(found, "j/algo-1-1", line) for line in range(1, 101)]
+    assert effects == [faults.effect(found, "j/algo-1-1", line) for line in range(1, 101)]
+    assert all(delay_s < 5 for delay_s, _, _ in effects[:22])
+    assert all(30 <= delay_s < 35 for delay_s, _, _ in effects[22:])
+    assert 8 <= sum(twice for _, _, twice in effects) <= 35
 
 
 def test_metrics_are_found_by_their_expressions():

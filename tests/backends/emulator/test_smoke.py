@@ -13,7 +13,7 @@ def test_two_emulators_are_observed_alike_and_a_fault_as_a_difference(started):
     seen = []
     for faults in (None, None, [{"kind": "throttle", "operation": "StopTrainingJob", "rate_per_s": 0.001, "burst": 2}]):
         bench = started(faults=faults)
-        account = Account(bench.client, "arn:aws:iam::123456789012:role/r", "s3://bucket/smoke/", "image", poll_s=0.05, patience_s=60)
+        account = Account(bench.client, "arn:aws:iam::123456789012:role/r", "s3://bucket/smoke/", "image", poll_s=0.05, timeout_s=60)
         seen.append(observe(account) if bench.emulator.isolation != "none" else {})
         if not seen[0]:
             pytest.skip("needs private mounts")
