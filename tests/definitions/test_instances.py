@@ -1,13 +1,17 @@
 import csv
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import definitions.instances as instances
 from backends.local.shares import LocalShare, parse_local
+from definitions.backend_description import BackendDescription
 from definitions.errors import UserError
-from definitions.instance_tables import load_tables, own_prices_csv
+from definitions.instance_tables import Price, load_tables, own_prices_csv
 from definitions.instances import instance_facts, is_nominal, price_of
+from definitions.parts import Overrides
 
 FOLDER = Path(instances.__file__).parent
 HEADER = "instance_type,region,usd_per_hour,date,source\n"
@@ -164,3 +168,68 @@ def test_where_the_users_own_prices_are():
     assert own_prices_csv({"OUTRIDER_PRICES": "/x/p.csv", "XDG_CACHE_HOME": "/c"}) == Path("/x/p.csv")
     assert own_prices_csv({"XDG_CACHE_HOME": "/c", "HOME": "/h"}) == Path("/c/outrider/prices.csv")
     assert own_prices_csv({"HOME": "/h"}) == Path("/h/.cache/outrider/prices.csv")
+
+
+class Lying(BackendDescription):
+    """A plug-in's description that says what it is told to."""
+
+    name = "lying"
+    implementation = "nowhere:Backend"
+    block = Overrides
+    instance_pattern = r"lying\..*"
+    said: Any = None
+
+    def price(self, instance_type, region, tables):
+        if isinstance(self.said, Exception):
+            raise self.said
+        return self.said
+
+    def facts(self, instance_type, tables):
+        return self.said
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (Price(-1.0, "r", "2026-01-01", "s"), "says that an hour of lying.1cpu costs -1.0, which is no price above 0"),
+        (Price(0.0, "r", "2026-01-01", "s"), "costs 0.0, which is no price above 0"),
+        (Price(float("nan"), "r", "2026-01-01", "s"), "costs nan, which is no price above 0"),
+        (Price(float("inf"), "r", "2026-01-01", "s"), "costs inf, which is no price above 0"),
+        (Price("cheap", "r", "2026-01-01", "s"), "costs 'cheap', which is no price above 0"),
+        (Price(True, "r", "2026-01-01", "s"), "costs True, which is no price above 0"),
+        (0.5, "costs 0.5, which is no price above 0"),
+        (RuntimeError("no table"), "cannot say what lying.1cpu costs (RuntimeError: no table)"),
+    ],
+)
+def test_a_plug_in_that_lies_about_prices_is_taken_as_not_knowing_and_named(said, why, monkeypatch, caplog):
+    lying = Lying()
+    lying.said = said
+    point = EntryPoint("lying", "nowhere:DESCRIPTION", "outrider.backends")
+    monkeypatch.setattr(EntryPoint, "load", lambda self: lying)
+    monkeypatch.setattr("definitions.backend_registry.installed", lambda group: (point,))
+    instances._warn_once.cache_clear()
+    assert price_of("lying.1cpu") is None
+    assert price_of("lying.1cpu") is None
+    (record,) = caplog.records
+    assert record.message.startswith("back-end lying ")
+    assert record.message.endswith(f"{why}; it is taken as unknown")
+    assert price_of("ml.m5.xlarge").usd_per_hour == 0.23
+
+
+def test_facts_that_are_none_are_taken_as_unknown(monkeypatch, caplog):
+    lying = Lying()
+    lying.said = "much"
+    monkeypatch.setattr(EntryPoint, "load", lambda self: lying)
+    monkeypatch.setattr(
+        "definitions.backend_registry.installed", lambda group: (EntryPoint("lying", "nowhere:DESCRIPTION", "outrider.backends"),)
+    )
+    assert instance_facts("lying.1cpu") is None
+    assert "says that lying.1cpu has 'much'" in caplog.text
+
+
+def test_a_plug_in_that_cannot_be_loaded_does_not_keep_others_from_their_prices(monkeypatch, caplog):
+    broken = EntryPoint("broken", "there_is_no_such_module:DESCRIPTION", "outrider.backends")
+    monkeypatch.setattr("definitions.backend_registry.installed", lambda group: (broken,))
+    assert price_of("m5.xlarge") is None
+    assert "its plug-in there_is_no_such_module:DESCRIPTION cannot be loaded" in caplog.text
+    assert price_of("local.2cpu") is not None
