@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from definitions import strict_json
 from definitions.backend_description import BackendDescription
-from definitions.backend_registry import backend_description, backend_names
+from definitions.backend_registry import backend_description
 from definitions.draft import PYTHON, Draft, units
 from definitions.errors import UserError, nearest
 from definitions.problems import Problem, complaint, dotted, problems_of
@@ -217,8 +217,11 @@ class _Resolution:
 def shown_data(definition: BenchmarkDefinition, backend: str) -> dict[str, Any]:
     """Return a resolved definition as nested data without what cannot apply: other back-ends' blocks, merged parts of its own."""
     data = definition.model_dump(exclude=set(definition.blocks))
-    # Of a back-end that is not installed nobody knows the defaults.
-    block = definition.blocks.get(backend) or (backend_description(backend).block if backend in backend_names() else ForeignBlock)()
+    block = definition.blocks.get(backend)
+    if block is None:
+        # Of a back-end that is not installed, or broken, nobody knows the defaults.
+        described = _described(backend, keep_foreign=True)
+        block = ForeignBlock() if described is None else described.block()
     data[backend] = {key: value for key, value in block.model_dump().items() if key not in Overrides.model_fields}
     return data
 

@@ -13,7 +13,7 @@ from definitions.trial import TrialSpec
 
 
 class JobFactory(Protocol):
-    """Makes job specifications; implemented by `benchmarking.planning.job_builder.JobBuilder`."""
+    """Makes job specifications."""
 
     worst_s: float
     """Seconds that a job can be billed for at most."""

@@ -192,16 +192,16 @@ class SuccessiveHalving(Method):
                 return found
         return None
 
-    def _resume(self, trial: int) -> None:
-        place = self._places.get(trial)
+    def _resume(self, evaluation: int) -> None:
+        place = self._places.get(evaluation)
         if place is not None and place.passed:
-            self._shares[place.bracket][place.passed - 1].take(trial)
-        self._running.add(trial)
+            self._shares[place.bracket][place.passed - 1].take(evaluation)
+        self._running.add(evaluation)
 
-    def _end(self, trial: int) -> None:
-        self._places.pop(trial, None)
-        self._running.discard(trial)
-        self._proposals.over(trial)
+    def _end(self, evaluation: int) -> None:
+        self._places.pop(evaluation, None)
+        self._running.discard(evaluation)
+        self._proposals.over(evaluation)
 
 
 class MultiObjectiveHalving(SuccessiveHalving):

@@ -122,11 +122,11 @@ class PopulationBasedTraining(Method):
     def on_trial_remove(self, evaluation: Evaluation) -> None:
         self._members.pop(evaluation.id, None)
 
-    def _leaders_over(self, trial: int) -> list[int]:
+    def _leaders_over(self, evaluation: int) -> list[int]:
         """Return the members that may be copied in this one's place; none where it does not lag."""
         ranked = sorted((member.value, key) for key, member in self._members.items() if member.value is not None)
         count = min(math.ceil(len(ranked) * self._given["quantile_fraction"]), len(ranked) // 2)
-        if not count or trial not in {key for _, key in ranked[-count:]}:
+        if not count or evaluation not in {key for _, key in ranked[-count:]}:
             return []
         return [key for _, key in ranked[:count] if self._members[key].level < self._full]
 

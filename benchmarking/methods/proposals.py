@@ -120,20 +120,20 @@ class Proposals:
         """Pass over proposals that a journal has."""
         self._number += count
 
-    def added(self, trial: int, configuration: Mapping[str, Any]) -> None:
+    def added(self, evaluation: int, configuration: Mapping[str, Any]) -> None:
         """Hear that a configuration is evaluated."""
-        self._pending[trial] = configuration
+        self._pending[evaluation] = configuration
         self._known.add(configuration_id(configuration))
 
-    def observed(self, trial: int, configuration: Mapping[str, Any], value: float, level: float | None = None) -> None:
+    def observed(self, evaluation: int, configuration: Mapping[str, Any], value: float, level: float | None = None) -> None:
         """Hear of a value; less is better."""
-        self._observed.add(trial)
+        self._observed.add(evaluation)
         if self._host is not None:
-            self._host.observe(Observation(trial, configuration, value, level))
+            self._host.observe(Observation(evaluation, configuration, value, level))
 
-    def over(self, trial: int) -> None:
+    def over(self, evaluation: int) -> None:
         """Hear that an evaluation does not run any more."""
-        self._pending.pop(trial, None)
+        self._pending.pop(evaluation, None)
 
     @property
     def _asks_searcher(self) -> bool:

@@ -48,9 +48,9 @@ def bracket_rungs(method: str, arguments: Mapping[str, Any], full: float) -> lis
     return [found[skipped:] for skipped in range(brackets)]
 
 
-def choose_bracket(brackets: Sequence[Sequence[float]], seed: int, trial: int) -> int:
-    """Return the bracket of a trial: at random, each rung more making a bracket e times as likely (as in Syne Tune)."""
+def choose_bracket(brackets: Sequence[Sequence[float]], seed: int, evaluation: int) -> int:
+    """Return the bracket of an evaluation: at random, each rung more making a bracket e times as likely (as in Syne Tune)."""
     if len(brackets) == 1:
         return 0
-    source = random.Random(f"bracket-{seed}-{trial}")
+    source = random.Random(f"bracket-{seed}-{evaluation}")
     return source.choices(range(len(brackets)), [math.exp(len(rungs)) for rungs in brackets])[0]

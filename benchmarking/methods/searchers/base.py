@@ -17,13 +17,13 @@ class Observation:
     """A value that an evaluation reached.
 
     Args:
-        trial: the evaluation; a later observation of it replaces an earlier one, but for searchers that look at levels.
+        evaluation: its id; a later observation of it replaces an earlier one, but for searchers that look at levels.
         configuration: its configuration.
         value: of the primary objective, the sign turned so that less is better.
         level: fidelity level; None where there is none.
     """
 
-    trial: int
+    evaluation: int
     configuration: Mapping[str, Any]
     value: float
     level: float | None = None

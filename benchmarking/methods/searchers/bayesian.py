@@ -6,11 +6,15 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarking.methods.searchers.base import Observation, Searcher, SearcherSpec
 from benchmarking.methods.searchers.encoding import Encoding, allowed
 from benchmarking.methods.searchers.gaussian_process import GaussianProcess
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _RETURNED = 20
 _REFINED = 5
@@ -35,13 +39,13 @@ class BayesianSearcher(Searcher):
         self._encoding = Encoding(spec.space)
         self._observations: dict[tuple[int, float], Observation] = {}
         self._vectors: dict[int, list[float]] = {}
-        self._hyperparameters: Any = None
+        self._chosen: list[tuple[int, float]] = []
 
     def observe(self, observation: Observation) -> None:
         level = 1.0 if observation.level is None or self._spec.full is None else self._place(observation.level)
-        self._observations[observation.trial, level] = observation
-        if observation.trial not in self._vectors:
-            self._vectors[observation.trial] = self._encoding.vector(observation.configuration)
+        self._observations[observation.evaluation, level] = observation
+        if observation.evaluation not in self._vectors:
+            self._vectors[observation.evaluation] = self._encoding.vector(observation.configuration)
 
     def propose(self, number: int, pending: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         import numpy as np
@@ -52,22 +56,24 @@ class BayesianSearcher(Searcher):
         level = self._target_level()
         inputs, targets = self._data(level)
         process = GaussianProcess(inputs, targets)
+        # What runs already is taken to come out as predicted ("kriging believer"; Ginsbourger et al., 2010).
         if pending:
             process = process.with_believed(self._matrix([self._encoding.vector(one) for one in pending], level))
         at_level = inputs[:, -1] == level if self._spec.full is not None else np.ones(len(targets), dtype=bool)
         means, _ = process.predict(inputs[at_level])
         incumbent = float(means.min())
 
-        def improvement(configurations: Sequence[Mapping[str, Any]]) -> Any:
+        def improvement(configurations: Sequence[Mapping[str, Any]]) -> NDArray[np.float64]:
             mean, deviation = process.predict(self._matrix([self._encoding.vector(one) for one in configurations], level))
             return _log_improvement(mean, deviation, incumbent)
 
+        # The best of random candidates and of the surroundings of the best observed, refined in narrowing rounds.
         pool = self._spec.candidates(source, int(self._spec.arguments["candidates"]))
         if not pool:
             return []
         order = np.argsort(targets[at_level], kind="stable")
-        best = [trial for trial in np.asarray(self._trials_of(level))[order[:_REFINED]]]
-        pool += self._neighbours([self._configuration(trial) for trial in best], source, 0.1)
+        best = list(np.asarray(self._evaluations_at(level))[order[:_REFINED]])
+        pool += self._neighbours([self._configuration(evaluation) for evaluation in best], source, 0.1)
         scores = improvement(pool)
         for round_number in range(_ROUNDS):
             leaders = [pool[k] for k in np.argsort(-scores, kind="stable")[:_REFINED]]
@@ -89,15 +95,16 @@ class BayesianSearcher(Searcher):
         enough = [level for level, count in counts.items() if count >= wanted]
         return max(enough) if enough else min(counts)
 
-    def _trials_of(self, level: float) -> list[int]:
-        return [trial for trial, there in self._chosen if there == level]
+    def _evaluations_at(self, level: float) -> list[int]:
+        return [evaluation for evaluation, there in self._chosen if there == level]
 
-    def _data(self, target: float) -> tuple[Any, Any]:
+    def _data(self, target: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return inputs (n, d) and targets (n,) of the observations that the process is fitted to: all good ones, else the latest."""
         import numpy as np
 
         most = int(self._spec.arguments["max_points"])
         keys = list(self._observations)
+        # Too many for a fit whose time grows with the cube: half of the rows are the best at the target level, the others the latest.
         if len(keys) > most:
             ranked = sorted((key for key in keys if key[1] == target), key=lambda key: self._observations[key].value)
             first = set(ranked[: most // 2])
@@ -112,23 +119,23 @@ class BayesianSearcher(Searcher):
         values = np.minimum(values, middle + 5 * spread) if spread else values
         levels = np.array([level for _, level in keys])
         if self._spec.full is not None:
-            at_target = {trial: value for (trial, level), value in zip(keys, values, strict=True) if level == target}
+            at_target = {evaluation: value for (evaluation, level), value in zip(keys, values, strict=True) if level == target}
             for level in np.unique(levels[levels != target]):
                 there = np.flatnonzero(levels == level)
                 # Who gets far is better than the rest, so what a level is worth is seen in those that have reached both.
                 gains = [at_target[keys[k][0]] - values[k] for k in there if keys[k][0] in at_target]
                 values[there] += np.mean(gains) if gains else np.mean(list(at_target.values())) - values[there].mean()
-        vectors = [self._vectors[trial] for trial, _ in keys]
+        vectors = [self._vectors[evaluation] for evaluation, _ in keys]
         return (np.column_stack([np.array(vectors), levels]) if self._spec.full is not None else np.array(vectors)), values
 
-    def _matrix(self, vectors: Sequence[Sequence[float]], level: float) -> Any:
+    def _matrix(self, vectors: Sequence[Sequence[float]], level: float) -> NDArray[np.float64]:
         import numpy as np
 
         found = np.array(vectors)
         return found if self._spec.full is None else np.column_stack([found, np.full(len(found), level)])
 
-    def _configuration(self, trial: int) -> Mapping[str, Any]:
-        return next(one.configuration for (of, _), one in self._observations.items() if of == trial)
+    def _configuration(self, evaluation: int) -> Mapping[str, Any]:
+        return next(one.configuration for (of, _), one in self._observations.items() if of == evaluation)
 
     def _neighbours(self, centres: Sequence[Mapping[str, Any]], source: random.Random, width: float) -> list[dict[str, Any]]:
         found = []
@@ -148,7 +155,7 @@ class BayesianSearcher(Searcher):
         return found
 
 
-def _log_improvement(mean: Any, deviation: Any, incumbent: float) -> Any:
+def _log_improvement(mean: NDArray[np.float64], deviation: NDArray[np.float64], incumbent: float) -> NDArray[np.float64]:
     """Return the logarithm of the expected improvement below the incumbent, stable where that is tiny.
 
     Args:
@@ -163,4 +170,5 @@ def _log_improvement(mean: Any, deviation: Any, incumbent: float) -> Any:
     plain = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi) + z * np.exp(log_ndtr(z))
     # For z well below 0 both terms cancel: with phi factored out, 1 + z Phi(z) / phi(z), where Phi / phi = sqrt(pi/2) erfcx(-z / sqrt 2).
     low = -0.5 * z**2 - 0.5 * np.log(2 * np.pi) + np.log(np.maximum(1 + z * np.sqrt(np.pi / 2) * erfcx(-z / np.sqrt(2)), 1e-300))
-    return np.log(deviation) + np.where(z > -1.0, np.log(np.maximum(plain, 1e-300)), low)
+    found: NDArray[np.float64] = np.log(deviation) + np.where(z > -1.0, np.log(np.maximum(plain, 1e-300)), low)
+    return found

@@ -10,7 +10,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import IO, Any, Protocol, TypeAlias
 
 from benchmarking.methods.searchers.base import Observation, Searcher, SearcherSpec
 from benchmarking.methods.searchers.registry import make_searcher
@@ -98,7 +98,7 @@ class ChildProcess:
         self._observations: list[Observation] = []
         self._sent = 0
         self._child: subprocess.Popen[str] | None = None
-        self._notes: Any = None
+        self._stderr: IO[str] | None = None
         self._thread: threading.Thread | None = None
         self._asked: int | None = None
         self._answer: list[dict[str, Any]] | None = None
@@ -194,13 +194,13 @@ class ChildProcess:
         path = os.pathsep.join(part for part in (root, os.environ.get("PYTHONPATH", "")) if part)
         # One thread each: a small fit is slowed down by more, the more so beside the trials that are measured.
         one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        self._notes = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed with the child
+        self._stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed with the child
         self._sent = 0
         self._child = subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._notes,
+            stderr=self._stderr,
             env={**os.environ, **one, "PYTHONPATH": path},
             text=True,
             encoding="utf-8",
@@ -212,11 +212,11 @@ class ChildProcess:
         return self._child
 
     def _last_words(self) -> str:
-        if self._notes is None:
+        if self._stderr is None:
             return ""
         with contextlib.suppress(OSError, ValueError):
-            self._notes.seek(0)
-            lines = [line.strip() for line in self._notes if line.strip()]
+            self._stderr.seek(0)
+            lines = [line.strip() for line in self._stderr if line.strip()]
             return str(lines[-1]) if lines else ""
         return ""
 
@@ -226,11 +226,11 @@ class ChildProcess:
             return
         child.kill()
         child.wait()
-        for pipe in (child.stdin, child.stdout, self._notes):
+        for pipe in (child.stdin, child.stdout, self._stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
 
 
 def _form(observation: Observation) -> list[Any]:
-    return [observation.trial, dict(observation.configuration), observation.value, observation.level]
+    return [observation.evaluation, dict(observation.configuration), observation.value, observation.level]

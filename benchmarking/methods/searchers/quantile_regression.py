@@ -5,11 +5,17 @@ Syne Tune's own fails on a plain installation, as it imports a package that it d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchmarking.methods.searchers.base import Observation, Searcher, SearcherSpec
 from benchmarking.methods.searchers.encoding import Encoding
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Model: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 _CONFORMAL = 32
 """Observations from which on the quantiles are corrected by a part that was held out."""
@@ -31,10 +37,10 @@ class QuantileRegressionSearcher(Searcher):
         self._encoding = Encoding(spec.space)
         self._latest: dict[int, tuple[list[float], float]] = {}
         self._observed = 0
-        self._fitted: tuple[int, Any, Any] | None = None
+        self._fitted: tuple[int, Model, NDArray[np.float64]] | None = None
 
     def observe(self, observation: Observation) -> None:
-        self._latest[observation.trial] = (self._encoding.vector(observation.configuration), observation.value)
+        self._latest[observation.evaluation] = (self._encoding.vector(observation.configuration), observation.value)
         self._observed += 1
 
     def propose(self, number: int, pending: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -53,7 +59,7 @@ class QuantileRegressionSearcher(Searcher):
         order = np.argsort(predicted[np.arange(len(pool)), drawn], kind="stable")
         return [pool[k] for k in order[:_RETURNED]]
 
-    def _fit(self) -> tuple[Any, Any]:
+    def _fit(self) -> tuple[Model, NDArray[np.float64]]:
         """Return a function from inputs (m, d) to quantiles (m, q), and their corrections (q,); the same until something is observed."""
         import numpy as np
         import xgboost
@@ -64,6 +70,7 @@ class QuantileRegressionSearcher(Searcher):
         targets = np.array([value for _, value in self._latest.values()])
         middle, spread = float(np.median(targets)), float(targets.std()) or 1.0
         levels = np.linspace(0, 1, int(self._spec.arguments["quantiles"]) + 2)[1:-1]
+        # Split conformal prediction: a part is held out of the fit, and its residuals correct each quantile (Romano et al., 2019).
         held = np.zeros(len(targets), dtype=bool)
         if len(targets) >= _CONFORMAL:
             shuffled = np.random.default_rng([self._spec.seed, len(targets)]).permutation(len(targets))
@@ -73,8 +80,10 @@ class QuantileRegressionSearcher(Searcher):
         data = xgboost.DMatrix(inputs[~held], (targets[~held] - middle) / spread, nthread=1)
         booster = xgboost.train(settings, data, num_boost_round=_TREES)
 
-        def model(inputs: Any) -> Any:
-            return middle + spread * booster.predict(xgboost.DMatrix(inputs, nthread=1)).reshape(len(inputs), len(levels))
+        def model(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
+            standardised = booster.predict(xgboost.DMatrix(inputs, nthread=1)).reshape(len(inputs), len(levels))
+            found: NDArray[np.float64] = middle + spread * standardised
+            return found
 
         corrections = np.zeros(len(levels))
         if held.any():

@@ -32,20 +32,20 @@ class SyneTuneSearcher(Searcher):
         self._sent: dict[int, Observation] = {}
 
     def observe(self, observation: Observation) -> None:
-        self._latest[observation.trial] = observation
+        self._latest[observation.evaluation] = observation
 
     def propose(self, number: int, pending: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         import numpy as np
 
         found: list[dict[str, Any]] = []
         with _global_generators_kept(), np.errstate(all="ignore"):
-            # They cannot take back what they were told: where a trial went on to another value, one starts over.
-            if self._searcher is None or any(self._latest[trial] is not known for trial, known in self._sent.items()):
+            # They cannot take back what they were told: where an evaluation went on to another value, one starts over.
+            if self._searcher is None or any(self._latest[evaluation] is not known for evaluation, known in self._sent.items()):
                 self._searcher, self._sent = self._make(), {}
-            for trial, observation in self._latest.items():
-                if trial not in self._sent:
-                    self._searcher.on_trial_complete(trial, self._theirs(observation.configuration), observation.value)
-                    self._sent[trial] = observation
+            for evaluation, observation in self._latest.items():
+                if evaluation not in self._sent:
+                    self._searcher.on_trial_complete(evaluation, self._theirs(observation.configuration), observation.value)
+                    self._sent[evaluation] = observation
             for attempt in range(_ATTEMPTS):
                 self._seed(number, attempt)
                 suggested = self._searcher.suggest()

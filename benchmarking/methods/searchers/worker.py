@@ -27,8 +27,8 @@ def main() -> None:
         reply: dict[str, Any]
         try:
             searcher = searcher or make_searcher(spec)
-            for trial, configuration, value, level in question["observations"]:
-                searcher.observe(Observation(trial, configuration, value, level))
+            for evaluation, configuration, value, level in question["observations"]:
+                searcher.observe(Observation(evaluation, configuration, value, level))
             reply = {"proposals": searcher.propose(question["propose"], question["pending"])}
         except Exception as error:  # noqa: BLE001 - whatever it is, the controller has to know
             reply = {"error": f"{type(error).__name__}: {error}"}
