@@ -9,7 +9,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable
-from importlib.metadata import distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -81,10 +81,16 @@ def closure(declared: Iterable[str], extra: str) -> set[str]:
         wanted = Requirement(text)
         if wanted.marker is not None and not wanted.marker.evaluate({"extra": extra}):
             continue
+        try:
+            home = distribution(wanted.name)
+        except PackageNotFoundError:
+            if extra == "server":  # moto's: the lock has of it what the emulator's tests call
+                continue
+            raise
         for further in wanted.extras or [""]:
             if f"{wanted.name}[{further}]" not in found:
                 found.add(f"{wanted.name}[{further}]")
-                left += [(other, further) for other in distribution(wanted.name).requires or []]
+                left += [(other, further) for other in home.requires or []]
     return {name.partition("[")[0] for name in found}
 
 
