@@ -97,6 +97,11 @@ class CallQueue:
         """Whether any call waits or is on its way."""
         return bool(self._n_in_flight or self._later or any(self._waiting.values()))
 
+    @property
+    def n_in_flight(self) -> int:
+        """How many calls are on their way."""
+        return self._n_in_flight
+
     def put(self, call: Call) -> None:
         """Have a call made as soon as its operation's pace allows."""
         self._waiting.setdefault(call.operation, deque()).append(call)

@@ -65,11 +65,11 @@ class Bench:
     def run(self, until_s=10_000.0):
         end = self.at + until_s
         while self.calls.busy and self.at < end:
-            self.calls.step(self.at + 0.2 if self.calls._n_in_flight else self.at)
+            self.calls.step(self.at + 0.2 if self.calls.n_in_flight else self.at)
             due = self.calls.next_at()
-            if not self.calls._n_in_flight and self.at < due < end:
+            if not self.calls.n_in_flight and self.at < due < end:
                 self.at = due
-            elif not self.calls._n_in_flight and due >= end:
+            elif not self.calls.n_in_flight and due >= end:
                 break
 
 
@@ -201,3 +201,22 @@ def test_after_close_nothing_is_made(bench):
     bench.calls.close()
     bench.calls.step(bench.at)
     assert call.made == []
+
+
+def test_calls_are_made_at_the_pace_of_their_operation_and_others_do_not_wait():
+    bench = Bench(rates={"X": Rate(0.5, 1, 0.5), "Y": Rate(100.0, 100, 100.0)})
+    slow = [bench.call(f"x{number}", number) for number in range(3)]
+    fast = [bench.call(f"y{number}", number, operation="Y") for number in range(3)]
+    bench.run()
+    assert [call.made[0] - 1000.0 for call in slow] == pytest.approx([0.0, 2.0, 4.0], abs=0.01)
+    assert [call.made[0] for call in fast] == [1000.0] * 3
+
+
+def test_the_same_is_said_again_after_a_minute_and_no_sooner():
+    bench = Bench(rates={"X": Rate(1e6, 100, 1e6)})
+    bench.call("a", *[THROTTLED] * 12, "done")
+    bench.run()
+    times = [at for at, text in bench.said if "throttled" in text]
+    assert times[0] == 1000.0
+    assert all(60.0 <= later - earlier < 120.0 for earlier, later in itertools.pairwise(times))
+    assert len(times) > 1
