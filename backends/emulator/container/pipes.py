@@ -41,7 +41,6 @@ class Pipe:
         self._record_io, self._gzipped, self._later = record_io, gzipped, later
         self._epoch = 0
         self._closed = False
-        self._waiting: list[Path] = []
 
     def start(self) -> None:
         """Make the FIFO of the first epoch and begin to look for readers."""

@@ -103,6 +103,7 @@ class JobExecution:
 
     def _provisioned(self) -> None:
         job, context = self._job, self._context
+        # Instances of a warm pool are there already; others may be refused, by type in the order of the preferences.
         if not self._warm:
             preferences = job.request.get("ResourceConfig", {}).get("InstancePreferences")
             for option in preferences or [{"InstanceType": job.instance_type, "InstanceCount": job.instance_count}]:
@@ -151,6 +152,7 @@ class JobExecution:
     def _set_timers(self, attempt: Attempt) -> None:
         job, context, request = self._job, self._context, self._job.request
         delays = context.settings.delays
+        # The limit is on the time over all lives of the script.
         most_s = request.get("StoppingCondition", {}).get("MaxRuntimeInSeconds", 86400)
         used_s = job.life.training_s(context.now()) or 0.0
         self._timers.call_later(max(0.0, most_s - used_s), lambda: self.end_early("MaxRuntimeExceeded"))
@@ -206,6 +208,7 @@ class JobExecution:
         self._busy = True
         profile = self._profile
 
+        # Before anything else becomes of the job: a restart needs the last checkpoints.
         def settle() -> None:
             attempt.sync_checkpoints()
             if profile is not None:
@@ -217,6 +220,7 @@ class JobExecution:
         self._busy = False
         if self._over:
             return
+        # What had been decided before the script ended counts more than how it ended.
         if self._intent == "Interrupted":
             self._again(attempt, "Interrupted", self._context.settings.delays.spot_return_s)
         elif self._intent == "internal":
@@ -226,6 +230,7 @@ class JobExecution:
         elif error is not None:
             self._end("Failed", f"ClientError: checkpoints could not be uploaded: {_text(error)}")
         elif code:
+            # The output is uploaded of a job that fails, too; the model is not.
             reason = self._reason(attempt, code if code > 0 else 128 - code)
             self._upload(attempt, False, lambda: self._end("Failed", reason))
         else:

@@ -240,3 +240,25 @@ def test_a_proxy_is_not_asked_for_loopback(tmp_path, monkeypatch):
         for name, value in running.environment.items():
             monkeypatch.setenv(name, value)
         assert boto3.session.Session().client("s3").get_object(Bucket="outrider", Key="a")["Body"].read() == b"x"
+
+
+def test_the_connectors_parts_and_ranges(server, monkeypatch):
+    pytest.importorskip("s3torchconnector")
+    from s3torchconnector import S3ClientConfig
+    from s3torchconnector._s3client import S3Client
+
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", server.target.access_key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", server.target.secret_key)
+    connector = S3Client("us-east-1", endpoint=server.endpoint_url, s3client_config=S3ClientConfig(force_path_style=True))
+    content = os.urandom(20 << 20)
+    writer = connector.put_object("outrider", "in-parts")
+    for start in range(0, len(content), 3 << 20):
+        writer.write(content[start : start + (3 << 20)])
+    writer.close()
+    head = server.target.client().head_object(Bucket="outrider", Key="in-parts")
+    assert (head["ContentLength"], head["ETag"].strip('"').rpartition("-")[2]) == (len(content), "3")
+    assert connector.get_object("outrider", "in-parts").read() == content
+    reader = connector.get_object("outrider", "in-parts")
+    reader.seek(9_000_000)
+    assert reader.read(1000) == content[9_000_000:9_001_000]
+    assert [entry.key for page in connector.list_objects("outrider", "in-") for entry in page.object_info] == ["in-parts"]
