@@ -1,4 +1,4 @@
-"""Ctrl-C and TERM: once winds down, twice stops at once."""
+"""Ctrl-C and TERM: once winds down, twice stops at once. What the caller had ignored (`nohup`) stays ignored."""
 
 from __future__ import annotations
 
@@ -9,11 +9,28 @@ from types import FrameType
 
 
 @contextlib.contextmanager
-def winding_down(wind_down: Callable[[], None], say: Callable[[str], None]) -> Iterator[None]:
-    """Inside the block the first INT, TERM or HUP calls `wind_down`, the second raises KeyboardInterrupt.
+def caught(handle: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Inside the block INT, TERM and HUP call `handle`, but for those that are ignored when it begins.
 
     Outside the main thread, where signals cannot be caught, it does nothing.
     """
+    earlier = {}
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                earlier[number] = signal.signal(number, handle)
+    except ValueError:
+        pass
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def winding_down(wind_down: Callable[[], None], say: Callable[[str], None]) -> Iterator[None]:
+    """Inside the block the first INT, TERM or HUP calls `wind_down`, the second raises KeyboardInterrupt; see `caught`."""
     seen = 0
 
     def handle(number: int, frame: FrameType | None) -> None:
@@ -24,14 +41,5 @@ def winding_down(wind_down: Callable[[], None], say: Callable[[str], None]) -> I
         say(f"{signal.Signals(number).name}: winding down; once more stops at once")
         wind_down()
 
-    earlier = {}
-    try:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            earlier[number] = signal.signal(number, handle)
-    except ValueError:
-        pass
-    try:
+    with caught(handle):
         yield
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)

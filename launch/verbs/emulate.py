@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from launch.parser import VerbParser
+from launch.signals import caught
 
 _EPILOG = """\
 While it runs, faults can be added: curl -H 'content-type: application/json' -d '[{"kind": "capacity", "job": "x-*"}]' \
@@ -24,9 +24,10 @@ def main(arguments: Sequence[str]) -> int:
     from backends.emulator import Emulator
 
     stopped = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: stopped.set())
-    with Emulator(given.folder, given.port, given.seed, given.faults, settings=_settings(given)) as emulator:
+    with (
+        caught(lambda *_: stopped.set()),
+        Emulator(given.folder, given.port, given.seed, given.faults, settings=_settings(given)) as emulator,
+    ):
         for name, value in emulator.environment.items():
             print(f"export {name}={value}")
         sys.stdout.flush()

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,12 +89,23 @@ def run(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]
     return call
 
 
+def with_signals(ignored: Sequence[signal.Signals]) -> list[str]:
+    """Return a command that runs a script of Python with these signals ignored and no others, whatever the tests' own caller ignores."""
+    code = (
+        "import signal, sys\n"
+        "for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):\n"
+        f"    signal.signal(number, signal.SIG_IGN if number in {[int(number) for number in ignored]} else signal.SIG_DFL)\n"
+        "import os; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])\n"
+    )
+    return [sys.executable, "-c", code]
+
+
 class Controller:
     """`hpo_main.py` as a process that can be signalled."""
 
-    def __init__(self, folder: Path, *words: str) -> None:
+    def __init__(self, folder: Path, *words: str, ignoring: Sequence[signal.Signals] = ()) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, str(ROOT / "hpo_main.py"), *words],
+            [*with_signals(ignoring), str(ROOT / "hpo_main.py"), *words],
             cwd=folder,
             env={**os.environ, "OUTRIDER_LEASES": str(folder / "leases")},
             stdout=subprocess.PIPE,
@@ -124,8 +135,8 @@ class Controller:
 def controller(toy: Toy) -> Iterator[Callable[..., Controller]]:
     started: list[Controller] = []
 
-    def start(*words: str) -> Controller:
-        started.append(Controller(toy.folder, *words))
+    def start(*words: str, ignoring: Sequence[signal.Signals] = ()) -> Controller:
+        started.append(Controller(toy.folder, *words, ignoring=ignoring))
         return started[-1]
 
     yield start

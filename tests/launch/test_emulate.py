@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import signal
+import subprocess
+import urllib.request
+from pathlib import Path
+
 import pytest
 
 from definitions.errors import UserError
 from launch.verbs import emulate
+from tests.launch.conftest import with_signals
 
 
 def settings(*words):
@@ -36,3 +43,21 @@ def test_quotas_that_are_not_asked_for_stay():
 def test_a_quota_without_a_number_is_refused():
     with pytest.raises(UserError, match="NAME=N"):
         settings("--quota", "ml.m5.large")
+
+
+@pytest.mark.slow
+def test_a_hang_up_that_was_ignored_does_not_stop_it(tmp_path: Path) -> None:
+    command = [*with_signals([signal.SIGHUP]), "-m", "launch", "emulate", "--folder", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            address = re.search(r"http://[\d.:]+", line)
+            assert address, line
+            process.send_signal(signal.SIGHUP)
+            with urllib.request.urlopen(f"{address[0]}/_emulator/faults") as answer:
+                assert answer.status == 200
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(20) == 0
+        finally:
+            process.kill()

@@ -56,6 +56,17 @@ def test_once_winds_down_and_the_printed_line_resumes(toy, controller, alive, ru
     assert [row["status"] for row in trials(toy.experiment("t"))] == ["completed"] * 5
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_the_caller_had_ignored_stays_ignored(toy, controller, number):
+    first = controller(*WORDS, "max_num_trials=3", ignoring=[number])
+    first.until("starts")
+    first.send(number)
+    code, _, err = first.finish()
+    assert code == 0
+    assert "winding down" not in err
+    assert [row["status"] for row in trials(toy.experiment("t"))] == ["completed"] * 3
+
+
 def test_twice_stops_at_once(toy, controller, alive):
     (toy.folder / "toy.py").write_text(
         "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"

@@ -141,7 +141,7 @@ def test_the_verb_ends_with_its_jobs_and_leaves_nothing():
         until(lambda: processes_saying(unique))
         folder = Path(_state(exported)["folder"])
         assert folder.exists()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=20) == 0
         until(lambda: not processes_saying(unique))
         assert not folder.exists()
