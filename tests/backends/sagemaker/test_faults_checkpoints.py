@@ -36,7 +36,7 @@ def test_paused_and_promoted_each_step_once(tmp_path, monkeypatch):
         )
         run = lab.run(definition, method="ASHA", arguments={"type": "promotion", "grace_period": 1, "reduction_factor": 3})
         assert run.result.state.counted_failures == 0
-        resumed = [trial for trial in run.result.state.trials.values() if trial.jobs > 1]
+        resumed = [trial for trial in run.result.state.trials.values() if trial.submissions > 1]
         assert resumed
         for trial in resumed:
             jobs = steps_of(run, trial.trial)

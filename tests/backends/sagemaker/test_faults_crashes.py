@@ -17,7 +17,7 @@ import pytest
 
 from backends.failures import Cause
 from backends.sagemaker.aws.clients import Clients
-from benchmarking.controller.retry_policy import RULES
+from benchmarking.controller.retry_policy import RETRY_RULES
 from tests.backends.fast_clock import FastClock
 from tests.backends.sagemaker.cloud_lab import CloudLab
 
@@ -36,7 +36,7 @@ def trials(count, **fields):
 
 def test_the_emulator_is_started_again_in_mid_run(tmp_path, monkeypatch):
     """All that ran is lost with an internal error and is run again; what was done stays done; nobody hears a connection error."""
-    monkeypatch.setitem(RULES, Cause.SERVICE_ERROR, dataclasses.replace(RULES[Cause.SERVICE_ERROR], backoff_s=0.2))
+    monkeypatch.setitem(RETRY_RULES, Cause.SERVICE_ERROR, dataclasses.replace(RETRY_RULES[Cause.SERVICE_ERROR], backoff_s=0.2))
     with CloudLab(tmp_path, monkeypatch) as lab:
         again = []
 
@@ -90,7 +90,7 @@ def test_killed_between_a_creation_and_its_answer(tmp_path, monkeypatch):
         clients.answer.set()
         run = lab.run(definition)
         assert run.statuses == ["completed"] * 6
-        assert [trial.jobs for trial in run.result.state.trials.values()] == [1] * 6
+        assert [trial.submissions for trial in run.result.state.trials.values()] == [1] * 6
         assert [trial.reports for trial in run.result.state.trials.values()] == [5] * 6
         assert len(lab.jobs()) == 6
 
@@ -109,7 +109,7 @@ def test_killed_before_a_creation(tmp_path, monkeypatch):
             lab.run(definition, watch=die)
         run = lab.run(definition)
         assert run.statuses == ["completed"] * 3
-        assert [trial.jobs for trial in run.result.state.trials.values()] == [1] * 3
+        assert [trial.submissions for trial in run.result.state.trials.values()] == [1] * 3
         assert len(lab.jobs()) == 3
 
 

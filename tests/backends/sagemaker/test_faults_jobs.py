@@ -13,7 +13,7 @@ import pytest
 from backends.emulator import Settings
 from backends.failures import Cause
 from backends.sagemaker.lifecycle.status_tracker import PollIntervals
-from benchmarking.controller.retry_policy import RULES
+from benchmarking.controller.retry_policy import RETRY_RULES
 from definitions.errors import UserError
 from tests.backends.sagemaker.cloud_lab import M5, SCRIPT, CloudLab
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     for cause in (Cause.CAPACITY, Cause.SERVICE_ERROR):
-        monkeypatch.setitem(RULES, cause, dataclasses.replace(RULES[cause], backoff_s=0.2))
+        monkeypatch.setitem(RETRY_RULES, cause, dataclasses.replace(RETRY_RULES[cause], backoff_s=0.2))
 
 
 def test_one_failing_one_silent_one_unlucky_job_among_ten_and_some_worse(tmp_path, monkeypatch):
@@ -43,7 +43,7 @@ def test_one_failing_one_silent_one_unlucky_job_among_ten_and_some_worse(tmp_pat
         }
         assert [n for n, trial in found.items() if str(trial.status) == "completed"] == [0, 1, 2, 4, 6, 7]
         assert run.result.state.counted_failures == 3
-        assert [found[n].jobs for n in (0, 7)] == [1, 2]
+        assert [found[n].submissions for n in (0, 7)] == [1, 2]
         assert found[3].message == "no such file: data.csv"
         assert list(found[3].log_tail) == ["reading data.csv", "no such file: data.csv"]
         assert found[5].message == "it ended well, but reported nothing; its last line: nothing to do"
@@ -128,7 +128,7 @@ def test_stopped_or_deleted_by_somebody_else(tmp_path, monkeypatch):
         trials = [{"steps": 5 if n else 300, "pause": 0.5, "x": n / 10} for n in range(3)]
         run = lab.run(lab.definition(trials), watch=watch, intervals=PollIntervals(1.0, 2.0, 4.0, full_s=6.0), check=False)
         assert (run.statuses, run.causes) == (["stopped", "completed", "completed"], ["stopped_from_outside", None, None])
-        assert [trial.jobs for trial in run.result.state.trials.values()] == [1, 2, 1]
+        assert [trial.submissions for trial in run.result.state.trials.values()] == [1, 2, 1]
         closed = [body for body in run.of("closed") if body["job"].endswith("t1-a1")]
         assert [(body["outcome"], body["cause"]) for body in closed] == [("failed", "lost")]
         assert run.result.state.counted_failures == 0

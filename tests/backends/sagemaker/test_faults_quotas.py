@@ -9,7 +9,7 @@ import pytest
 from backends.emulator import Settings
 from backends.emulator.core.settings import Delays
 from backends.failures import Cause
-from benchmarking.controller.retry_policy import RULES
+from benchmarking.controller.retry_policy import RETRY_RULES
 from definitions.instances import price_of
 from tests.backends.sagemaker.cloud_lab import M5, M5X, CloudLab, quotas
 
@@ -21,7 +21,7 @@ NAME = "ml.m5.large for training job usage"
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """Capacity comes back sooner than it does in life."""
-    monkeypatch.setitem(RULES, Cause.CAPACITY, dataclasses.replace(RULES[Cause.CAPACITY], backoff_s=0.2))
+    monkeypatch.setitem(RETRY_RULES, Cause.CAPACITY, dataclasses.replace(RETRY_RULES[Cause.CAPACITY], backoff_s=0.2))
     monkeypatch.setattr("backends.sagemaker.lifecycle.submission._CAPACITY_WAIT_S", 0.2)
 
 
@@ -95,11 +95,11 @@ def test_where_there_is_no_capacity_another_type_takes_over_and_is_what_is_paid_
 
 
 def test_without_another_type_it_is_tried_again_and_counts_only_past_its_cap(tmp_path, monkeypatch):
-    monkeypatch.setitem(RULES, Cause.CAPACITY, dataclasses.replace(RULES[Cause.CAPACITY], retries=2, backoff_s=0.2))
+    monkeypatch.setitem(RETRY_RULES, Cause.CAPACITY, dataclasses.replace(RETRY_RULES[Cause.CAPACITY], retries=2, backoff_s=0.2))
     faults = [{"kind": "capacity", "job": "*-t0-a1"}, {"kind": "capacity", "job": "*-t1-*"}]
     with CloudLab(tmp_path, monkeypatch, faults=faults) as lab:
         run = lab.run(lab.definition([{"x": 0.1}, {"x": 0.2}], n_workers=2))
         assert (run.statuses, run.causes) == (["completed", "failed"], [None, "capacity"])
-        assert [trial.jobs for trial in run.result.state.trials.values()] == [2, 3]
+        assert [trial.submissions for trial in run.result.state.trials.values()] == [2, 3]
         assert run.result.state.counted_failures == 1
         assert "CapacityError" in run.result.state.trials[1].message

@@ -82,7 +82,7 @@ def test_a_job_whose_creation_was_never_answered_is_recognised_and_not_started_t
         assert clients.lost == 3
         assert run.statuses == ["completed"] * 4
         assert len(lab.jobs()) == 4
-        assert [trial.jobs for trial in run.result.state.trials.values()] == [1] * 4
+        assert [trial.submissions for trial in run.result.state.trials.values()] == [1] * 4
 
 
 def test_a_job_that_fills_the_quota_itself_is_recognised_too(tmp_path, monkeypatch):
@@ -167,10 +167,10 @@ def test_checkpoints_looked_up_with_expired_credentials_wait(tmp_path, monkeypat
         {"kind": "capacity", "job": "*-t0-a1"},
         {"kind": "expired_token", "operation": "ListObjectsV2", "times": 2},
     ]
-    monkeypatch.setitem(__import__("benchmarking.controller.retry_policy", fromlist=["RULES"]).RULES, *_soon("CAPACITY"))
+    monkeypatch.setitem(__import__("benchmarking.controller.retry_policy", fromlist=["RETRY_RULES"]).RETRY_RULES, *_soon("CAPACITY"))
     with CloudLab(tmp_path, monkeypatch, faults=faults) as lab:
         run = lab.run(lab.definition(quick(1)))
-        assert (run.statuses, run.result.state.trials[0].jobs) == (["completed"], 2)
+        assert (run.statuses, run.result.state.trials[0].submissions) == (["completed"], 2)
         assert "expired" in caplog.text
 
 
@@ -179,6 +179,6 @@ def _soon(name):
     import dataclasses
 
     from backends.failures import Cause
-    from benchmarking.controller.retry_policy import RULES
+    from benchmarking.controller.retry_policy import RETRY_RULES
 
-    return Cause[name], dataclasses.replace(RULES[Cause[name]], backoff_s=0.2)
+    return Cause[name], dataclasses.replace(RETRY_RULES[Cause[name]], backoff_s=0.2)

@@ -64,7 +64,7 @@ def test_spot_instances_go_at_steps_3_and_7(tmp_path, monkeypatch):
         trials = [{"kind": "resumes", "steps": 10, "pause": 0.4, "x": 0.1}]
         run = lab.run(lab.definition(trials, block={"spot": True}))
         trial = run.result.state.trials[0]
-        assert (str(trial.status), trial.jobs) == ("completed", 1)
+        assert (str(trial.status), trial.submissions) == ("completed", 1)
         assert [body["incarnation"] for body in run.of("restarted")] == [1, 2]
         bodies = run.of("reported")
         assert {body["metrics"]["step"] for body in bodies} == set(range(1, 11))
@@ -88,13 +88,13 @@ def test_no_spot_capacity_within_max_wait_is_tried_again(tmp_path, monkeypatch):
     import dataclasses
 
     from backends.failures import Cause
-    from benchmarking.controller.retry_policy import RULES
+    from benchmarking.controller.retry_policy import RETRY_RULES
 
-    monkeypatch.setitem(RULES, Cause.SPOT, dataclasses.replace(RULES[Cause.SPOT], backoff_s=0.2))
+    monkeypatch.setitem(RETRY_RULES, Cause.SPOT, dataclasses.replace(RETRY_RULES[Cause.SPOT], backoff_s=0.2))
     with CloudLab(tmp_path, monkeypatch, faults=[{"kind": "pending", "job": "*-t0-a1", "seconds": 600}]) as lab:
         definition = lab.definition([{"x": 0.1}], block={"spot": True, "max_wait": 12}, budget={"max_run": 12})
         run = lab.run(definition)
-        assert (run.statuses, run.result.state.trials[0].jobs) == (["completed"], 2)
+        assert (run.statuses, run.result.state.trials[0].submissions) == (["completed"], 2)
         first = run.of("closed")[0]
         assert (first["cause"], first["message"], first["billable_s"]) == (
             "spot_interruption",
@@ -109,7 +109,7 @@ def test_an_internal_error_that_the_service_itself_makes_good(tmp_path, monkeypa
     faults = [{"kind": "internal_error", "at_step": 2, "times": 1}]
     with CloudLab(tmp_path, monkeypatch, faults=faults) as lab:
         run = lab.run(lab.definition([{"steps": 4, "pause": 0.2, "x": 0.1}], block={"retries": 2}))
-        assert (run.statuses, run.result.state.trials[0].jobs) == (["completed"], 1)
+        assert (run.statuses, run.result.state.trials[0].submissions) == (["completed"], 1)
         assert [body["incarnation"] for body in run.of("restarted")] == [1]
         steps = [(body.get("incarnation", 0), body["metrics"]["step"]) for body in run.of("reported")]
         assert [step for life, step in steps if life == 1] == [1, 2, 3, 4]
