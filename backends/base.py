@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import abc
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from backends.checks import Check
+from backends.checks import Check, CheckStatus, room_checks
 from backends.events import Event
 from backends.failures import Cause
+from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
 
 
 @dataclass(frozen=True)
-class InputChannel:
+class JobInput:
     """One data channel of a job.
 
     Args:
@@ -69,7 +71,7 @@ class JobSpec:
     environment: Mapping[str, str] = field(default_factory=dict)
     instance_type: str = "local.1cpu"
     instance_count: int = 1
-    inputs: tuple[InputChannel, ...] = ()
+    inputs: tuple[JobInput, ...] = ()
     configuration: Mapping[str, Any] = field(default_factory=dict)
     level: float | None = None
     repeat: int = 0
@@ -188,6 +190,34 @@ class BackendContext:
     prefix: str = ""
 
 
+@dataclass(frozen=True)
+class CheckRequest:
+    """What a back-end is asked to look at before a first start.
+
+    Args:
+        environ: the controller's environment.
+        results_dir: folder of all results.
+        definition: resolved for this back-end; None to check the machine or account alone.
+        instance_types: that its configurations can ask for.
+        region: in place of the definition's; `role`: likewise, that jobs run as; None for the definition's.
+    """
+
+    environ: Mapping[str, str]
+    results_dir: Path
+    definition: BenchmarkDefinition | None = None
+    instance_types: tuple[str, ...] = ()
+    region: str | None = None
+    role: str | None = None
+
+
+@dataclass(frozen=True)
+class PermissionDocument:
+    """A policy or template as text; `remark` is what a person should know beside it, or empty."""
+
+    text: str
+    remark: str = ""
+
+
 class Backend(abc.ABC):
     """Runs jobs. It is called from one thread alone; `submit` and `stop` return at once and what comes of them arrives through `wait`.
 
@@ -221,6 +251,43 @@ class Backend(abc.ABC):
             environ: the controller's environment.
         """
         return []
+
+    @classmethod
+    def checks(cls, request: CheckRequest) -> list[Check]:
+        """Return all checks of a first start, in the order in which they are to be mended; those of `outrider doctor`.
+
+        By default a back-end is made, and asked what room it has for each instance type.
+
+        Raises:
+            UserError: the back-end cannot be made.
+        """
+        definition = request.definition
+        if definition is None:
+            return []
+        rooms: dict[str, int | str] = {}
+        with tempfile.TemporaryDirectory() as scratch:
+            backend = cls.create(BackendContext(definition, Path(scratch), 0, request.environ))
+            try:
+                for name in request.instance_types:
+                    try:
+                        rooms[name] = backend.room(name)
+                    except UserError as error:
+                        rooms[name] = ": ".join(part for part in (error.asked, error.fact) if part)
+            finally:
+                backend.close()
+        resolves = Check("definition", CheckStatus.OK, f"{definition.name} resolves for this back-end")
+        return [resolves, *room_checks(rooms, definition.n_workers)]
+
+    @classmethod
+    def permission_document(cls, kind: str, request: CheckRequest) -> PermissionDocument | None:
+        """Return a document that gives somebody what they need to run jobs here; None where nobody needs anything.
+
+        Args:
+            kind: `caller` for a policy of whoever starts Outrider, `role` for one of the role of the jobs, `trust` for who may take that
+                role, `template` for a CloudFormation template of all that.
+            request: for which definition, region and role.
+        """
+        return None
 
     @abc.abstractmethod
     def submit(self, job: JobSpec) -> None:

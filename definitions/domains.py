@@ -1,7 +1,4 @@
-"""The dimensions of a search space. Each is a quantile function, so that any generator of uniform numbers can sample it.
-
-Used by `definitions.space`, which reads them from a definition, and by methods.
-"""
+"""The dimensions of a search space. Each is a quantile function, so that any generator of uniform numbers can sample it."""
 
 from __future__ import annotations
 

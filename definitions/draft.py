@@ -1,4 +1,4 @@
-"""A definition under construction: nested data and, for each part, where it came from. Used by `resolve` and `settings`."""
+"""A definition under construction: nested data and, for each part, where it came from."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from definitions.yaml_source import KeyPath, Place
+from definitions.yaml_source import KeyPath, SourceLocation
 
-DEFAULT = Place("the default", "default")
-PYTHON = Place("python", "python")
+DEFAULT = SourceLocation("the default", "default")
+PYTHON = SourceLocation("python", "python")
 SPACES = ("space",)
 """Mappings whose values are each one unit, a domain, however they are written."""
 
@@ -22,10 +22,10 @@ class Draft:
         place: says where each of its keys was written.
     """
 
-    def __init__(self, data: Mapping[str, Any], place: Callable[[KeyPath], Place]) -> None:
+    def __init__(self, data: Mapping[str, Any], place: Callable[[KeyPath], SourceLocation]) -> None:
         self.data: dict[str, Any] = {}
         self._root = place(())
-        self._places: dict[KeyPath, Place] = {}
+        self._places: dict[KeyPath, SourceLocation] = {}
         self.merge((), data, place)
 
     def get(self, path: KeyPath) -> Any:
@@ -35,7 +35,7 @@ class Draft:
             node = child(node, step)
         return node
 
-    def put(self, path: KeyPath, value: Any, place: Callable[[KeyPath], Place]) -> None:
+    def put(self, path: KeyPath, value: Any, place: Callable[[KeyPath], SourceLocation]) -> None:
         """Replace the part at a path (of mapping keys), whatever it was, and make the mappings that lead to it."""
         self._places = {known: where for known, where in self._places.items() if known[: len(path)] != path}
         node: Any = self.data
@@ -48,7 +48,7 @@ class Draft:
         for inner in _nodes(value, path):
             self._places[inner] = place(inner)
 
-    def merge(self, path: KeyPath, layer: Mapping[str, Any], place: Callable[[KeyPath], Place]) -> None:
+    def merge(self, path: KeyPath, layer: Mapping[str, Any], place: Callable[[KeyPath], SourceLocation]) -> None:
         """Lay a mapping over the one at a path: mappings merge key by key, all else, and each domain of a space, is replaced."""
         for key, value in layer.items():
             inner = (*path, key)
@@ -64,7 +64,7 @@ class Draft:
             parent.pop(path[-1], None)
         self._places = {known: where for known, where in self._places.items() if known[: len(path)] != path}
 
-    def place(self, path: KeyPath) -> Place:
+    def place(self, path: KeyPath) -> SourceLocation:
         """Return where a part was written; for one that was not, the place of the nearest part around it."""
         for length in range(len(path), 0, -1):
             if path[:length] in self._places:

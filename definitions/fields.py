@@ -1,4 +1,4 @@
-"""What the parts of a definition are made of: strict scalars, counts and sizes. Used by the schema."""
+"""What the parts of a definition are made of: strict scalars, counts and sizes."""
 
 from __future__ import annotations
 

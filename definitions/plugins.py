@@ -1,4 +1,4 @@
-"""What installed packages add to Outrider, as entry points by group. Used by the registries of benchmarks, back-ends and methods."""
+"""What installed packages add to Outrider, as entry points by group."""
 
 from __future__ import annotations
 

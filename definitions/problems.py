@@ -14,7 +14,7 @@ from definitions.backend_registry import backend_description, backend_names
 from definitions.draft import child
 from definitions.errors import UserError, nearest
 from definitions.schema import BenchmarkDefinition, ContradictionError, Model
-from definitions.yaml_source import KeyPath, Place
+from definitions.yaml_source import KeyPath, SourceLocation
 
 HOMES = ("budget", "study")
 """Parts whose keys may be named without saying where they belong."""
@@ -54,7 +54,7 @@ def problems_of(error: ValidationError, data: Mapping[str, Any]) -> list[Problem
     return list(dict.fromkeys(found))
 
 
-def complaint(found: Iterable[Problem], place: Callable[[KeyPath], Place], about: str) -> UserError:
+def complaint(found: Iterable[Problem], place: Callable[[KeyPath], SourceLocation], about: str) -> UserError:
     """Return one error that lists all problems, in the order of the file.
 
     Args:

@@ -1,4 +1,4 @@
-"""Counts and sizes as people write them: `2k` samples, `8MiB` shards. Used by the schema."""
+"""Counts and sizes as people write them: `2k` samples, `8MiB` shards."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Which benchmarks there are: built-in ones, those of plugins (entry points `outrider.benchmarks`), and files by path.
-
-Used by the command line and `launch.run`.
-"""
+"""Which benchmarks there are: built-in ones, those of plugins (entry points `outrider.benchmarks`), and files by path."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ _SUFFIXES = (".yaml", ".yml")
 _log = logging.getLogger(__name__)
 
 
-class Listed(NamedTuple):
+class ListedBenchmark(NamedTuple):
     """One line of the list of benchmarks: name, one-line summary, and `built-in` or the distribution it comes from."""
 
     name: str
@@ -74,10 +71,10 @@ class Registry:
             return entries[name_or_path].found
         raise _unknown(name_or_path, self.names())
 
-    def names(self) -> list[Listed]:
+    def names(self) -> list[ListedBenchmark]:
         """Return all named benchmarks, built-in ones first, each group by name."""
         entries = sorted(self._entries().values(), key=lambda entry: (entry.origin != BUILT_IN, entry.origin, entry.name))
-        return [Listed(entry.name, entry.summary, entry.origin) for entry in entries]
+        return [ListedBenchmark(entry.name, entry.summary, entry.origin) for entry in entries]
 
     def _entries(self) -> dict[str, _Entry]:
         if self._loaded is None:
@@ -131,7 +128,7 @@ def _entry(found: Source | BenchmarkDefinition, origin: str) -> _Entry:
     return _Entry(name, found, origin)
 
 
-def _unknown(name: str, listed: Sequence[Listed]) -> UserError:
+def _unknown(name: str, listed: Sequence[ListedBenchmark]) -> UserError:
     width = max((len(one.name) for one in listed), default=0)
     lines = [f"{one.name:<{width}}  {one.summary}".rstrip() for one in listed]
     near = nearest(name, [one.name for one in listed])

@@ -18,7 +18,7 @@ from definitions.errors import UserError, nearest
 from definitions.problems import Problem, complaint, dotted, problems_of
 from definitions.schema import KEEP_FOREIGN, BenchmarkDefinition, ContradictionError, ForeignBlock, Overrides
 from definitions.settings import apply_settings
-from definitions.yaml_source import KeyPath, Place, Source, with_datasets
+from definitions.yaml_source import KeyPath, Source, SourceLocation, with_datasets
 
 _MANY = 10_000
 
@@ -143,7 +143,7 @@ class _Resolution:
     def __init__(
         self,
         data: Mapping[str, Any],
-        place: Callable[[KeyPath], Place],
+        place: Callable[[KeyPath], SourceLocation],
         about: str,
         described: BackendDescription[Any] | None,
         backend: str,
@@ -156,10 +156,10 @@ class _Resolution:
             if name in data:
                 self._lay_block(name, data[name], place)
 
-    def _lay_block(self, name: str, block: Mapping[str, Any], place: Callable[[KeyPath], Place]) -> None:
+    def _lay_block(self, name: str, block: Mapping[str, Any], place: Callable[[KeyPath], SourceLocation]) -> None:
         given = {key: value for key, value in block.items() if value is not None}
 
-        def within(path: KeyPath) -> Place:
+        def within(path: KeyPath) -> SourceLocation:
             return place((name, *path)).within(name)
 
         self.draft.merge((), {key: value for key, value in given.items() if key in Overrides.model_fields}, within)

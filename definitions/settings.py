@@ -14,7 +14,7 @@ from definitions.draft import Draft
 from definitions.errors import UserError, nearest
 from definitions.problems import HOMES, fields_at, takes_list, takes_text
 from definitions.schema import RESERVED_KEYS, BenchmarkDefinition, Overrides
-from definitions.yaml_source import KeyPath, Place, parse_scalar, parse_yaml
+from definitions.yaml_source import KeyPath, SourceLocation, parse_scalar, parse_yaml
 
 _OPEN = ("space", "arguments", "base_trial", "objectives", "inputs", "datasets", "methods")
 """Parts whose keys the user names."""
@@ -38,9 +38,9 @@ class Setting:
     raw: tuple[str, ...] = ()
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SourceLocation:
         """The setting as a place, for messages and origins."""
-        return Place(f"--set {self.text}", "--set")
+        return SourceLocation(f"--set {self.text}", "--set")
 
 
 def parse_setting(text: str) -> Setting:
@@ -184,7 +184,7 @@ def _set_configuration_key(draft: Draft, setting: Setting, key: str) -> None:
     listed = draft.place(("trials",))
     base = draft.get(("base_trial",)) or {}
     # Trials that differed in this key alone are now one and the same.
-    kept: list[tuple[Place, dict[str, Scalar]]] = []
+    kept: list[tuple[SourceLocation, dict[str, Scalar]]] = []
     seen = []
     for number, trial in enumerate(trials):
         rest = {name: value for name, value in trial.items() if name != key}

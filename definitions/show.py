@@ -1,4 +1,4 @@
-"""Renders a resolved definition as YAML with the origin of each value beside it. Used by `--show` and for `definition.yaml`."""
+"""Renders a resolved definition as YAML with the origin of each value beside it."""
 
 from __future__ import annotations
 

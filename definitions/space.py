@@ -1,7 +1,4 @@
-"""Search spaces: named domains, each a quantile function, so that any generator of uniforms can sample them.
-
-Used by definitions (the `space` of a benchmark) and by methods.
-"""
+"""Search spaces: named domains, each a quantile function, so that any generator of uniforms can sample them."""
 
 from __future__ import annotations
 

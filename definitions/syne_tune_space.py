@@ -1,4 +1,4 @@
-"""Search spaces as Syne Tune's `config_space`, and back. Used by the scheduler adapter and by people who bring a Syne Tune space."""
+"""Search spaces as Syne Tune's `config_space`, and back."""
 
 from __future__ import annotations
 

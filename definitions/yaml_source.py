@@ -1,7 +1,4 @@
-"""YAML files as data that remembers its lines; YAML 1.2 scalars, so that no `no`, date or `1e-3` turns into something else.
-
-Used by the registry and by `resolve`.
-"""
+"""YAML files as data that remembers its lines; YAML 1.2 scalars, so that no `no`, date or `1e-3` turns into something else."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ _ZERO_PADDED = re.compile(r"[-+]?0[0-9]+")
 
 
 @dataclass(frozen=True)
-class Place:
+class SourceLocation:
     """Where a value was written.
 
     Args:
@@ -49,7 +46,7 @@ class Place:
     origin: str
     line: int = 0
 
-    def within(self, block: str) -> Place:
+    def within(self, block: str) -> SourceLocation:
         """Return the same place, said to belong to a back-end's block."""
         return replace(self, text=f"{self.text} ({block})", origin=f"{self.origin} ({block})")
 
@@ -74,11 +71,11 @@ class Source:
         """Return the file that a part of the data comes from."""
         return next((self.included[head] for head in _heads(path) if head in self.included), self.path)
 
-    def place(self, path: KeyPath) -> Place:
+    def place(self, path: KeyPath) -> SourceLocation:
         """Return where a key is written; for one that is not, the place of what it would be in."""
         head = next((head for head in _heads(path) if head in self.positions), ())
         file, line = self.file_of(head), self.positions.get(head, 1)
-        return Place(f"{file}:{line}", f"{file.name}:{line}", line)
+        return SourceLocation(f"{file}:{line}", f"{file.name}:{line}", line)
 
 
 def _heads(path: KeyPath) -> Iterator[KeyPath]:

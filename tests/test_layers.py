@@ -55,9 +55,6 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 """Folders of a folder, lowest first; those on one floor do not know each other. `.` is the folder's own modules, if not named apart."""
 
 NAMED_TWICE = {
-    # To be renamed.
-    "InputChannel",
-    "Listed",
     # Workloads are scripts that stand alone, and each trains something of its own.
     "Trainer",
 }  # fmt: skip

@@ -12,7 +12,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, JobSpec
+from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, CheckRequest, JobSpec
+from backends.checks import Check
 from backends.common import memory
 from backends.common.child_process import allowed_cores, gpu_ids
 from backends.common.clock import SteadyClock
@@ -110,6 +111,13 @@ class LocalBackend(Backend):
             grace_s=DESCRIPTION.grace_s(context.definition.block("local", LocalBlock)),
             preload=context.definition.preload,
         )
+
+    @classmethod
+    def checks(cls, request: CheckRequest) -> list[Check]:
+        """Return checks of this machine and, where there is a definition, of what its jobs ask for."""
+        from backends.local.checks import this_machine
+
+        return [*this_machine(request.results_dir), *super().checks(request)]
 
     def now(self) -> float:
         """Return UTC seconds since the epoch; steps of the wall clock do not change it."""

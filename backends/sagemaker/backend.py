@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, JobSpec, Storage
+from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, CheckRequest, JobSpec, PermissionDocument, Storage
 from backends.checks import Check
 from backends.common.clock import SteadyClock
 from backends.events import Event
@@ -133,6 +133,23 @@ class SageMakerBackend(Backend):
 
         clients = Clients(definition.block(cls.block, SageMakerBlock).region, environ)
         return first_start_problems(definition, cls.block, instance_types, clients, environ)
+
+    @classmethod
+    def checks(cls, request: CheckRequest) -> list[Check]:
+        """Return all checks of the account and, where there is one, of the definition."""
+        from backends.sagemaker.admin.doctor import run_checks
+
+        definition = request.definition
+        region = request.region or (None if definition is None else definition.block(cls.block, SageMakerBlock).region)
+        clients = Clients(region, request.environ)
+        return run_checks(definition, cls.block, request.instance_types, clients, request.environ, role=request.role or "")
+
+    @classmethod
+    def permission_document(cls, kind: str, request: CheckRequest) -> PermissionDocument:
+        """Return a policy for IAM, or a CloudFormation template."""
+        from backends.sagemaker.admin.permissions import permission_document
+
+        return permission_document(kind, request, cls.block)
 
     @property
     def calls_made(self) -> Mapping[str, int]:

@@ -1,4 +1,4 @@
-"""Why a configuration cannot run: `valid` rules, ingestion against layout and back-end, instances that do not fit. Used by the adapter."""
+"""Why a configuration cannot run: `valid` rules, ingestion against layout and back-end, instances that do not fit."""
 
 from __future__ import annotations
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backends.base import InputChannel
+from backends.base import JobInput
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.ingestion import ingestion, needs_s3, problem
-from definitions.schema import BenchmarkDefinition, PerJob
-from definitions.schema import InputChannel as ChannelDefinition
+from definitions.schema import BenchmarkDefinition, InputChannel, PerJob
 from definitions.space import Choice, Constant
 from definitions.trial import TrialSpec
 
@@ -42,12 +41,12 @@ def channel_choices(definition: BenchmarkDefinition, backend: str, configuration
     configuration = {**fixed, **configuration}
     channels = dict(definition.inputs)
     if definition.datasets and "train" not in channels and ("dataset" in configuration or "ingestion" in configuration):
-        channels["train"] = ChannelDefinition()
+        channels["train"] = InputChannel()
     return tuple(_choice(definition, backend, name, channel, configuration) for name, channel in channels.items())
 
 
 def _choice(
-    definition: BenchmarkDefinition, backend: str, name: str, channel: ChannelDefinition, configuration: Mapping[str, Any]
+    definition: BenchmarkDefinition, backend: str, name: str, channel: InputChannel, configuration: Mapping[str, Any]
 ) -> ChannelChoice:
     chosen = configuration if name == "train" else {}
     only = next(iter(definition.datasets)) if len(definition.datasets) == 1 else None
@@ -155,7 +154,7 @@ class Inputs:
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def channels(self, spec: TrialSpec) -> tuple[InputChannel, ...]:
+    def channels(self, spec: TrialSpec) -> tuple[JobInput, ...]:
         """Return the input channels of a trial's jobs; those of a canary hold its fraction of what is `sampled`."""
         fidelity = self.definition.fidelity
         fraction = spec.level / fidelity.full if spec.level is not None and isinstance(fidelity, PerJob) else 1.0
@@ -173,7 +172,7 @@ class Inputs:
                     f"use ingestion {' or '.join(modes)}; or let the script read its fraction itself, and leave out `sampled`",
                 )
 
-    def _channel(self, choice: ChannelChoice, fraction: float, repeat: int) -> InputChannel:
+    def _channel(self, choice: ChannelChoice, fraction: float, repeat: int) -> JobInput:
         entry = ingestion(choice.ingestion)
         layout = self.definition.datasets[choice.dataset].layout
         prepared = self._prepared.get(choice.dataset)
@@ -186,4 +185,4 @@ class Inputs:
                 from benchmarking.planning.sampling import sample_folder
 
                 uri = str(sample_folder(Path(uri), self.cache, fraction, self.seed, repeat))
-        return InputChannel(choice.channel, choice.dataset, layout, entry.input_mode, entry.layouts[layout], uri)
+        return JobInput(choice.channel, choice.dataset, layout, entry.input_mode, entry.layouts[layout], uri)

@@ -1,4 +1,4 @@
-"""From a trial to the job that runs it: name, arguments, environment, price. Used by the loop."""
+"""From a trial to the job that runs it: name, arguments, environment, price."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from backends.base import InputChannel, JobSpec, Limits
+from backends.base import JobInput, JobSpec, Limits
 from benchmarking.controller.budget import DEFAULT_MAX_RUN_S, cost_usd
 from benchmarking.controller.interfaces import checkpoint_key
 from definitions import strict_json
@@ -66,7 +66,7 @@ class JobBuilder:
         definition: BenchmarkDefinition,
         backend: str,
         prefix: str,
-        channels: Callable[[TrialSpec], tuple[InputChannel, ...]] = lambda spec: (),
+        channels: Callable[[TrialSpec], tuple[JobInput, ...]] = lambda spec: (),
         environment: Mapping[str, str] | None = None,
         seed: int = 0,
         region: str = "us-east-1",

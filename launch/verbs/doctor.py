@@ -12,8 +12,8 @@ from definitions.errors import UserError
 from launch.parser import VerbParser
 
 if TYPE_CHECKING:
+    from backends.base import Backend, CheckRequest
     from backends.checks import Check
-    from backends.sagemaker.block import SageMakerBlock
     from definitions.resolve import Resolved
 
 _EPILOG = """\
@@ -29,19 +29,42 @@ def main(arguments: Sequence[str]) -> int:
 
         return smoke(arguments)
     given = _parser().parse_args(arguments)
-    if given.backend == "local" and (given.policy or given.cloudformation):
-        raise UserError("--backend local", "this machine needs no policy", "leave it out, or give sagemaker or warm_pool")
-    if given.policy:
-        print(_policy(given))
-        return 0
-    if given.cloudformation:
-        from backends.sagemaker.admin.cloudformation import template
+    from backends.registry import backend_class
 
-        resolved = _resolved(given) if given.benchmark else None
-        print(template(_prefix(resolved, given), _data(resolved), _in_vpc(resolved, given)), end="")
+    backend = backend_class(given.backend)
+    if given.policy or given.cloudformation:
+        kind = given.policy or "template"
+        document = backend.permission_document(kind, _request(given, _resolved(given) if given.benchmark else None))
+        if document is None:
+            raise UserError(f"--backend {given.backend}", "nobody needs a policy for it", "leave it out, or give a back-end in the cloud")
+        if document.remark:
+            print(document.remark, file=sys.stderr)
+        print(document.text, end="")
         return 0
-    checks = _local(given) if given.backend == "local" else _cloud(given)
-    return _show(checks, given.format)
+    return _show(_checks(given, backend), given.format)
+
+
+def _checks(given: argparse.Namespace, backend: type[Backend]) -> list[Check]:
+    """Return the back-end's checks; what is wrong with the definition is one more, and the surroundings are then checked alone."""
+    resolved: Resolved | None = None
+    broken: list[Check] = []
+    try:
+        resolved = _resolved(given) if given.benchmark else None
+        return backend.checks(_request(given, resolved))
+    except UserError as error:
+        if not given.benchmark:
+            raise
+        broken = [_failed("definition", error)]
+    return broken + backend.checks(_request(given, None))
+
+
+def _request(given: argparse.Namespace, resolved: Resolved | None) -> CheckRequest:
+    from backends.base import CheckRequest
+    from benchmarking.planning.concurrency import instance_types
+
+    definition = None if resolved is None else resolved.definition
+    types = () if definition is None else tuple(instance_types(definition, given.backend))
+    return CheckRequest(os.environ, given.results_dir, definition, types, given.region, given.role)
 
 
 def _show(checks: Sequence[Check], form: str) -> int:
@@ -69,76 +92,6 @@ def _show(checks: Sequence[Check], form: str) -> int:
     return EXIT_CLOUD if any(check.refused for check in failed) else EXIT_USAGE
 
 
-def _cloud(given: argparse.Namespace) -> list[Check]:
-    from backends.sagemaker.admin.doctor import run_checks
-    from backends.sagemaker.aws.clients import Clients
-
-    resolved, broken = None, []
-    if given.benchmark:
-        try:
-            resolved = _resolved(given)
-        except UserError as error:
-            broken = [_failed("definition", error)]
-    block = _block(resolved, given)
-    clients = Clients(given.region or (block.region if block is not None else None), os.environ)
-    types: list[str] = []
-    if resolved is not None:
-        from benchmarking.planning.concurrency import instance_types
-
-        types = instance_types(resolved.definition, given.backend)
-    definition = resolved.definition if resolved is not None else None
-    return broken + run_checks(definition, given.backend, types, clients, os.environ, role=given.role or "")
-
-
-def _local(given: argparse.Namespace) -> list[Check]:
-    import shutil
-    import tempfile
-    from pathlib import Path
-
-    from backends.base import BackendContext
-    from backends.local.checks import machine_checks, share_checks
-    from backends.registry import backend_class
-    from benchmarking.planning.concurrency import instance_types
-
-    folder = given.results_dir.expanduser().absolute()
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    checks = machine_checks(cores, _memory_bytes(), shutil.disk_usage(existing).free, str(folder))
-    if not given.benchmark:
-        return checks
-    from backends.checks import Check, CheckStatus
-
-    try:
-        definition = _resolved(given).definition
-        rooms: dict[str, int | str] = {}
-        with tempfile.TemporaryDirectory() as scratch:
-            backend = backend_class("local").create(BackendContext(definition, Path(scratch), 0, os.environ))
-            try:
-                for name in instance_types(definition, "local"):
-                    rooms[name] = _room(backend, name)
-            finally:
-                backend.close()
-    except UserError as error:
-        return [*checks, _failed("definition", error)]
-    resolves = Check("definition", CheckStatus.OK, f"{definition.name} resolves for local")
-    return [*checks, resolves, *share_checks(rooms, definition.n_workers)]
-
-
-def _room(backend: Any, name: str) -> int | str:
-
-    try:
-        return int(backend.room(name))
-    except UserError as error:
-        return str(error.asked)
-
-
-def _memory_bytes() -> int | None:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):
-        return None
-
-
 def _failed(name: str, error: Any) -> Check:
     from backends.checks import Check, CheckStatus
 
@@ -158,59 +111,6 @@ def _resolved(given: argparse.Namespace) -> Resolved:
     return resolve(found, given.backend, given.settings, methods=methods)
 
 
-def _policy(given: argparse.Namespace) -> str:
-    import json
-
-    from backends.sagemaker.admin.iam_policy import PolicyScope, job_policy_document, partition_of, policy_document, trust_document
-    from backends.sagemaker.jobs.resolve_options import ROLE_VARIABLE
-
-    if given.policy == "trust":
-        return json.dumps(trust_document(), indent=2)
-    resolved = _resolved(given) if given.benchmark else None
-    block = _block(resolved, given)
-    arn = given.role or (block.role if block is not None else None) or os.environ.get(ROLE_VARIABLE) or ""
-    region = given.region or (block.region if block is not None else None) or "*"
-    default = f"sagemaker-{region}-${{aws:PrincipalAccount}}"
-    keys = tuple(key for key in ((block.volume_kms_key, block.output_kms_key) if block is not None else ()) if key)
-    scope = PolicyScope(
-        role=arn.partition(":role/")[2] or "*",
-        bucket=(block.bucket if block is not None else None) or default,
-        prefix=_prefix(resolved, given),
-        data=_data(resolved),
-        keys=tuple(dict.fromkeys(keys)),
-        region=region,
-        partition=partition_of(region),
-    )
-    if not arn:
-        print("no role is known, so that any may be passed to SageMaker; give --role to narrow it", file=sys.stderr)
-    document = policy_document(scope) if given.policy == "caller" else job_policy_document(scope, _in_vpc(resolved, given))
-    return json.dumps(document, indent=2)
-
-
-def _block(resolved: Resolved | None, given: argparse.Namespace) -> SageMakerBlock | None:
-    from backends.sagemaker.block import SageMakerBlock
-
-    return None if resolved is None else resolved.definition.block(given.backend, SageMakerBlock)
-
-
-def _prefix(resolved: Resolved | None, given: argparse.Namespace) -> str:
-    from backends.sagemaker.jobs.options import DEFAULT_PREFIX
-
-    block = _block(resolved, given)
-    return str((block.prefix if block is not None else None) or DEFAULT_PREFIX)
-
-
-def _data(resolved: Resolved | None) -> tuple[str, ...]:
-    from definitions.schema import S3Dataset
-
-    return () if resolved is None else tuple(one.uri for one in resolved.definition.datasets.values() if isinstance(one, S3Dataset))
-
-
-def _in_vpc(resolved: Resolved | None, given: argparse.Namespace) -> bool:
-    block = _block(resolved, given)
-    return block is not None and bool(block.subnets)
-
-
 def _parser() -> VerbParser:
     parser = VerbParser(
         prog="outrider doctor",
@@ -218,7 +118,7 @@ def _parser() -> VerbParser:
         epilog=_EPILOG,
     )
     parser.add_argument("--benchmark", default=None, metavar="NAME|FILE", help="whose start is checked; without it the account alone")
-    parser.add_argument("--backend", choices=("sagemaker", "warm_pool", "local"), default="sagemaker", help="where (default sagemaker)")
+    parser.add_argument("--backend", default="sagemaker", metavar="NAME", help="where (default sagemaker)")
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", dest="settings",
                         help="override a key of the definition, as for a run")  # fmt: skip
     parser.add_argument("--role", default=None, metavar="ARN", help="role that jobs run as (default: the definition's, or $OUTRIDER_ROLE)")

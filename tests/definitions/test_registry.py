@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from definitions.errors import UserError
-from definitions.registry import Listed, Registry
+from definitions.registry import ListedBenchmark, Registry
 from definitions.resolve import resolve
 from definitions.schema import BenchmarkDefinition
 from definitions.yaml_source import Source
@@ -49,10 +49,10 @@ def test_the_name_inside_the_file_counts(folder):
 def test_the_list_has_summaries_of_one_line(folder):
     plugins = [Plugin("x", definition("aaa")), Plugin("y", lambda: definition("zzz", ""), None)]
     assert Registry(folder, plugins).names() == [
-        Listed("alpha", "First line.", "built-in"),
-        Listed("beta", "", "built-in"),
-        Listed("zzz", "", "module:y"),
-        Listed("aaa", "Made in Python.", "some-plugin"),
+        ListedBenchmark("alpha", "First line.", "built-in"),
+        ListedBenchmark("beta", "", "built-in"),
+        ListedBenchmark("zzz", "", "module:y"),
+        ListedBenchmark("aaa", "Made in Python.", "some-plugin"),
     ]
 
 

@@ -103,6 +103,16 @@ def test_prices_are_its_own_by_site_in_dry_run_and_table(outrider):
     assert "their names begin with local. or ml. or other." in outrider("prices", "ohter.2cpu", code=2)
 
 
+def test_doctor_asks_it(outrider):
+    said = outrider("doctor", "--backend", "other", "--benchmark", "other_demo", "--format", "json")
+    assert {check["name"]: check["found"] for check in json.loads(said)["checks"]} == {
+        "definition": "other_demo resolves for this back-end",
+        "instance type other.1cpu": "2 fit at once",
+        "instance type other.2cpu": "1 fits at once",
+    }
+    assert "nobody needs a policy for it" in outrider("doctor", "--backend", "other", "--policy", code=2)
+
+
 def test_it_runs_reads_generated_data_and_resumes(outrider):
     pytest.importorskip("sklearn")
     pytest.importorskip("PIL")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backends.base import InputChannel
+from backends.base import JobInput
 from backends.sagemaker.jobs.options import Options
 from definitions.errors import UserError
 from definitions.ingestion import FILE_SYSTEMS
@@ -24,7 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9.\-_]{1,64}")
 _MOST = 20
 
 
-def input_data(channels: Sequence[InputChannel], options: Options, own: Mapping[str, str]) -> list[dict[str, Any]]:
+def input_data(channels: Sequence[JobInput], options: Options, own: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the request's InputDataConfig.
 
     Args:
@@ -49,7 +49,7 @@ def input_data(channels: Sequence[InputChannel], options: Options, own: Mapping[
     return found
 
 
-def channel_environment(channel: InputChannel) -> dict[str, str]:
+def channel_environment(channel: JobInput) -> dict[str, str]:
     """Return the variables that tell the script about a channel; what SageMaker mounts is found below /opt/ml."""
     suffix = re.sub(r"\W", "_", channel.name).upper()
     place = channel.uri if channel.input_mode == "none" else f"{MOUNT}/{channel.name}"
@@ -62,7 +62,7 @@ def channel_environment(channel: InputChannel) -> dict[str, str]:
     }
 
 
-def _check(channels: Sequence[InputChannel], options: Options) -> None:
+def _check(channels: Sequence[JobInput], options: Options) -> None:
     for channel in channels:
         if channel.name in OWN_CHANNELS:
             raise UserError(
@@ -97,7 +97,7 @@ def _s3(name: str, uri: str, mode: str, *, sharded: bool) -> dict[str, Any]:
     return {"ChannelName": name, "DataSource": {"S3DataSource": source}, "InputMode": mode}
 
 
-def _file_system(channel: InputChannel) -> dict[str, Any]:
+def _file_system(channel: JobInput) -> dict[str, Any]:
     system, slash, folder = channel.uri.partition("://")[2].partition("/")
     source = {
         "FileSystemId": system,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import BackendContext, InputChannel, JobSpec
+from backends.base import BackendContext, JobInput, JobSpec
 from backends.common.child_process import end_descriptor, gpu_ids
 from backends.common.clock import SteadyClock
 from backends.local.backend import LocalBackend
@@ -19,8 +19,8 @@ from backends.local.environment import REPORTER_FOLDER, Allocation, job_environm
 from definitions.schema import BenchmarkDefinition
 from tests.backends.local_bench import LocalBench
 
-TRAIN = InputChannel("train", "photo_shards", "shards", "local", "webdataset", "/data/train")
-EVAL = InputChannel("my-eval", "photo_files", "files", "none", "s3_map", "s3://bucket/eval")
+TRAIN = JobInput("train", "photo_shards", "shards", "local", "webdataset", "/data/train")
+EVAL = JobInput("my-eval", "photo_files", "files", "none", "s3_map", "s3://bucket/eval")
 SPEC = JobSpec("job-7-1", 7, 1, "/x/train.py", instance_type="local.2cpu.1gpu", inputs=(TRAIN, EVAL))
 PLACE = Allocation(Path("/e/jobs/job-7-1"), Path("/e/checkpoints/7"), (0, 1), ("3",), "abc.1;")
 

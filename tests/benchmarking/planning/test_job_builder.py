@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import InputChannel, Limits
+from backends.base import JobInput, Limits
 from backends.local.description import LocalBlock
 from backends.naming import job_prefix
 from backends.sagemaker.block import SageMakerBlock
@@ -53,7 +53,7 @@ def test_what_a_back_end_consumes_is_environment_and_all_else_arguments():
 
 
 def test_a_job_knows_its_script_limits_checkpoint_and_channels():
-    channel = InputChannel("train", "d", "files", "local", "files", "/data")
+    channel = JobInput("train", "d", "files", "local", "files", "/data")
     benchmark = definition(source_dir="/code", script="a/train.py", budget=Budget(max_run=120.0), local=LocalBlock(grace_s=7.0))
     made = builder(benchmark, channels=lambda configuration: (channel,), environment={"AWS_ENDPOINT_URL": "http://127.0.0.1:1"})
     job = made.build(3, 1, TrialSpec({"x": 1}), "trial-2")

@@ -5,7 +5,7 @@ import pytest
 from botocore.session import get_session
 from botocore.validate import ParamValidator
 
-from backends.base import InputChannel, JobSpec, Limits
+from backends.base import JobInput, JobSpec, Limits
 from backends.emulator.training.limits import check_create
 from backends.emulator.training.validation import RequestValidator
 from backends.sagemaker.jobs.options import Options
@@ -59,7 +59,7 @@ def made(model):
 
 
 def channel(name="train", mode="file", uri="s3://data/photos/", reader="files", layout="files"):
-    return InputChannel(name, "photos", layout, mode, reader, uri)
+    return JobInput(name, "photos", layout, mode, reader, uri)
 
 
 def test_the_whole_request(made):
