@@ -49,6 +49,8 @@ UNANSWERED = [
         (NoCredentialsError(), FailureKind.CREDENTIALS),
         (refused("InternalFailure", "", status=500), FailureKind.SERVICE),
         (refused("SomethingNew", "", status=502), FailureKind.SERVICE),
+        (refused("SomethingNew", "", status=500), FailureKind.SERVICE),
+        (refused("SomethingNew", "", status=499), FailureKind.OTHER),
         *((error, FailureKind.UNREACHABLE) for error in UNANSWERED),
         (ValueError("Invalid endpoint: http://a b"), FailureKind.UNREACHABLE),
     ],
@@ -100,3 +102,10 @@ def test_an_account_id_in_what_was_asked_is_not_shown():
 
 def test_a_call_that_nobody_answered_can_be_made_again():
     assert {failure_of(error).kind for error in UNANSWERED} <= TRANSIENT
+
+
+def test_a_code_is_said_once_and_an_error_without_words_by_its_name():
+    assert str(failure_of(refused("ValidationException", "no such thing"))) == "CreateTrainingJob: ValidationException: no such thing"
+    assert str(failure_of(refused("404", "An error (404)", "HeadBucket"))) == "HeadBucket: An error (404)"
+    assert failure_of(refused("AccessDenied")).message == "no reason was given"
+    assert one_line("x" * 500) == "x" * 500

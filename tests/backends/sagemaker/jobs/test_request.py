@@ -326,5 +326,30 @@ def test_what_sagemaker_would_refuse_is_refused_before_any_call(job, options, me
         training_job(replace(JOB, **job), replace(OPTIONS, **options), CODE)
 
 
+def test_what_sagemaker_takes_at_its_limits_is_made(made):
+    """One more of each is refused, cut or counted."""
+    full = made(replace(JOB, environment={"OUTRIDER_X": "x" * 512}), replace(OPTIONS, environment={"E" * 512: ""}))
+    assert (len(full["Environment"]["OUTRIDER_X"]), full["Environment"]["E" * 512]) == (512, "")
+    own = len(made(replace(JOB, environment={}))["Environment"])
+    most = made(replace(JOB, environment={}), replace(OPTIONS, environment={f"V{n}": "" for n in range(100 - own)}))
+    assert len(most["Environment"]) == 100
+    assert program_parameters(("--a", "x" * 2500, "--" + "k" * 256, "1")) == {"a": "x" * 2500, "k" * 256: "1"}
+    assert len(shown_parameters({f"k{n}": n for n in range(100)})) == 100
+    assert "outrider_omitted" not in shown_parameters({f"k{n}": n for n in range(100)})
+    assert shown_parameters({"a": "x" * 256}) == {"a": "x" * 256}
+
+
+def test_other_arguments_are_shown_in_pairs_and_never_over_the_configuration(made):
+    assert shown_parameters({"x": 1}, ("--x", "2", "--y", "3", "--", "4", "z", "5", "--last")) == {"x": "1", "y": "3"}
+    assert shown_parameters({}, ("--a", "1")) == {"a": "1"}
+
+
+def test_a_job_without_a_checkpoint_of_its_own_keeps_its_trial_s(made):
+    named = made(replace(JOB, checkpoint="trial-3-best"))["CheckpointConfig"]["S3Uri"]
+    plain = made(replace(JOB, checkpoint=""))["CheckpointConfig"]["S3Uri"]
+    assert named == "s3://bucket/outrider/checkpoints/tag/demo-0a1b2c-01234567/trial-3-best/"
+    assert plain == "s3://bucket/outrider/checkpoints/tag/demo-0a1b2c-01234567/trial-7/"
+
+
 def test_tags_keep_what_aws_takes():
     assert allowed("a-b_c.d:e/f=g+h@i Ünï9 #&?") == "a-b_c.d:e/f=g+h@i Ünï9 ___"

@@ -75,6 +75,24 @@ def test_release_asks_once_for_each_and_also_for_what_comes_later(table):
     assert released(table) == ["b"]
 
 
+def test_nothing_is_given_up_unasked_and_a_release_is_a_keep_alive_of_no_time(table):
+    keeper = PoolKeeper(table)
+    end(keeper, "a")
+    keeper.plan()
+    assert (table.take("UpdateTrainingJob"), keeper.releasing) == ([], False)
+    keeper.release()
+    (call,) = table.take("UpdateTrainingJob")
+    assert call.make() == {"TrainingJobName": "a", "ResourceConfig": {"KeepAlivePeriodInSeconds": 0}}
+
+
+def test_a_job_that_ended_before_it_was_seen_to_start_may_have_used_up_a_pool(table):
+    keeper = PoolKeeper(table)
+    end(keeper, "a")
+    table.made.clear()
+    end(keeper, "b")
+    assert [look.job for look in table.take("Describe")] == ["a"]
+
+
 def test_a_release_that_is_refused_is_settled_by_a_look(table):
     keeper = PoolKeeper(table)
     end(keeper, "a")
