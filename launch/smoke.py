@@ -12,6 +12,8 @@ from launch.parser import VerbParser
 _EPILOG = """\
 The emulator is checked against documentation and public reports only. Whoever has an account can check it for real: three jobs of the
 smallest kind, some cents. Credentials and region are found as boto3 finds them; --endpoint_url compares another endpoint instead."""
+# Seconds between two looks at a job: an account's are answered at a pace, one's own emulator at any.
+_POLL_S, _EMULATOR_POLL_S = 5.0, 0.2
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -26,13 +28,13 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     from backends.common.aws_client import make_client
 
-    theirs = _look(lambda service: make_client(service, endpoint_url=given.endpoint_url), given, "the account", 5.0)
+    theirs = _look(lambda service: make_client(service, endpoint_url=given.endpoint_url), given, "the account", _POLL_S)
     from backends.emulator import Emulator
 
     with Emulator() as emulator:
         bucket = given.output.removeprefix("s3://").partition("/")[0]
         emulator.create_bucket(bucket)
-        ours = _look(emulator.client, given, "the emulator", 0.2)
+        ours = _look(emulator.client, given, "the emulator", _EMULATOR_POLL_S)
     from backends.emulator.smoke import compare
     from benchmarking.report.text import table
 

@@ -29,6 +29,7 @@ def test_a_commands_jobs_see_the_emulator_and_afterwards_nothing_is_left(toy, ru
 
 
 def test_doctor_finds_the_emulator_like_another_emulator(capsys, monkeypatch):
+    monkeypatch.setattr("launch.smoke._POLL_S", 0.2)
     with Emulator() as other:
         other.create_bucket("bucket")
         for name, value in other.environment.items():

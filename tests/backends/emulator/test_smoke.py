@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from backends.emulator.smoke import Account, Difference, compare, observe
 
 pytestmark = pytest.mark.slow
 
+ROLE = "arn:aws:iam::123456789012:role/r"
+
 
 def test_two_emulators_are_observed_alike_and_a_fault_as_a_difference(started):
-    seen = []
-    for faults in (None, None, [{"kind": "throttle", "operation": "StopTrainingJob", "rate_per_s": 0.001, "burst": 2}]):
-        bench = started(faults=faults)
-        account = Account(bench.client, "arn:aws:iam::123456789012:role/r", "s3://bucket/smoke/", "image", poll_s=0.05, timeout_s=60)
-        seen.append(observe(account) if bench.emulator.isolation != "none" else {})
-        if not seen[0]:
-            pytest.skip("needs private mounts")
-    first, second, third = seen
+    throttled = [{"kind": "throttle", "operation": "StopTrainingJob", "rate_per_s": 0.001, "burst": 2}]
+    benches = [started(faults=faults) for faults in (None, None, throttled)]
+    if benches[0].emulator.isolation == "none":
+        pytest.skip("needs private mounts")
+    # They sleep more than they work, so that all three are looked at side by side.
+    accounts = [Account(bench.client, ROLE, "s3://bucket/smoke/", "image", poll_s=0.05, timeout_s=60) for bench in benches]
+    with ThreadPoolExecutor(len(accounts)) as pool:
+        first, second, third = pool.map(observe, accounts)
     assert compare(first, second) == []
     assert first["describe: an unknown job"] == ("ValidationException", "Requested resource not found.")
     assert first["bad: reason"] == "AlgorithmError: no such layer, exit code: 3"

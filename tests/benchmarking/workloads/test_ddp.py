@@ -1,6 +1,5 @@
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -106,30 +105,31 @@ def test_one_host_needs_no_port_and_stays_on_the_loopback(tmp_path):
 
 
 @pytest.mark.slow
-def test_two_hosts_meet_at_the_master(capfd, monkeypatch):
+def test_two_hosts_meet_at_the_master(capfd, monkeypatch, tmp_path):
     """The first host's rank is this process; the second host's launcher runs as SageMaker starts it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
     monkeypatch.setenv("GLOO_SOCKET_IFNAME", "lo")
-    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "OUTRIDER_CORES": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    # The port is the job's own, below those that systems hand out: one that was free a moment ago may be another's by now.
+    shared = {"OUTRIDER_JOB": f"ddp-{os.getpid()}", "MASTER_ADDR": "127.0.0.1", "OUTRIDER_CORES": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    hosts = {**shared, "SM_HOSTS": '["algo-1", "algo-2"]'}
+    (first,) = ddp.rank_variables(ddp.group_of({**hosts, "SM_CURRENT_HOST": "algo-1"}, 1), hosts, tmp_path)
     second = subprocess.Popen(
         [sys.executable, str(WORKLOADS / "ddp.py"), "--epochs", "1", *map(str, SMALL)],
         env={
             "PATH": os.environ["PATH"],
             "PYTHONPATH": str(ROOT / "backends" / "reporter"),
-            **shared,
-            "SM_HOSTS": '["algo-1", "algo-2"]',
+            **hosts,
             "SM_CURRENT_HOST": "algo-2",
         },
         stdout=subprocess.PIPE,
         text=True,
     )
     try:
-        ddp.main(["--epochs", "1", *map(str, SMALL)], {**shared, "RANK": "0", "WORLD_SIZE": "2"})
-        (theirs,) = reports(second.communicate(timeout=120)[0])
+        ddp.main(["--epochs", "1", *map(str, SMALL)], {**shared, **first})
+        (theirs,) = reports(second.communicate(timeout=100)[0])
     finally:
-        second.kill()
+        # Told to end, the launcher ends its rank too.
+        second.terminate()
+        second.wait(20)
     (ours,) = reports(capfd.readouterr().out)
     assert second.returncode == 0
     assert (ours["outrider_rank"], theirs["outrider_rank"]) == (0, 1)

@@ -1,0 +1,367 @@
+"""Changes the code at random and looks whether the fast tests notice: `python tests/tools/mutate.py`, `--help` for more.
+
+A mutant is one small change: a comparison, a number, a condition, a statement left out. It is made in a copy of the tree, never in
+the checkout. First every fast test runs once to learn which lines it executes; then each mutant meets only the tests that execute its
+line, those of the mirrored file first, until one fails. What survives is either a hole in the tests or no change of behaviour at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import difflib
+import importlib
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE = (
+    "definitions",
+    "backends/*.py",
+    "backends/sagemaker/aws",
+    "backends/sagemaker/jobs",
+    "backends/sagemaker/logs",
+    "backends/sagemaker/pools",
+    "backends/simulated",
+    "benchmarking/controller",
+    "benchmarking/archive",
+    "benchmarking/planning",
+    "benchmarking/methods/*.py",
+)
+FAST = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:faulthandler", "-o", "timeout=0"]
+LEFT_OUT = {".git", ".venv", "results", "build", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+FIRST = 40
+# Imported once, so that each mutant's process begins with them; nothing of ours is among them.
+PRELOADED = ("numpy", "scipy.optimize", "scipy.stats", "pydantic", "yaml", "botocore.session", "pandas", "rich.console")
+
+COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.BitOr: ast.BitAnd,
+    ast.BitAnd: ast.BitOr,
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one file.
+
+    Args:
+        path: relative to the root; `line`: where the change is; `first`, `last`: lines of the statement that it is part of.
+        what: kind of change.
+        source: the whole file after it.
+        inside: whether it is in a function, so that importing the file does not execute it.
+    """
+
+    path: str
+    line: int
+    first: int
+    last: int
+    what: str
+    source: str
+    inside: bool
+
+
+# --- making mutants -----------------------------------------------------------------------------------------------------
+
+
+def mutants_of(path: str, text: str) -> Iterator[Mutant]:
+    """Yield each mutant of a file, in order of its lines."""
+    for node, (first, last), inside in _sites(ast.parse(text), (1, 1), False):
+        for what, new in _changes(node):
+            yield Mutant(path, node.lineno, first, last, what, _replaced(text, node, new), inside)
+
+
+def _sites(node: ast.AST, lines: tuple[int, int], inside: bool) -> Iterator[tuple[Any, tuple[int, int], bool]]:
+    """Yield (node that may be changed, lines of its statement, whether in a function): no annotations, messages, log lines, f-strings."""
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list", "bases"):
+            continue
+        # Defaults are evaluated where a function is defined, its body where it is called.
+        within = inside or (isinstance(node, (ast.FunctionDef, ast.Lambda)) and name == "body")
+        for child in value if isinstance(value, list) else [value]:
+            if not isinstance(child, ast.AST) or isinstance(child, (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert)):
+                continue
+            span = _span(child) if isinstance(child, ast.stmt) else lines
+            if isinstance(child, (ast.expr, ast.stmt)):
+                yield child, span, within
+            if not isinstance(child, ast.Raise) and not _is_log(child):
+                yield from _sites(child, span, within)
+
+
+def _span(node: Any) -> tuple[int, int]:
+    """Return the first and last line of a statement, without the statements in it."""
+    body = getattr(node, "body", None)
+    return node.lineno, max(node.lineno, body[0].lineno - 1) if body else node.end_lineno
+
+
+def _is_log(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and ast.unparse(node.value).startswith(("logger.", "logging.", "print("))
+
+
+def _changes(node: Any) -> Iterator[tuple[str, ast.AST]]:
+    """Yield (kind of change, node in its place)."""
+    if isinstance(node, ast.Compare):
+        for place, operator in enumerate(node.ops):
+            new = copy.deepcopy(node)
+            new.ops[place] = COMPARISONS[type(operator)]()
+            yield "comparison", new
+    elif isinstance(node, ast.BoolOp):
+        yield "and/or", ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield "not", node.operand
+    elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC and not _is_type(node):
+        yield "arithmetic", ast.BinOp(node.left, ARITHMETIC[type(node.op)](), node.right)
+    elif isinstance(node, ast.AugAssign) and type(node.op) in ARITHMETIC:
+        yield "arithmetic", ast.AugAssign(node.target, ARITHMETIC[type(node.op)](), node.value)
+        yield "statement dropped", ast.Pass()
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield "constant", ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        yield "constant", ast.Constant(node.value + 1)
+    elif (
+        isinstance(node, ast.Return) and node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None)
+    ):
+        yield "return None", ast.Return(ast.Constant(None))
+    elif (
+        isinstance(node, (ast.Raise, ast.Delete, ast.Continue))
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not _is_log(node))
+        or (isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Attribute, ast.Subscript)))
+    ):
+        yield "statement dropped", ast.Pass()
+    elif isinstance(node, (ast.If, ast.While, ast.IfExp)) and isinstance(node.test, (ast.Name, ast.Attribute, ast.Call, ast.NamedExpr)):
+        yield "condition", ast.UnaryOp(ast.Not(), node.test)
+
+
+def _is_type(node: ast.BinOp) -> bool:
+    """Return whether it is a union of types, as in `int | None`."""
+    return isinstance(node.op, ast.BitOr) and isinstance(node.right, ast.Constant) and node.right.value is None
+
+
+def _replaced(text: str, node: Any, new: ast.AST) -> str:
+    # A condition is changed in its place, not the whole statement.
+    old = node.test if isinstance(node, (ast.If, ast.While, ast.IfExp)) else node
+    lines = text.encode().splitlines(keepends=True)
+    start = sum(map(len, lines[: old.lineno - 1])) + old.col_offset
+    end = sum(map(len, lines[: old.end_lineno - 1])) + old.end_col_offset
+    code = ast.unparse(ast.fix_missing_locations(new))
+    if isinstance(new, ast.expr):
+        code = f"({code})"
+    return (text.encode()[:start] + code.encode() + text.encode()[end:]).decode()
+
+
+def files_of(patterns: Sequence[str]) -> list[str]:
+    """Return the modules that paths and patterns name, relative to the root."""
+    found: set[Path] = set()
+    for pattern in patterns:
+        for path in ROOT.glob(str(pattern).rstrip("/")):
+            found |= set(path.rglob("*.py")) if path.is_dir() else {path}
+    return sorted(str(path.relative_to(ROOT)) for path in found if path.name != "__init__.py" and path.suffix == ".py")
+
+
+# --- running tests ------------------------------------------------------------------------------------------------------
+
+
+class Recorder:
+    """Has pytest remember which lines of the files each test executes, and how long it takes."""
+
+    def __init__(self, tree: Path, files: Sequence[str]) -> None:
+        self._names = {str(tree / name): name for name in files}
+        self._lines: set[tuple[str, int]] = set()
+        self.seen: dict[str, dict[str, Any]] = {}
+        self._failed = False
+
+    def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> None:
+        """Begin a test: what was executed until here belongs to the one before."""
+        self._keep()
+        self._item, self._began, self._lines, self._failed = item.nodeid, time.monotonic(), set(), False
+        threading.settrace(self._call)
+        sys.settrace(self._call)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Remember what fails as it is."""
+        self._failed = self._failed or report.failed
+
+    def pytest_sessionfinish(self) -> None:
+        """Keep what the last test executed."""
+        sys.settrace(None)
+        self._keep()
+
+    def _keep(self) -> None:
+        if hasattr(self, "_item"):
+            lines: dict[str, list[int]] = defaultdict(list)
+            for path, line in self._lines:
+                lines[self._names[path]].append(line)
+            self.seen[self._item] = {"s": time.monotonic() - self._began, "lines": lines, "failed": self._failed}
+
+    def _call(self, frame: Any, event: str, argument: Any) -> Any:
+        return self._line if frame.f_code.co_filename in self._names else None
+
+    def _line(self, frame: Any, event: str, argument: Any) -> Any:
+        self._lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return self._line
+
+
+class Chosen:
+    """Has pytest run these tests alone, in this order, and remember which one failed."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        self._place = {name: place for place, name in enumerate(tests)}
+        self.failed = ""
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Keep the chosen ones."""
+        items[:] = sorted((item for item in items if item.nodeid in self._place), key=lambda item: self._place[item.nodeid])
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Remember what failed first."""
+        if report.failed and not self.failed:
+            self.failed = report.nodeid
+
+
+def in_child(tree: Path, limit_s: float, arguments: Sequence[str], plugin: Any, answer: Path) -> tuple[int | None, Any]:
+    """Run pytest in a forked process in a copy of the tree.
+
+    Returns:
+        Its exit code, None where it ran past the limit; and what the plugin found.
+    """
+    answer.unlink(missing_ok=True)
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        os.chdir(tree)
+        sys.path[:0] = [str(tree)]
+        null = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(null, number)
+        import pytest
+
+        code = int(pytest.main([*FAST, "--rootdir", str(tree), *arguments], plugins=[plugin]))
+        answer.write_text(json.dumps(plugin.seen if isinstance(plugin, Recorder) else plugin.failed), encoding="utf-8")
+        os._exit(code)
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status), json.loads(answer.read_text(encoding="utf-8")) if answer.exists() else None
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None, None
+
+
+def tests_of(mutant: Mutant, seen: dict[str, dict[str, Any]]) -> list[str]:
+    """Return the tests that execute a mutant's lines, the mirrored file's first, then the quickest."""
+    wanted = set(range(mutant.first, mutant.last + 1))
+    found = []
+    for name, one in seen.items():
+        lines = set(one["lines"].get(mutant.path, ()))
+        if (lines & wanted) if mutant.inside else lines:
+            found.append(name)
+    mirrored = f"tests/{Path(mutant.path).parent}/test_{Path(mutant.path).stem}"
+    # A line that runs on import belongs to whoever imports the file; its own tests do.
+    found += [name for name in seen if not mutant.inside and name.startswith(mirrored) and name not in found]
+    return sorted(found, key=lambda name: (not name.startswith(mirrored), seen[name]["s"]))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make mutants, run tests, print what survived."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("paths", nargs="*", default=CORE, help="modules, folders or patterns, relative to the root (default: the core)")
+    parser.add_argument("--mutants", type=int, default=200, help="how many of all that there are (default 200)")
+    parser.add_argument("--seed", type=int, default=0, help="of the choice (default 0)")
+    parser.add_argument("--tests", nargs="*", default=["tests"], help="where tests are looked for (default: tests)")
+    parser.add_argument("--list", action="store_true", help="show the chosen mutants, run nothing")
+    asked = parser.parse_args(arguments)
+    files = files_of(asked.paths)
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in files}
+    every = [mutant for name in files for mutant in mutants_of(name, texts[name])]
+    chosen = random.Random(asked.seed).sample(every, min(asked.mutants, len(every)))
+    chosen.sort(key=lambda mutant: (mutant.path, mutant.line))
+    print(f"{len(chosen)} of {len(every)} mutants of {len(files)} modules, seed {asked.seed}", flush=True)
+    if asked.list:
+        for mutant in chosen:
+            print(_diff(mutant, texts[mutant.path]))
+        return 0
+    for name in PRELOADED:
+        importlib.import_module(name)
+    sys.dont_write_bytecode = True
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        tree, answer = Path(folder).resolve() / "tree", Path(folder).resolve() / "answer"
+        shutil.copytree(ROOT, tree, ignore=lambda _, names: LEFT_OUT & set(names), symlinks=True)
+        code, seen = in_child(tree, 3600, asked.tests, Recorder(tree, files), answer)
+        if code not in (0, 1) or not seen:
+            raise SystemExit(f"the fast tests do not run without any change (exit code {code})")
+        failing = [name for name, one in seen.items() if one["failed"]]
+        for name in failing:
+            print(f"fails without any change, and is left out: {name}")
+            del seen[name]
+        print(f"{len(seen)} tests take {sum(one['s'] for one in seen.values()):.0f} s while they are watched", flush=True)
+        outcomes: Counter[str] = Counter()
+        for number, mutant in enumerate(chosen, 1):
+            outcome, by = _judge(mutant, texts[mutant.path], tree, answer, seen)
+            outcomes[outcome] += 1
+            print(f"{number:4} {outcome:8} {mutant.path}:{mutant.line} {mutant.what} {by}", flush=True)
+            if outcome != "killed":
+                print(_diff(mutant, texts[mutant.path]), flush=True)
+    print(f"{outcomes['killed']} of {len(chosen)} killed ({outcomes['killed'] / max(1, len(chosen)):.0%})")
+    return 0
+
+
+def _judge(mutant: Mutant, text: str, tree: Path, answer: Path, seen: dict[str, dict[str, Any]]) -> tuple[str, str]:
+    tests = tests_of(mutant, seen)
+    if not tests:
+        return "survived", "(no fast test executes it)"
+    place = tree / mutant.path
+    place.write_text(mutant.source, encoding="utf-8")
+    try:
+        # Most fall to the first few; the others' imports are made only for what survives these.
+        for some in (tests[:FIRST], tests[FIRST:]):
+            files = dict.fromkeys(name.split("::")[0] for name in some)
+            # An endless loop is a mutant that was noticed.
+            limit_s = 30 + 4 * sum(seen[name]["s"] for name in some)
+            code, failed = in_child(tree, limit_s, ["-x", *files], Chosen(some), answer) if some else (0, "")
+            if code not in (0, 5):  # 5: none of these tests is there any more
+                return "killed", "past its time" if code is None else failed or "not importable"
+    finally:
+        place.write_text(text, encoding="utf-8")
+    return "survived", f"({len(tests)} tests)"
+
+
+def _diff(mutant: Mutant, text: str) -> str:
+    lines = difflib.unified_diff(text.splitlines(), mutant.source.splitlines(), mutant.path, mutant.path, lineterm="", n=1)
+    return "\n".join(f"     {line}" for line in list(lines)[2:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
