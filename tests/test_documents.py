@@ -19,7 +19,7 @@ from tests.test_layers import FLOORS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")]
-PAGES += [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "tests/performance/README.md"]
+PAGES += [*sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "tests").rglob("README.md"))]
 PACKAGES = ("definitions", "backends", "benchmarking", "launch")
 IDS = [str(page.relative_to(ROOT)) for page in PAGES]
 TEMPLATE = re.compile(r"NAME|TAG|\*|…|\.\.\.")
