@@ -177,3 +177,25 @@ def test_restored_job_goes_on_behind_its_checkpoint(tmp_path: Path) -> None:
     events = collect(again, all_closed("b"))
     assert [event.metrics["epoch"] for event in of_job(events, "b", Reported)] == [3]
     assert closed(events, "b").billable_s == pytest.approx(0.2)
+
+
+def test_a_place_is_free_again_after_each_end() -> None:
+    backend = SimulatedBackend(_Kinds(), seed=1, slots=1)
+    for name in ("j1", "j2", "j3"):
+        backend.submit(job(name, configuration={"kind": "reports3"}))
+        assert closed(collect(backend, all_closed(name)), name).outcome is Outcome.COMPLETED
+
+
+def test_a_job_that_was_stopped_while_it_waited_holds_no_place_afterwards() -> None:
+    backend = SimulatedBackend(_Kinds(), seed=1, slots=1)
+    for name, kind in (("j1", "endless"), ("j2", "reports3")):
+        backend.submit(job(name, configuration={"kind": kind}))
+    for name in ("j2", "j1"):
+        backend.stop(name, Cause.SCHEDULER)
+        assert closed(collect(backend, all_closed(name)), name).outcome is Outcome.STOPPED
+    for name in ("j3", "j4"):
+        backend.submit(job(name, configuration={"kind": "reports3"}))
+    events = collect(backend, all_closed("j3", "j4"))
+    (started,) = of_job(events, "j4", Started)
+    # There is one place, so the second one waits for the end of the first.
+    assert started.at >= closed(events, "j3").ended_at

@@ -8,7 +8,13 @@ import pytest
 from benchmarking.archive.environment import describe_environment
 from definitions import strict_json
 
-pytestmark = pytest.mark.slow
+
+@pytest.fixture
+def no_git(monkeypatch):
+    def missing(*arguments, **options):
+        raise FileNotFoundError("git")
+
+    monkeypatch.setattr(subprocess, "run", missing)
 
 
 @pytest.fixture
@@ -25,6 +31,7 @@ def repository(tmp_path):
     return tmp_path, git
 
 
+@pytest.mark.slow
 def test_commit_and_dirtiness(repository):
     folder, git = repository
     commit = git("rev-parse", "HEAD")
@@ -35,6 +42,7 @@ def test_commit_and_dirtiness(repository):
     assert describe_environment(folder, {})["git"] == {"commit": commit, "dirty": True}
 
 
+@pytest.mark.slow
 def test_no_repository_no_commit(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert describe_environment(tmp_path, {})["git"] is None
@@ -43,17 +51,19 @@ def test_no_repository_no_commit(tmp_path, monkeypatch):
     assert describe_environment(tmp_path, {})["git"] is None
 
 
-def test_facts_that_can_be_checked(tmp_path):
+def test_facts_that_can_be_checked(tmp_path, no_git):
     found = describe_environment(tmp_path, {"CUDA_VISIBLE_DEVICES": "1"})
     assert found["python"] == ".".join(map(str, sys.version_info[:3]))
     assert found["cores"] == len(os.sched_getaffinity(0))
     assert 2**27 < found["memory_bytes"] < 2**50
     assert found["cuda_visible_devices"] == "1"
     assert found["packages"]["pytest"] == pytest.__version__
+    assert list(found["packages"]) == sorted(found["packages"], key=str.lower)
+    assert (found["schema_version"], found["git"]) == (1, None)
     assert found["prices_as_of"] >= "2026-11-27"
 
 
-def test_it_is_json_and_tells_nothing_of_people_or_machines(tmp_path):
+def test_it_is_json_and_tells_nothing_of_people_or_machines(tmp_path, no_git):
     environ = {"USER": "alice-the-user", "HOSTNAME": "secret-host", "AWS_SECRET_ACCESS_KEY": "key"}
     text = strict_json.dumps(describe_environment(tmp_path, environ))
     json.loads(text)

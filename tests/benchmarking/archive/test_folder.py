@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from benchmarking.archive import folder as module
@@ -11,13 +13,13 @@ from definitions.errors import UserError
 from definitions.resolve import resolve_python
 from definitions.schema import BenchmarkDefinition
 
-pytestmark = pytest.mark.slow
-
 EMULATED = {"AWS_ENDPOINT_URL": "http://127.0.0.1:5000"}
 
 
 @pytest.fixture
-def spec(tmp_path):
+def spec(tmp_path, monkeypatch):
+    # What it ran on is another test's; it asks git.
+    monkeypatch.setattr(module, "describe_environment", lambda folder, environ: {"folder": folder.name})
     (tmp_path / "train.py").write_text("")
     definition = BenchmarkDefinition.model_validate(
         {
@@ -35,6 +37,7 @@ def spec(tmp_path):
 @pytest.mark.parametrize(("first", "then", "words"), [(EMULATED, {}, "give --emulate"), ({}, EMULATED, "another --experiment_tag")])
 def test_bills_of_two_kinds_do_not_mix(spec, monkeypatch, first, then, words):
     prepare_folder(spec, first)
+    assert json.loads((spec.folder / "environment.json").read_text()) == {"folder": spec.definition.source_dir.rpartition("/")[2]}
     check_bills(spec, then)  # as long as nothing was recorded
     monkeypatch.setattr(module, "has_records", lambda path: True)
     check_bills(spec, first)

@@ -53,6 +53,28 @@ def test_population_based_training_copies_the_leaders_checkpoint():
         assert body["configuration"] != parent
 
 
+def test_only_the_worst_quarter_gives_way():
+    """Of eight members two are the worst quarter; the third from the end goes on."""
+    method = build_method("PBT", benchmark(), 0, {"perturbation_interval": 2, "population_size": 8})
+    members = [Evaluation(number, method.suggest().configuration) for number in range(8)]
+    for member in members:
+        method.on_trial_add(member)
+    decisions = [method.on_trial_result(member, {"loss": float(8 - member.id), "epoch": 2}) for member in members]
+    assert decisions == [Decision.CONTINUE] * 8  # each was better than those before it
+    decisions = [method.on_trial_result(member, {"loss": float(8 - member.id), "epoch": 4}) for member in members[::-1]]
+    assert decisions == [Decision.CONTINUE] * 6 + [Decision.STOP] * 2
+
+
+def test_median_stopping_begins_at_its_grace_period():
+    method = build_method("MSR", benchmark(), 0, {"grace_period": 2, "grace_population": 2})
+    for number in range(3):
+        method.on_trial_add(Evaluation(number, {}))
+    for level, expected in ((1, Decision.CONTINUE), (2, Decision.STOP)):
+        for number in range(2):
+            method.on_trial_result(Evaluation(number, {}), {"loss": float(number), "epoch": level})
+        assert method.on_trial_result(Evaluation(2, {}), {"loss": 9.0, "epoch": level}) is expected
+
+
 def test_what_has_finished_is_not_copied():
     method = build_method("PBT", benchmark(), 0, {"perturbation_interval": 2, "population_size": 2})
     leader, laggard = Evaluation(0, method.suggest().configuration), Evaluation(1, method.suggest().configuration)
@@ -145,6 +167,16 @@ def test_a_method_that_raises_is_named_and_what_was_measured_is_kept(call, error
         experiment(benchmark(), journal, wrap=lambda _: Failing(call), n_workers=2).run()
     assert caught.value.exit_code == 1
     assert sum(row[2] == "reported" for row in journal.rows) >= 9
+
+
+def test_what_a_method_tells_its_user_is_told_as_it_is():
+    class Telling(Failing):
+        def suggest(self):
+            raise UserError("the ladder", "it is empty", "give one rung")
+
+    with pytest.raises(UserError, match="the ladder") as caught:
+        experiment(benchmark(), MemoryJournal(), wrap=lambda _: Telling()).run()
+    assert type(caught.value) is UserError
 
 
 def test_a_method_that_was_mended_goes_on_from_the_journal():

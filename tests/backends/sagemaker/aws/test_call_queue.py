@@ -113,6 +113,14 @@ def test_failure_of_the_service_is_waited_out_and_said_from_the_third_on(bench):
     assert [text.split(":")[0] for _, text in bench.said] == ["the service does not answer X"]
 
 
+def test_a_service_that_fails_is_asked_after_one_two_and_four_seconds_less_up_to_half(bench):
+    call = bench.call("a", SERVICE, SERVICE, SERVICE, 7)
+    bench.run()
+    gaps = [after - before for before, after in itertools.pairwise(call.made)]
+    for longest_s, gap_s in zip((1.0, 2.0, 4.0), gaps, strict=True):
+        assert longest_s / 2 <= gap_s <= longest_s
+
+
 def test_what_does_not_pass_is_handed_back_at_once(bench):
     call = bench.call("a", error("ResourceLimitExceeded", "'q' is 3 Instances"))
     bench.run()

@@ -96,6 +96,15 @@ def test_the_rate_recovers_by_one_call_a_second_each_second_and_no_further_than_
     assert 40 / (now - before) == pytest.approx(4.0, rel=0.02)
 
 
+def test_a_call_that_passes_lets_the_rate_rise_by_its_share_of_a_second():
+    pace = limiter(per_s=2.0, burst=1, most_per_s=8.0)
+    pace.take("X", 0.0)
+    pace.succeeded("X", 0.0)
+    assert pace.ready_at("X", 0.0) == pytest.approx(1 / 2.5)
+    pace.succeeded("X", 0.0)
+    assert pace.ready_at("X", 0.0) == pytest.approx(1 / 2.9)
+
+
 def test_one_operation_does_not_slow_another():
     pace = RateLimiter(random.Random(0), {"X": Rate(1.0, 1, 1.0), "Y": Rate(1.0, 1, 1.0)})
     pace.throttled("X", 0.0)

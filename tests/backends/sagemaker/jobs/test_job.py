@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from backends.base import JobSpec
-from backends.sagemaker.jobs.job import ClockSkew, CloudJob, ever_trained, seconds
+from backends.sagemaker.jobs.job import ClockSkew, CloudJob, ever_trained, lives, seconds
 from backends.sagemaker.logs.parser import JobLog
 
 
@@ -64,3 +64,15 @@ def test_a_job_that_never_got_instances_never_trained():
 def test_stamps_are_utc_whatever_they_come_as():
     assert seconds(datetime(2026, 10, 25, 0, 30, tzinfo=UTC)) == 1792888200.0
     assert (seconds(5), seconds(None), seconds("x")) == (5.0, None, None)
+
+
+def test_a_script_has_one_life_until_more_are_known():
+    assert lives({}) == 1
+    steps = [{"Status": status} for status in ("Starting", "Training", "Interrupted", "Starting", "Training")]
+    assert lives({"SecondaryStatusTransitions": steps[:2]}) == 1
+    assert lives({"SecondaryStatusTransitions": steps}) == 2
+
+
+def test_a_job_that_was_just_asked_for_has_done_nothing():
+    job = CloudJob(JobSpec(name="a", trial=0, attempt=1, script="s.py"), JobLog(), "ml.m5.large")
+    assert (job.accepted, job.started, job.ended, job.incarnation) == (False, False, False, 0)
