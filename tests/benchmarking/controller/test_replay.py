@@ -1,0 +1,63 @@
+"""Where a journal ends: reports that are known, and the time in which nobody was at work."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from benchmarking.controller.journal import ControllerSession, Record
+from benchmarking.controller.replay import downtime_s, replay
+
+
+class Log:
+    def __init__(self, *entries, sessions=()):
+        self.entries, self.begun, self._sessions = entries, [], list(sessions)
+
+    def records(self):
+        return [Record(number, float(number), kind, body) for number, (kind, body) in enumerate(self.entries, 1)]
+
+    def sessions(self):
+        return list(self._sessions)
+
+    def begin_session(self, session):
+        self.begun.append(session)
+
+
+def test_reports_that_the_journal_has_are_handed_back_for_jobs_that_are_open():
+    log = Log(
+        ("reported", {"job": "over", "sequence": 1}),
+        ("reported", {"job": "open", "sequence": 1}),
+        ("reported", {"job": "open", "sequence": 2, "incarnation": 0}),
+        ("reported", {"job": "open", "sequence": 1, "incarnation": 1}),
+        ("closed", {"job": "over"}),
+    )
+    applied = []
+    state = SimpleNamespace(apply=lambda record: applied.append(record.sequence))
+    assert replay(log, None, state) == {"open": {(0, 1), (0, 2), (1, 1)}}
+    assert applied == [1, 2, 3, 4, 5]
+
+
+def test_the_method_is_told_what_it_was_told_before_the_record_counts():
+    told = []
+    due = ["first", "second"]
+    state = SimpleNamespace(due_tells=due, apply=lambda record: due.pop(0))
+    replay(Log(("tell", {}), ("tell", {})), SimpleNamespace(tell=told.append), state)
+    assert told == ["first", "second"]
+
+
+def test_pauses_between_controllers_add_up_and_those_that_recorded_nothing_count_once():
+    # Two controllers began after record 5 and recorded nothing; the second one's start ends the pause.
+    sessions = [ControllerSession(5, 100.0, 110.0), ControllerSession(5, 100.0, 130.0)]
+    log = Log(sessions=sessions)
+    state = SimpleNamespace(sequence=9, last_at=200.0)
+    assert downtime_s(log, state, 260.0) == pytest.approx(30.0 + 60.0)
+    assert log.begun == [ControllerSession(9, 200.0, 260.0)]
+
+
+def test_a_clock_that_was_set_back_makes_no_pause():
+    assert downtime_s(Log(), SimpleNamespace(sequence=3, last_at=200.0), 150.0) == 0.0
+
+
+def test_the_first_controller_continues_nobody():
+    log = Log()
+    assert downtime_s(log, SimpleNamespace(sequence=0, last_at=0.0), 50.0) == 0.0
+    assert log.begun == []
