@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Protocol
 
+from definitions.finite_values import index_of, middle_quantile, stepped
+
 
 class Domain(Protocol):
     """One dimension of a search space."""
@@ -26,6 +28,29 @@ class Domain(Protocol):
 
     def contains(self, value: Any) -> bool:
         """Return whether the value belongs to the domain."""
+        ...
+
+    def quantile(self, value: Any) -> float:
+        """Return a `u` in [0, 1] such that `at(u)` is the value, in the middle of those for which it is; the domain has an order."""
+        ...
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the user named each value, so that they may be words."""
+        ...
+
+    @property
+    def is_even(self) -> bool:
+        """Whether there are finitely many values, each as likely as any other."""
+        ...
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether a step from one value to the next means something."""
+        ...
+
+    def scaled(self, value: Any, factor: float) -> Any:
+        """Return the value of an ordered domain that is nearest to `factor` times this one, another one where there is another."""
         ...
 
     def spec(self) -> Any:
@@ -52,6 +77,24 @@ class Constant:
     def contains(self, value: Any) -> bool:
         return same(value, self.value)
 
+    def quantile(self, value: Any) -> float:
+        return 0.5
+
+    @property
+    def is_listed(self) -> bool:
+        return True
+
+    @property
+    def is_even(self) -> bool:
+        return True
+
+    @property
+    def is_ordered(self) -> bool:
+        return True
+
+    def scaled(self, value: Any, factor: float) -> Any:
+        return value
+
     def spec(self) -> Any:
         return self.value
 
@@ -75,6 +118,24 @@ class Choice:
 
     def contains(self, value: Any) -> bool:
         return any(same(value, known) for known in self.values)
+
+    def quantile(self, value: Any) -> float:
+        return middle_quantile(self.grid(0), self.at, value)
+
+    @property
+    def is_listed(self) -> bool:
+        return True
+
+    @property
+    def is_even(self) -> bool:
+        return True
+
+    @property
+    def is_ordered(self) -> bool:
+        return self.ordered
+
+    def scaled(self, value: Any, factor: float) -> Any:
+        return stepped(self.grid(0), value, factor)
 
     def spec(self) -> Any:
         return {"ordinal" if self.ordered else "choice": list(self.values)}
@@ -109,6 +170,24 @@ class NearestOrdinal:
 
     def contains(self, value: Any) -> bool:
         return any(same(value, known) for known in self.values)
+
+    def quantile(self, value: Any) -> float:
+        return middle_quantile(self.grid(0), self.at, value)
+
+    @property
+    def is_listed(self) -> bool:
+        return False
+
+    @property
+    def is_even(self) -> bool:
+        return False
+
+    @property
+    def is_ordered(self) -> bool:
+        return True
+
+    def scaled(self, value: Any, factor: float) -> Any:
+        return stepped(self.grid(0), value, factor)
 
     def spec(self) -> Any:
         return {"logordinal" if self.scale == "log" else "nnordinal": list(self.values)}
@@ -189,6 +268,44 @@ class Interval:
             return False
         return self.quantum is None or math.isclose(value, round(value / self.quantum) * self.quantum, rel_tol=1e-9, abs_tol=1e-12)
 
+    def quantile(self, value: Any) -> float:
+        if self.size is None:
+            return self._quantile(value, self.lower, self.upper)
+        if self.integer and self.quantum is None:
+            return self._quantile(value, self.lower - 0.5, self.upper + 0.5)
+        return middle_quantile(self.grid(0), self.at, value)
+
+    def _quantile(self, value: float, lower: float, upper: float) -> float:
+        if self.scale == "log":
+            found = (math.log(value) - math.log(lower)) / (math.log(upper) - math.log(lower))
+        elif self.scale == "reverselog":
+            low, high = math.log1p(-lower), math.log1p(-upper)
+            found = (math.log1p(-value) - low) / (high - low)
+        else:
+            found = (value - lower) / (upper - lower)
+        return min(max(found, 0.0), 1.0)
+
+    @property
+    def is_listed(self) -> bool:
+        return False
+
+    @property
+    def is_even(self) -> bool:
+        return False
+
+    @property
+    def is_ordered(self) -> bool:
+        return True
+
+    def scaled(self, value: Any, factor: float) -> Any:
+        wanted = min(max(value * factor, self.lower), self.upper)
+        if self.size is None:
+            return wanted
+        values = self.grid(0)
+        nearest = min(values, key=lambda known: abs(known - wanted))
+        # A factor that rounds back to the same value still means a step.
+        return stepped(values, value, factor) if same(nearest, values[index_of(values, value)]) else nearest
+
     def spec(self) -> Any:
         kind = {
             ("linear", False): "uniform",
@@ -228,6 +345,24 @@ class FiniteRange:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return False
         return any(math.isclose(value, known, rel_tol=1e-9, abs_tol=1e-12) for known in self.grid(0))
+
+    def quantile(self, value: Any) -> float:
+        return middle_quantile(self.grid(0), self.at, value)
+
+    @property
+    def is_listed(self) -> bool:
+        return False
+
+    @property
+    def is_even(self) -> bool:
+        return True
+
+    @property
+    def is_ordered(self) -> bool:
+        return True
+
+    def scaled(self, value: Any, factor: float) -> Any:
+        return stepped(self.grid(0), value, factor)
 
     def spec(self) -> Any:
         kind = "finrange" if self.scale == "linear" else "logfinrange"

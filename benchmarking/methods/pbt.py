@@ -16,7 +16,6 @@ from benchmarking.methods.points import need_choice
 from benchmarking.methods.proposals import Proposals
 from benchmarking.methods.searchers.encoding import Encoding
 from definitions.errors import UserError
-from definitions.space import Interval
 
 _TRIES = 20
 """Changed copies that may be refused before the copy keeps the configuration as it is."""
@@ -148,13 +147,4 @@ class PopulationBasedTraining(Method):
         if key in self._encoding.unordered:
             return value
         factor = source.choice((0.8, 1.2))
-        if isinstance(domain, Interval) and domain.size is None:
-            return min(max(value * factor, domain.lower), domain.upper)
-        values = domain.grid(0)
-        position = self._encoding.position(key, value)
-        if isinstance(domain, Interval):
-            wanted = min(max(value * factor, domain.lower), domain.upper)
-            near = min(range(len(values)), key=lambda k: abs(values[k] - wanted))
-            position, factor = (near, 1.0) if near != position else (position, factor)
-        step = (factor > 1) - (factor < 1)
-        return values[min(max(position + step, 0), len(values) - 1)]
+        return domain.scaled(value, factor)

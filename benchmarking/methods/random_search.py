@@ -11,7 +11,7 @@ from benchmarking.controller.method import MOST_PLANNED, Method, MethodContext, 
 from benchmarking.controller.method_arguments import POINTS, Arguments
 from benchmarking.methods.points import first_points, need_space
 from definitions.configuration import configuration_id
-from definitions.space import Choice, Constant, FiniteRange, SearchSpace
+from definitions.space import SearchSpace
 
 _MOST_MISSES = 200
 """Draws in a row that were all suggested before, after which the rest of a finite space is listed instead of drawn."""
@@ -49,7 +49,7 @@ class RandomSearch(Method):
 def draws(space: SearchSpace, seed: int) -> Iterator[Mapping[str, Any]]:
     """Return random configurations of a space, none twice, until a finite one is exhausted; the same for every method of a seed."""
     source = random.Random(f"RS-{seed}")
-    flat = all(isinstance(domain, (Choice, Constant, FiniteRange)) for domain in space.domains.values())
+    flat = all(domain.is_even for domain in space.domains.values())
     return _permutation(space, source) if flat else _rejection(space, source)
 
 

@@ -14,7 +14,6 @@ from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.ingestion import ingestion, needs_s3, problem
 from definitions.schema import BenchmarkDefinition, InputChannel, PerJob
-from definitions.space import Choice, Constant
 from definitions.trial import TrialSpec
 
 if TYPE_CHECKING:
@@ -84,10 +83,7 @@ def _data_configurations(definition: BenchmarkDefinition) -> Iterator[Mapping[st
         yield from definition.explicit_configurations
         return
     domains = definition.search_space.domains
-    values = {
-        key: domains[key].grid(0) if key in domains and isinstance(domains[key], (Choice, Constant)) else (None,)
-        for key in ("dataset", "ingestion")
-    }
+    values = {key: domains[key].grid(0) if key in domains and domains[key].is_listed else (None,) for key in ("dataset", "ingestion")}
     for dataset in values["dataset"]:
         for mode in values["ingestion"]:
             yield {key: value for key, value in (("dataset", dataset), ("ingestion", mode)) if value is not None}

@@ -146,7 +146,7 @@ class BayesianSearcher(Searcher):
                 for key in self._encoding.varied:
                     if source.random() < max(0.3, 1.0 / len(marks)):
                         if key in self._encoding.unordered:
-                            moved[key] = source.randrange(len(self._encoding.unordered[key].values))
+                            moved[key] = source.randrange(len(self._encoding.unordered[key].grid(0)))
                         else:
                             moved[key] = min(max(float(marks[key]) + source.gauss(0.0, width), 0.0), 1.0)
                 configuration = self._encoding.configuration(moved)

@@ -63,7 +63,7 @@ class SyneTuneSearcher(Searcher):
         from syne_tune.config_space import choice, uniform
 
         space = {
-            key: choice([str(k) for k in range(len(self._encoding.unordered[key].values))])
+            key: choice([str(k) for k in range(len(self._encoding.unordered[key].grid(0)))])
             if key in self._encoding.unordered
             else uniform(0.0, 1.0)
             for key in self._encoding.varied
