@@ -1,5 +1,6 @@
 """Back-ends by name: built-in ones, plug-ins, and plug-ins that cannot be used."""
 
+import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -147,3 +148,15 @@ def test_a_model_that_fails_is_a_problem_of_its_block(install, monkeypatch):
     install(plugin("other", "OTHER"))
     monkeypatch.setattr(OtherBlock, "model_validate", lambda *given, **options: {}["x"])
     assert refused("other: {pace: 1}\n") == "/f/d.yaml:5: other: the model of its block fails: KeyError: 'x'"
+
+
+@pytest.mark.slow
+def test_a_description_is_cheap_to_import():
+    code = (
+        "import sys\nfrom definitions.backend_registry import BUILT_IN, backend_description\n"
+        "for name in BUILT_IN: backend_description(name)\n"
+        "print(sorted(name for name in sys.modules if name in ('boto3', 'botocore', 'numpy', 'subprocess')"
+        " or name.endswith(('.backend', '.runner'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
