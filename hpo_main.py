@@ -2,7 +2,7 @@
 
 import sys
 
-from launch.__main__ import main
+from launch.__main__ import program
 
 if __name__ == "__main__":
-    sys.exit(main(["run", *sys.argv[1:]]))
+    sys.exit(program("run"))

@@ -26,10 +26,28 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     """Run one verb and return its exit code (see the README for their meaning)."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     problem = too_old(sys.version_info[:3])
-    if problem is None:
-        from launch.origin import check_origin
+    if problem is not None:
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
+    from launch.streams import lenient_streams
 
-        problem = check_origin()
+    with lenient_streams():
+        return _run(arguments)
+
+
+def program(*words: str) -> int:
+    """Run as a program: these words, then those of the command line, are a verb and its arguments; return the exit code."""
+    if too_old(sys.version_info[:3]) is None:
+        from launch.streams import speak_utf8
+
+        speak_utf8()
+    return main([*words, *sys.argv[1:]])
+
+
+def _run(arguments: "Sequence[str]") -> int:
+    from launch.origin import check_origin
+
+    problem = check_origin()
     if problem is not None:
         print(f"error: {problem}", file=sys.stderr)
         return 2
@@ -67,9 +85,6 @@ def _guarded(verb: str, arguments: "Sequence[str]") -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 def _usage() -> str:
@@ -82,4 +97,4 @@ def _usage() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program())

@@ -59,7 +59,9 @@ def _processor() -> str:
 
 def _git(folder: Path) -> dict[str, Any] | None:
     def run(*arguments: str) -> str:
-        return subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+        return subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, encoding="utf-8", errors="replace", timeout=10, check=True
+        ).stdout.strip()
 
     try:
         return {"commit": run("rev-parse", "HEAD"), "dirty": bool(run("status", "--porcelain", "--untracked-files=no"))}

@@ -88,8 +88,8 @@ def _generated(spec: ImagesDataset, cache: Path) -> tuple[Path, str, int, int]:
             (making / "data").mkdir()
             write_images(spec, making / "data")
             size_bytes = sum(path.stat().st_size for path in (making / "data").rglob("*") if path.is_file())
-            (making / "manifest.json").write_text(strict_json.dumps({"samples": spec.samples, "bytes": size_bytes}))
-    manifest = strict_json.loads((final / "manifest.json").read_text())
+            (making / "manifest.json").write_text(strict_json.dumps({"samples": spec.samples, "bytes": size_bytes}), encoding="utf-8")
+    manifest = strict_json.loads((final / "manifest.json").read_text(encoding="utf-8"))
     return final / "data", key, manifest["samples"], manifest["bytes"]
 
 

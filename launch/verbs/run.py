@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     results = execute(specs, request, progress)
     from launch.outcome import as_csv, as_json, as_text, exit_code
 
-    _print({"json": as_json, "csv": as_csv, "table": as_text}[given.format](results))
+    print({"json": as_json, "csv": as_csv, "table": as_text}[given.format](results), flush=True)
     code = exit_code(results)
     resume = f"python hpo_main.py --resume {specs[0].tag}{_results_flag(request)}" + (" --emulate" if os.environ.get(MARK) else "")
     hint = _hint(results, resume)
@@ -116,14 +116,6 @@ def _hint(results: Sequence[ExperimentResult], resume: str) -> str:
         case Reason.TIME | Reason.TRIALS | Reason.COST if code:
             return f"resume with more: {resume} --{reason} N"
     return ""
-
-
-def _print(text: str) -> None:
-    """Print the result; a reader that has gone away changes nothing about what came of the run."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _set_up_logging(verbose: bool) -> None:

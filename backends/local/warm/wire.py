@@ -67,7 +67,18 @@ def receive(connection: socket) -> tuple[dict[str, Any], list[int]] | None:
             os.close(descriptor)
         return None
     message: dict[str, Any] = marshal.loads(data)
+    if sys.getfilesystemencoding().lower() != "utf-8":
+        # Names and arguments are bytes to the system, which an interpreter under another locale would have read so at its start.
+        message = _decoded_here(message)
     return message, descriptors
+
+
+def _decoded_here(value: Any) -> Any:
+    if isinstance(value, str):
+        return os.fsdecode(value.encode("utf-8", "surrogateescape"))
+    if isinstance(value, dict):
+        return {_decoded_here(name): _decoded_here(one) for name, one in value.items()}
+    return [_decoded_here(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def _exactly(connection: socket, count: int) -> bytes | None:
