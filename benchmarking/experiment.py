@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.base import Backend, BackendContext
+from backends.common.file_lock import try_lock
 from backends.failures import Cause
 from backends.registry import backend_class
 from benchmarking.archive.folder import prepare_folder, read_nonce
@@ -277,12 +278,8 @@ def _locked(folder: Path) -> Iterator[None]:
     """Hold the folder against other controllers; raises `UserError` where one is at work."""
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise UserError(
-                f"{folder} is in use", "another process is running this experiment", "wait for it, or use another tag"
-            ) from error
+        if not try_lock(descriptor, fcntl.LOCK_EX, folder / "lock", "give a folder on another disk: --results_dir"):
+            raise UserError(f"{folder} is in use", "another process is running this experiment", "wait for it, or use another tag")
         yield
     finally:
         os.close(descriptor)

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from backends.common.file_lock import try_lock
 from definitions.errors import UserError
 
 _ADVICE = "set OUTRIDER_LEASES to a folder of your own, the same for all experiments on this machine"
@@ -47,7 +48,7 @@ class LeaseBook:
         cores: the cores that may be leased; the order is the order of preference.
 
     Raises:
-        UserError: the folder cannot be written to.
+        UserError: the folder cannot be written to, or its file system has no locks.
     """
 
     def __init__(self, folder: Path, cores: Sequence[int]) -> None:
@@ -60,6 +61,10 @@ class LeaseBook:
             raise UserError(f"the folder of leases {folder} cannot be made", str(error), _ADVICE) from error
         if not os.access(folder, os.W_OK | os.X_OK):
             raise UserError(f"the folder of leases {folder} cannot be written to", "", _ADVICE)
+        # Tried once, so that a file system without locks is named before anything waits for one.
+        tried = self._lock("tried", fcntl.LOCK_SH)
+        if tried is not None:
+            _unlock(tried)
 
     def acquire(self, cores: int, gpus: int, gpu_ids: Sequence[str], exclusive: bool) -> Lease | None:
         """Return a lease, or None where it cannot be had now; then `give_up` says that it is no longer wanted.
@@ -120,12 +125,13 @@ class LeaseBook:
             descriptor = os.open(self._folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError:
             return None  # no descriptors or no space left: not now
+        taken = False
         try:
-            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-        except OSError:
-            os.close(descriptor)
-            return None
-        return descriptor
+            taken = try_lock(descriptor, kind, self._folder / f"{name}.lock", _ADVICE)
+        finally:
+            if not taken:
+                os.close(descriptor)
+        return descriptor if taken else None
 
 
 def _unlock(descriptor: int) -> None:

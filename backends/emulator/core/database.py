@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from backends.common.file_lock import try_lock
 from definitions.errors import UserError
 
 JOBS_SCHEMA = "CREATE TABLE IF NOT EXISTS jobs (name TEXT PRIMARY KEY, number INTEGER, data TEXT);"
@@ -92,15 +93,18 @@ class FolderLock:
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / "emulator.lock").open("w")
+        taken = False
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._file.close()
+            taken = try_lock(self._file.fileno(), fcntl.LOCK_EX, folder / "emulator.lock", "give a folder on another disk")
+        finally:
+            if not taken:
+                self._file.close()
+        if not taken:
             raise UserError(
                 f"the emulator's folder {folder}: it is in use",
                 "another emulator runs on it",
                 "stop that one, or give another folder",
-            ) from None
+            )
 
     def close(self) -> None:
         """Release the folder."""

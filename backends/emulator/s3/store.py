@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from backends.common.file_lock import try_lock
 from backends.emulator.core.database import Database
 from backends.emulator.http.errors import ServiceError
 
@@ -179,9 +180,7 @@ class S3Store:
 
     def _opened(self, file: Path) -> Database:
         """Open the database; the first process of those that share the folder also creates it and removes what a killed one left."""
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not try_lock(self._lock.fileno(), fcntl.LOCK_EX, file.parent / "s3.lock", "give a folder on another disk"):
             # Others serve the folder: a content that is not registered may be one that they write.
             fcntl.flock(self._lock, fcntl.LOCK_SH)
             return Database(file, _SCHEMA, "NORMAL")

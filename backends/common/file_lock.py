@@ -1,0 +1,29 @@
+"""Locks of files that never wait, and that tell "somebody else has it" from "this file system has no locks"."""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+
+from definitions.errors import UserError
+
+
+def try_lock(descriptor: int, kind: int, file: Path, advice: str) -> bool:
+    """Lock an open file, and return whether that went well; False where somebody else has it.
+
+    Args:
+        descriptor: of the file.
+        kind: `fcntl.LOCK_EX` or `fcntl.LOCK_SH`.
+        file: its path, for the message.
+        advice: what to do where it cannot be locked at all.
+
+    Raises:
+        UserError: the file system has no locks (Lustre mounted without `flock`, some NFS).
+    """
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise UserError(f"the file system of {file.parent} has no locks", f"{file.name}: {error}", advice) from error
+    return True

@@ -1,0 +1,58 @@
+"""A lock that somebody has is told from a file system that has none."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+
+from backends.common.file_lock import try_lock
+from backends.local.leases import LeaseBook
+from benchmarking.experiment import _locked
+from definitions.errors import UserError
+
+NO_LOCKS = [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP]
+
+
+def failing(number: int):
+    def flock(descriptor: object, kind: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return flock
+
+
+def test_a_lock_is_had_once_and_by_many_who_share_it(tmp_path: Path) -> None:
+    file = tmp_path / "lock"
+    first, second = (os.open(file, os.O_RDWR | os.O_CREAT) for _ in range(2))
+    try:
+        assert try_lock(first, fcntl.LOCK_SH, file, "")
+        assert try_lock(second, fcntl.LOCK_SH, file, "")
+        assert not try_lock(first, fcntl.LOCK_EX, file, "")
+    finally:
+        os.close(first)
+        os.close(second)
+
+
+@pytest.mark.parametrize("number", NO_LOCKS)
+def test_leases_without_locks_are_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    monkeypatch.setattr(fcntl, "flock", failing(number))
+    with pytest.raises(UserError, match="has no locks") as caught:
+        LeaseBook(tmp_path / "leases", (0, 1))
+    assert str(tmp_path / "leases") in caught.value.asked
+    assert "OUTRIDER_LEASES" in caught.value.advice
+
+
+@pytest.mark.parametrize("number", NO_LOCKS)
+def test_results_without_locks_are_not_called_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    monkeypatch.setattr(fcntl, "flock", failing(number))
+    with pytest.raises(UserError, match="has no locks") as caught, _locked(tmp_path):
+        pass
+    assert (os.strerror(number) in caught.value.fact, "--results_dir" in caught.value.advice) == (True, True)
+
+
+def test_results_that_another_has_are_in_use(tmp_path: Path) -> None:
+    with _locked(tmp_path), pytest.raises(UserError, match="is in use"), _locked(tmp_path):
+        pass
