@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from backends.checks import Check, CheckStatus, room_checks
+from backends.checks import Check, CheckStatus, capacity_checks
 from backends.events import Event
 from backends.failures import Cause
 from definitions.errors import UserError
@@ -256,7 +256,7 @@ class Backend(abc.ABC):
     def checks(cls, request: CheckRequest) -> list[Check]:
         """Return all checks of a first start, in the order in which they are to be mended; those of `outrider doctor`.
 
-        By default a back-end is made, and asked what room it has for each instance type.
+        By default a back-end is made, and asked how many jobs of each instance type it can run at once.
 
         Raises:
             UserError: the back-end cannot be made.
@@ -264,19 +264,19 @@ class Backend(abc.ABC):
         definition = request.definition
         if definition is None:
             return []
-        rooms: dict[str, int | str] = {}
+        capacities: dict[str, int | str] = {}
         with tempfile.TemporaryDirectory() as scratch:
             backend = cls.create(BackendContext(definition, Path(scratch), 0, request.environ))
             try:
                 for name in request.instance_types:
                     try:
-                        rooms[name] = backend.room(name)
+                        capacities[name] = backend.capacity(name)
                     except UserError as error:
-                        rooms[name] = ": ".join(part for part in (error.asked, error.fact) if part)
+                        capacities[name] = ": ".join(part for part in (error.asked, error.fact) if part)
             finally:
                 backend.close()
         resolves = Check("definition", CheckStatus.OK, f"{definition.name} resolves for this back-end")
-        return [resolves, *room_checks(rooms, definition.n_workers)]
+        return [resolves, *capacity_checks(capacities, definition.n_workers)]
 
     @classmethod
     def permission_document(cls, kind: str, request: CheckRequest) -> PermissionDocument | None:
@@ -328,7 +328,7 @@ class Backend(abc.ABC):
         """Return UTC seconds since the epoch, never going back within one life of the back-end."""
 
     @abc.abstractmethod
-    def room(self, instance_type: str) -> int:
+    def capacity(self, instance_type: str) -> int:
         """Return how many jobs of this type could run at once with nothing else running; 0 where none ever can."""
 
     def idle(self, instance_type: str, instance_count: int) -> int:

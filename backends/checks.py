@@ -39,22 +39,22 @@ def problems(checks: Iterable[Check]) -> list[Check]:
     return [check for check in checks if check.verdict is CheckStatus.FAILED]
 
 
-def room_checks(rooms: Mapping[str, int | str], n_workers: int | None) -> list[Check]:
+def capacity_checks(capacities: Mapping[str, int | str], n_workers: int | None) -> list[Check]:
     """Return a check for each instance type.
 
     Args:
-        rooms: how many jobs of a type fit at once, or why the type cannot be.
+        capacities: how many jobs of a type fit at once, or why the type cannot be.
         n_workers: trials at once, as asked for; None for what fits.
     """
     checks = []
-    for name, room in rooms.items():
+    for name, capacity in capacities.items():
         title = f"instance type {name}"
-        if isinstance(room, str):
-            checks.append(Check(title, CheckStatus.FAILED, room, "give another instance_type"))
-        elif room < 1:
+        if isinstance(capacity, str):
+            checks.append(Check(title, CheckStatus.FAILED, capacity, "give another instance_type"))
+        elif capacity < 1:
             checks.append(Check(title, CheckStatus.FAILED, "there is no room for one", "ask for less, or run it elsewhere"))
-        elif n_workers is not None and room < n_workers:
-            checks.append(Check(title, CheckStatus.WARNING, f"{room} fit at once, {n_workers} are asked for", "the others wait"))
+        elif n_workers is not None and capacity < n_workers:
+            checks.append(Check(title, CheckStatus.WARNING, f"{capacity} fit at once, {n_workers} are asked for", "the others wait"))
         else:
-            checks.append(Check(title, CheckStatus.OK, f"{room} fit{'s' if room == 1 else ''} at once"))
+            checks.append(Check(title, CheckStatus.OK, f"{capacity} fit{'s' if capacity == 1 else ''} at once"))
     return checks

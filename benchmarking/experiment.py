@@ -149,8 +149,8 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
 def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, journal: Journal, prefix: str) -> tuple[Tuner, Ending]:
     definition = spec.definition
     ruled_out, longest_s = _foreseen(spec, backend.region)
-    refuse = refusal(definition, spec.backend, backend.room, ruled_out)
-    check_listed(definition, refusal(definition, spec.backend, backend.room))
+    refuse = refusal(definition, spec.backend, backend.capacity, ruled_out)
+    check_listed(definition, refusal(definition, spec.backend, backend.capacity))
     target = _data_target(definition, backend, surroundings.environ)
     with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed, target=target) as inputs:
         jobs = JobBuilder(
@@ -164,7 +164,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
             longest_s=longest_s,
         )
         check_money(definition, spec.backend, jobs)
-        n_workers = worker_count(definition, spec.backend, backend.room)
+        n_workers = worker_count(definition, spec.backend, backend.capacity)
         tuner = make_tuner(spec, backend, journal, jobs, n_workers, refuse, surroundings)
         surroundings.started(tuner, n_workers)
         ending = tuner.run()

@@ -62,10 +62,10 @@ def _total(worst: Sequence[WorstCase], specs: Sequence[ExperimentSpec], label: s
 
 def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> tuple[list[object], WorstCase, int]:
     definition = spec.definition
-    check_listed(definition, refusal(definition, spec.backend, backend.room))
+    check_listed(definition, refusal(definition, spec.backend, backend.capacity))
     jobs = JobBuilder(definition, spec.backend, "dry-run", region=backend.region, longest_s=forecasts.longest_s)
     types = instance_types(definition, spec.backend)
-    workers = worker_count(definition, spec.backend, backend.room)
+    workers = worker_count(definition, spec.backend, backend.capacity)
     method = build_method(spec.method, definition, spec.seed, spec.method_arguments, region=backend.region)
     dropped: set[str] = set()
 
@@ -75,12 +75,12 @@ def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> t
             dropped.add(configuration_id(trial.configuration))
         return found
 
-    planned = _planned(spec, method, refusal(definition, spec.backend, backend.room, ruled_out))
+    planned = _planned(spec, method, refusal(definition, spec.backend, backend.capacity, ruled_out))
     plan = Plan(definition, spec.backend, jobs, planned, workers, forecasts.upper_s)
     if plan.trials == 0:
         raise UserError(
             f"{spec.title}: no configuration can run",
-            _last_refusal(spec, refusal(definition, spec.backend, backend.room, forecasts.problem)),
+            _last_refusal(spec, refusal(definition, spec.backend, backend.capacity, forecasts.problem)),
         )
     if plan.priced:
         _check_first(spec, plan)

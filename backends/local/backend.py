@@ -123,13 +123,13 @@ class LocalBackend(Backend):
         """Return UTC seconds since the epoch; steps of the wall clock do not change it."""
         return self._clock()
 
-    def room(self, instance_type: str) -> int:
+    def capacity(self, instance_type: str) -> int:
         """Return how many jobs of this type the machine has room for.
 
         Raises:
             UserError: the type is no share of this machine.
         """
-        return self._room(parse_local(instance_type))
+        return self._capacity(parse_local(instance_type))
 
     def submit(self, job: JobSpec) -> None:
         """Start a job, or put it in the queue when its cores are leased.
@@ -241,7 +241,7 @@ class LocalBackend(Backend):
         elif isinstance(event, Closed):
             del self._jobs[event.job]
 
-    def _room(self, share: LocalShare) -> int:
+    def _capacity(self, share: LocalShare) -> int:
         counts = [len(self._cores) // share.cores]
         if share.memory_bytes is not None:
             counts.append(self._memory_bytes // share.memory_bytes)
@@ -252,7 +252,7 @@ class LocalBackend(Backend):
     def _refusal(self, job: JobSpec, share: LocalShare) -> str:
         if job.instance_count != 1:
             return f"instance_count {job.instance_count}: this machine is one instance"
-        if self._room(share) == 0:
+        if self._capacity(share) == 0:
             gpus = f", {len(self._gpu_ids())} GPUs" if share.gpus else ""
             has = f"{len(self._cores)} cores{gpus}, {self._memory_bytes / 2**30:.1f} GiB of memory"
             return f"{job.instance_type} does not fit: this machine has {has}"

@@ -165,7 +165,7 @@ class SageMakerBackend(Backend):
         """Return UTC seconds since the epoch by this machine; the service's stamps are brought to it."""
         return self._clock() + self._ahead_s
 
-    def room(self, instance_type: str) -> int:
+    def capacity(self, instance_type: str) -> int:
         """Return how many jobs of this type the account's quota allows; plenty where the quota cannot be looked up."""
         if not instance_type.startswith("ml."):
             return 0
@@ -194,9 +194,9 @@ class SageMakerBackend(Backend):
             raise ValueError(f"a job of the name {job.name!r} was submitted before")
         self._names.add(job.name)
         now = self.now()
-        instance_type = self._terminator.capacity.choose(job.instance_type, now, lambda name: self.room(name) > 0)
+        instance_type = self._terminator.capacity.choose(job.instance_type, now, lambda name: self.capacity(name) > 0)
         cloud = CloudJob(job, JobLog(metrics=self.options.metrics), instance_type, submitted_at=now)
-        self._submitter.submit(cloud, self.room(job.instance_type))
+        self._submitter.submit(cloud, self.capacity(job.instance_type))
         if job.name in self._table.jobs:
             self._keeper.submitted(job.name, MatchKey(instance_type, job.instance_count))
 

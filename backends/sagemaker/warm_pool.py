@@ -53,10 +53,10 @@ class WarmPoolBackend(SageMakerBackend):
         self._keys |= {adopted.spec.name: MatchKey(adopted.spec.instance_type, adopted.spec.instance_count) for adopted in jobs}
         super().adopt(jobs, last_seen_at)
 
-    def room(self, instance_type: str) -> int:
+    def capacity(self, instance_type: str) -> int:
         """Return how many jobs of this type the account's quota allows; looks the quota for pools up as well."""
         self.pool_quota(instance_type)
-        return super().room(instance_type)
+        return super().capacity(instance_type)
 
     def wait(self, timeout_s: float | None) -> list[Event]:
         """Return what happens next; see `Backend.wait`."""

@@ -162,7 +162,7 @@ class SimulatedBackend(Backend):
     def now(self) -> float:
         return self._now
 
-    def room(self, instance_type: str) -> int:
+    def capacity(self, instance_type: str) -> int:
         return self._slots if self._slots is not None else 1_000_000
 
     def submit(self, job: JobSpec) -> None:

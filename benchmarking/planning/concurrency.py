@@ -12,7 +12,7 @@ from definitions.space import SearchSpace
 _REMOTE = 4
 
 
-def worker_count(definition: BenchmarkDefinition, backend: str, room: Callable[[str], int]) -> int:
+def worker_count(definition: BenchmarkDefinition, backend: str, capacity: Callable[[str], int]) -> int:
     """Return how many trials are in flight at most.
 
     `n_workers` where given, else what fits, but elsewhere than on this machine 4 at most. On this machine no more than fit, and 1 where
@@ -21,14 +21,14 @@ def worker_count(definition: BenchmarkDefinition, backend: str, room: Callable[[
     Args:
         definition: the resolved definition.
         backend: name of the back-end.
-        room: how many jobs of an instance type can run at once.
+        capacity: how many jobs of an instance type can run at once.
     """
     here = backend_description(backend).shares_this_machine
     if here and definition.is_exclusive:
         return 1
     if not here and definition.n_workers is not None:
         return definition.n_workers
-    most = max((room(name) for name in instance_types(definition, backend)), default=1)
+    most = max((capacity(name) for name in instance_types(definition, backend)), default=1)
     return max(1, min(most, definition.n_workers or (most if here else _REMOTE)))
 
 

@@ -15,13 +15,13 @@ from definitions.trial import TrialSpec
 Refuse = Callable[[TrialSpec], str | None]
 
 
-def refusal(definition: BenchmarkDefinition, backend: str, room: Callable[[str], int], ruled_out: Refuse = lambda spec: None) -> Refuse:
+def refusal(definition: BenchmarkDefinition, backend: str, capacity: Callable[[str], int], ruled_out: Refuse = lambda spec: None) -> Refuse:
     """Return the function that says why a trial cannot run, or None where it can.
 
     Args:
         definition: the resolved definition.
         backend: name of the back-end.
-        room: how many jobs of an instance type can run at once; 0 where none can.
+        capacity: how many jobs of an instance type can run at once; 0 where none can.
         ruled_out: says why a forecast rules a trial out, or None.
 
     Raises:
@@ -30,7 +30,7 @@ def refusal(definition: BenchmarkDefinition, backend: str, room: Callable[[str],
     _check_instances(definition, backend)
     described = backend_description(backend)
     rules = definition.rules
-    rooms: dict[str, int] = {}
+    capacities: dict[str, int] = {}
     has_inputs = bool(definition.inputs or definition.datasets)
 
     def refuse(spec: TrialSpec) -> str | None:
@@ -45,9 +45,9 @@ def refusal(definition: BenchmarkDefinition, backend: str, room: Callable[[str],
         found = described.instance_problem(instance_type)
         if found is not None:
             return found
-        if instance_type not in rooms:
-            rooms[instance_type] = room(instance_type)
-        return ruled_out(spec) if rooms[instance_type] else f"instance type {instance_type} does not fit here"
+        if instance_type not in capacities:
+            capacities[instance_type] = capacity(instance_type)
+        return ruled_out(spec) if capacities[instance_type] else f"instance type {instance_type} does not fit here"
 
     return refuse
 

@@ -273,13 +273,13 @@ class BackendContract:
         assert times == sorted(times)
 
     def test_room_is_there_for_the_jobs_own_type(self, backend: Backend) -> None:
-        assert backend.room(self.job("reports3", "one").instance_type) >= 1
+        assert backend.capacity(self.job("reports3", "one").instance_type) >= 1
 
     def test_a_job_that_can_never_fit_is_rejected_for_good(self, backend: Backend) -> None:
         job = self.wide(self.job("reports3", "one"))
         if job is None:
             pytest.skip("every job fits")
-        assert backend.room(job.instance_type) == 0
+        assert backend.capacity(job.instance_type) == 0
         (event,) = self.run(backend, job)
         assert isinstance(event, Rejected)
         assert event.retry_at is None

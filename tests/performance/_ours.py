@@ -73,7 +73,7 @@ def simulated_tuner(folder: Path, journal: SqliteJournal, trials: int, reports: 
     definition = spec.definition
     backend = (CommittingBackend if commits else SimulatedBackend)(MadeUpTable(reports), seed=spec.seed)
     jobs = JobBuilder(definition, spec.backend, spec.job_prefix(""), seed=spec.seed)
-    refuse = refusal(definition, spec.backend, backend.room)
+    refuse = refusal(definition, spec.backend, backend.capacity)
     return make_tuner(spec, backend, journal, jobs, 4, refuse, Surroundings({}, folder))
 
 

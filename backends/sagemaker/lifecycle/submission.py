@@ -35,10 +35,10 @@ class JobSubmitter:
         self._limits = ConcurrencyLimits()
         self._unstaged: list[CloudJob] | None = None
 
-    def submit(self, cloud: CloudJob, room: int) -> None:
-        """Create a job, or reject it at once where the service would: `room` is how many the quota allows."""
+    def submit(self, cloud: CloudJob, capacity: int) -> None:
+        """Create a job, or reject it at once where the service would: `capacity` is how many the quota allows."""
         table, name = self._table, cloud.instance_type
-        if room == 0:
+        if capacity == 0:
             table.reject(cloud, Cause.BAD_REQUEST, f"the quota for {cloud.spec.instance_type} allows no job", Scope.INSTANCE_TYPE)
             return
         closed = self._limits.blocked_until(name, table.in_flight(name), table.now())

@@ -218,13 +218,13 @@ def test_gpus_are_counted_by_the_drivers_tool(tmp_path: Path, monkeypatch: pytes
 
 
 def test_room_counts_cores_gpus_and_memory(bench: LocalBench) -> None:
-    assert bench.backend.room("local.1cpu") == CORES
-    assert bench.backend.room(ALL) == 1
-    assert bench.backend.room("local.1cpu.2gpu") == 1
-    assert bench.backend.room("local.1cpu.3gpu") == 0
-    assert bench.backend.room("local.1cpu.999999gib") == 0
+    assert bench.backend.capacity("local.1cpu") == CORES
+    assert bench.backend.capacity(ALL) == 1
+    assert bench.backend.capacity("local.1cpu.2gpu") == 1
+    assert bench.backend.capacity("local.1cpu.3gpu") == 0
+    assert bench.backend.capacity("local.1cpu.999999gib") == 0
     with pytest.raises(UserError, match="local"):
-        bench.backend.room("ml.g5.xlarge")
+        bench.backend.capacity("ml.g5.xlarge")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from tests.benchmarking.experiments import definition
 TWO_TYPES = {"instance_type": {"choice": ["local.1cpu", "local.4cpu"]}}
 
 
-def room(instance_type):
+def capacity(instance_type):
     return {"local.1cpu": 8, "local.4cpu": 2, "ml.m5.large": 20, "ml.g5.xlarge": 3}.get(instance_type, 0)
 
 
@@ -29,7 +29,7 @@ def room(instance_type):
     ],
 )
 def test_workers(changes, backend, workers):
-    assert worker_count(definition(**changes), backend, room) == workers
+    assert worker_count(definition(**changes), backend, capacity) == workers
 
 
 def test_every_instance_type_once():

@@ -8,16 +8,16 @@ from tests.benchmarking.experiments import definition
 FILES = {"type": "images", "format": "jpg", "samples": 8}
 
 
-def room(instance_type):
+def capacity(instance_type):
     return {"local.1cpu": 4, "local.2cpu": 2}.get(instance_type, 0)
 
 
 def test_what_can_run_is_not_refused():
-    assert refusal(definition(), "local", room)(TrialSpec({"x": 3})) is None
+    assert refusal(definition(), "local", capacity)(TrialSpec({"x": 3})) is None
 
 
 def test_rules_are_quoted():
-    refuse = refusal(definition(valid=("x > 2", "x < 90")), "local", room)
+    refuse = refusal(definition(valid=("x > 2", "x < 90")), "local", capacity)
     assert [refuse(TrialSpec({"x": x})) for x in (2, 3, 90)] == ["ruled out by valid: x > 2", None, "ruled out by valid: x < 90"]
 
 
@@ -26,7 +26,7 @@ def test_instances_that_do_not_fit_are_asked_for_once():
 
     def counting(instance_type):
         asked.append(instance_type)
-        return room(instance_type)
+        return capacity(instance_type)
 
     benchmark = definition(space={"instance_type": {"choice": ["local.2cpu", "local.64cpu"]}})
     refuse = refusal(benchmark, "local", counting)
@@ -38,7 +38,7 @@ def test_instances_that_do_not_fit_are_asked_for_once():
 
 def test_data_that_cannot_be_read_so():
     benchmark = definition(space={"dataset": {"choice": ["d"]}, "ingestion": {"choice": ["local", "pipe"]}}, datasets={"d": FILES})
-    refuse = refusal(benchmark, "local", room)
+    refuse = refusal(benchmark, "local", capacity)
     assert refuse(TrialSpec({"dataset": "d", "ingestion": "local"})) is None
     assert refuse(TrialSpec({"dataset": "d", "ingestion": "pipe"})).startswith(
         "inputs.train: ingestion 'pipe' does not exist on back-end 'local'"
@@ -48,7 +48,7 @@ def test_data_that_cannot_be_read_so():
 def test_a_listed_trial_that_cannot_run_is_an_error_that_names_it():
     benchmark = definition(space={}, trials=({"x": 1}, {"x": 5}, {"x": 2}), valid=("x < 2",))
     with pytest.raises(UserError) as error:
-        check_listed(benchmark, refusal(benchmark, "local", room))
+        check_listed(benchmark, refusal(benchmark, "local", capacity))
     assert str(error.value).splitlines() == [
         "benchmark fake: 2 of its trials cannot run",
         "  trials.1: ruled out by valid: x < 2",
@@ -59,7 +59,7 @@ def test_a_listed_trial_that_cannot_run_is_an_error_that_names_it():
 
 def test_lists_and_spaces_that_can_run_pass():
     for benchmark in (definition(space={}, trials=({"x": 1},), valid=("x < 2",)), definition(valid=("x < 2",))):
-        check_listed(benchmark, refusal(benchmark, "local", room))
+        check_listed(benchmark, refusal(benchmark, "local", capacity))
 
 
 def test_shares_of_this_machine_are_refused_on_sagemaker_one_by_one():
@@ -84,5 +84,5 @@ def test_a_benchmark_that_cannot_run_on_sagemaker_at_all_is_refused_at_once(chan
 
 def test_training_instances_are_refused_here():
     benchmark = definition(arguments={"instance_type": "ml.m5.large"})
-    refuse = refusal(benchmark, "simulated", room)
+    refuse = refusal(benchmark, "simulated", capacity)
     assert refuse(TrialSpec({"x": 1})) == "instance type ml.m5.large does not fit here"

@@ -92,7 +92,7 @@ class OtherBackend(Backend):
         """Return UTC seconds since the epoch."""
         return self._now()
 
-    def room(self, instance_type: str) -> int:
+    def capacity(self, instance_type: str) -> int:
         """Return how many jobs of a type fit at once."""
         return self._cores // cores_of(instance_type)
 
@@ -102,7 +102,7 @@ class OtherBackend(Backend):
             raise ValueError(f"job {job.name!r} was submitted before")
         self._names.add(job.name)
         try:
-            fits = self.room(job.instance_type) > 0
+            fits = self.capacity(job.instance_type) > 0
         except UserError as error:
             self._events.append(Rejected(job.name, self.now(), Cause.BAD_REQUEST, str(error)))
             return
