@@ -60,7 +60,8 @@ def test_all_fail_with_one_import_error(tmp_path, monkeypatch):
         run = lab.run(lab.definition(trials, n_workers=3, budget={"max_failures": 100, "max_run": 240}))
         assert run.result.ending.exit_code == 3
         assert "No module named 'a_module_that_nobody_has'" in run.result.ending.message
-        assert len(lab.jobs()) <= 6
+        # A slot is free when a job ends, its cause is known when its log is settled: up to three rounds of three have begun by then.
+        assert len(lab.jobs()) <= 9
         assert "ModuleNotFoundError" in run.result.state.trials[0].message
 
 
