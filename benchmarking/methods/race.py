@@ -48,7 +48,7 @@ class Race(Method):
         self._context = context
         fidelity = per_job("RACE", context.fidelity)
         given = context.arguments
-        ladder = tuple(given.get("ladder") or fidelity.ladder)
+        ladder = tuple(given["ladder"] or fidelity.ladder)
         check_ladder(ladder, fidelity.full)
         self._full, self._family = fidelity.full, fidelity.family or ""
         self._stretch = make_stretch(context, ladder, fidelity.full)
@@ -60,15 +60,15 @@ class Race(Method):
         self._settings = RaceSettings(
             ladder=tuple(level / self._full for level in ladder),
             objectives=objectives,
-            confidence=given.get("confidence", 0.9),
-            tolerance=given.get("tolerance", 0.05),
-            repeats=given.get("repeats", 3),
-            most_usd=given.get("budget_usd"),
-            full_runs=given.get("full_runs", 4.0),
-            width=given.get("width"),
+            confidence=given["confidence"],
+            tolerance=given["tolerance"],
+            repeats=given["repeats"],
+            most_usd=given["budget_usd"],
+            full_runs=given["full_runs"],
+            width=given["width"],
             billing=Billing(context.region),
         )
-        self._run_winner = given.get("run_winner", False)
+        self._run_winner = given["run_winner"]
         self._candidates: dict[str, dict[str, object]] | None = None
         self._canaries: dict[str, list[Canary]] = {}
         self._dropped: list[str] = []

@@ -2,7 +2,6 @@ import logging
 
 import pytest
 
-from benchmarking.controller import method_adapter as adapter_module
 from benchmarking.controller.aggregation import Tell
 from benchmarking.controller.method import Decision, Method, Suggestion
 from benchmarking.controller.method_adapter import Answer, MethodAdapter
@@ -51,16 +50,19 @@ def test_refused_suggestions_are_skipped_counted_and_explained():
     assert method.calls == [("add", 0, {"x": 4})]
 
 
-def test_an_open_ended_method_that_suggests_nothing_valid_is_given_up(monkeypatch):
-    monkeypatch.setattr(adapter_module, "MAX_SKIPPED", 50)
+def test_an_open_ended_method_that_suggests_nothing_valid_is_given_up():
     adapter = MethodAdapter(Scripted((Suggestion({"x": 1}) for _ in iter(int, 1)), finite=False), odd)
-    assert adapter.ask(0) == Answer(None, 50, "x = 1 is odd")
+    assert adapter.ask(0) == Answer(None, 10_000, "x = 1 is odd")
 
 
-def test_a_list_is_read_to_its_end_however_much_is_refused(monkeypatch):
-    monkeypatch.setattr(adapter_module, "MAX_SKIPPED", 50)
-    adapter = MethodAdapter(Scripted(xs(*[1] * 200, 2)), odd)
-    assert adapter.ask(0) == Answer(Suggestion({"x": 2}), 200, "x = 1 is odd")
+def test_an_open_ended_method_may_be_refused_once_less_than_that():
+    adapter = MethodAdapter(Scripted(xs(*[1] * 9_999, 2), finite=False), odd)
+    assert adapter.ask(0) == Answer(Suggestion({"x": 2}), 9_999, "x = 1 is odd")
+
+
+def test_a_list_is_read_to_its_end_however_much_is_refused():
+    adapter = MethodAdapter(Scripted(xs(*[1] * 20_000, 2)), odd)
+    assert adapter.ask(0) == Answer(Suggestion({"x": 2}), 20_000, "x = 1 is odd")
 
 
 def test_a_resumed_evaluation_is_no_new_one_and_is_not_refused():

@@ -337,6 +337,35 @@ def test_pausing_on_a_back_end_without_checkpoints_is_told_before_the_start(meth
     experiment(benchmark(), MemoryJournal(), "ASHA", backend=Forgetful(Curves()))
 
 
+@pytest.mark.parametrize(("type", "while_running"), [("stopping", True), ("promotion", False)])
+def test_an_exhausted_space_waits_for_what_may_yet_make_room_for_a_paused_one(type, while_running):
+    method = build_method("ASHA", benchmark(space={"lr": 0.01, "width": {"choice": [10, 20]}, "act": "relu"}), 0, {"type": type})
+    for number in range(2):
+        assert method.ready()
+        method.on_trial_add(Evaluation(number, method.suggest().configuration))
+    assert method.ready() is while_running
+    method.on_trial_complete(Evaluation(0, {}), {"loss": 1.0, "epoch": 9})
+    assert method.ready() is while_running
+    method.on_trial_complete(Evaluation(1, {}), {"loss": 1.0, "epoch": 9})
+    assert method.ready()
+    assert method.suggest() is None
+
+
+def test_the_highest_rung_is_promoted_first_and_the_lower_bracket_of_two():
+    method = asha("ASHA", type="promotion", rungs=[1, 3, 9], brackets=2, reduction_factor=2)
+    at = {}
+    for number in range(60):
+        method.on_trial_add(Evaluation(number, {"number": number}))
+        at.setdefault(method._places[number].bracket, []).append(number)
+    # Two at a rung make room for the better one, which comes first and is paused as one alone has no half.
+    for bracket, first, epoch in ((0, 0, 1), (1, 0, 3), (0, 2, 3)):
+        for loss, number in enumerate(at[bracket][first : first + 2]):
+            assert method.on_trial_result(Evaluation(number, {}), {"loss": float(loss), "epoch": epoch}) is Decision.PAUSE
+    found = [method.resume_only().resume for _ in range(3)]
+    assert found == [at[0][2], at[1][0], at[0][0]]
+    assert method.resume_only() is None
+
+
 def test_classes_carry_their_names():
     assert (SuccessiveHalving.title, MultiObjectiveHalving.title) == ("ASHA", "MOASHA")
     assert context().fidelity.full == 9

@@ -75,6 +75,62 @@ def test_median_stopping_begins_at_its_grace_period():
         assert method.on_trial_result(Evaluation(2, {}), {"loss": 9.0, "epoch": level}) is expected
 
 
+@pytest.mark.parametrize(("running_average", "decision"), [(True, Decision.CONTINUE), (False, Decision.STOP)])
+def test_median_stopping_compares_a_mean_or_the_value_itself(running_average, decision):
+    """The last one's level 1 was never told: its mean 5 is that of one report, and less than 6 and 5.5."""
+    method = build_method("MSR", benchmark(), 0, {"grace_population": 3, "running_average": running_average})
+    for number, losses in enumerate(({1: 10.0, 2: 2.0}, {1: 8.0, 2: 3.0})):
+        for level, loss in losses.items():
+            assert method.on_trial_result(Evaluation(number, {}), {"loss": loss, "epoch": level}) is Decision.CONTINUE
+    assert method.on_trial_result(Evaluation(2, {}), {"loss": 5.0, "epoch": 2}) is decision
+
+
+def test_median_stopping_lets_what_is_at_the_full_level_finish():
+    method = build_method("MSR", benchmark(), 0, {"grace_population": 1})
+    for loss in (1.0, 2.0, 3.0):
+        assert method.on_trial_result(Evaluation(int(loss), {}), {"loss": loss, "epoch": 9}) is Decision.CONTINUE
+    assert method.on_trial_result(Evaluation(4, {}), {"loss": 1.0, "epoch": 8}) is Decision.CONTINUE
+    assert method.on_trial_result(Evaluation(5, {}), {"loss": 2.0, "epoch": 8}) is Decision.CONTINUE  # 1 of 2 is less: the median
+    assert method.on_trial_result(Evaluation(6, {}), {"loss": 3.0, "epoch": 8}) is Decision.STOP
+
+
+def copies(resample_probability, seeds=40):
+    """Return the changed copies of one known leader, each made with a seed of its own."""
+    found = []
+    for seed in range(seeds):
+        arguments = {"perturbation_interval": 2, "population_size": 2, "resample_probability": resample_probability}
+        points = ({"lr": 0.01, "width": 40, "act": "relu"},)
+        method = build_method("PBT", benchmark(points_to_evaluate=points), seed, arguments)
+        leader, laggard = (Evaluation(number, method.suggest().configuration) for number in range(2))
+        for member, loss in ((leader, 1.0), (laggard, 2.0)):
+            method.on_trial_add(member)
+            decision = method.on_trial_result(member, {"loss": loss, "epoch": 2})
+        assert decision is Decision.STOP
+        suggestion = method.suggest()
+        assert suggestion.checkpoint_from == 0
+        found.append(suggestion.configuration)
+    return found
+
+
+def test_a_copy_is_four_fifths_or_six_fifths_of_the_leader():
+    found = copies(0)
+    assert {round(one["lr"], 9) for one in found} == {0.008, 0.012}
+    assert {one["width"] for one in found} == {32, 48}
+    assert {one["act"] for one in found} == {"relu"}  # in no order, so that there is no step
+
+
+def test_a_copy_may_be_drawn_anew_throughout():
+    found = copies(1)
+    assert len({one["lr"] for one in found}) == 40
+    assert min(one["lr"] for one in found) < 1e-3 < 1e-1 < max(one["lr"] for one in found)
+    assert {one["act"] for one in found} == {"relu", "tanh", "gelu"}
+
+
+def test_one_dimension_in_four_is_drawn_anew_by_default():
+    drawn = sum(round(one["lr"], 9) not in (0.008, 0.012) for one in copies(0.25, 200))
+    assert 25 < drawn < 75
+
+
 def test_what_has_finished_is_not_copied():
     method = build_method("PBT", benchmark(), 0, {"perturbation_interval": 2, "population_size": 2})
     leader, laggard = Evaluation(0, method.suggest().configuration), Evaluation(1, method.suggest().configuration)
