@@ -145,6 +145,10 @@ class Proposals:
     def _is_new(self, configuration: Mapping[str, Any]) -> bool:
         return configuration_id(configuration) not in self._known
 
+    def _may_run(self, configuration: Mapping[str, Any]) -> bool:
+        """Return whether a configuration is new, and neither a rule nor anybody else speaks against it."""
+        return self._is_new(configuration) and allowed(configuration, self._rules) and self.refuse(configuration) is None
+
     def _draw(self) -> None:
         """Look one random draw ahead, passing over the user's points."""
         self._next_draw = next((drawn for drawn in self._draws if not self._points or self._is_new(drawn)), None)
@@ -153,9 +157,9 @@ class Proposals:
         source = random.Random(f"fallback-{self._seed}-{number}")
         for _ in range(_TRIES):
             configuration = self._space.sample(source)
-            if self._is_new(configuration) and allowed(configuration, self._rules) and self.refuse(configuration) is None:
+            if self._may_run(configuration):
                 return configuration
         if self._space.size is None or self._space.size > _LISTABLE:
             return None
-        rest = [point for point in self._space.grid(0) if self._is_new(point) and self.refuse(point) is None]
+        rest = [point for point in self._space.grid(0) if self._may_run(point)]
         return source.choice(rest) if rest else None

@@ -199,3 +199,13 @@ def test_a_job_that_was_stopped_while_it_waited_holds_no_place_afterwards() -> N
     (started,) = of_job(events, "j4", Started)
     # There is one place, so the second one waits for the end of the first.
     assert started.at >= closed(events, "j3").ended_at
+
+
+def test_a_job_that_was_stopped_in_the_queue_leaves_no_checkpoint(tmp_path: Path) -> None:
+    backend = SimulatedBackend(_Kinds(), slots=1, checkpoints=tmp_path)
+    for name in ("job-1", "job-2"):
+        backend.submit(job(name, configuration={"kind": "reports3"}, checkpoint=name))
+    backend.stop("job-2", Cause.BUDGET)
+    events = collect(backend, all_closed("job-1", "job-2"))
+    assert closed(events, "job-2").outcome is Outcome.STOPPED
+    assert not backend.checkpoints.exists("job-2")

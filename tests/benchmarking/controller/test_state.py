@@ -176,6 +176,19 @@ def test_a_paused_evaluation_waits_again_when_it_is_resumed():
     assert not script.state.queue
 
 
+def test_an_evaluation_that_is_resumed_before_its_job_has_ended_goes_on_once_it_has():
+    script = Script(level_name="epoch", full_level=9)
+    script.suggest(0)
+    script.start(0)
+    script.report("j0-1", loss=0.5, epoch=1)
+    script.record("tell", {"decision": "PAUSE"})
+    script.record("stop", {"job": "j0-1", "reason": "paused_by_method"})
+    script.record("suggest", {"evaluation": 0, "resume": True, "configuration": {"x": 0}, "block_of": 1}, 2.0)
+    assert script.state.waiting == []
+    script.close("j0-1", Outcome.STOPPED, Cause.PAUSED, status="paused")
+    assert script.state.waiting == [(3.0, 0)]
+
+
 def test_interrupted_trials_are_kept_for_a_resume():
     script = Script()
     script.suggest(0)

@@ -10,6 +10,7 @@ from backends.events import Closed, Reported, Scope
 from backends.failures import Cause, Outcome
 from backends.simulated.backend import SimulatedBackend
 from benchmarking.controller.ending import Reason
+from benchmarking.controller.method import Method, Suggestion
 from benchmarking.controller.retry_policy import TrialStatus
 from definitions.schema import Budget
 from tests.benchmarking.experiments import FakeTable, MemoryJournal, Rejecting, definition, statuses, tuner
@@ -110,3 +111,59 @@ def test_a_list_of_which_nothing_succeeded_is_no_success(fails, reason, code):
     run = tuner(benchmark, MemoryJournal(), table=FakeTable(fails=causes), n_workers=4, method="LISTED")
     ending = run.run()
     assert (ending.reason, ending.exit_code) == (reason, code)
+    # The last failure is the one that is told; trial 2 takes longest.
+    said = run.state.failures[-1][1]
+    assert said
+    assert len({message for _, message in run.state.failures}) == len(fails)
+    assert ending.message.endswith(said) is (reason is Reason.NONE_SUCCEEDED)
+
+
+def test_a_second_attempt_is_the_same_measurement():
+    """The method counts from 5; what is recorded of a trial is its place among the evaluation's own measurements."""
+
+    class Counting(Method):
+        finite = True
+
+        def __init__(self):
+            self.left = [Suggestion({"x": 1}, 0.1, 5)]
+
+        def suggest(self):
+            return self.left.pop() if self.left else None
+
+    journal = MemoryJournal()
+    backend = Rejecting([Cause.THROTTLED] * 2, Scope.JOB)
+    run = tuner(definition(repeats=2), journal, backend=backend, make_method=Counting, n_workers=1)
+    run.run()
+    starts = [(body["trial"], body["repeat"], body["attempt"]) for body in (r.body for r in journal.records() if r.kind == "start")]
+    assert [(trial, repeat) for trial, repeat, _ in starts if trial == 0] == [(0, 0)] * sum(trial == 0 for trial, _, _ in starts)
+    assert {(trial, repeat) for trial, repeat, _ in starts} == {(0, 0), (1, 1)}
+    assert max(attempt for _, _, attempt in starts) > 1
+    assert [trial.repeat for trial in run.state.trials.values()] == [5, 6]
+
+
+def test_while_nothing_runs_a_methods_worker_is_waited_for_a_minute_at_most():
+    class Thinking(Method):
+        """Has its one suggestion when the loop has waited for it."""
+
+        is_computing, left = True, 1
+
+        def ready(self):
+            return not self.is_computing
+
+        def suggest(self):
+            self.left -= 1
+            return Suggestion({"x": 1}) if self.left >= 0 else None
+
+    method, waits = Thinking(), []
+
+    class Waiting(SimulatedBackend):
+        def wait(self, timeout_s):
+            waits.append(timeout_s)
+            method.is_computing = method.is_computing and timeout_s == 0.0
+            return super().wait(timeout_s)
+
+    run = tuner(definition(), MemoryJournal(), backend=Waiting(FakeTable()), make_method=lambda: method)
+    assert run.run().reason is Reason.EXHAUSTED
+    assert next(seconds for seconds in waits if seconds) == 60.0
+    assert statuses(run) == {"completed": 1}
+    assert run.state.trials[0].started_at == 60.0

@@ -93,6 +93,12 @@ def test_without_a_proposal_something_is_drawn_that_is_new_and_may_run(monkeypat
         found.append(made.next())
         made.added(number, found[-1])
     assert sorted(one["n"] for one in found) == [3, 5]
+    assert not made.exhausted
+    assert made.next() is None
+    assert made.exhausted
+    made.refuse = lambda configuration: None  # what was refused may run now
+    assert made.next()["n"] in (4, 6)
+    assert not made.exhausted
 
 
 def test_skipped_proposals_are_not_made_again(monkeypatch):

@@ -1,9 +1,11 @@
 import json
+from pathlib import Path
 
 import pytest
 
 from backends.emulator import Emulator, Settings
 from benchmarking.datasets import S3Target
+from benchmarking.datasets.preparation import Prepared
 from benchmarking.planning.inputs import ChannelChoice, Inputs, channel_choices, input_problem, possible_choices
 from definitions.errors import UserError
 from definitions.schema import InputChannel
@@ -105,6 +107,63 @@ def test_prepared_channels_point_at_the_data(tmp_path):
         assert channel.uri.startswith(str(tmp_path))
         assert (inputs.environment, inputs.notes) == ({}, [])
     assert len([path for path in tmp_path.iterdir() if path.name.startswith("images-")]) == 1  # what nobody asks for is not made
+
+
+PER_JOB = {"kind": "per_job", "argument": "fraction", "ladder": [0.1], "full": 0.5}
+EPOCHS = {"kind": "progressive", "argument": "epochs", "reported_as": "epoch", "full": 10}
+
+
+def own_folder(tmp_path):
+    """Return a data set of 20 files of ten bytes."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    for number in range(20):
+        (folder / f"{number:02}.jpg").write_bytes(b"0123456789")
+    return {"own": {"type": "path", "path": str(folder)}}
+
+
+@pytest.mark.parametrize(
+    ("fidelity", "sampled", "level", "files", "name"),
+    [
+        (PER_JOB, True, 0.1, 4, "0.2-s3-r2"),
+        (PER_JOB, True, 0.45, 18, "0.9-s3-r2"),
+        (PER_JOB, True, 0.5, 20, None),
+        (PER_JOB, True, None, 20, None),
+        (PER_JOB, None, 0.1, 20, None),
+        (EPOCHS, True, 1.0, 20, None),
+    ],
+)
+def test_a_canary_reads_its_share_of_the_full_level(tmp_path, fidelity, sampled, level, files, name):
+    made = benchmark(datasets=own_folder(tmp_path), inputs={"train": InputChannel(sampled=sampled)}, fidelity=fidelity)
+    with Inputs(made, "local", tmp_path / "cache", seed=3) as inputs:
+        folder = Path(inputs.channels(TrialSpec({"x": 1}, level, 2))[0].uri)
+    assert len(list(folder.iterdir())) == files
+    assert folder.parent.name.rpartition("-")[0] == name if name else folder == tmp_path / "own"
+
+
+def test_in_s3_a_canary_gets_a_manifest_and_a_full_job_the_prefix(tmp_path, monkeypatch):
+    objects = [(f"{number:02}", 10) for number in range(20)]
+    monkeypatch.setattr("benchmarking.datasets.prepare", lambda name, *_, **__: Prepared(name, "files", None, "s3://theirs/d/", 20, 200))
+    monkeypatch.setattr("benchmarking.planning.manifests.list_objects", lambda uri, target: objects)
+    monkeypatch.setattr("benchmarking.planning.manifests.put_object", lambda key, body, target: f"s3://{target.bucket}/{key}")
+    made = benchmark(datasets={"d": REMOTE}, inputs={"train": InputChannel(sampled=True)}, fidelity=PER_JOB)
+    with Inputs(made, "sagemaker", tmp_path, target=S3Target("bucket"), seed=3) as inputs:
+        canary, full = (inputs.channels(TrialSpec({"x": 1}, level, 1))[0].uri for level in (0.1, 0.5))
+    assert canary.startswith("s3://bucket/samples/0.2-s3-r1-")
+    assert full == "s3://theirs/d/"
+
+
+@pytest.mark.parametrize(("sampled", "refused"), [(True, True), (False, False), (None, False)])
+def test_only_what_is_put_into_place_can_be_sampled(tmp_path, sampled, refused):
+    made = benchmark(datasets=own_folder(tmp_path), inputs={"train": InputChannel(sampled=sampled, ingestion="s3_map")}, fidelity=PER_JOB)
+    inputs = Inputs(made, "local", tmp_path / "cache")
+    choices = [ChannelChoice("train", "own", "s3_map"), ChannelChoice("other", "own", "s3_map")]
+    if not refused:
+        inputs._check_sampled(choices)
+        return
+    with pytest.raises(UserError, match=r"inputs\.train: sampled, with ingestion s3_map[\s\S]*use ingestion local;"):
+        inputs._check_sampled(choices)
+    inputs._check_sampled([ChannelChoice("train", "own", "local")])
 
 
 def test_simulated_runs_prepare_nothing(tmp_path):

@@ -98,6 +98,14 @@ def test_half_an_hour_after_a_shortage_a_type_is_asked_for_again():
     assert history.choose(M5, 2000.0) == C5
 
 
+def test_half_an_hour_after_a_shortage_a_type_is_fallen_back_to_again():
+    history = CapacityHistory([C5, G5])
+    history.record_shortage(C5, 100.0)
+    history.record_shortage(M5, 1000.0)
+    assert history.choose(M5, 1899.9) == G5
+    assert history.choose(M5, 1900.0) == C5
+
+
 def test_a_type_that_is_excluded_is_not_fallen_back_to_and_all_others_are():
     history = CapacityHistory([C5, G5])
     history.exclude(C5)
