@@ -22,6 +22,9 @@ NOOP = Path(__file__).with_name("noop_trial.py")
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
+# Where this is set every process compiles all that it imports anew, which is what would be measured; nobody's own machine does that.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 @dataclass(frozen=True)
 class Cost:
