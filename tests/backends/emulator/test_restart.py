@@ -106,6 +106,9 @@ def test_killed_and_started_again(tmp_path, monkeypatch, folders):
         until(lambda: sagemaker.describe_training_job(TrainingJobName="done-1")["TrainingJobStatus"] == "Completed")
         until(lambda: sagemaker.describe_training_job(TrainingJobName=unique)["SecondaryStatus"] == "Training")
         until(lambda: len(processes_saying(unique)) >= 3)
+        # A line is on its way from the process to the logs for a moment, and would be lost with the emulator.
+        logs = client("logs")
+        until(lambda: len(logs.filter_log_events(logGroupName="/aws/sagemaker/TrainingJobs")["events"]) == 2)
         with pytest.raises(UserError, match="it is in use"), Emulator(folder):
             pass
         process.send_signal(signal.SIGKILL)
