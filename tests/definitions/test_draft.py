@@ -25,6 +25,13 @@ def test_mappings_that_were_there_keep_their_place():
     assert (draft.origin(("budget", "max_run")), draft.origin(("budget", "max_cost"))) == ("file", "--set")
 
 
+def test_parts_of_what_was_replaced_have_no_place_of_their_own_any_more():
+    draft = Draft({"space": {"x": {"uniform": [0, 1]}}}, layer("file"))
+    draft.put(("space", "x"), 3, layer("--set"))
+    assert draft.place(("space", "x", "uniform")).text == "--set:space.x"
+    assert draft.place(("space",)).text == "file:space"
+
+
 def test_what_is_laid_over_is_not_what_is_changed_later():
     given = {"trials": [{"x": 1}]}
     draft = Draft({}, layer("file"))

@@ -75,14 +75,14 @@ def test_median_stopping_begins_at_its_grace_period():
         assert method.on_trial_result(Evaluation(2, {}), {"loss": 9.0, "epoch": level}) is expected
 
 
-@pytest.mark.parametrize(("running_average", "decision"), [(True, Decision.CONTINUE), (False, Decision.STOP)])
+@pytest.mark.parametrize(("running_average", "decision"), [(True, Decision.STOP), (False, Decision.CONTINUE)])
 def test_median_stopping_compares_a_mean_or_the_value_itself(running_average, decision):
-    """The last one's level 1 was never told: its mean 5 is that of one report, and less than 6 and 5.5."""
+    """The last one's level 1 was never told: its mean 7 is that of one report, and more than 5 and 6; 7 is less than 9 and 10."""
     method = build_method("MSR", benchmark(), 0, {"grace_population": 3, "running_average": running_average})
-    for number, losses in enumerate(({1: 10.0, 2: 2.0}, {1: 8.0, 2: 3.0})):
+    for number, losses in enumerate(({1: 1.0, 2: 9.0}, {1: 2.0, 2: 10.0})):
         for level, loss in losses.items():
             assert method.on_trial_result(Evaluation(number, {}), {"loss": loss, "epoch": level}) is Decision.CONTINUE
-    assert method.on_trial_result(Evaluation(2, {}), {"loss": 5.0, "epoch": 2}) is decision
+    assert method.on_trial_result(Evaluation(2, {}), {"loss": 7.0, "epoch": 2}) is decision
 
 
 def test_median_stopping_lets_what_is_at_the_full_level_finish():
