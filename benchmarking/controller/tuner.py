@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from backends.base import Backend, JobSpec
-from backends.events import Closed, Event, Retained
+from backends.events import Accepted, Closed, Event, Reported, Retained, Started
 from backends.failures import Cause
 from benchmarking.controller.budget import Limit, affordable, cost_usd, may_add, reached
 from benchmarking.controller.ending import Ending, Reason, ending, limit_reason, nothing_left
@@ -24,20 +24,18 @@ from benchmarking.controller.replay import downtime_s, replay
 from benchmarking.controller.retry_policy import common_cause
 from benchmarking.controller.settlement import settlement
 from benchmarking.controller.state import ExperimentState
+from benchmarking.controller.wait_limits import TICK_S, timeout_s
 from definitions.errors import EXIT_BUDGET
 from definitions.schema import Budget
 
 _VIRTUAL_BATCH = 512
 """Records per commit on a virtual clock, where the same run can be had again for nothing."""
 
-_COMPUTING_S = 60.0
-"""Longest wait for a method's worker while nothing runs; its answer ends it early."""
-
 _RELEASE_S = 60.0
 """Longest wait at the end for what warm instances cost."""
 
-_TICK_S = 1e-6
-"""Times closer than this are equal: the resolution of a float that holds seconds since the epoch is 2.4e-7."""
+_OF_A_RUNNING_JOB = frozenset({Accepted, Started, Reported})
+"""Events that free no worker and end nothing."""
 
 
 class Tuner:
@@ -120,7 +118,7 @@ class Tuner:
                 continue
             if not self.state.jobs:
                 why = stopping or nothing_left(
-                    self.state, self._budget, self._backend.now() + _TICK_S, is_computing=self._adapter.is_computing
+                    self.state, self._budget, self._backend.now() + TICK_S, is_computing=self._adapter.is_computing
                 )
                 if why is not None and not self._is_releasing():
                     return self._end(*why)
@@ -181,7 +179,7 @@ class Tuner:
         return limit_reason(limit), state.failures[-1][1] if limit is Limit.FAILURES else ""
 
     def _is_closed_to(self, instance_type: str) -> bool:
-        return self.state.closed_until_at(instance_type) > self._backend.now() + _TICK_S
+        return self.state.closed_until_at(instance_type) > self._backend.now() + TICK_S
 
     def _step(self, stopping: tuple[Reason, str] | None) -> bool:
         """Take the next step that the state calls for; return whether there was one."""
@@ -207,14 +205,9 @@ class Tuner:
         ran_on = event.instance_type if isinstance(event, Closed) else None
         usd_per_hour, count = self._jobs.price({**trial.configuration, "instance_type": ran_on} if ran_on else trial.configuration)
         body = settlement(
-            trial,
-            job,
-            event,
-            reported_objectives=self.state.reported_objectives,
-            usd_per_hour=usd_per_hour,
-            instance_count=count,
-            now=self._backend.now(),
-        )
+            trial, job, event, reported_objectives=self.state.reported_objectives,
+            usd_per_hour=usd_per_hour, instance_count=count, now=self._backend.now(),
+        )  # fmt: skip
         self._record("settle", body)
 
     def _stop(self, job: str, reason: Cause) -> None:
@@ -245,7 +238,7 @@ class Tuner:
             return False
         if state.interrupted:
             return self._start(state.interrupted[0])
-        if state.waiting and state.waiting[0][0] <= self._backend.now() + _TICK_S:
+        if state.waiting and state.waiting[0][0] <= self._backend.now() + TICK_S:
             return self._start(state.waiting[0][1])
         if may_add(self._budget, len(state.trials)) is not None:
             if self._ask_resume():
@@ -347,16 +340,28 @@ class Tuner:
         return key if self._backend.checkpoints.exists(key) else None
 
     def _take_event(self, stopping: tuple[Reason, str] | None) -> None:
-        """Record the next event, waiting for it if need be."""
-        if not self._events:
-            self._commit()
-            if self._interrupted and stopping is None:
+        """Record the next event, waiting for it if need be, and those after it for as long as nothing follows from them."""
+        while True:
+            if not self._events:
+                self._commit()
+                if self._interrupted and stopping is None:
+                    return
+                self._events.extend(self._backend.wait(self._timeout_s(stopping)))
+            if not self._events or not self._is_without_consequence(self._record_event()):
                 return
-            self._events.extend(self._backend.wait(self._timeout_s(stopping)))
-        if self._events:
-            self._record_event()
 
-    def _record_event(self) -> None:
+    def _is_without_consequence(self, event: Event) -> bool:
+        """Return whether a recorded event leaves nothing to do but to take the next one; in doubt it does not."""
+        state = self.state
+        return (
+            type(event) in _OF_A_RUNNING_JOB
+            and not state.due_tells
+            and state.busy >= self._workers_now()
+            and not self._interrupted
+            and self._budget.max_wallclock_time is None
+        )
+
+    def _record_event(self) -> Event:
         event = self._events.popleft()
         kind, body = event_record(event)
         if isinstance(event, Retained):
@@ -364,18 +369,18 @@ class Tuner:
             body["worst_usd"] = cost_usd(event.worst_s, *price)
             body["cost_usd"] = None if event.billable_s is None else cost_usd(event.billable_s, *price)
         self._record(kind, body, event)
+        return event
 
     def _timeout_s(self, stopping: tuple[Reason, str] | None) -> float | None:
-        state, now, limit_s = self.state, self._backend.now(), self._budget.max_wallclock_time
-        due = [until for until in state.blocked_until.values() if until > now + _TICK_S] if state.blocked_until else []
-        if stopping is None:
-            due += [at for at, _ in state.waiting[:1] if at > now + _TICK_S]
-            due += [] if limit_s is None or state.first_at is None else [state.first_at + self._downtime_s + limit_s]
-        if self._adapter.is_computing:
-            due.append(now + _COMPUTING_S)
-        if self._release_until is not None and not state.jobs:
-            due.append(self._release_until)
-        return max(0.0, min(due) - now) if due else None
+        limit_s, first_at = self._budget.max_wallclock_time, self.state.first_at
+        return timeout_s(
+            self.state,
+            self._backend.now,
+            stopping=stopping is not None,
+            limit_at=None if limit_s is None or first_at is None else first_at + self._downtime_s + limit_s,
+            is_computing=self._adapter.is_computing,
+            release_until=self._release_until,
+        )
 
     def _end(self, reason: Reason, detail: str) -> Ending:
         state = self.state

@@ -87,6 +87,10 @@ class JobBuilder:
         self._beside_s = described.billed_beside_s(block)
         self._fallbacks = described.fallback_instance_types(block)
         self._prices: dict[str, float | None] = {}
+        # What is the same in all jobs is made once: a simulated trial takes no longer than what is made for it.
+        self._default_instance_type = definition.arguments.get("instance_type") or described.default_instance_type
+        self._fixed_arguments = {key: value for key, value in definition.arguments.items() if key not in CONSUMED_KEYS}
+        self._fixed_consumed = {key: definition.arguments.get(key) for key in CONSUMED_KEYS}
         self._script = "" if definition.script is None else str(Path(definition.source_dir) / definition.script)
         self.worst_s = self._max_run_s + self._grace_s + self._beside_s
 
@@ -109,12 +113,14 @@ class JobBuilder:
         may_run_s = self._may_run_s(spec)
         fidelity = definition.fidelity
         level = fidelity.full if fidelity is not None and spec.level is None else spec.level
-        arguments: dict[str, Any] = {key: value for key, value in definition.arguments.items() if key not in CONSUMED_KEYS}
-        arguments |= {key: value for key, value in configuration.items() if key not in CONSUMED_KEYS}
+        arguments: dict[str, Any] = self._fixed_arguments | {key: value for key, value in configuration.items() if key not in CONSUMED_KEYS}
         if fidelity is not None:
             arguments[fidelity.argument] = level
-        consumed = {key: configuration.get(key, definition.arguments.get(key)) for key in CONSUMED_KEYS}
-        environment = {f"OUTRIDER_{key.upper()}": str(value) for key, value in consumed.items() if value is not None}
+        environment = {
+            f"OUTRIDER_{key.upper()}": str(value)
+            for key, fixed in self._fixed_consumed.items()
+            if (value := configuration.get(key, fixed)) is not None
+        }
         environment |= {"OUTRIDER_REPEAT": str(spec.repeat), "OUTRIDER_SEED": str(self._seed)}
         return JobSpec(
             name=self.name(trial, attempt),
@@ -123,7 +129,7 @@ class JobBuilder:
             script=self._script,
             arguments=argument_list(arguments),
             environment={**environment, **self._environment},
-            instance_type=instance_type_of(definition, self._backend, configuration),
+            instance_type=self._instance_type(configuration),
             instance_count=self._count(configuration),
             inputs=self._channels(spec),
             configuration=configuration,
@@ -135,13 +141,17 @@ class JobBuilder:
             exclusive=definition.is_exclusive,
         )
 
+    def _instance_type(self, configuration: Mapping[str, Any]) -> str:
+        found = configuration.get("instance_type") or self._default_instance_type
+        return str(found) if found else instance_type_of(self._definition, self._backend, configuration)
+
     def instances(self, configuration: Mapping[str, Any]) -> tuple[str, int]:
         """Return the instance type that a configuration's job asks for, and how many of it."""
-        return instance_type_of(self._definition, self._backend, configuration), self._count(configuration)
+        return self._instance_type(configuration), self._count(configuration)
 
     def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
         """Return dollars per instance-hour (None where unknown) and the number of instances."""
-        instance_type = instance_type_of(self._definition, self._backend, configuration)
+        instance_type = self._instance_type(configuration)
         return self._usd_per_hour(instance_type), self._count(configuration)
 
     def worst_usd(self, spec: TrialSpec) -> float | None:
@@ -150,7 +160,7 @@ class JobBuilder:
 
     def most_usd(self, configuration: Mapping[str, Any], seconds: float) -> float | None:
         """Return what so many seconds of a configuration's job cost on the dearest of what it may run on; None where one is unknown."""
-        own = instance_type_of(self._definition, self._backend, configuration)
+        own = self._instance_type(configuration)
         prices = [self._usd_per_hour(name) for name in (own, *self._fallbacks)]
         known = [price for price in prices if price is not None]
         dearest = max(known) if len(known) == len(prices) else None
