@@ -108,7 +108,13 @@ class BackendSession:
                 level = int(full) if isinstance(definition.fidelity, Progressive) else float(full)
                 definition = definition.model_copy(update={"fidelity": definition.fidelity.model_copy(update={"full": level})})
             self._builders[full] = JobBuilder(
-                definition, self._backend_name, self._prefix, self._inputs.channels, self._inputs.environment, self._seed
+                definition,
+                self._backend_name,
+                self._prefix,
+                self._inputs.channels,
+                self._inputs.environment,
+                self._seed,
+                region=self.backend.region,
             )
         return self._builders[full]
 
