@@ -32,6 +32,7 @@ from benchmarking.planning.job_builder import JobBuilder
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
 from definitions.errors import OutriderError, UserError
+from definitions.instances import default_instance_type
 from definitions.schema import BenchmarkDefinition, PerJob
 
 if TYPE_CHECKING:
@@ -208,7 +209,14 @@ def make_tuner(
 ) -> Tuner:
     """Return the loop of an experiment, not yet run."""
     definition = spec.definition
-    method = build_method(spec.method, definition, spec.seed, spec.method_arguments, region=backend.region)
+    method = build_method(
+        spec.method,
+        definition,
+        spec.seed,
+        spec.method_arguments,
+        region=backend.region,
+        instance_type=default_instance_type(spec.backend),
+    )
     return Tuner(
         state=ExperimentState(state_setup(spec)),
         adapter=MethodAdapter(method, refuse),

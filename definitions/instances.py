@@ -24,6 +24,14 @@ def backend_of(instance_type: str) -> BackendDescription[Any] | None:
     return next((one for one in _usable() if one.instance_pattern and re.fullmatch(one.instance_pattern, instance_type)), None)
 
 
+def default_instance_type(backend: str) -> str:
+    """Return what a back-end runs jobs on where nobody says; empty where it has no default, or is not installed."""
+    try:
+        return backend_description(backend).default_instance_type or ""
+    except UserError:
+        return ""
+
+
 def instance_forms() -> list[str]:
     """Return how the names of instance types begin, over all back-ends."""
     return list(dict.fromkeys(one.instance_form for one in _usable() if one.instance_form))

@@ -19,6 +19,7 @@ from benchmarking.planning.worst_case import Plan, WorstCase, dearest, least_usd
 from benchmarking.report.text import dollars, duration, table
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
+from definitions.instances import default_instance_type
 from definitions.trial import TrialSpec
 
 
@@ -66,7 +67,7 @@ def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> t
     jobs = JobBuilder(definition, spec.backend, "dry-run", region=backend.region, longest_s=forecasts.longest_s)
     types = instance_types(definition, spec.backend)
     workers = worker_count(definition, spec.backend, backend.capacity)
-    method = build_method(spec.method, definition, spec.seed, spec.method_arguments, region=backend.region)
+    method = _method(spec, backend)
     dropped: set[str] = set()
 
     def ruled_out(trial: TrialSpec) -> str | None:
@@ -80,7 +81,7 @@ def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> t
     if plan.trials == 0:
         raise UserError(
             f"{spec.title}: no configuration can run",
-            _last_refusal(spec, refusal(definition, spec.backend, backend.capacity, forecasts.problem)),
+            _last_refusal(_method(spec, backend), refusal(definition, spec.backend, backend.capacity, forecasts.problem)),
         )
     if plan.priced:
         _check_first(spec, plan)
@@ -113,8 +114,13 @@ def _check_first(spec: ExperimentSpec, plan: Plan) -> None:
         )
 
 
-def _last_refusal(spec: ExperimentSpec, refuse: Refuse) -> str:
-    suggestion = build_method(spec.method, spec.definition, spec.seed, spec.method_arguments).suggest()
+def _method(spec: ExperimentSpec, backend: Backend) -> Method:
+    usual = default_instance_type(spec.backend)
+    return build_method(spec.method, spec.definition, spec.seed, spec.method_arguments, region=backend.region, instance_type=usual)
+
+
+def _last_refusal(method: Method, refuse: Refuse) -> str:
+    suggestion = method.suggest()
     return (refuse(suggestion.trial) or "") if suggestion is not None else ""
 
 

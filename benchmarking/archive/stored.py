@@ -16,6 +16,7 @@ from benchmarking.controller.state import ExperimentState
 from definitions import strict_json
 from definitions.backend_registry import backend_names
 from definitions.errors import UserError
+from definitions.instances import default_instance_type
 from definitions.resolve import Resolved, resolve
 from definitions.schema import Progressive
 from definitions.yaml_source import read_yaml
@@ -137,6 +138,7 @@ def state_setup(spec: ExperimentSpec) -> StateSetup:
         seed=spec.seed,
         level_name=fidelity.reported_as if fidelity is not None and spec.hears_levels else None,
         full_level=None if fidelity is None else fidelity.full,
+        default_instance_type=str(definition.arguments.get("instance_type") or default_instance_type(spec.backend)),
     )
 
 

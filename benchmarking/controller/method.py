@@ -81,7 +81,8 @@ class MethodContext:
         arguments: the method's own arguments, by name; where it declares any, all of them are there, checked.
         repeats: measurements of each configuration that the definition asks for.
         rules: the definition's `valid` expressions, so that a method need not suggest what they rule out.
-        fixed: the definition's fixed arguments, for methods that reason about what jobs cost and need.
+        fixed: the definition's fixed arguments, and the back-end's usual instance type where they name none, for methods that reason
+            about what jobs cost and need.
         region: whose prices count, for those methods.
     """
 

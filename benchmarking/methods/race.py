@@ -178,7 +178,7 @@ class Race(Method):
         identity = configuration_id(evaluation.configuration)
         name = next(name for name, one in self._groups_by_name().items() if configuration_id(one) == identity)
         resources = {**self._context.fixed, **evaluation.configuration}
-        instance_type = str(resources.get("instance_type") or "local.1cpu")
+        instance_type = str(resources.get("instance_type") or "")
         count = int(str(resources.get("instance_count") or 1))
         known = {"instance_type": instance_type, "instance_count": count, "family": self._family}
         fraction = (evaluation.level or self._full) / self._full

@@ -12,6 +12,7 @@ from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.method import Method, MethodContext
 from benchmarking.controller.method_arguments import read_arguments
 from definitions.errors import UserError, did_you_mean
+from definitions.instances import default_instance_type
 from definitions.plugins import installed
 from definitions.resolve import Resolved
 from definitions.schema import BenchmarkDefinition, MethodVariant
@@ -88,6 +89,7 @@ def build_method(
     arguments: Mapping[str, Any],
     methods: Mapping[str, MethodFactory | str] | None = None,
     region: str = "us-east-1",
+    instance_type: str = "",
 ) -> Method:
     """Return a new method for one experiment.
 
@@ -98,6 +100,7 @@ def build_method(
         arguments: from the command line; they win over those of a variant.
         methods: known methods; those of `known_methods` where None.
         region: whose prices count.
+        instance_type: what jobs run on where neither a configuration nor the definition says; empty where that is not known.
 
     Raises:
         UserError: unknown method or argument, or a definition that the method cannot handle.
@@ -125,7 +128,7 @@ def build_method(
         arguments=given if declared is None else read_arguments(name, declared, given),
         rules=definition.rules,
         repeats=definition.repeats,
-        fixed=definition.arguments,
+        fixed={**({"instance_type": instance_type} if instance_type else {}), **definition.arguments},
         region=region,
     )
     method = factory(context)
@@ -148,7 +151,7 @@ def experiment_spec(
     Raises:
         UserError: as `build_method`.
     """
-    built = build_method(method, resolved.definition, seed, arguments or {}, methods)
+    built = build_method(method, resolved.definition, seed, arguments or {}, methods, instance_type=default_instance_type(resolved.backend))
     return ExperimentSpec(
         resolved,
         method,

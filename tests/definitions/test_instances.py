@@ -10,7 +10,7 @@ from backends.local.shares import LocalShare, parse_local
 from definitions.backend_description import BackendDescription
 from definitions.errors import UserError
 from definitions.instance_tables import Price, load_tables, own_prices_csv
-from definitions.instances import instance_facts, is_nominal, price_of
+from definitions.instances import default_instance_type, instance_facts, is_nominal, price_of
 from definitions.parts import Overrides
 
 FOLDER = Path(instances.__file__).parent
@@ -22,6 +22,11 @@ def own_prices(tmp_path, monkeypatch):
     """The user's own table, at first none."""
     monkeypatch.setenv("OUTRIDER_PRICES", str(tmp_path / "own.csv"))
     return tmp_path / "own.csv"
+
+
+@pytest.mark.parametrize(("backend", "usual"), [("local", "local.1cpu"), ("simulated", "local.1cpu"), ("sagemaker", ""), ("gone", "")])
+def test_what_jobs_run_on_by_default(backend, usual):
+    assert default_instance_type(backend) == usual
 
 
 @pytest.mark.parametrize(

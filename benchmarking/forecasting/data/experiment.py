@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmarking.analysis.measurements import measurements
 from benchmarking.controller.retry_policy import TrialStatus
-from benchmarking.controller.rows import TrialState
+from benchmarking.controller.rows import StateSetup, TrialState
 from benchmarking.controller.state import ExperimentState
 from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, Canary, CanaryTable, canary_from, checked
 from benchmarking.planning.sampling import sample_name
@@ -25,16 +25,16 @@ def canaries_of(definition: BenchmarkDefinition, state: ExperimentState) -> Cana
     if not isinstance(fidelity, PerJob) or not trials:
         return CanaryTable(())
     keys = varying_keys([trial.configuration for trial in trials])
-    return checked([_canary(definition, trial, keys, fidelity.full, state.setup.seed) for trial in trials])
+    return checked([_canary(definition, trial, keys, fidelity.full, state.setup) for trial in trials])
 
 
-def _canary(definition: BenchmarkDefinition, trial: TrialState, keys: Sequence[str], full: float, seed: int) -> Canary:
+def _canary(definition: BenchmarkDefinition, trial: TrialState, keys: Sequence[str], full: float, setup: StateSetup) -> Canary:
     base = trial.configuration
     status = {TrialStatus.COMPLETED: COMPLETED, TrialStatus.INFEASIBLE: OUT_OF_MEMORY}.get(trial.status, str(trial.status))
     if status == COMPLETED and trial.starts > 1:
         status = "interrupted"
     values = measurements(trial.usage, trial.last, trial.duration_s, trial.billable_s, trial.cost_usd)
-    instance_type = base.get("instance_type") or definition.arguments.get("instance_type") or "local.1cpu"
+    instance_type = base.get("instance_type") or setup.default_instance_type
     count = base.get("instance_count") or definition.arguments.get("instance_count") or 1
     fraction = (full if trial.level is None else trial.level) / full
     return canary_from(
@@ -46,7 +46,11 @@ def _canary(definition: BenchmarkDefinition, trial: TrialState, keys: Sequence[s
         instance_type=str(instance_type),
         instance_count=int(count),
         family=(definition.fidelity.family or "") if isinstance(definition.fidelity, PerJob) else "",
-        about={"trial": trial.trial, "configuration_id": configuration_id(base), **_manifest(definition, fraction, seed, trial.repeat)},
+        about={
+            "trial": trial.trial,
+            "configuration_id": configuration_id(base),
+            **_manifest(definition, fraction, setup.seed, trial.repeat),
+        },
     )
 
 
@@ -63,4 +67,4 @@ def full_runs_of(definition: BenchmarkDefinition, state: ExperimentState) -> Can
     if not isinstance(fidelity, PerJob) or not trials:
         return CanaryTable(())
     keys = varying_keys([trial.configuration for trial in trials])
-    return checked([_canary(definition, trial, keys, fidelity.full, 0) for trial in trials])
+    return checked([_canary(definition, trial, keys, fidelity.full, state.setup) for trial in trials])

@@ -41,7 +41,13 @@ def test_what_a_method_and_a_back_end_measured_that_are_not_installed_is_read_an
     ]
     assert main(["export", "canary", "--results_dir", str(tmp_path / "results")]) == 0
     assert (folder / "trials.csv").read_text(encoding="utf-8") == (folder / "exported_trials.csv").read_text(encoding="utf-8")
-    assert {canary.configuration for canary in read_folder(folder).canaries} == {"x=1", "x=2"}
+    canaries = read_folder(folder).canaries
+    # What its jobs ran on was for its back-end to say; that it is unknown is better than another's price.
+    assert {(canary.configuration, canary.instance_type) for canary in canaries} == {("x=1", ""), ("x=2", "")}
+
+
+def test_canaries_ran_on_what_their_back_end_runs_jobs_on_by_default(tmp_path):
+    assert {canary.instance_type for canary in read_folder(copied(tmp_path, "canary")).canaries} == {"local.1cpu"}
 
 
 def test_to_go_on_they_have_to_be_installed_and_the_error_says_which(tmp_path):

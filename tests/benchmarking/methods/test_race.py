@@ -9,9 +9,9 @@ from tests.benchmarking.experiments import definition
 FIDELITY = {"kind": "per_job", "argument": "fraction", "ladder": [0.1, 0.3], "full": 1.0}
 
 
-def race(objectives=None, changes=None, **arguments):
+def race(objectives=None, changes=None, usual="", **arguments):
     given = {"space": {"x": {"choice": [0, 1]}}, "objectives": objectives or {"cost_usd": "min"}, "fidelity": FIDELITY}
-    return build_method("RACE", definition(**(given | (changes or {}))), 0, {"stretch_s": 0, **arguments})
+    return build_method("RACE", definition(**(given | (changes or {}))), 0, {"stretch_s": 0, **arguments}, instance_type=usual)
 
 
 def pending(method, configuration, level=0.1):
@@ -24,15 +24,19 @@ def pending(method, configuration, level=0.1):
 @pytest.mark.parametrize(
     ("changes", "configuration", "instance"),
     [
-        ({}, {"x": 0}, ("local.1cpu", 1)),
-        ({"space": {"x": 0, "instance_count": {"choice": [2, 4]}}}, {"x": 0, "instance_count": 4}, ("local.1cpu", 4)),
+        ({}, {"x": 0}, ("other.1cpu", 1)),
+        ({"space": {"x": 0, "instance_count": {"choice": [2, 4]}}}, {"x": 0, "instance_count": 4}, ("other.1cpu", 4)),
         ({"arguments": {"instance_count": 3, "instance_type": "ml.a"}}, {"x": 1}, ("ml.a", 3)),
         ({"space": {"instance_type": {"choice": ["ml.a", "ml.b"]}}}, {"instance_type": "ml.b"}, ("ml.b", 1)),
     ],
 )
 def test_a_canary_knows_what_it_runs_on(changes, configuration, instance):
-    run = pending(race(changes=changes), configuration)
+    run = pending(race(changes=changes, usual="other.1cpu"), configuration)
     assert (run.instance_type, run.instance_count) == instance
+
+
+def test_what_nobody_says_has_no_price():
+    assert pending(race(), {"x": 0}).instance_type == ""
 
 
 @pytest.mark.parametrize(
