@@ -120,15 +120,15 @@ def test_the_picture_of_the_floors_names_what_is_there():
     assert set(re.findall(r"\w+\.py", picture)) <= files
     drawn = set(re.findall(r"(\w+)/", picture))
     for folder, floors in FLOORS.items():
-        height = {room: number for number, rooms in enumerate(floors) for room in rooms}
+        height = {part: number for number, parts in enumerate(floors) for part in parts}
         name = folder.rpartition("/")[2]
         # A package's floors have lines of their own, the highest first; those of a folder stand in its line, the lowest first.
         pattern = rf"^ *{name}/(.*)" if "/" in folder else rf"(?s)^{name}/(.*?)(?:\n\n|\Z)"
         (lines,) = re.findall(pattern, picture, re.M)
-        order = [height[room] for room in re.findall(r"(\w+)/", lines) if room in height]
+        order = [height[part] for part in re.findall(r"(\w+)/", lines) if part in height]
         assert order == sorted(order, reverse="/" not in folder), folder
-    rooms = {path.name for package in ("benchmarking", "backends") for path in (ROOT / package).iterdir() if any(path.glob("*.py"))}
-    assert rooms <= drawn
+    parts = {path.name for package in ("benchmarking", "backends") for path in (ROOT / package).iterdir() if any(path.glob("*.py"))}
+    assert parts <= drawn
 
 
 def test_the_changelog_knows_the_version():
