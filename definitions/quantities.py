@@ -1,4 +1,4 @@
-"""Counts and sizes as people write them: `2k` samples, `8MiB` shards."""
+"""Counts and sizes as people write and read them: `2k` samples, `8MiB` shards."""
 
 from __future__ import annotations
 
@@ -18,6 +18,16 @@ def parse_count(value: Any) -> int:
 def parse_size(value: Any) -> int:
     """Return bytes given as a whole number or as `8MiB`, `64kB`; raises ValueError for anything else."""
     return _parse(value, _SIZES, "a size such as 65536 or 8MiB")
+
+
+def size_text(size_bytes: float) -> str:
+    """Return bytes with the largest unit, in steps of 1024, of which there is one: `512 B`, `1.5 GiB`."""
+    value, unit = float(size_bytes), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
 
 
 def _parse(value: Any, units: dict[str, int], wanted: str) -> int:

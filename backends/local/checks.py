@@ -8,6 +8,7 @@ from pathlib import Path
 from backends.checks import Check, CheckStatus
 from backends.common.child_process import allowed_cores
 from backends.common.memory import machine_bytes
+from definitions.quantities import size_text
 
 _GIB = 1024**3
 _LITTLE_DISK_BYTES = 2 * _GIB
@@ -34,9 +35,9 @@ def machine_checks(cores: int, memory_bytes: int | None, free_bytes: int, folder
     if memory_bytes is None:
         checks.append(Check("memory", CheckStatus.UNKNOWN, "this system does not say"))
     else:
-        checks.append(Check("memory", CheckStatus.OK, f"{memory_bytes / _GIB:.1f} GiB"))
+        checks.append(Check("memory", CheckStatus.OK, size_text(memory_bytes)))
     verdict = (
         CheckStatus.FAILED if free_bytes < _NO_DISK_BYTES else CheckStatus.WARNING if free_bytes < _LITTLE_DISK_BYTES else CheckStatus.OK
     )
     advice = "" if verdict is CheckStatus.OK else "make room, or give another --results_dir"
-    return [*checks, Check("disk", verdict, f"{free_bytes / _GIB:.1f} GiB free in {folder}", advice)]
+    return [*checks, Check("disk", verdict, f"{size_text(free_bytes)} free in {folder}", advice)]

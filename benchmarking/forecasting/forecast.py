@@ -14,6 +14,7 @@ from benchmarking.forecasting.model.fit import Fitted, fit_all
 from benchmarking.forecasting.model.result import METRICS, UTILISATIONS, Forecast, Status, graver, quantiles, status_of_width
 from benchmarking.forecasting.model.utilisation import scale_of
 from definitions.instances import instance_facts
+from definitions.quantities import size_text
 
 if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray
@@ -99,6 +100,6 @@ def _memory_finding(item: Fitted, drawn: Mapping[str, FloatArray], question: Que
         median, *_, bound = quantiles(drawn[metric], stretch)
         if bound <= capacity:
             continue
-        text = f"95 % bound of {metric} {bound / 1024**3:.1f} GiB, {item.instance_type} has {capacity / 1024**3:.1f} GiB"
+        text = f"95 % bound of {metric} {size_text(bound)}, {item.instance_type} has {size_text(capacity)}"
         return (Status.DOES_NOT_FIT, text) if median > capacity else (Status.NOT_DECIDED, f"it may not fit: {text}")
     return None

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from definitions.errors import EXIT_CLOUD, UserError
+from definitions.quantities import size_text
 from launch.parser import VerbParser
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def _measured(leftovers: Leftovers, bucket_may_lack: bool) -> list[LeftoverFolde
 def _show(where: str, places: Sequence[LeftoverFolder]) -> None:
     from benchmarking.report.text import table
 
-    rows = [[where + place.key_prefix, place.objects, _size(place.size_bytes)] for place in places]
-    total = ["together", sum(place.objects for place in places), _size(sum(place.size_bytes for place in places))]
+    rows = [[where + place.key_prefix, place.objects, size_text(place.size_bytes)] for place in places]
+    total = ["together", sum(place.objects for place in places), size_text(sum(place.size_bytes for place in places))]
     print(table(["what", "objects", "size"], [*rows, total]), flush=True)
 
 
@@ -91,15 +92,6 @@ def _agree(yes: bool) -> None:
         raise UserError("this deletes what is listed above", "there is no terminal to ask on", "give --yes to agree beforehand")
     if input("Delete? [y/N] ").strip().lower() not in ("y", "yes"):
         raise UserError("not agreed, so nothing was deleted")
-
-
-def _size(size_bytes: int) -> str:
-    value, unit = float(size_bytes), "B"
-    for larger in ("KiB", "MiB", "GiB", "TiB"):
-        if value < 1024:
-            break
-        value, unit = value / 1024, larger
-    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
 
 
 def _parser() -> VerbParser:

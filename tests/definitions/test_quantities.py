@@ -2,7 +2,7 @@
 
 import pytest
 
-from definitions.quantities import parse_count, parse_size
+from definitions.quantities import parse_count, parse_size, size_text
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,19 @@ def test_what_is_no_size(written):
 def test_parts_of_a_unit_must_make_whole_numbers(parse, written):
     with pytest.raises(ValueError, match="is not a whole number"):
         parse(written)
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (1.5 * 1024**2, "1.5 MiB"),
+        (1024**3 - 1, "1024.0 MiB"),
+        (16 * 1024**3, "16.0 GiB"),
+        (3000 * 1024**4, "3000.0 TiB"),
+    ],
+)
+def test_sizes_for_people(size, text):
+    assert size_text(size) == text

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from backends.events import Closed
 from backends.failures import Cause, Outcome, classify_exit
 from backends.sagemaker.aws.errors import one_line
+from backends.sagemaker.jobs.job import seconds
 
 FINAL = ("Completed", "Failed", "Stopped")
 STAGES = ("Starting", "Pending", "Downloading", "Training", "Interrupted", "Restarting", "Uploading", "Stopping")
@@ -53,7 +53,7 @@ def closed_event(described: Mapping[str, Any], evidence: JobEvidence) -> Closed:
         evidence: what is known otherwise.
     """
     outcome, cause, message = _judged(described, evidence)
-    started_at, ended_at = (_seconds(described.get(key)) for key in ("TrainingStartTime", "TrainingEndTime"))
+    started_at, ended_at = (seconds(described.get(key)) for key in ("TrainingStartTime", "TrainingEndTime"))
     used = instance_type(described)
     stages = stage_seconds(described)
     at = evidence.at
@@ -141,16 +141,10 @@ def stage_seconds(described: Mapping[str, Any]) -> dict[str, float]:
     """Return the seconds that a job spent in each secondary status, over all its lives."""
     found: dict[str, float] = {}
     for step in described.get("SecondaryStatusTransitions", ()):
-        begun, over = _seconds(step.get("StartTime")), _seconds(step.get("EndTime"))
+        begun, over = seconds(step.get("StartTime")), seconds(step.get("EndTime"))
         if begun is not None and over is not None and step.get("Status") not in FINAL:
             found[str(step["Status"])] = round(found.get(str(step["Status"]), 0.0) + max(0.0, over - begun), 3)
     return found
-
-
-def _seconds(value: Any) -> float | None:
-    if isinstance(value, datetime):
-        return value.timestamp()
-    return float(value) if isinstance(value, (int, float)) else None
 
 
 def _last(tail: Sequence[str]) -> str:
