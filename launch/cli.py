@@ -90,7 +90,7 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
         value = getattr(given, name)
         if value is not None:
             settings.append(f"{key}={str(value).lower() if isinstance(value, bool) else value}")
-        cache = given.cache_dir or Path(environ.get("OUTRIDER_CACHE") or "~/.cache/outrider")
+    cache = given.cache_dir or Path(environ.get("OUTRIDER_CACHE") or "~/.cache/outrider")
     request = RunRequest(
         benchmark=tuple(given.benchmark),
         method=tuple(given.method),
