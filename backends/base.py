@@ -237,7 +237,7 @@ class Backend(abc.ABC):
         """Make a back-end for one experiment; raises `UserError` where an option is missing or wrong."""
 
     @classmethod
-    def foretell(cls, environ: Mapping[str, str]) -> Capabilities:
+    def expected_capabilities(cls, environ: Mapping[str, str]) -> Capabilities:
         """Return the capabilities that one made in this environment will have, before one is made."""
         return cls.capabilities
 

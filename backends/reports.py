@@ -158,11 +158,11 @@ class ReportParser:
 
     def _extend(self, piece: bytes) -> None:
         # The beginning of a dropped line is kept for the tail, so that the limit depends on the line alone and not on its pieces.
-        room = MAX_LINE_BYTES - len(self._partial)
-        if len(piece) > room:
+        left = MAX_LINE_BYTES - len(self._partial)
+        if len(piece) > left:
             self._overlong = True
-        if room > 0:
-            self._partial += piece[:room]
+        if left > 0:
+            self._partial += piece[:left]
 
     def _end_line(self, found: list[Report], *, rewritten: bool) -> None:
         line, overlong = bytes(self._partial), self._overlong

@@ -149,7 +149,7 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
 
 def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, journal: Journal, prefix: str) -> tuple[Tuner, Ending]:
     definition = spec.definition
-    ruled_out, longest_s = _foreseen(spec, backend.region)
+    ruled_out, longest_s = _by_forecasts(spec, backend.region)
     refuse = refusal(definition, spec.backend, backend.capacity, ruled_out)
     check_listed(definition, refusal(definition, spec.backend, backend.capacity))
     target = _data_target(definition, backend, surroundings.environ)
@@ -177,7 +177,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         return tuner, ending
 
 
-def _foreseen(spec: ExperimentSpec, region: str) -> tuple[Refuse, Callable[[TrialSpec], float | None]]:
+def _by_forecasts(spec: ExperimentSpec, region: str) -> tuple[Refuse, Callable[[TrialSpec], float | None]]:
     """Return what earlier canaries say of a trial: why it cannot succeed, and how many seconds its job may run; None where nothing."""
     if not isinstance(spec.definition.fidelity, PerJob):
         return (lambda trial: None), (lambda trial: None)

@@ -27,7 +27,7 @@ def confirm(specs: Sequence[ExperimentSpec], *, yes: bool, ask: Callable[[str], 
     """
     for spec in specs:
         check_bills(spec, os.environ)
-    paid = [spec for spec in specs if backend_class(spec.backend).foretell(os.environ).real_money]
+    paid = [spec for spec in specs if backend_class(spec.backend).expected_capabilities(os.environ).real_money]
     if not paid:
         return
     uncapped = [spec for spec in paid if spec.definition.budget.max_cost is None]

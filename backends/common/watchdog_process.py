@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 
-PATIENCE_S = 60.0
+LONGEST_S = 60.0
 
 
 def main(token: str, controller: int) -> None:
@@ -23,7 +23,7 @@ def main(token: str, controller: int) -> None:
         return
     from backends.common import process_tree
 
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + LONGEST_S
     pause_s = 0.005
     clean = 0
     while clean < 2 and time.monotonic() < deadline:

@@ -27,9 +27,10 @@ from backends.local.leases import LeaseBook, default_folder
 from backends.local.runner import JobRunner
 from backends.local.shares import LocalShare, parse_local
 from definitions.errors import UserError
+from definitions.quantities import size_text
 
 _LEASE_RETRY_S = 0.075
-_CLOSE_PATIENCE_S = 10.0
+_CLOSE_TIMEOUT_S = 10.0
 
 
 class LocalBackend(Backend):
@@ -219,7 +220,7 @@ class LocalBackend(Backend):
                 self._runner.give_up(job, interrupted)
             elif job.running:
                 self._runner.terminate(job, interrupted)
-        give_up_at = time.monotonic() + grace_s + _CLOSE_PATIENCE_S
+        give_up_at = time.monotonic() + grace_s + _CLOSE_TIMEOUT_S
         while self._jobs and time.monotonic() < give_up_at:
             self._reactor.turn(self.now() + 0.1)
         survivors = [job.spec.name for job in self._jobs.values() if job.ended_at is None]
@@ -254,7 +255,7 @@ class LocalBackend(Backend):
             return f"instance_count {job.instance_count}: this machine is one instance"
         if self._capacity(share) == 0:
             gpus = f", {len(self._gpu_ids())} GPUs" if share.gpus else ""
-            has = f"{len(self._cores)} cores{gpus}, {self._memory_bytes / 2**30:.1f} GiB of memory"
+            has = f"{len(self._cores)} cores{gpus}, {size_text(self._memory_bytes)} of memory"
             return f"{job.instance_type} does not fit: this machine has {has}"
         return ""
 

@@ -17,7 +17,7 @@ from backends.common.clock import elapsed_s
 
 _NAME = "process.json"
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-_PATIENCE_S = 5.0
+_TIMEOUT_S = 5.0
 
 
 class ProcessRecords:
@@ -46,7 +46,7 @@ class ProcessRecords:
     def kill_leftovers(self, folders: Sequence[Path]) -> None:
         """Kill what still runs of the jobs in these folders, and wait a moment for it to be gone."""
         found = [trace for folder in folders if (trace := self._read(folder)) is not None]
-        give_up_at = time.monotonic() + _PATIENCE_S
+        give_up_at = time.monotonic() + _TIMEOUT_S
         while time.monotonic() < give_up_at:
             left = [process for trace in found for process in _processes(trace) if process.alive]
             if not left:

@@ -260,11 +260,11 @@ class Series:
     """One quantity over time: its integral and peak are exact, and its quantiles come from a record of bounded length.
 
     Args:
-        room: length of the record at which every second entry is dropped.
+        capacity: length of the record at which every second entry is dropped.
     """
 
-    def __init__(self, room: int = 512) -> None:
-        self._room = room + room % 2
+    def __init__(self, capacity: int = 512) -> None:
+        self._capacity = capacity + capacity % 2
         self._record: list[tuple[float, float, float]] = []  # value, seconds and integral of as many samples as the stride says
         self._stride = 1
         self._begun: list[float] = []
@@ -285,7 +285,7 @@ class Series:
             return
         self._record.append((self._begun[0], self._begun[1], self._begun[2]))
         self._begun = []
-        if len(self._record) >= self._room:
+        if len(self._record) >= self._capacity:
             even, odd = self._record[::2], self._record[1::2]
             self._record = [(one[0], one[1] + odd[at][1], one[2] + odd[at][2]) for at, one in enumerate(even[: len(odd)])]
             self._stride *= 2
@@ -651,15 +651,15 @@ class Gpus:
         return found
 
     def _processes(self, device: Any) -> list[tuple[int, int]]:
-        room = self._c.c_uint(64)
-        infos = (self._kinds[2] * room.value)()
+        count = self._c.c_uint(64)
+        infos = (self._kinds[2] * count.value)()
         for name in ("nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"):
             ask = getattr(self._library, name, None)
             if ask is not None:
-                if ask(device, self._c.byref(room), infos) != 0:
+                if ask(device, self._c.byref(count), infos) != 0:
                     return []
                 # A driver that does not know says all ones.
-                return [(info.pid, info.used) for info in infos[: room.value] if info.used < 2**63]
+                return [(info.pid, info.used) for info in infos[: count.value] if info.used < 2**63]
         return []
 
 

@@ -122,7 +122,7 @@ class SageMakerBackend(Backend):
         )
 
     @classmethod
-    def foretell(cls, environ: Mapping[str, str]) -> Capabilities:
+    def expected_capabilities(cls, environ: Mapping[str, str]) -> Capabilities:
         """Return the capabilities; on the emulator nothing real is spent."""
         return capabilities_of(is_emulated(environ))
 

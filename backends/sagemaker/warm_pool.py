@@ -35,7 +35,7 @@ class WarmPoolBackend(SageMakerBackend):
         self._keys: dict[str, MatchKey] = {}
 
     @classmethod
-    def foretell(cls, environ: Mapping[str, str]) -> Capabilities:
+    def expected_capabilities(cls, environ: Mapping[str, str]) -> Capabilities:
         """Return the capabilities; on the emulator nothing real is spent."""
         emulated = is_emulated(environ)
         return replace(cls.capabilities, real_money=not emulated, price_label="emulated" if emulated else "")

@@ -51,7 +51,7 @@ def _write(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
     write_atomically(spec.folder / "definition.yaml", render(spec.resolved))
     environment = describe_environment(Path(spec.definition.source_dir), environ)
     write_atomically(spec.folder / "environment.json", strict_json.dumps(environment) + "\n")
-    bills = {"real_money": backend_class(spec.backend).foretell(environ).real_money}
+    bills = {"real_money": backend_class(spec.backend).expected_capabilities(environ).real_money}
     identity = {"schema_version": SCHEMA_VERSION, **_identity(spec), "nonce": secrets.token_hex(4), **bills}
     write_atomically(spec.folder / "experiment.json", strict_json.dumps(identity) + "\n")
 
@@ -62,7 +62,7 @@ def check_bills(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
     real = read_identity(spec.folder).get("real_money") if path.is_file() else None
     if (
         real is not None
-        and real != backend_class(spec.backend).foretell(environ).real_money
+        and real != backend_class(spec.backend).expected_capabilities(environ).real_money
         and has_records(spec.folder / "journal.sqlite")
     ):
         ran, now = ("an account", "an emulator") if real else ("an emulator", "a real account")

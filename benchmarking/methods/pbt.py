@@ -89,8 +89,8 @@ class PopulationBasedTraining(Method):
     def ready(self) -> bool:
         if self._copies:
             return True
-        room = len(self._members) < self._given["population_size"]
-        return (room and not self._proposals.exhausted) or not self._members
+        incomplete = len(self._members) < self._given["population_size"]
+        return (incomplete and not self._proposals.exhausted) or not self._members
 
     def on_trial_add(self, evaluation: Evaluation) -> None:
         self._members[evaluation.id] = _Member(evaluation.configuration, interval_at=self._next_interval_at)

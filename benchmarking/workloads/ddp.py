@@ -109,20 +109,20 @@ def rank_variables(group: Group, environ: Mapping[str, str], folder: Path) -> li
 
 
 def launch(command: Sequence[str], environments: Sequence[Mapping[str, str]]) -> int:
-    """Run the command once per environment; when one fails or this process is told to end, end the others.
+    """Run the command once per environment; when one fails or this process is asked to end, end the others.
 
     Returns:
         0, or the exit code of the first that failed.
     """
     children = [subprocess.Popen(command, env=environment) for environment in environments]
-    told: list[int] = []
-    before = signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
+    signals: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: signals.append(number))
     try:
         while True:
             codes = [child.poll() for child in children]
             failed = next((code for code in codes if code), 0)
-            if failed or told:
-                return failed if failed > 0 else 128 + (told[0] if told else -failed)
+            if failed or signals:
+                return failed if failed > 0 else 128 + (signals[0] if signals else -failed)
             if all(code == 0 for code in codes):
                 return 0
             time.sleep(_POLL_S)

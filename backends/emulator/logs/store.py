@@ -115,8 +115,8 @@ class LogStore:
                 return
             # Counted block by block.
             while rows:
-                room = _BLOCK_EVENTS - stream.count % _BLOCK_EVENTS
-                part, rows = rows[:room], rows[room:]
+                left = _BLOCK_EVENTS - stream.count % _BLOCK_EVENTS
+                part, rows = rows[:left], rows[left:]
                 times = [row[2] for row in part]
                 stream.add(len(part), min(times), max(times), ingested_ms)
 

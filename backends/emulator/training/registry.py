@@ -29,7 +29,7 @@ class JobRegistry:
         self._context, self._store = context, store
         self._jobs: dict[str, Job] = {}
         self._executions: dict[str, JobExecution] = {}
-        self._pools = WarmPoolManager(context, self._jobs, self._save, self._pool_has_room)
+        self._pools = WarmPoolManager(context, self._jobs, self._save, self._pool_is_within_quota)
         self._number = 0
         self._load()
 
@@ -163,7 +163,7 @@ class JobRegistry:
         self._save(job)
         self._pools.release(job)
 
-    def _pool_has_room(self, job: Job) -> bool:
+    def _pool_is_within_quota(self, job: Job) -> bool:
         quota = WARM_POOL_QUOTA.format(job.instance_type)
         return self.used(quota) + job.instance_count <= self.limit(quota)
 

@@ -21,11 +21,13 @@ class WarmPoolManager:
         context: the emulator's parts.
         jobs: all jobs by name.
         save: called with each job whose WarmPoolStatus has changed.
-        has_room: whether the quota allows a job's instances to be kept.
+        is_within_quota: whether the quota allows a job's instances to be kept.
     """
 
-    def __init__(self, context: Context, jobs: Mapping[str, Job], save: Callable[[Job], None], has_room: Callable[[Job], bool]) -> None:
-        self._context, self._jobs, self._save, self._has_room = context, jobs, save, has_room
+    def __init__(
+        self, context: Context, jobs: Mapping[str, Job], save: Callable[[Job], None], is_within_quota: Callable[[Job], bool]
+    ) -> None:
+        self._context, self._jobs, self._save, self._is_within_quota = context, jobs, save, is_within_quota
         self.pools = WarmPools()
         self._caches: dict[str, str] = {}
 
@@ -52,7 +54,7 @@ class WarmPoolManager:
     def release(self, job: Job) -> None:
         """Keep the instances of a job that has ended, where it asked for that, may and did not fail by a fault of the service."""
         kept = job.warm is not None and job.life.started_at is not None and _keeps_pool(job) and job.keep_alive_s > 0
-        if not kept or not self._has_room(job):
+        if not kept or not self._is_within_quota(job):
             self._drop_cache(job)
             if job.warm is not None:
                 job.warm = status("Terminated", 0)

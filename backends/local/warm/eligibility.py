@@ -11,19 +11,19 @@ from backends.local.warm.thread_pools import QUIET
 _OWN_PREFIXES = ("OUTRIDER_", "SM_")
 _OWN = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS")
 _PINNING = ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY")
-_ROOM = 24
+_MARK_LENGTH = 24
 
 
-def room_for(token: str) -> str:
+def mark_placeholder(token: str) -> str:
     """Return what stands in a worker's environment where each of its jobs writes its own mark; it begins like the marks."""
-    return f"{token}.{'-' * _ROOM}"
+    return f"{token}.{'-' * _MARK_LENGTH}"
 
 
-def worker_environment(job: Mapping[str, str], mark: str, room: str) -> dict[str, str]:
+def worker_environment(job: Mapping[str, str], mark: str, placeholder: str) -> dict[str, str]:
     """Return the environment of a worker for jobs like this one: the job's, without what is the job's alone."""
     found = {name: value for name, value in job.items() if not name.startswith(_OWN_PREFIXES)}
     found.pop("CUDA_VISIBLE_DEVICES", None)
-    return found | QUIET | {MARK_VARIABLE: job.get(MARK_VARIABLE, "").replace(mark, "") + room}
+    return found | QUIET | {MARK_VARIABLE: job.get(MARK_VARIABLE, "").replace(mark, "") + placeholder}
 
 
 def script_folder(script: Path) -> str:

@@ -41,7 +41,7 @@ def serve(connection: socket) -> str | None:
         copy = os.fork()
         if copy == 0:
             os.close(read_end)
-            request = _await_request(connection, write_end, order["room"])
+            request = _await_request(connection, write_end, order["placeholder"])
             try:
                 job_process.take_over(*request, changed, loaded)
             finally:
@@ -65,7 +65,7 @@ def _prepare(order: Mapping[str, Any], control: int) -> str:
     hidden = safety.shadowed(order["script_folder"], {name.split(".")[0] for name in sys.modules})
     if hidden:
         return hidden
-    if _place_of(order["room"]) is None:
+    if _place_of(order["placeholder"]) is None:
         return "its environment cannot be marked"
     if not getattr(sys.flags, "safe_path", False):
         sys.path[0] = order["script_folder"]
@@ -83,7 +83,7 @@ def _prepare(order: Mapping[str, Any], control: int) -> str:
     return ""
 
 
-def _await_request(connection: socket, answer: int, room: str) -> tuple[dict[str, Any], int]:
+def _await_request(connection: socket, answer: int, placeholder: str) -> tuple[dict[str, Any], int]:
     """In the waiting copy: take the next request and return in the job's process; the copy itself ends."""
     try:
         received = wire.receive(connection)
@@ -102,7 +102,7 @@ def _await_request(connection: socket, answer: int, room: str) -> tuple[dict[str
         os._exit(0)
     try:
         os.setsid()
-        _mark(room, request["mark"])
+        _mark(placeholder, request["mark"])
     except OSError as error:
         os.write(answer, f"cannot be forked: {error}".encode())
         os._exit(0)
@@ -111,25 +111,25 @@ def _await_request(connection: socket, answer: int, room: str) -> tuple[dict[str
     return request, descriptors[0]
 
 
-def _place_of(room: str) -> int | None:
+def _place_of(placeholder: str) -> int | None:
     """Return the address of the mark in the environment that others see of this process; None where it is not to be found."""
     try:
         with open("/proc/self/environ", "rb") as file, open("/proc/self/stat", "rb") as stat:  # noqa: PTH123 (pathlib would be one more module in each job)
-            at = file.read().find(room.encode())
+            at = file.read().find(placeholder.encode())
             begins = int(stat.read().rsplit(b")", 1)[1].split()[47])
     except (OSError, ValueError, IndexError):
         return None
     return begins + at if at >= 0 and begins > 0 else None
 
 
-def _mark(room: str, mark: str) -> None:
+def _mark(placeholder: str, mark: str) -> None:
     # Others find a job's processes by the environment that they were started with, and a forked process has that of the worker.
-    address = _place_of(room)
-    if address is None or len(mark) > len(room):
+    address = _place_of(placeholder)
+    if address is None or len(mark) > len(placeholder):
         raise OSError("its environment cannot be marked")
     with open("/proc/self/mem", "r+b", buffering=0) as memory:  # noqa: PTH123
         memory.seek(address)
-        memory.write(mark.ljust(len(room), "-").encode())
+        memory.write(mark.ljust(len(placeholder), "-").encode())
 
 
 def forget(loaded: Sequence[str]) -> None:

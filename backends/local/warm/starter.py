@@ -14,7 +14,7 @@ from backends.local.warm.worker import ProcessSpec, WarmWorker, WarmWorkerError
 
 logger = logging.getLogger(__name__)
 
-_PATIENCE_S = 180.0
+_IMPORT_TIMEOUT_S = 180.0
 
 
 class JobStarter:
@@ -28,7 +28,7 @@ class JobStarter:
         reactor: tells when the worker is ready or has ended.
         served: called with the worker's process number, so that it is not taken for a job's.
         claim: makes this process the parent of orphans.
-        patience_s: most seconds that the imports may take.
+        import_timeout_s: most seconds that the imports may take.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class JobStarter:
         now: Callable[[], float],
         served: Callable[[int], None],
         claim: Callable[[], None],
-        patience_s: float = _PATIENCE_S,
+        import_timeout_s: float = _IMPORT_TIMEOUT_S,
     ) -> None:
         self._preload = tuple(preload)
         self._python = python
@@ -52,7 +52,7 @@ class JobStarter:
         self._now = now
         self._served = served
         self._claim = claim
-        self._patience_s = patience_s
+        self._import_timeout_s = import_timeout_s
         self._worker: WarmWorker | None = None
         self._first: ProcessSpec | None = None
         self._ready = False
@@ -61,7 +61,7 @@ class JobStarter:
         if self._preload and sys.platform != "linux":
             self._give_up("a warm worker needs Linux")
         self._waiting: list[Callable[[], None]] = []
-        self._patience: ScheduledCall | None = None
+        self._timeout: ScheduledCall | None = None
 
     def when_possible(self, launch: ProcessSpec, call: Callable[[], None]) -> None:
         """Call when the job can be started by `start`: at once, or when the worker that it needs has done its imports."""
@@ -118,7 +118,7 @@ class JobStarter:
         self._first = launch
         self._served(self._worker.pid)
         self._reactor.watch(self._worker.descriptor, self._on_readable)
-        self._patience = self._reactor.at(self._now() + self._patience_s, self._on_patience)
+        self._timeout = self._reactor.at(self._now() + self._import_timeout_s, self._on_timeout)
 
     def _on_readable(self) -> None:
         """The worker has done its imports, or has ended."""
@@ -129,13 +129,13 @@ class JobStarter:
             self._give_up(f"the warm worker cannot be used{' any more' if self._ready else ''}: {reason}")
         else:
             self._ready = True
-        if self._patience is not None:
-            self._patience.cancel()
+        if self._timeout is not None:
+            self._timeout.cancel()
         self._release()
 
-    def _on_patience(self) -> None:
+    def _on_timeout(self) -> None:
         if not self._ready:
-            self._give_up(f"the imports of {', '.join(self._preload)} were not done after {self._patience_s:g} s")
+            self._give_up(f"the imports of {', '.join(self._preload)} were not done after {self._import_timeout_s:g} s")
             self._release()
 
     def _release(self) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from backends.common import process_tree
 from backends.common.child_process import Child, ForkedProcess, affinity, end_descriptor
 from backends.local.warm import wire
-from backends.local.warm.eligibility import room_for, script_folder, worker_environment
+from backends.local.warm.eligibility import mark_placeholder, script_folder, worker_environment
 
 _ANSWER_S = 10.0
 _GOODBYE_S = 1.0
@@ -64,12 +64,12 @@ class WarmWorker:
     """
 
     def __init__(self, preload: Sequence[str], first: ProcessSpec, *, python: str, token: str, allowed: Sequence[int], log: Path) -> None:
-        self._room = room_for(token)
+        self._placeholder = mark_placeholder(token)
         self._killed = False
         self._connection, theirs = socket.socketpair()
         self._connection.settimeout(_ANSWER_S)
         command = [python, str(Path(__file__).with_name("zygote.py")), str(theirs.fileno())]
-        order = {"preload": [*preload], "script_folder": script_folder(first.script), "cores": [*allowed], "room": self._room}
+        order = {"preload": [*preload], "script_folder": script_folder(first.script), "cores": [*allowed], "placeholder": self._placeholder}
         try:
             with theirs, affinity(first.cores), log.open("ab") as output:
                 self._process = subprocess.Popen(
@@ -78,7 +78,7 @@ class WarmWorker:
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     cwd=first.folder.parent,
-                    env=worker_environment(first.environment, first.mark, self._room),
+                    env=worker_environment(first.environment, first.mark, self._placeholder),
                     pass_fds=[theirs.fileno()],
                     start_new_session=True,
                 )
@@ -155,7 +155,7 @@ class WarmWorker:
         if self._killed:
             return
         self._killed = True
-        family = process_tree.find(self._room.encode(), {self._process.pid})
+        family = process_tree.find(self._placeholder.encode(), {self._process.pid})
         for process in family:
             process_tree.send(process, signal.SIGKILL)
         self._process.wait()

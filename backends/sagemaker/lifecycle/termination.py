@@ -117,7 +117,7 @@ class JobTerminator:
                 self._log_poller.read_all(cloud.spec.name, functools.partial(self._looked, cloud))
 
     def next_at(self) -> float:
-        """Return when `plan` has something to do; infinity where nothing is foreseen."""
+        """Return when `plan` has something to do; infinity where nothing is planned."""
         return min((cloud.next_look_at for cloud in self._table.jobs.values()), default=math.inf)
 
     def _looked(self, cloud: CloudJob) -> None:

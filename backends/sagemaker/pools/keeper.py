@@ -85,7 +85,7 @@ class PoolKeeper:
             self._look(pool.job)
 
     def next_at(self) -> float:
-        """Return when `plan` has something to do; infinity where nothing is foreseen."""
+        """Return when `plan` has something to do; infinity where nothing is planned."""
         return self._pools.next_at(self._table.now())
 
     def _give_up(self, pool: TrackedPool) -> None:

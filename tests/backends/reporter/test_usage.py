@@ -37,8 +37,8 @@ from backends.reports import ReportParser
 FOLDER = Path(outrider_report.__file__).parent
 
 
-def series_of(*samples: tuple[float, float], room: int = 512) -> Series:
-    series = Series(room)
+def series_of(*samples: tuple[float, float], capacity: int = 512) -> Series:
+    series = Series(capacity)
     for value, seconds in samples:
         series.add(value, seconds)
     return series
@@ -66,7 +66,7 @@ def test_a_peak_may_lie_below_zero_and_a_total_is_over_all_the_time() -> None:
 
 
 def test_a_long_record_is_thinned_and_stays_right() -> None:
-    series = series_of(*((float(n), 1.0) for n in range(100_000)), room=256)
+    series = series_of(*((float(n), 1.0) for n in range(100_000)), capacity=256)
     found = series.summary()
     assert len(series._record) < 256
     assert (series.peak, series.total) == (99_999.0, 99_999 * 50_000.0)
@@ -320,10 +320,10 @@ class Driver:
         memory._obj.used = 5 * 2**30
         return 0
 
-    def nvmlDeviceGetComputeRunningProcesses_v2(self, device: Any, room: Any, infos: Any) -> int:
+    def nvmlDeviceGetComputeRunningProcesses_v2(self, device: Any, count: Any, infos: Any) -> int:
         for at, (pid, used) in enumerate(self.processes.items()):
             infos[at].pid, infos[at].used = pid, used
-        room._obj.value = len(self.processes)
+        count._obj.value = len(self.processes)
         return 0
 
 

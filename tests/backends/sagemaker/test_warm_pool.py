@@ -211,6 +211,6 @@ def test_the_next_controller_learns_of_instances_that_were_given_up_meanwhile(ma
 
 def test_it_is_a_back_end_of_its_own():
     assert backend_class("warm_pool") is WarmPoolBackend
-    emulated = WarmPoolBackend.foretell({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"})
+    emulated = WarmPoolBackend.expected_capabilities({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"})
     assert (emulated.warm_pools, emulated.real_money, emulated.price_label) == (True, False, "emulated")
-    assert dataclasses.replace(WarmPoolBackend.foretell({}), warm_pools=False) == backend_class("sagemaker").capabilities
+    assert dataclasses.replace(WarmPoolBackend.expected_capabilities({}), warm_pools=False) == backend_class("sagemaker").capabilities

@@ -22,7 +22,7 @@ from backends.events import Closed, Ended, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.local.backend import LocalBackend
 from backends.local.warm import safety, thread_pools
-from backends.local.warm.eligibility import room_for, unlike, unsuitable, worker_environment
+from backends.local.warm.eligibility import mark_placeholder, unlike, unsuitable, worker_environment
 from backends.local.warm.starter import JobStarter
 from definitions.schema import BenchmarkDefinition
 from tests.backends.contract import all_closed, check_order, closed, collect, of_job
@@ -323,7 +323,7 @@ def test_what_cannot_be_forked_safely_runs_cold_and_says_why_once(
 def test_a_worker_that_takes_too_long_is_given_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "heavy.py").write_text("import time\ntime.sleep(60)\n")
     bench = LocalBench(tmp_path, preload=("heavy",))
-    bench.backend._runner._starter._patience_s = 0.3
+    bench.backend._runner._starter._import_timeout_s = 0.3
     assert bench.metrics_of(bench.job("one", "report(n=1)\n")) == [{"n": 1}]
     assert "the imports of heavy were not done after 0.3 s" in caplog.text
     assert bench.backend.close() == []
@@ -495,7 +495,7 @@ def test_who_may_be_forked_is_told_by_folder_and_environment() -> None:
 
 def test_a_worker_starts_without_what_is_a_jobs_own_and_with_room_for_marks() -> None:
     job = {"HOME": "/h", "OUTRIDER_CONTROLLER": "outer.3;abc.7;", "OUTRIDER_JOB": "j", "SM_HPS": "{}", "CUDA_VISIBLE_DEVICES": "0"}
-    found = worker_environment(job, "abc.7;", room_for("abc"))
+    found = worker_environment(job, "abc.7;", mark_placeholder("abc"))
     assert found == {"HOME": "/h", "OPENBLAS_NUM_THREADS": "1", "OUTRIDER_CONTROLLER": "outer.3;abc." + "-" * 24}
 
 
