@@ -27,7 +27,7 @@ from benchmarking.controller.tuner import Tuner
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import Refuse, check_listed, refusal
-from benchmarking.planning.inputs import Inputs
+from benchmarking.planning.inputs import Inputs, upload_target
 from benchmarking.planning.job_builder import JobBuilder
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
@@ -37,7 +37,6 @@ from definitions.schema import BenchmarkDefinition, PerJob
 
 if TYPE_CHECKING:
     # What is needed where there is data, where there are canaries, and at the end, is imported there.
-    from benchmarking.datasets.s3target import S3Target
     from benchmarking.report.summary import Summary
     from definitions.trial import TrialSpec
 
@@ -152,7 +151,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
     ruled_out, longest_s = _by_forecasts(spec, backend.region)
     refuse = refusal(definition, spec.backend, backend.capacity, ruled_out)
     check_listed(definition, refusal(definition, spec.backend, backend.capacity))
-    target = _data_target(definition, backend, surroundings.environ)
+    target = upload_target(definition, backend, surroundings.environ)
     with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed, target=target) as inputs:
         jobs = JobBuilder(
             definition,
@@ -185,17 +184,6 @@ def _by_forecasts(spec: ExperimentSpec, region: str) -> tuple[Refuse, Callable[[
 
     forecasts = latest_forecasts(spec.definition, spec.results_dir, spec.backend, region)
     return forecasts.problem, forecasts.longest_s
-
-
-def _data_target(definition: BenchmarkDefinition, backend: Backend, environ: Mapping[str, str]) -> S3Target | None:
-    """Return where data sets have to be uploaded; None where there are none, or jobs read this machine's disk."""
-    storage = backend.storage() if definition.datasets else None
-    if storage is None:
-        return None
-    from benchmarking.datasets.s3target import S3Target
-
-    endpoint_url = environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL") or None
-    return S3Target(storage.bucket, f"{storage.prefix}/datasets", endpoint_url, region=storage.region)
 
 
 def make_tuner(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backends.base import JobInput
+from backends.base import Backend, JobInput
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
@@ -87,6 +87,17 @@ def _data_configurations(definition: BenchmarkDefinition) -> Iterator[Mapping[st
     for dataset in values["dataset"]:
         for mode in values["ingestion"]:
             yield {key: value for key, value in (("dataset", dataset), ("ingestion", mode)) if value is not None}
+
+
+def upload_target(definition: BenchmarkDefinition, backend: Backend, environ: Mapping[str, str]) -> S3Target | None:
+    """Return where data sets have to be uploaded; None where there are none, or jobs read this machine's disk."""
+    storage = backend.storage() if definition.datasets else None
+    if storage is None:
+        return None
+    from benchmarking.datasets.s3target import S3Target
+
+    endpoint_url = environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL") or None
+    return S3Target(storage.bucket, f"{storage.prefix}/datasets", endpoint_url, region=storage.region)
 
 
 @dataclass

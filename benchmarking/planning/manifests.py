@@ -1,4 +1,4 @@
-"""The sampled objects of a data set in S3, as a manifest that SageMaker reads in place of a prefix. Used where a channel is `sampled`."""
+"""The sampled objects of a data set in S3, as a manifest that takes the place of a prefix, where a channel is `sampled`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which objects of a data set a canary reads: whole objects, the same ones for every configuration. Used where a channel is `sampled`."""
+"""Which objects of a data set a canary reads: whole objects, the same ones for every configuration, where a channel is `sampled`."""
 
 from __future__ import annotations
 

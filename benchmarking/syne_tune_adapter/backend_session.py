@@ -13,7 +13,7 @@ from backends.base import AdoptedJob, Backend, BackendContext, JobSpec
 from backends.failures import Cause
 from backends.naming import job_prefix
 from benchmarking.planning.feasibility import refusal
-from benchmarking.planning.inputs import Inputs
+from benchmarking.planning.inputs import Inputs, upload_target
 from benchmarking.planning.job_builder import JobBuilder
 from definitions.schema import BenchmarkDefinition, Progressive
 from definitions.trial import TrialSpec
@@ -54,7 +54,8 @@ class BackendSession:
         self._stack.callback(self.backend.close)
         cache = Path(environ.get("OUTRIDER_CACHE") or "~/.cache/outrider").expanduser()
         try:
-            self._inputs = self._stack.enter_context(Inputs(definition, backend_name, cache, dict(environ)))
+            target = upload_target(definition, self.backend, environ)
+            self._inputs = self._stack.enter_context(Inputs(definition, backend_name, cache, seed=seed, target=target))
         except BaseException:
             self._stack.close()
             raise

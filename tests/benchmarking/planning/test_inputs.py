@@ -1,12 +1,14 @@
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from backends.base import Storage
 from backends.emulator import Emulator, Settings
 from benchmarking.datasets import S3Target
 from benchmarking.datasets.preparation import Prepared
-from benchmarking.planning.inputs import ChannelChoice, Inputs, channel_choices, input_problem, possible_choices
+from benchmarking.planning.inputs import ChannelChoice, Inputs, channel_choices, input_problem, possible_choices, upload_target
 from definitions.errors import UserError
 from definitions.schema import InputChannel
 from definitions.trial import TrialSpec
@@ -171,6 +173,16 @@ def test_simulated_runs_prepare_nothing(tmp_path):
     with Inputs(made, "simulated", tmp_path / "cache") as inputs:
         assert inputs.channels(TrialSpec({"dataset": "files"}))[0].uri == ""
     assert not (tmp_path / "cache").exists()
+
+
+def test_data_sets_are_uploaded_to_where_the_back_end_says_if_there_are_any():
+    cloud = SimpleNamespace(storage=lambda: Storage("bucket", "outrider", "eu-north-1"))
+    here = SimpleNamespace(storage=lambda: None)
+    some = definition(datasets={"d": {"type": "path", "path": "/d"}}, inputs={"train": {}})
+    found = upload_target(some, cloud, {"AWS_ENDPOINT_URL": "http://127.0.0.1:1"})
+    assert found == S3Target("bucket", "outrider/datasets", "http://127.0.0.1:1", region="eu-north-1")
+    assert upload_target(some, here, {}) is None
+    assert upload_target(definition(), cloud, {}) is None
 
 
 def test_file_systems_are_mounted_by_their_own_word(tmp_path):

@@ -21,19 +21,30 @@ class Northern(SimulatedBackend):
     region = "eu-north-1"
 
 
-def test_prices_are_those_of_the_back_ends_region(tmp_path, monkeypatch):
-    (tmp_path / "prices.csv").write_text(PRICES)
-    monkeypatch.setenv("OUTRIDER_PRICES", str(tmp_path / "prices.csv"))
+def opened(tmp_path, **environ):
     space = {"x": {"choice": [0, 1]}}
     definition = BenchmarkDefinition(name="north", script="t.py", space=space, objectives={"loss": "min"})
-    session = BackendSession(
+    return BackendSession(
         definition,
         "simulated",
         lambda context: Northern(Table(), seed=context.seed),
         folder=tmp_path,
-        environ={"OUTRIDER_CACHE": str(tmp_path)},
+        environ={"OUTRIDER_CACHE": str(tmp_path), **environ},
         seed=0,
         openings=0,
     )
+
+
+def test_prices_are_those_of_the_back_ends_region(tmp_path, monkeypatch):
+    (tmp_path / "prices.csv").write_text(PRICES)
+    monkeypatch.setenv("OUTRIDER_PRICES", str(tmp_path / "prices.csv"))
+    session = opened(tmp_path)
     assert session.price({"x": 0, "st_instance_type": "ml.m5.large", "st_instance_count": 2}) == (0.25, 2)
+    session.close()
+
+
+def test_jobs_carry_nothing_of_this_process_s_environment(tmp_path):
+    """A cloud's job would show it to whoever may describe the job, credentials included."""
+    session = opened(tmp_path, AWS_SECRET_ACCESS_KEY="secret", LANG="C")
+    assert session.spec(0, 1, {"x": 0}, None).environment == {"OUTRIDER_REPEAT": "0", "OUTRIDER_SEED": "0"}
     session.close()
