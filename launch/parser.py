@@ -60,6 +60,11 @@ class VerbParser(argparse.ArgumentParser):
         return found
 
 
+def default_region(environ: Mapping[str, str] = os.environ) -> str:
+    """Return the region whose prices are shown where none is given."""
+    return environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+
+
 def default_results_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """Return the folder of results where none is given."""
     return Path(environ.get("OUTRIDER_RESULTS") or "results")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from launch.parser import VerbParser
+from launch.parser import VerbParser, default_region
 
 if TYPE_CHECKING:
     from benchmarking.forecasting.data.canary import CanaryTable
@@ -57,7 +57,8 @@ def _parser() -> VerbParser:
     parser.add_argument(
         "--instances", type=int, default=None, metavar="M", help="forecast on M instances, where more than one number was measured"
     )
-    parser.add_region("region of the prices (default us-east-1)", "us-east-1")
+    region = default_region()
+    parser.add_region(f"region of the prices, and of training jobs (default {region})", region)
     parser.add_argument("--price", action="append", default=[], metavar="TYPE=USD", help="dollars per instance-hour, over the price table")
     parser.add_argument("--spot", action="store_true", help="spot prices: those given by --price, as no others are known beforehand")
     parser.add_argument("--billed_startup", type=float, default=0.0, metavar="S", help="seconds billed before the script runs")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from launch.parser import VerbParser
+from launch.parser import VerbParser, default_region
 
 _EPILOG = """\
 Prices are on demand, in dollars per hour of one instance. Managed spot training is billed at the same price, for fewer seconds.
@@ -51,7 +51,7 @@ def _parser(environ: Mapping[str, str]) -> VerbParser:
         description="Show what instances cost, since when, and by whose word.",
         epilog=_EPILOG,
     )
-    region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+    region = default_region(environ)
     parser.add_argument("type", nargs="*", metavar="TYPE", help="instance types, e.g. ml.g5.xlarge (default: all with a known price)")
     parser.add_region(f"region of the prices (default {region})", region)
     parser.add_argument("--refresh", action="store_true", help="ask AWS for them first")

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from benchmarking.forecasting.model.billing import tables
 from definitions.errors import UserError
 from launch.verbs.forecast import main
 
@@ -34,6 +35,27 @@ def test_json_is_a_list_of_forecasts_with_exactly_these_fields(table, capsys):
     assert totals["large"]["median"] == pytest.approx(527, rel=0.05)
     assert totals["small"]["status"] == "ok"
     assert {one["metric"] for one in found} == {"total_s", "train_s", "rss_bytes", "cost_usd"}
+
+
+def test_prices_are_those_of_the_region_that_the_environment_names(table, capsys, monkeypatch, tmp_path):
+    (tmp_path / "prices.csv").write_text(
+        "instance_type,region,usd_per_hour,date,source\nml.m5.large,us-east-1,4,2030-01-01,t\nml.m5.large,eu-north-1,0.4,2030-01-01,t\n"
+    )
+    monkeypatch.setenv("OUTRIDER_PRICES", str(tmp_path / "prices.csv"))
+    tables.cache_clear()
+
+    def usd(*words):
+        main([str(table), "--format", "json", *words])
+        found = json.loads(capsys.readouterr().out)
+        return next(one["median"] for one in found if (one["configuration"], one["metric"]) == ("small", "cost_usd"))
+
+    monkeypatch.setenv("AWS_REGION", "eu-north-1")
+    north = usd()
+    assert usd("--region", "us-east-1") == pytest.approx(10 * north)
+    monkeypatch.delenv("AWS_REGION")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-north-1")
+    assert usd() == pytest.approx(north)
+    tables.cache_clear()
 
 
 def test_it_says_whether_it_is_calibrated(table, capsys, tmp_path):
