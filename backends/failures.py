@@ -42,6 +42,19 @@ class Outcome(enum.StrEnum):
 _MEMORY_MARKS = ("MemoryError", "CUDA out of memory", "OutOfMemoryError", "std::bad_alloc", "Cannot allocate memory")
 
 
+_OURS = re.compile(r"\s*\[(tune-metric|outrider-\w+)\]:")
+"""Begins a line that the reporter or a job's entry point prints, not the script: reports, and the summary after a traceback."""
+
+
+def last_words(log_tail: Sequence[str]) -> str:
+    """Return the last line that a script itself printed, as it says why it ended; empty where there is none.
+
+    Args:
+        log_tail: the last lines of the log.
+    """
+    return next((line.strip() for line in reversed(log_tail) if line.strip() and not _OURS.match(line)), "")
+
+
 def classify_exit(exit_code: int, log_tail: Sequence[str]) -> tuple[Cause, str]:
     """Return the cause of a script's own unsuccessful end, and one line that says it.
 
@@ -49,8 +62,9 @@ def classify_exit(exit_code: int, log_tail: Sequence[str]) -> tuple[Cause, str]:
         exit_code: as in `subprocess.Popen.returncode`: not 0, negative for a signal.
         log_tail: the last lines of the log.
     """
-    last = next((line.strip() for line in reversed(log_tail) if line.strip()), "")
-    if any(mark in line for line in log_tail[-5:] for mark in _MEMORY_MARKS):
+    last = last_words(log_tail)
+    printed = [line for line in log_tail if not _OURS.match(line)]
+    if any(mark in line for line in printed[-5:] for mark in _MEMORY_MARKS):
         return Cause.OUT_OF_MEMORY, last
     if exit_code < 0:
         try:

@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 from definitions.backend_description import BackendDescription
-from definitions.errors import UserError, did_you_mean
+from definitions.errors import UserError, nearest
 from definitions.parts import Overrides
 from definitions.plugins import installed
 
@@ -51,7 +51,9 @@ def backend_description(name: str, plugins: Iterable[EntryPoint] | None = None) 
     points = _plugins(plugins)
     if name not in points:
         known = (*BUILT_IN, *points)
-        raise UserError(f"there is no back-end {name!r}", did_you_mean(name, known), f"installed: {', '.join(known)}")
+        near = nearest(name, known)
+        advice = f"did you mean {near!r}?" if near else "give one of these, or install the package that brings it"
+        raise UserError(f"there is no back-end {name!r}", f"installed: {', '.join(known)}", advice)
     point = points[name]
     try:
         found = point.load()

@@ -12,7 +12,7 @@ from backends.common.job_output import Output
 from backends.common.process_tree import Process
 from backends.common.reactor import ScheduledCall
 from backends.events import Closed
-from backends.failures import Cause, Outcome, classify_exit
+from backends.failures import Cause, Outcome, classify_exit, last_words
 from backends.local.leases import Lease
 from backends.local.shares import LocalShare
 
@@ -111,7 +111,7 @@ def termination_of_exit(exit_code: int, reports: int, alien: int, tail: Sequence
         return Termination(Outcome.FAILED, *classify_exit(exit_code, tail))
     if reports > 0:
         return Termination(Outcome.COMPLETED)
-    last = next((line.strip() for line in reversed(tail) if line.strip()), "")
+    last = last_words(tail)
     message = "ended with success but reported nothing"
     if alien:
         message += f" that could be read ({alien} malformed)"

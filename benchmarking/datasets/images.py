@@ -38,7 +38,7 @@ def libraries() -> dict[str, str]:
         return {name: version(name) for name in ("pillow", "scikit-learn")}
     except PackageNotFoundError as error:
         raise UserError(
-            "a data set of type images was asked for", f"the package {error} is not installed", "pip install pillow scikit-learn"
+            "a data set of type images was asked for", f"the package {error.name} is not installed", "pip install pillow scikit-learn"
         ) from error
 
 

@@ -26,6 +26,28 @@ def test_an_exit_has_a_cause(exit_code: int, tail: list[str], cause: Cause, mess
     assert classify_exit(exit_code, tail) == (cause, message)
 
 
+SUMMARY = '[outrider-summary]: {"phases_s": {"train": 0.0123}, "steps": 3}'
+
+
+def test_what_the_reporter_prints_at_exit_is_no_cause() -> None:
+    tails = [
+        ["Traceback (most recent call last):", f"{error}", SUMMARY, "  " + SUMMARY, ""] for error in ("KeyError: 'a'", "TimeoutError: b")
+    ]
+    found = [classify_exit(1, tail) for tail in tails]
+    assert found == [(Cause.SCRIPT_ERROR, "KeyError: 'a'"), (Cause.SCRIPT_ERROR, "TimeoutError: b")]
+    assert len({signature(*one) for one in found}) == 2
+
+
+def test_reports_and_summaries_do_not_hide_memory_that_ran_out() -> None:
+    tail = ["torch.OutOfMemoryError: CUDA out of memory", *['[tune-metric]: {"loss": 1}'] * 6, "[outrider-end]: {}", SUMMARY]
+    assert classify_exit(1, tail) == (Cause.OUT_OF_MEMORY, "torch.OutOfMemoryError: CUDA out of memory")
+
+
+def test_a_program_that_only_reported_has_no_last_words() -> None:
+    assert classify_exit(3, ['[tune-metric]: {"loss": 1}', SUMMARY]) == (Cause.SCRIPT_ERROR, "exit code 3")
+    assert classify_exit(-11, [SUMMARY]) == (Cause.SCRIPT_ERROR, "ended by signal SIGSEGV")
+
+
 def test_failures_of_one_kind_have_one_signature() -> None:
     first = signature(Cause.SCRIPT_ERROR, "FileNotFoundError: /data/run-1/x.csv at 0x7f01 line 12")
     second = signature(Cause.SCRIPT_ERROR, "FileNotFoundError: /other/y/z.csv at 0xab line 7")

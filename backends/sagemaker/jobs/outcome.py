@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backends.events import Closed
-from backends.failures import Cause, Outcome, classify_exit
+from backends.failures import Cause, Outcome, classify_exit, last_words
 from backends.sagemaker.aws.errors import one_line
 from backends.sagemaker.jobs.job import seconds
 
@@ -82,7 +82,7 @@ def _judged(described: Mapping[str, Any], evidence: JobEvidence) -> tuple[Outcom
     reason = one_line(str(described.get("FailureReason", "")), 1024)
     if status == "Completed":
         if evidence.reports == 0:
-            last = _last(evidence.tail)
+            last = last_words(evidence.tail)
             return Outcome.FAILED, Cause.NO_METRICS, "it ended well, but reported nothing" + (f"; its last line: {last}" if last else "")
         return Outcome.COMPLETED, None, ""
     if status == "Stopped":
@@ -145,7 +145,3 @@ def stage_seconds(described: Mapping[str, Any]) -> dict[str, float]:
         if begun is not None and over is not None and step.get("Status") not in FINAL:
             found[str(step["Status"])] = round(found.get(str(step["Status"]), 0.0) + max(0.0, over - begun), 3)
     return found
-
-
-def _last(tail: Sequence[str]) -> str:
-    return next((line.strip() for line in reversed(tail) if line.strip()), "")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import benchmarking.datasets.preparation as preparation
-from benchmarking.datasets import content_key, prepare
+from benchmarking.datasets import content_key, images, prepare
 from definitions.errors import UserError
 from definitions.schema import ImagesDataset, PathDataset
 
@@ -161,3 +161,14 @@ def test_shards_are_plain_archives(tmp_path):
         assert [(member.name, member.mtime, member.uid) for member in archive] == [
             (name, 0, 0) for name in ("000000.jpg", "000000.cls", "000001.jpg", "000001.cls")
         ]
+
+
+def test_a_missing_library_is_named(monkeypatch):
+    from importlib import metadata
+
+    def missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    with pytest.raises(UserError, match=r"the package pillow is not installed\n.*pip install pillow scikit-learn"):
+        images.libraries()
