@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from definitions.finite_values import index_of, middle_quantile, stepped
 
@@ -62,6 +62,10 @@ class Domain(Protocol):
 class Constant:
     """A fixed value."""
 
+    is_listed: ClassVar[bool] = True
+    is_even: ClassVar[bool] = True
+    is_ordered: ClassVar[bool] = True
+
     value: Any
 
     @property
@@ -80,18 +84,6 @@ class Constant:
     def quantile(self, value: Any) -> float:
         return 0.5
 
-    @property
-    def is_listed(self) -> bool:
-        return True
-
-    @property
-    def is_even(self) -> bool:
-        return True
-
-    @property
-    def is_ordered(self) -> bool:
-        return True
-
     def scaled(self, value: Any, factor: float) -> Any:
         return value
 
@@ -102,6 +94,9 @@ class Constant:
 @dataclass(frozen=True)
 class Choice:
     """One of a list of values; `ordered` where their order means something (kind `ordinal`)."""
+
+    is_listed: ClassVar[bool] = True
+    is_even: ClassVar[bool] = True
 
     values: tuple[Any, ...]
     ordered: bool = False
@@ -123,14 +118,6 @@ class Choice:
         return middle_quantile(self.grid(0), self.at, value)
 
     @property
-    def is_listed(self) -> bool:
-        return True
-
-    @property
-    def is_even(self) -> bool:
-        return True
-
-    @property
     def is_ordered(self) -> bool:
         return self.ordered
 
@@ -149,6 +136,10 @@ class NearestOrdinal:
         values: strictly ascending numbers.
         scale: `linear`, or `log` for distances between logarithms (numbers above 0).
     """
+
+    is_listed: ClassVar[bool] = False
+    is_even: ClassVar[bool] = False
+    is_ordered: ClassVar[bool] = True
 
     values: tuple[float, ...]
     scale: str = "linear"
@@ -174,18 +165,6 @@ class NearestOrdinal:
     def quantile(self, value: Any) -> float:
         return middle_quantile(self.grid(0), self.at, value)
 
-    @property
-    def is_listed(self) -> bool:
-        return False
-
-    @property
-    def is_even(self) -> bool:
-        return False
-
-    @property
-    def is_ordered(self) -> bool:
-        return True
-
     def scaled(self, value: Any, factor: float) -> Any:
         return stepped(self.grid(0), value, factor)
 
@@ -204,6 +183,10 @@ class Interval:
         integer: whether values are whole numbers.
         quantum: values are multiples of it within the bounds; None for none. Whole where `integer`.
     """
+
+    is_listed: ClassVar[bool] = False
+    is_even: ClassVar[bool] = False
+    is_ordered: ClassVar[bool] = True
 
     lower: float
     upper: float
@@ -285,18 +268,6 @@ class Interval:
             found = (value - lower) / (upper - lower)
         return min(max(found, 0.0), 1.0)
 
-    @property
-    def is_listed(self) -> bool:
-        return False
-
-    @property
-    def is_even(self) -> bool:
-        return False
-
-    @property
-    def is_ordered(self) -> bool:
-        return True
-
     def scaled(self, value: Any, factor: float) -> Any:
         wanted = min(max(value * factor, self.lower), self.upper)
         if self.size is None:
@@ -323,6 +294,10 @@ class Interval:
 class FiniteRange:
     """`points` values from lower to upper, equally spaced on a linear or log scale (Syne Tune's finrange, logfinrange)."""
 
+    is_listed: ClassVar[bool] = False
+    is_even: ClassVar[bool] = True
+    is_ordered: ClassVar[bool] = True
+
     lower: float
     upper: float
     points: int
@@ -348,18 +323,6 @@ class FiniteRange:
 
     def quantile(self, value: Any) -> float:
         return middle_quantile(self.grid(0), self.at, value)
-
-    @property
-    def is_listed(self) -> bool:
-        return False
-
-    @property
-    def is_even(self) -> bool:
-        return True
-
-    @property
-    def is_ordered(self) -> bool:
-        return True
 
     def scaled(self, value: Any, factor: float) -> Any:
         return stepped(self.grid(0), value, factor)
