@@ -80,7 +80,7 @@ def test_two_of_one_name_and_an_unknown_one(install):
         backend_names()
     install(plugin("other", "OTHER"))
     assert backend_names() == ("local", "simulated", "sagemaker", "warm_pool", "other")
-    with pytest.raises(UserError, match="there is no back-end 'othre'\n  installed: .*\n  did you mean 'other'"):
+    with pytest.raises(UserError, match=r"there is no back-end 'othre'\n  installed: .*\n  did you mean 'other'"):
         backend_description("othre")
 
 
