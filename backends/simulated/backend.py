@@ -4,98 +4,20 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import json
 import math
 import random
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, CheckpointStore, JobSpec
+from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, JobSpec
 from backends.events import Accepted, Closed, Ended, Event, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
+from backends.simulated.checkpoints import SimulatedCheckpoints
 from backends.simulated.description import SimulatedBlock
+from backends.simulated.job import SimulatedJob, course, ending
 from backends.simulated.table import CsvTable, Run, RunTable
 from definitions.errors import UserError
-
-
-class SimulatedCheckpoints(CheckpointStore):
-    """Remembers how many reports of its run a trial has made; kept in a folder, where one is given, for jobs that ended early."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
-        self._reports: dict[str, int] = {}
-        if folder is not None and folder.is_dir():
-            self._reports = {path.stem: int(json.loads(path.read_text())) for path in folder.glob("*.json")}
-
-    def reports(self, key: str | None) -> int:
-        """Return the number of reports behind a checkpoint; 0 where there is none."""
-        return 0 if key is None else self._reports.get(key, 0)
-
-    def restored(self, job: str, key: str | None) -> int:
-        """Return the number of reports that a job starts behind; the same when it is adopted, whatever was written since."""
-        if key is None:
-            return 0
-        if f"of-{job}" not in self._reports:
-            self.write(f"of-{job}", self.reports(key))
-        return self._reports[f"of-{job}"]
-
-    def note(self, key: str, reports: int) -> None:
-        """Let a running job's checkpoint be that of its latest report."""
-        self._reports[key] = reports
-
-    def write(self, key: str, reports: int) -> None:
-        """Keep a checkpoint."""
-        self._reports[key] = reports
-        if self._folder is not None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            (self._folder / f"{key}.json").write_text(str(reports))
-
-    def copy(self, source: str, target: str) -> None:
-        if source in self._reports:
-            self.write(target, self._reports[source])
-
-    def delete(self, keys: Sequence[str]) -> None:
-        for key in keys:
-            if self._reports.pop(key, None) is not None and self._folder is not None:
-                (self._folder / f"{key}.json").unlink(missing_ok=True)
-
-    def exists(self, key: str) -> bool:
-        return self._reports.get(key, 0) > 0
-
-
-class _Job:
-    """One job: its whole future is known, and its events are made one by one, as a stop may spare most of them.
-
-    Args:
-        number: in the order in which jobs were launched.
-        course: its events; `Closed` or `Rejected` is the last.
-        started_at: when it starts; `ends_at`: when it ends by itself, infinite where it cannot.
-        made: reports of its run that are behind it.
-    """
-
-    __slots__ = ("_course", "ended", "ends_at", "made", "next", "number", "spec", "started_at", "stopping")
-
-    def __init__(
-        self, number: int, spec: JobSpec, course: Iterable[Event], started_at: float | None, ends_at: float = math.inf, made: int = 0
-    ) -> None:
-        self.number, self.spec, self.started_at, self.ends_at, self.made = number, spec, started_at, ends_at, made
-        self.stopping = False
-        self.ended = False
-        self._course = iter(course)
-        self.next: Event | None = next(self._course, None)
-
-    def go_on(self) -> None:
-        """Let `next` be the event after it; None where that was the last."""
-        self.next = next(self._course, None)
-
-    def cut_off(self, at: float, ends: Iterable[Event]) -> None:
-        """Let these be the events after `at`."""
-        coming = itertools.chain(() if self.next is None else (self.next,), self._course)
-        kept = itertools.takewhile(lambda event: event.at <= at and isinstance(event, (Accepted, Started, Reported)), coming)
-        self._course = itertools.chain(kept, ends)
-        self.go_on()
 
 
 class SimulatedBackend(Backend):
@@ -133,10 +55,10 @@ class SimulatedBackend(Backend):
         self._stop_delay_s = stop_delay_s
         self._slots = slots
         self._now = start_at
-        self._jobs: dict[str, _Job] = {}
+        self._jobs: dict[str, SimulatedJob] = {}
         self._known: set[str] = set()
         # What follows a stop comes last among the events of a moment, as all others of it came before the stop.
-        self._agenda: list[tuple[float, bool, int, _Job]] = []
+        self._agenda: list[tuple[float, bool, int, SimulatedJob]] = []
         self._queued: deque[JobSpec] = deque()
         self._running = 0
         self._numbers = 0
@@ -174,19 +96,19 @@ class SimulatedBackend(Backend):
             return
         self._schedule(self._launch(job, self._now))
 
-    def _launch(self, spec: JobSpec, at: float) -> _Job:
+    def _launch(self, spec: JobSpec, at: float) -> SimulatedJob:
         self._numbers += 1
         run = self._table.run(spec.configuration, spec.level, spec.repeat)
         if run is None:
             message = f"the table has no run of {dict(spec.configuration)!r}"
-            job = _Job(self._numbers, spec, [Rejected(spec.name, at, Cause.BAD_REQUEST, message)], None)
+            job = SimulatedJob(self._numbers, spec, [Rejected(spec.name, at, Cause.BAD_REQUEST, message)], None)
         else:
             self._running += 1
             job = self._planned(spec, run, at)
         self._jobs[spec.name] = job
         return job
 
-    def _planned(self, spec: JobSpec, run: Run, at: float) -> _Job:
+    def _planned(self, spec: JobSpec, run: Run, at: float) -> SimulatedJob:
         chances = self._chances(spec)
         skip = self.checkpoints.restored(spec.name, spec.restore_from)
         before_s = run.reports[skip - 1][0] if skip else 0.0
@@ -201,12 +123,11 @@ class SimulatedBackend(Backend):
         if cause is not None:
             outcome = Outcome.FAILED
         ends_at = started_at + duration_s
-        course = itertools.chain(
-            (Accepted(spec.name, at), Started(spec.name, started_at)),
-            _reports(spec.name, started_at, itertools.islice(run.reports, skip, None), before_s, duration_s),
-            _ends(spec.name, ends_at, started_at, outcome, cause, message),
-        )
-        return _Job(self._numbers, spec, course, started_at, ends_at, skip)
+        events = course(
+            spec.name, at, started_at, itertools.islice(run.reports, skip, None),
+            before_s=before_s, duration_s=duration_s, outcome=outcome, cause=cause, message=message,
+        )  # fmt: skip
+        return SimulatedJob(self._numbers, spec, events, started_at, ends_at, skip)
 
     def _chances(self, spec: JobSpec) -> Iterator[float]:
         """Yield the attempt's own random numbers; the generator is not seeded before one is drawn, as that takes longer than the rest."""
@@ -214,7 +135,7 @@ class SimulatedBackend(Backend):
         while True:
             yield source.random()
 
-    def _schedule(self, job: _Job) -> None:
+    def _schedule(self, job: SimulatedJob) -> None:
         """Put the job's next event on the agenda; what is there from before its stop counts no more."""
         if job.next is not None:
             heapq.heappush(self._agenda, (job.next.at, job.stopping, job.number, job))
@@ -224,7 +145,7 @@ class SimulatedBackend(Backend):
         if stopped is not None:
             self._schedule(stopped)
 
-    def _stop(self, name: str, reason: Cause, at: float) -> _Job | None:
+    def _stop(self, name: str, reason: Cause, at: float) -> SimulatedJob | None:
         """Plan the end of a job anew and return it, to be scheduled; None where its end is as it was."""
         job = self._jobs.get(name)
         if job is None:
@@ -233,7 +154,8 @@ class SimulatedBackend(Backend):
                     self._queued.remove(queued)
                     self._numbers += 1
                     self._running += 1
-                    self._jobs[name] = stopped = _Job(self._numbers, queued, _ends(name, at, None, Outcome.STOPPED, reason, ""), None, at)
+                    ends = ending(name, at, None, Outcome.STOPPED, reason, "")
+                    self._jobs[name] = stopped = SimulatedJob(self._numbers, queued, ends, None, at)
                     return stopped
             return None
         if job.stopping or job.ended:
@@ -243,7 +165,7 @@ class SimulatedBackend(Backend):
             return None
         job.stopping = True
         started_at = job.started_at if job.started_at is not None and job.started_at <= end_at else None
-        job.cut_off(end_at, _ends(name, end_at, started_at, Outcome.STOPPED, reason, ""))
+        job.cut_off(end_at, ending(name, end_at, started_at, Outcome.STOPPED, reason, ""))
         return job
 
     def wait(self, timeout_s: float | None) -> list[Event]:
@@ -252,14 +174,15 @@ class SimulatedBackend(Backend):
             self._awake = False
             return []
         events: list[Event] = []
-        while self._agenda:
-            at, stopping, _, job = self._agenda[0]
+        agenda = self._agenda
+        while agenda:
+            at, stopping, _, job = agenda[0]
             if job.stopping != stopping:
-                heapq.heappop(self._agenda)
+                heapq.heappop(agenda)
                 continue
             if at > (self._now if events else deadline):
                 break
-            heapq.heappop(self._agenda)
+            heapq.heappop(agenda)
             if at > self._now:
                 self._now = at
             self._hand_out(job, events)
@@ -267,27 +190,31 @@ class SimulatedBackend(Backend):
             self._now = deadline
         return events
 
-    def _hand_out(self, job: _Job, events: list[Event]) -> None:
+    def _hand_out(self, job: SimulatedJob, events: list[Event]) -> None:
         """Append the job's events of this moment, and go on to its next."""
         while (event := job.next) is not None and event.at <= self._now:
             job.go_on()
             events.append(event)
-            if isinstance(event, Reported):
+            if type(event) is Reported:
                 self._made(job)
-            elif isinstance(event, Ended):
-                job.ended = True
-                self._running -= 1
-                closed = job.next
-                if isinstance(closed, Closed) and closed.outcome is not Outcome.COMPLETED and job.made and job.spec.checkpoint:
-                    self.checkpoints.write(job.spec.checkpoint, job.made)
-                if self._queued:
-                    self._schedule(self._launch(self._queued.popleft(), self._now))
+            elif type(event) is Ended:
+                self._free(job)
         if job.next is None:
             del self._jobs[job.spec.name]
         else:
             self._schedule(job)
 
-    def _made(self, job: _Job) -> None:
+    def _free(self, job: SimulatedJob) -> None:
+        """Keep the checkpoint of a job that has just ended early, and let the next one in."""
+        job.ended = True
+        self._running -= 1
+        closed = job.next
+        if isinstance(closed, Closed) and closed.outcome is not Outcome.COMPLETED and job.made and job.spec.checkpoint:
+            self.checkpoints.write(job.spec.checkpoint, job.made)
+        if self._queued:
+            self._schedule(self._launch(self._queued.popleft(), self._now))
+
+    def _made(self, job: SimulatedJob) -> None:
         job.made += 1
         if job.spec.checkpoint:
             self.checkpoints.note(job.spec.checkpoint, job.made)
@@ -306,7 +233,7 @@ class SimulatedBackend(Backend):
                 self._stop(spec.name, adopted.stop_reason or Cause.INTERRUPTED, adopted.stop_requested_at)
             self._skip_known(job, adopted)
 
-    def _skip_known(self, job: _Job, adopted: AdoptedJob) -> None:
+    def _skip_known(self, job: SimulatedJob, adopted: AdoptedJob) -> None:
         """Drop the events that the earlier controller has recorded."""
         known = adopted.reports
         while (event := job.next) is not None:
@@ -333,27 +260,3 @@ class SimulatedBackend(Backend):
         self._agenda.clear()
         self._queued.clear()
         return []
-
-
-def _reports(
-    name: str, started_at: float, reports: Iterable[tuple[float, Mapping[str, Any]]], before_s: float, duration_s: float
-) -> Iterator[Event]:
-    for sequence, (at_s, metrics) in enumerate(reports):
-        elapsed_s = at_s - before_s
-        if elapsed_s > duration_s:
-            return
-        yield Reported(name, started_at + elapsed_s, sequence, metrics, elapsed_s)
-
-
-def _ends(name: str, at: float, started_at: float | None, outcome: Outcome, cause: Cause | None, message: str) -> Iterator[Event]:
-    yield Ended(name, at)
-    yield Closed(
-        name,
-        at,
-        outcome=outcome,
-        cause=cause,
-        message=message,
-        started_at=started_at,
-        ended_at=None if started_at is None else at,
-        billable_s=0.0 if started_at is None else at - started_at,
-    )
