@@ -97,7 +97,7 @@ def event_record(event: Event) -> tuple[str, dict[str, Any]]:
     if form is None:
         raise TypeError(f"{type(event).__name__} is no back-end event")
     # The fields of an event as they are; faster than to ask for each, and this is done for every report.
-    body = vars(event).copy()
+    body = event.__dict__.copy()
     del body["at"]
     for name, encode in form.encoders:
         body[name] = encode(body[name])

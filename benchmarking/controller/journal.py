@@ -146,9 +146,9 @@ class SqliteJournal(Journal):
         self._db.execute("COMMIT")
 
     def append(self, at: float, kind: str, body: Mapping[str, Any]) -> Record:
-        self._last += 1
-        self._pending.append((self._last, at, kind, _text(body)))
-        return Record(self._last, at, kind, body)
+        self._last = sequence = self._last + 1
+        self._pending.append((sequence, at, kind, _text(body)))
+        return Record(sequence, at, kind, body)
 
     def commit(self) -> None:
         if not self._pending:

@@ -112,6 +112,8 @@ def settle(outcome: Outcome, cause: Cause | None, earlier: int, *, never: bool =
 
 def as_number(value: Any) -> float | None:
     """Return a metric as a number, also where it was reported as a numeric string; None where it is no number at all."""
+    if type(value) is float:
+        return value  # nearly all are: asked of every objective of every report
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):

@@ -86,12 +86,13 @@ class ExperimentState:
         if self.first_at is None:
             self.first_at = self.last_at
         self.ended = None
-        step = self._steps.get(kind)
-        if step is not None:
-            step(self.last_at, body)
-            return
-        event = event or record_event(record)
-        if isinstance(event, Retained):
+        if event is None:
+            step = self._steps.get(kind)
+            if step is not None:
+                step(self.last_at, body)
+                return
+            event = record_event(record)
+        if type(event) is Retained:
             self._retained(event, body["worst_usd"], body["cost_usd"])
         elif event is not None:
             self._event(event)
@@ -185,7 +186,7 @@ class ExperimentState:
             best = trial.best.get(name)
             if best is None or (value < best if mode == "min" else value > best):
                 trial.best[name] = value
-        if not self.evaluations[trial.evaluation].removed:
+        if self.setup.level_name is not None and not self.evaluations[trial.evaluation].removed:
             tell = self._results.reported(trial.evaluation, trial.repeat, event.metrics)
             if tell is not None:
                 self.due_tells.append(tell)

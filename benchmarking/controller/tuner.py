@@ -340,26 +340,27 @@ class Tuner:
         return key if self._backend.checkpoints.exists(key) else None
 
     def _take_event(self, stopping: tuple[Reason, str] | None) -> None:
-        """Record the next event, waiting for it if need be, and those after it for as long as nothing follows from them."""
+        """Record the next event, waiting for it if need be, and those after it for as long as nothing follows from them.
+
+        Nothing follows from an event of a running job as long as the method is not to hear of it, no worker is free and time has no limit.
+        In doubt something does: the loop just looks again.
+        """
+        # Such events free no worker, and let nothing be due at a later time: both need no look after each report.
+        is_full = self._budget.max_wallclock_time is None and self.state.busy >= self._workers_now()
+        due_tells, forever = self.state.due_tells, False
         while True:
             if not self._events:
                 self._commit()
                 if self._interrupted and stopping is None:
                     return
-                self._events.extend(self._backend.wait(self._timeout_s(stopping)))
-            if not self._events or not self._is_without_consequence(self._record_event()):
+                timeout_s = None if forever else self._timeout_s(stopping)
+                forever = timeout_s is None
+                self._events.extend(self._backend.wait(timeout_s))
+                if not self._events:
+                    return
+            event = self._record_event()
+            if not is_full or due_tells or self._interrupted or type(event) not in _OF_A_RUNNING_JOB:
                 return
-
-    def _is_without_consequence(self, event: Event) -> bool:
-        """Return whether a recorded event leaves nothing to do but to take the next one; in doubt it does not."""
-        state = self.state
-        return (
-            type(event) in _OF_A_RUNNING_JOB
-            and not state.due_tells
-            and state.busy >= self._workers_now()
-            and not self._interrupted
-            and self._budget.max_wallclock_time is None
-        )
 
     def _record_event(self) -> Event:
         event = self._events.popleft()
