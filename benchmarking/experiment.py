@@ -33,6 +33,7 @@ from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
 from definitions.errors import OutriderError, UserError
 from definitions.instances import default_instance_type
+from definitions.program import command
 from definitions.schema import BenchmarkDefinition, PerJob
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder)
         raise UserError(
             f"max_cost = {definition.budget.max_cost:g}: the price of {', '.join(unknown)} is unknown",
             "what cannot be priced cannot be capped",
-            "`outrider prices --refresh` asks AWS for it; or drop max_cost",
+            f"`{command('prices', '--refresh')}` asks AWS for it; or drop max_cost",
         )
 
 

@@ -65,7 +65,7 @@ class Registry:
             UserError: there is no such benchmark, the file cannot be read, or two benchmarks share a name.
         """
         if _is_path(name_or_path):
-            return read_yaml(Path(name_or_path).expanduser())
+            return _read(Path(name_or_path).expanduser())
         entries = self._entries()
         if name_or_path in entries:
             return entries[name_or_path].found
@@ -106,6 +106,13 @@ class Registry:
         return entries
 
 
+def listing(listed: Sequence[ListedBenchmark]) -> str:
+    """Return the benchmarks as lines of a message, each with its summary."""
+    width = max((len(one.name) for one in listed), default=0)
+    lines = [f"{one.name:<{width}}  {one.summary}".rstrip() for one in listed]
+    return "\n  ".join(["there are:", *(f"  {line}" for line in lines)]) if lines else "there are none"
+
+
 def _is_path(text: str) -> bool:
     return text.endswith(_SUFFIXES) or "/" in text or os.sep in text
 
@@ -129,9 +136,19 @@ def _entry(found: Source | BenchmarkDefinition, origin: str) -> _Entry:
 
 
 def _unknown(name: str, listed: Sequence[ListedBenchmark]) -> UserError:
-    width = max((len(one.name) for one in listed), default=0)
-    lines = [f"{one.name:<{width}}  {one.summary}".rstrip() for one in listed]
     near = nearest(name, [one.name for one in listed])
-    fact = "\n  ".join(["there are:", *(f"  {line}" for line in lines)]) if lines else "there are none"
-    advice = f"did you mean {near!r}?" if near else "give one of these, or the path of a YAML file (FILE.yaml)"
-    return UserError(f"there is no benchmark {name!r}", fact, advice)
+    beside = next((str(path) for path in map(Path, (name + suffix for suffix in _SUFFIXES)) if path.is_file()), "")
+    if beside:
+        advice = f"did you mean the file {beside}?"
+    else:
+        advice = f"did you mean {near!r}?" if near else "give one of these, or the path of a YAML file (FILE.yaml)"
+    return UserError(f"there is no benchmark {name!r}", listing(listed), advice)
+
+
+def _read(path: Path) -> Source:
+    """Return what a file says; where there is none, the error names the file of a like name that is there."""
+    if not path.exists() and path.parent.is_dir():
+        near = nearest(path.name, sorted(one.name for one in path.parent.iterdir() if one.suffix in _SUFFIXES))
+        if near:
+            raise UserError(f"{path}: there is no such file", f"looked for {path.absolute()}", f"did you mean {path.with_name(near)}?")
+    return read_yaml(path)

@@ -197,6 +197,7 @@ class _Resolution:
             return
         script = Path(definition.source_dir) / definition.script
         where = self.draft.place(("script",)).text
+        is_usual = self.draft.origin(("source_dir",)) == "default"
         if not Path(definition.source_dir).is_dir():
             where = self.draft.place(("source_dir",)).text
             raise UserError(f"{where}: source_dir: there is no folder {definition.source_dir}")
@@ -204,7 +205,8 @@ class _Resolution:
             raise UserError(
                 f"{where}: script: there is no file {definition.script!r}",
                 f"looked for {script}",
-                "`script` is relative to `source_dir`",
+                "`script` is relative to `source_dir`; "
+                + ("that is the folder of the definition, as none is given" if is_usual else f"that is {definition.source_dir}"),
             )
 
     def _validated(self) -> BenchmarkDefinition:

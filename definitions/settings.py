@@ -176,6 +176,7 @@ def _set_configuration_key(draft: Draft, setting: Setting, key: str) -> None:
         raise UserError(f"--set {setting.text}: {key!r} is a column of the result files", "", "call the key something else")
     trials = draft.get(("trials",))
     if not trials:
+        _check_numeric(draft, setting, key)
         draft.remove(("arguments", key))
         draft.put(("space", key), _domain(setting), lambda _: setting.place)
         return
@@ -194,6 +195,25 @@ def _set_configuration_key(draft: Draft, setting: Setting, key: str) -> None:
         seen.append(merged)
     draft.put(("trials",), [trial for _, trial in kept], lambda path: kept[int(path[1])][0] if len(path) > 1 else listed)
     draft.put(("base_trial", key), setting.values[0], lambda _: setting.place)
+
+
+def _check_numeric(draft: Draft, setting: Setting, key: str) -> None:
+    """Raise `UserError` for a value that is no number where the definition's domain has numbers only; one outside of it may be meant."""
+    domain = (draft.get(("space",)) or {}).get(key)
+    if not isinstance(domain, Mapping) or not domain:
+        return
+    kind, arguments = next(iter(domain.items()))
+    values = arguments if isinstance(arguments, list) else [arguments]
+    if kind in ("choice", "ordinal") and not all(_is_number(value) for value in values):
+        return
+    wrong = next((value for value in setting.values if not _is_number(value)), setting)
+    if wrong is not setting:
+        shown = f"{{{kind}: [{', '.join(map(str, values))}]}}"
+        raise UserError(f"--set {setting.text}: {wrong!r} is no number", f"{key} is {shown}", f"give numbers, e.g. --set {key}={values[0]}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _domain(setting: Setting) -> Any:

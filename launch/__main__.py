@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from launch.python_version import too_old
 
 VERBS = {
-    "run": "run benchmarks (what hpo_main.py does)",
+    "run": "run benchmarks",
     "list": "list the known benchmarks",
     "show": "show a benchmark's resolved definition",
     "forecast": "forecast a full job from measured canaries",
@@ -88,11 +88,13 @@ def _guarded(verb: str, arguments: "Sequence[str]") -> int:
 
 
 def _usage() -> str:
+    from definitions.program import command
+
     lines = [f"  {verb:<10}{summary}" for verb, summary in VERBS.items()]
     return (
-        "usage: outrider VERB ... | --version\n\nverbs:\n"
+        f"usage: {command('VERB')} ... | --version\n\nverbs:\n"
         + "\n".join(lines)
-        + "\n\n`outrider VERB --help` explains each. --emulate on any of them runs an emulator of AWS beside it."
+        + f"\n\n`{command('VERB', '--help')}` explains each. --emulate on any of them runs an emulator of AWS beside it."
     )
 
 

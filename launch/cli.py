@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from definitions import __version__
+from definitions.program import command
 from launch.parser import VerbParser, default_results_dir
 from launch.request import RunRequest
 
@@ -23,7 +24,7 @@ _FIELDS = {name: f"budget.{name}" if name.startswith("max_") else name for name 
 def make_parser() -> VerbParser:
     """Return the parser of `outrider run`."""
     parser = VerbParser(
-        prog="hpo_main.py",
+        prog=command("run"),
         description="Run benchmarks as asynchronous trials and say which configuration wins.",
         epilog=_EPILOG,
     )

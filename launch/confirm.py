@@ -11,6 +11,7 @@ from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.journal import has_records
 from benchmarking.planning.concurrency import instance_types
 from definitions.errors import UserError
+from definitions.program import command
 
 
 def confirm(specs: Sequence[ExperimentSpec], *, yes: bool, ask: Callable[[str], str] | None, say: Callable[[str], None]) -> None:
@@ -59,5 +60,5 @@ def _check_first_starts(specs: Sequence[ExperimentSpec]) -> None:
             raise UserError(
                 f"{spec.title}: {len(found)} {'thing is' if len(found) == 1 else 'things are'} missing for a first start",
                 "\n  ".join(lines),
-                "`outrider doctor` with the same --benchmark and --backend shows all checks",
+                f"`{command('doctor')}` with the same --benchmark and --backend shows all checks",
             )

@@ -10,10 +10,11 @@ from typing import Any
 
 from backends.naming import TAG_FORM
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.archive.stored import load_to_run, not_installed
+from benchmarking.archive.stored import experiments_of, load_to_run, not_installed
 from benchmarking.methods.registry import default_method, experiment_spec, known_methods
 from definitions.errors import UserError, did_you_mean
-from definitions.registry import Registry
+from definitions.program import command
+from definitions.registry import Registry, listing
 from definitions.resolve import Resolved, resolve, resolve_python
 from definitions.schema import BenchmarkDefinition
 from launch.request import RunRequest
@@ -40,7 +41,7 @@ def plan(request: RunRequest, registry: Registry | None = None, now: datetime.da
         return _resumed(request)
     registry = registry or Registry()
     if not request.benchmark:
-        raise UserError("no --benchmark is given", "known: " + _listing(registry), "e.g. hpo_main.py --benchmark demo")
+        raise UserError("no --benchmark is given", listing(registry.names()), f"e.g. {command('run', '--benchmark', 'demo')}")
     if request.num_seeds < 1:
         raise UserError(f"--num_seeds {request.num_seeds}: nothing would run", "it is the number of seeds", "give 1 or more")
     if request.start_seed < 0:
@@ -58,7 +59,7 @@ def plan(request: RunRequest, registry: Registry | None = None, now: datetime.da
                 specs.append(experiment_spec(resolved, method, seed, tag, request.results_dir, given, number, methods))
     _check_distinct(specs)
     if request.resume and not any((spec.folder / "experiment.json").is_file() for spec in specs):
-        raise _unknown_tag(request.resume, request.results_dir)
+        raise _unknown_tag(request.resume, request.results_dir, "--resume")
     return specs
 
 
@@ -83,18 +84,27 @@ def _resumed(request: RunRequest) -> list[ExperimentSpec]:
     return specs
 
 
-def folders_of(tag: str, results_dir: Path) -> list[Path]:
-    """Return the folders of a tag's experiments; raises `UserError` where there are none."""
-    _check_tag(tag)
-    found = [path.parent for name in ("experiment.json", "journal.sqlite") for path in (results_dir / tag).glob(f"*/*/{name}")]
+def folders_of(tag: str, results_dir: Path, asked: str = "--resume") -> list[Path]:
+    """Return the folders of a tag's experiments.
+
+    Args:
+        tag: what they have in common.
+        results_dir: folder of all results.
+        asked: what wants them, for the message.
+
+    Raises:
+        UserError: there are none.
+    """
+    _check_tag(tag, asked)
+    found = experiments_of(results_dir / tag)
     if not found:
-        raise _unknown_tag(tag, results_dir)
-    return sorted(set(found))
+        raise _unknown_tag(tag, results_dir, asked)
+    return found
 
 
-def _check_tag(tag: str) -> None:
+def _check_tag(tag: str, asked: str = "--experiment_tag") -> None:
     if not TAG_FORM.fullmatch(tag):
-        raise UserError(f"--experiment_tag {tag!r}", "a tag has letters and digits, hyphens between them, and at most 41 of all")
+        raise UserError(f"{asked} {tag!r}", "a tag has letters and digits, hyphens between them, and at most 41 of all")
 
 
 def _check_distinct(specs: Iterable[ExperimentSpec]) -> None:
@@ -105,11 +115,7 @@ def _check_distinct(specs: Iterable[ExperimentSpec]) -> None:
         folders[spec.folder] = spec
 
 
-def _unknown_tag(tag: str, folder: Path) -> UserError:
+def _unknown_tag(tag: str, folder: Path, asked: str) -> UserError:
     tags = sorted((path.name for path in folder.iterdir() if path.is_dir()), reverse=True) if folder.is_dir() else []
     advice = did_you_mean(tag, tags[:20]) if tags else "give --results_dir, if results are elsewhere"
-    return UserError(f"--resume {tag}: there is nothing of this tag in {folder}", advice=advice)
-
-
-def _listing(registry: Registry) -> str:
-    return ", ".join(f"{entry.name} ({entry.summary})" for entry in registry.names()) or "none"
+    return UserError(f"{asked} {tag}: there is nothing of this tag in {folder}", advice=advice)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from definitions.program import command
 from launch.parser import VerbParser
 
 _EPILOG = """\
@@ -18,7 +19,7 @@ _POLL_S, _EMULATOR_POLL_S = 5.0, 0.2
 
 def main(arguments: Sequence[str]) -> int:
     """Compare the two and return the exit code: 0 alike, 1 different; raises `UserError` for wrong use."""
-    parser = VerbParser(prog="outrider doctor", description="Check the emulator against a real account.", epilog=_EPILOG)
+    parser = VerbParser(prog=command("doctor"), description="Check the emulator against a real account.", epilog=_EPILOG)
     parser.add_argument("--smoke", action="store_true", required=True, help="run the comparison")
     parser.add_argument("--role", required=True, metavar="ARN", help="role that the jobs run as")
     parser.add_argument("--output", required=True, metavar="S3URI", help="where the jobs may write, e.g. s3://my-bucket/smoke")

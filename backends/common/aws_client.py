@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from definitions.errors import UserError
+from definitions.program import install_extra
 
 ATTEMPTS = 8
 """Times that a throttled, failed or unanswered call is made at most: waits of 0.5, 1, 2, 4, 8, 10 and 10 s on average."""
@@ -40,7 +41,7 @@ def make_client(
     try:
         from botocore.config import Config
     except ImportError as error:
-        raise _missing() from error
+        raise boto3_missing() from error
     options: dict[str, Any] = {
         "retries": {"mode": "standard", "total_max_attempts": attempts},
         "max_pool_connections": connections,
@@ -67,7 +68,7 @@ def make_session() -> Any:
     try:
         import boto3
     except ImportError as error:
-        raise _missing() from error
+        raise boto3_missing() from error
     return boto3.session.Session()
 
 
@@ -76,5 +77,6 @@ def is_loopback(url: str | None) -> bool:
     return urlsplit(url or "").hostname in ("127.0.0.1", "localhost", "::1")
 
 
-def _missing() -> UserError:
-    return UserError("AWS, or a server like it, is to be asked", "the package boto3 is not installed", "pip install boto3")
+def boto3_missing(asked: str = "AWS, or a server like it, is to be asked") -> UserError:
+    """Return the error for what cannot be done without boto3."""
+    return UserError(asked, "the package boto3 is not installed", install_extra("sagemaker"))

@@ -34,6 +34,7 @@ from backends.emulator.training.api import TrainingJobsService
 from backends.emulator.training.registry import JobRegistry
 from backends.emulator.training.validation import RequestValidator
 from definitions.errors import UserError
+from definitions.program import install_extra
 
 _SHORT = 45
 """Characters that the path of temporary files may have, so that there is room for what programs add to it."""
@@ -58,9 +59,7 @@ class Assembly:
         token: str,
     ) -> None:
         if importlib.util.find_spec("botocore") is None:
-            raise UserError(
-                "the emulator was asked for", "it needs botocore, which is not installed", "in Outrider's folder: pip install '.[emulator]'"
-            )
+            raise UserError("the emulator was asked for", "it needs botocore, which is not installed", install_extra("emulator"))
         self.folder = folder
         with contextlib.ExitStack() as stack:
             lock = FolderLock(folder)

@@ -59,6 +59,11 @@ class StoredExperiment:
         return state
 
 
+def experiments_of(tag_folder: Path) -> list[Path]:
+    """Return the folders of the experiments in a tag's folder, also of damaged ones; empty where there are none."""
+    return sorted({path.parent for name in ("experiment.json", "journal.sqlite") for path in tag_folder.glob(f"*/*/{name}")})
+
+
 def load(folder: Path) -> StoredExperiment:
     """Return the experiment in a folder, for reading: neither its method nor its back-end nor its script need be there any more.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backends.common.aws_client import make_client
+from backends.common.aws_client import boto3_missing, make_client
 from definitions.errors import UserError
 
 _MARKER = "complete.json"
@@ -127,7 +127,7 @@ def _asking(what: str, action: Callable[[], object]) -> None:
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError
     except ImportError as error:
-        raise UserError(what, "the package boto3 is not installed", "pip install boto3") from error
+        raise boto3_missing(what) from error
     try:
         action()
     except (Boto3Error, BotoCoreError, ClientError) as error:

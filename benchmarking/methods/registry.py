@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.method import Method, MethodContext
 from benchmarking.controller.method_arguments import read_arguments
-from definitions.errors import UserError, did_you_mean
+from benchmarking.methods.searchers.registry import extra_of
+from definitions.errors import UserError, did_you_mean, nearest
 from definitions.instances import default_instance_type
 from definitions.plugins import installed
 from definitions.resolve import Resolved
@@ -82,6 +83,13 @@ def default_method(definition: BenchmarkDefinition) -> str:
     return definition.method or ("LISTED" if definition.trials else "RS")
 
 
+def _listing(name: str, known: list[str]) -> tuple[str, str]:
+    """Return which methods there are, with the extras that some need, and which one was probably meant."""
+    listed = ", ".join(f"{one} (extra {extra})" if (extra := extra_of(one)) else one for one in sorted(known))
+    near = nearest(name, known)
+    return f"there are: {listed}", f"did you mean {near!r}?" if near else "give one of these"
+
+
 def build_method(
     name: str,
     definition: BenchmarkDefinition,
@@ -109,7 +117,7 @@ def build_method(
     variant = definition.methods.get(name)
     if variant is None:
         if name not in known:
-            raise UserError(f"--method {name}: there is no such method", did_you_mean(name, [*known, *definition.methods]))
+            raise UserError(f"--method {name}: there is no such method", *_listing(name, [*known, *definition.methods]))
         variant = MethodVariant(base=name)
     if variant.base not in known:
         raise UserError(f"methods.{name}.base: there is no method {variant.base!r}", did_you_mean(variant.base, list(known)))

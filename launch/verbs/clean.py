@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from definitions.errors import EXIT_CLOUD, UserError
+from definitions.program import command
 from definitions.quantities import size_text
 from launch.parser import VerbParser
 
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
             raise UserError(
                 f"{given.tag} still has {len(running)} job{'s' * (len(running) > 1)} in {clients.region}, e.g. {running[0]}",
                 "they still write",
-                f"outrider stop --tag {given.tag}",
+                command("stop", "--tag", given.tag),
             )
         leftovers = Leftovers(clients, bucket, given.prefix, given.tag)
         where = masked(f"s3://{bucket}/")
@@ -96,7 +97,7 @@ def _agree(yes: bool) -> None:
 
 def _parser() -> VerbParser:
     parser = VerbParser(
-        prog="outrider clean",
+        prog=command("clean"),
         description="Delete what the training jobs of a tag left in S3.",
         epilog=_EPILOG,
     )

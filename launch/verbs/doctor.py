@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from definitions.errors import UserError
+from definitions.program import command
 from launch.parser import VerbParser
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _resolved(given: argparse.Namespace) -> Resolved:
 
 def _parser() -> VerbParser:
     parser = VerbParser(
-        prog="outrider doctor",
+        prog=command("doctor"),
         description="Check whether a first start can work, and say what is missing.",
         epilog=_EPILOG,
     )

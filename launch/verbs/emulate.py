@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from definitions.program import command
 from launch.parser import VerbParser
 from launch.signals import caught
 
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parser() -> VerbParser:
     parser = VerbParser(
-        prog="outrider emulate",
+        prog=command("emulate"),
         description="Run an emulator of SageMaker's training jobs on 127.0.0.1; prints what to export so that AWS clients use it.",
         epilog=_EPILOG,
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from definitions.program import command
 from launch.parser import VerbParser
 
 
 def main(arguments: Sequence[str]) -> int:
     """Export every experiment of a tag and return the exit code; raises `UserError` where there is none."""
-    parser = VerbParser(prog="outrider export", description="Write the CSV files of a run anew from its journal.")
+    parser = VerbParser(prog=command("export"), description="Write the CSV files of a run anew from its journal.")
     parser.add_argument("tag", metavar="TAG")
     parser.add_results_dir()
     given = parser.parse_args(arguments)
@@ -20,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
     from launch.planning import folders_of
 
     problem: UserError | None = None
-    for folder in folders_of(given.tag, given.results_dir):
+    for folder in folders_of(given.tag, given.results_dir, "export"):
         try:
             stored = load(folder)
             if not stored.is_started:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from definitions.program import command
 from launch.parser import VerbParser, default_region
 
 if TYPE_CHECKING:
@@ -42,12 +43,15 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parser() -> VerbParser:
     parser = VerbParser(
-        prog="outrider forecast",
-        description="Forecast the full job from canaries: a CSV table, a folder of results, or training jobs by name.",
+        prog=command("forecast"),
+        description="Forecast the full job from canaries: a CSV table, a tag or a folder of results, or training jobs by name.",
         epilog=_EPILOG,
     )
     parser.add_argument(
-        "source", nargs="+", metavar="TABLE.csv|FOLDER|JOB", help="a CSV table, a folder of results, or names of training jobs"
+        "source",
+        nargs="+",
+        metavar="TABLE.csv|TAG|FOLDER|JOB",
+        help="a CSV table, a tag, a folder of results or a file in one, or names of training jobs",
     )
     parser.add_argument(
         "--at", type=float, default=1.0, metavar="F", help="fraction of the data that is forecast (default 1.0, the full job)"
@@ -101,16 +105,24 @@ def _table(given: argparse.Namespace) -> CanaryTable:
     from definitions.errors import UserError
 
     first = Path(given.source[0])
-    if len(given.source) == 1 and first.is_dir():
+    folder = _results_of(first, given.results_dir) if len(given.source) == 1 else None
+    if folder is not None:
         from benchmarking.forecasting.data.results_folder import read_folder
 
-        table = read_folder(first)
+        table = read_folder(folder)
     elif len(given.source) == 1 and (first.exists() or first.suffix.lower() in (".csv", ".tsv")):
         table = read_table(first)
     elif all(not Path(name).exists() and "/" not in name for name in given.source):
         from benchmarking.forecasting.data.sagemaker_jobs import read_training_jobs
 
-        table = read_training_jobs(given.source, given.region, given.fraction_argument)
+        try:
+            table = read_training_jobs(given.source, given.region, given.fraction_argument)
+        except UserError as error:
+            if len(given.source) > 1:
+                raise
+            fact = f"there is no tag {first} in {given.results_dir} either"
+            # Of its own class, which has the exit code.
+            raise type(error)(error.asked, "\n  ".join(part for part in (error.fact, fact) if part), error.advice) from error
     else:
         raise UserError(f"{', '.join(given.source)}: no such table or folder", "one table or one folder is forecast at a time")
     if given.instances is not None:
@@ -120,6 +132,18 @@ def _table(given: argparse.Namespace) -> CanaryTable:
             raise UserError(f"--instances {given.instances}: nothing would run", "it is the number of instances", "give 1 or more")
         table = on_instances(table, given.instances)
     return table
+
+
+def _results_of(source: Path, results_dir: Path) -> Path | None:
+    """Return the folder of results that is meant: itself, that of one of its files, or that of a tag; None where it is no such thing."""
+    from benchmarking.archive.stored import experiments_of
+
+    if source.is_dir():
+        return source
+    if source.name in ("trials.csv", "reports.csv", "forecasts.csv", "journal.sqlite", "experiment.json"):
+        return source.parent if (source.parent / "experiment.json").is_file() else None
+    tag = results_dir / source
+    return tag if len(source.parts) == 1 and experiments_of(tag) else None
 
 
 def _show(found: Sequence[Forecast], form: str) -> None:

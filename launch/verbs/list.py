@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from definitions.program import command
 from launch.parser import VerbParser
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print the benchmarks and return the exit code."""
-    VerbParser(prog="outrider list", description="List the known benchmarks.").parse_args(arguments)
+    VerbParser(prog=command("list"), description="List the known benchmarks.").parse_args(arguments)
     from benchmarking.report.text import table
     from definitions.registry import Registry
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from definitions.program import command
 from launch.parser import VerbParser, default_region
 
 _EPILOG = """\
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str] = os.environ, now:
 
 def _parser(environ: Mapping[str, str]) -> VerbParser:
     parser = VerbParser(
-        prog="outrider prices",
+        prog=command("prices"),
         description="Show what instances cost, since when, and by whose word.",
         epilog=_EPILOG,
     )

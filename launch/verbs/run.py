@@ -41,7 +41,6 @@ def main(arguments: Sequence[str]) -> int:
         print(describe(specs, os.environ))
         return 0
     from launch.confirm import confirm
-    from launch.emulated import MARK
     from launch.progress import Progress
 
     confirm(specs, yes=given.yes, ask=input if sys.stdin is not None and sys.stdin.isatty() else None, say=_say)
@@ -51,8 +50,7 @@ def main(arguments: Sequence[str]) -> int:
 
     print({"json": as_json, "csv": as_csv, "table": as_text}[given.format](results), flush=True)
     code = exit_code(results)
-    resume = f"python hpo_main.py --resume {specs[0].tag}{_results_flag(request)}" + (" --emulate" if os.environ.get(MARK) else "")
-    hint = _hint(results, resume)
+    hint = _hint(results, _resume(specs[0].tag, request))
     if hint:
         _say(hint)
     return code
@@ -89,7 +87,7 @@ def execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Prog
             with winding_down(wind_down, progress.say):
                 results.append(run_experiment(spec, surroundings))
         except KeyboardInterrupt:
-            progress.say(f"stopped at once; resume with: python hpo_main.py --resume {spec.tag}{_results_flag(request)}")
+            progress.say(f"stopped at once; resume with: {_resume(spec.tag, request)}")
             raise
         finally:
             progress.end()
@@ -128,8 +126,14 @@ def _is_terminal() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def _results_flag(request: RunRequest) -> str:
-    return "" if str(request.results_dir) == (os.environ.get("OUTRIDER_RESULTS") or "results") else f" --results_dir {request.results_dir}"
+def _resume(tag: str, request: RunRequest) -> str:
+    """Return the command that goes on with a tag."""
+    from definitions.program import command
+    from launch.emulated import MARK
+    from launch.parser import default_results_dir
+
+    words = [] if request.results_dir == default_results_dir() else ["--results_dir", str(request.results_dir)]
+    return command("run", "--resume", tag, *words, *(["--emulate"] if os.environ.get(MARK) else []))
 
 
 def _say(line: str) -> None:

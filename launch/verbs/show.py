@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from definitions.program import command
 from launch.parser import VerbParser
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ def main(arguments: Sequence[str]) -> int:
     """Print the definition and return the exit code; raises `UserError` for an unknown one."""
     from launch.cli import parse_run
 
-    parser = VerbParser(prog="outrider show", description="Show a benchmark's resolved definition.")
+    parser = VerbParser(prog=command("show"), description="Show a benchmark's resolved definition.")
     parser.add_argument("benchmark", metavar="NAME|FILE")
     given, rest = parser.parse_known_args(arguments)
     print(show(given.benchmark, parse_run(rest, os.environ)[1]))

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from definitions.program import command
 from launch.parser import VerbParser
 
 _EPILOG = """\
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parser() -> VerbParser:
     parser = VerbParser(
-        prog="outrider stop",
+        prog=command("stop"),
         description="Stop all training jobs of a tag and release their warm pools.",
         epilog=_EPILOG,
     )

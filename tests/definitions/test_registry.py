@@ -155,3 +155,11 @@ def test_every_built_in_benchmark_resolves():
         resolve(found, "local")
         assert summary, f"{name} has no description"
         assert origin == "built-in"
+
+
+def test_a_file_of_a_like_name_is_offered(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text("name: mine\n")
+    for asked in ("mine.yml", "mine"):
+        with pytest.raises(UserError, match=r"did you mean (the file )?mine\.yaml\?"):
+            Registry(folder=tmp_path / "none", entry_points=()).find(asked)

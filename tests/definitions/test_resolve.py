@@ -206,7 +206,7 @@ class TestPaths:
             resolve(source, "local")
         assert str(caught.value) == (
             f"{tmp_path}/demo.yaml:2: script: there is no file 'train.py'\n  looked for {tmp_path}/train.py\n"
-            "  `script` is relative to `source_dir`"
+            "  `script` is relative to `source_dir`; that is the folder of the definition, as none is given"
         )
         assert resolve(source, "local", check_files=False).definition.script == "train.py"
 

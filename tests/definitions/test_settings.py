@@ -259,3 +259,18 @@ class TestFields:
         definition = setting()
         given = ["batch_size=8,16", "epochs=2", "methods.M.brackets=4", "max_run=5", "preload=x"]
         assert resolve_python(definition, "local", given, check_files=False).definition == setting(*given)
+
+
+@pytest.mark.parametrize("key", ["rate", "batch_size"])
+@pytest.mark.parametrize("value", ["abc", "16,abc", "true"])
+def test_a_word_for_a_number_is_refused_with_the_domain(key, value):
+    shown = {"rate": "{loguniform: [0.0001, 0.1]}", "batch_size": "{choice: [32, 64]}"}[key]
+    said = refused(f"{key}={value}").splitlines()
+    assert said[0] == f"--set {key}={value}: {True if value == 'true' else 'abc'!r} is no number"
+    assert said[1] == f"  {key} is {shown}"
+
+
+def test_a_number_outside_of_the_domain_and_a_further_word_are_taken():
+    assert setting("rate=7").search_space.domains["rate"].value == 7
+    words = SPACE.replace("[32, 64]", "[few, many]")
+    assert setting("batch_size=most", text=words).search_space.domains["batch_size"].value == "most"

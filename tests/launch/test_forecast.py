@@ -131,6 +131,29 @@ def test_a_table_that_is_not_there_is_told(tmp_path):
         main([str(tmp_path)])
 
 
+@pytest.mark.slow
+def test_a_tag_and_a_file_of_an_experiment_are_understood(toy, run, capfd):
+    toy.define(fidelity="{kind: per_job, argument: epochs, ladder: [2, 4], full: 8}", space="{x: {choice: [0.1, 0.2]}}")
+    code, _, _ = run("--benchmark", "toy.yaml", "--method", "CANARY", "--experiment_tag", "ladder", "--max_num_trials", "9")
+    assert code == 0
+    capfd.readouterr()
+    folder = toy.experiment("ladder", "CANARY")
+    answers = set()
+    for source in ("ladder", str(folder), f"{folder}/trials.csv", f"{folder}/forecasts.csv"):
+        main([source, "--format", "json"])
+        answers.add(capfd.readouterr().out)
+    (answer,) = answers
+    assert {one["configuration"] for one in json.loads(answer)} == {"x=0.1", "x=0.2"}
+
+
+def test_a_name_that_is_no_tag_is_said_to_be_none(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    with pytest.raises(UserError, match="there is no tag nothere in results either"):
+        main(["nothere"])
+
+
 BAD = {
     "one fraction only": ["a,0.02,0,20,20,40,,", "a,0.02,1,20,21,41,,"],
     "all repeats equal": [f"a,{f},{r},20,{1000 * f},{20 + 1000 * f},," for f in (0.01, 0.03) for r in (0, 1)],

@@ -48,7 +48,7 @@ def test_once_winds_down_and_the_printed_line_resumes(toy, controller, alive, ru
     assert "winding down" in err
     assert "Traceback" not in err
     assert "Ended early: interrupted" in out
-    (line,) = re.findall(r"resume with: python hpo_main.py (.*)", err)
+    (line,) = re.findall(rf"resume with: \S*python\S* {ROOT}/hpo_main.py (.*)", err)
     journal, logs = reported(toy.experiment("t"))
     assert journal == logs
     code, _, _ = run(*line.split())

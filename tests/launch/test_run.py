@@ -232,6 +232,18 @@ def test_export_writes_the_files_anew(toy, run, capfd):
     assert str(path.relative_to(toy.folder)) in capfd.readouterr().out
 
 
+def test_export_of_an_unknown_tag_speaks_of_export(toy, capfd):
+    assert launch.__main__.main(["export", "nothere"]) == 2
+    assert capfd.readouterr().err.startswith("error: export nothere: there is nothing of this tag in results\n")
+
+
+def test_without_a_benchmark_those_that_exist_are_listed_with_the_command(toy, run):
+    code, _, err = run()
+    lines = err.splitlines()
+    assert (code, lines[0], lines[-1]) == (2, "error: no --benchmark is given", "  e.g. outrider run --benchmark demo")
+    assert [line.split()[0] for line in lines[2:-1]] >= ["ddp", "demo", "digits", "gbm", "resnet_cifar10"]
+
+
 @pytest.mark.slow
 def test_replay_of_an_experiment_on_the_simulated_back_end(toy, run):
     toy.define(space="{x: {choice: [0.1, 0.5, 0.9]}}")

@@ -10,6 +10,7 @@ from typing import Any
 
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
+from definitions.program import install_extra
 
 
 class MotoBridge:
@@ -67,7 +68,7 @@ class MotoBridge:
                     raise ServiceError(
                         "NotImplemented",
                         f"The emulator does not imitate {service} {operation} itself, and moto, which might, is not installed "
-                        "(in Outrider's folder: pip install '.[emulator]').",
+                        f"({install_extra('emulator')}).",
                         501,
                     )
                 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app

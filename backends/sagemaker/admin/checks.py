@@ -11,6 +11,7 @@ from backends.sagemaker.aws.errors import CallFailure, FailureKind, masked
 from backends.sagemaker.aws.lookups import Quota, ecr_image
 from backends.sagemaker.jobs.images import Image
 from definitions.instance_tables import Price
+from definitions.program import command
 
 
 def check_credentials(answer: Mapping[str, Any] | CallFailure) -> Check:
@@ -38,12 +39,12 @@ def check_role(arn: str, account: str, answer: Mapping[str, Any] | CallFailure) 
         )
     if isinstance(answer, CallFailure):
         if answer.kind is FailureKind.MISSING:
-            return Check("role", CheckStatus.FAILED, f"there is no role {name}", "`outrider doctor --cloudformation` makes one")
+            return Check("role", CheckStatus.FAILED, f"there is no role {name}", f"`{command('doctor', '--cloudformation')}` makes one")
         if answer.kind is FailureKind.DENIED:
             return Check("role", CheckStatus.UNKNOWN, f"{name}: iam:GetRole is not allowed", "nothing, if jobs were run with it before")
         return _refused("role", answer)
     if not trusts_sagemaker(answer["Role"].get("AssumeRolePolicyDocument") or {}):
-        advice = "let it trust sagemaker.amazonaws.com: `outrider doctor --policy trust`"
+        advice = f"let it trust sagemaker.amazonaws.com: `{command('doctor', '--policy', 'trust')}`"
         return Check("role", CheckStatus.FAILED, f"{name} exists, but SageMaker may not take it", advice)
     return Check("role", CheckStatus.OK, f"{name} exists and trusts SageMaker")
 
@@ -186,7 +187,7 @@ def check_price(instance_type: str, price: Price | None, region: str, capped: bo
     title = f"price of {instance_type}"
     if price is not None:
         return Check(title, CheckStatus.OK, f"${price.usd_per_hour:g} an hour in {price.region} (as of {price.date})")
-    advice = f"outrider prices --refresh --region {region} {instance_type}"
+    advice = command("prices", "--refresh", "--region", region, instance_type)
     if capped:
         return Check(title, CheckStatus.FAILED, f"not known in {region}, so that max_cost cannot be kept", advice)
     return Check(title, CheckStatus.WARNING, f"not known in {region}: its cost will be unknown, not zero", advice)

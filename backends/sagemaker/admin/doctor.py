@@ -20,6 +20,7 @@ from backends.sagemaker.jobs.resolve_options import EMULATED_ROLE, ROLE_VARIABLE
 from definitions.errors import OutriderError, UserError
 from definitions.instance_tables import load_tables
 from definitions.instances import price_of
+from definitions.program import command
 from definitions.schema import BenchmarkDefinition, PathDataset, S3Dataset
 
 _PLACEHOLDER_ROLE = "arn:aws:iam::000000000000:role/not-given"
@@ -97,7 +98,7 @@ def first_start_problems(
 def _role_check(lookups: Lookups, account: _Account) -> Check:
     if not account.role:
         text = f"none is given: neither the definition's role nor the variable {ROLE_VARIABLE} says"
-        return Check("role", CheckStatus.FAILED, text, "`outrider doctor --cloudformation` prints a template that makes one")
+        return Check("role", CheckStatus.FAILED, text, f"`{command('doctor', '--cloudformation')}` prints a template that makes one")
     name = account.role.rpartition("/")[2]
     return checks.check_role(account.role, account.id, lookups.call("iam", "get_role", RoleName=name))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from definitions.errors import EXIT_CLOUD, OutriderError
+from definitions.program import command
 
 
 class FailureKind(enum.StrEnum):
@@ -58,7 +59,6 @@ _ADVICE = {
     "`aws sts get-caller-identity` shows if they work",
     FailureKind.UNREACHABLE: "check the region's name, the network and the proxy (HTTPS_PROXY, NO_PROXY), "
     "and AWS_ENDPOINT_URL if it is set",
-    FailureKind.DENIED: "let the account's administrator allow it: `outrider doctor --policy` prints what is needed",
     FailureKind.MISSING: "check the name and the region",
     FailureKind.THROTTLED: "try again later",
     FailureKind.SERVICE: "try again later",
@@ -86,6 +86,8 @@ class CallFailure:
     @property
     def advice(self) -> str:
         """What to do now; may be empty."""
+        if self.kind is FailureKind.DENIED:
+            return f"let the account's administrator allow it: `{command('doctor', '--policy')}` prints what is needed"
         return _ADVICE.get(self.kind, "")
 
     @property

@@ -12,6 +12,7 @@ from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, SageMakerBlock
 from backends.sagemaker.jobs.images import find_images
 from backends.sagemaker.jobs.options import DEFAULT_PREFIX, Options
 from definitions.errors import UserError
+from definitions.program import command
 from definitions.schema import DERIVED_OBJECTIVES, BenchmarkDefinition
 
 EMULATED_ROLE = "arn:aws:iam::123456789012:role/outrider-emulated"
@@ -141,7 +142,7 @@ def _role(block: SageMakerBlock, backend: str, emulated: bool, environ: Mapping[
         raise UserError(
             f"{backend}: no role is given that jobs run with",
             f"neither {backend}.role nor the environment variable {ROLE_VARIABLE} says",
-            "outrider doctor prints a CloudFormation template for role and bucket",
+            f"`{command('doctor', '--cloudformation')}` prints a CloudFormation template for role and bucket",
         )
     if not _ROLE.fullmatch(role):
         raise UserError(f"role {role!r} is no ARN of an IAM role", "the form is arn:aws:iam::<account>:role/<name>")

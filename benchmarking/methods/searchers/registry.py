@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from benchmarking.methods.searchers.base import Searcher, SearcherSpec
 from definitions.errors import UserError
+from definitions.program import install_extra
 
 SearcherFactory: TypeAlias = Callable[[SearcherSpec], Searcher]
 
@@ -18,6 +19,11 @@ _NEEDS: Mapping[str, tuple[str, str]] = {
     "CQR": ("xgboost", "trees"),
 }
 """The module that a searcher imports, and the extra of `setup.cfg` that brings it."""
+
+
+def extra_of(method: str) -> str:
+    """Return the extra of `setup.cfg` that a method needs beyond a base installation; empty where none."""
+    return _NEEDS.get(method.removeprefix("ASHA_"), ("", ""))[1]
 
 
 def _is_installed(module: str) -> bool:
@@ -38,7 +44,7 @@ def check_installed(method: str, kind: str, is_installed: Callable[[str], bool] 
     module, extra = _NEEDS.get(kind, ("", ""))
     if module and not is_installed(module):
         fact = f"it needs the package {module}, which a base installation does not have"
-        raise UserError(f"method {method}", fact, f"in Outrider's folder: pip install '.[{extra}]'")
+        raise UserError(f"method {method}", fact, install_extra(extra))
 
 
 def make_searcher(spec: SearcherSpec) -> Searcher:

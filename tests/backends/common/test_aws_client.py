@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.common.aws_client import is_loopback, make_client
+from backends.common.aws_client import boto3_missing, is_loopback, make_client
 
 ROOT = Path(__file__).parents[3]
 KEYS = {"access_key": "key", "secret_key": "secret"}
@@ -47,3 +47,14 @@ def test_nothing_else_makes_clients():
                 if isinstance(node, ast.Import) and any(alias.name == "boto3" for alias in node.names):
                     found.add(path.relative_to(ROOT).as_posix())
     assert found == {"backends/common/aws_client.py", "benchmarking/workloads/readers.py"}
+
+
+def test_a_missing_boto3_is_advised_in_one_form_whoever_needs_it():
+    assert str(boto3_missing("upload of s3://b/k")).splitlines() == [
+        "upload of s3://b/k",
+        "  the package boto3 is not installed",
+        "  in Outrider's folder: pip install '.[sagemaker]'",
+    ]
+    root = Path(__file__).parents[3]
+    sources = [path for name in ("definitions", "backends", "benchmarking", "launch") for path in (root / name).rglob("*.py")]
+    assert [path.name for path in sources if "pip install boto3" in path.read_text(encoding="utf-8")] == []

@@ -68,6 +68,8 @@ def test_default_methods():
 def test_unknown_methods_are_answered_with_the_nearest():
     with pytest.raises(UserError, match=r"--method GIRD[\s\S]*did you mean 'GRID'"):
         build_method("GIRD", definition(), 0, {})
+    with pytest.raises(UserError, match=r"there are: ASHA, ASHA_BORE \(extra syne-tune\),.* CQR \(extra trees\), GRID,[\s\S]*give one"):
+        build_method("ZZZZ", definition(), 0, {})
 
 
 def test_a_variant_has_the_arguments_of_its_base_and_the_command_line_wins():
