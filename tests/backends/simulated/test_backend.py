@@ -72,6 +72,35 @@ def test_csv_rows_become_runs_by_configuration_level_and_repeat(tmp_path: Path) 
     assert read.run({"x": True}, 0.1, 0) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7", 7),
+        ("7.5", 7.5),
+        ("1e-3", 0.001),
+        ("True", True),
+        ("true", True),
+        ("False", False),
+        ("false", False),
+        ("TRUE", "TRUE"),
+        ("no", "no"),
+    ],
+)
+def test_cells_are_numbers_truths_or_text(tmp_path: Path, text: str, value: Any) -> None:
+    read = table(tmp_path, f"x,elapsed_s,note\n{text},1,{text}\n")
+    found = read.run({"x": value}, None, 0)
+    assert found is not None
+    ((_, metrics),) = found.reports
+    assert metrics == {"note": value}
+    assert type(metrics["note"]) is type(value)
+
+
+def test_an_empty_cell_of_a_configuration_is_none(tmp_path: Path) -> None:
+    read = table(tmp_path, "x,elapsed_s,loss\n,1,0.5\n")
+    assert read.run({"x": None}, None, 0) == Run(((1.0, {"loss": 0.5}),), 1.0)
+    assert read.run({"x": ""}, None, 0) is None
+
+
 def test_attempts_of_a_trial_follow_each_other(tmp_path: Path) -> None:
     rows = "x,trial,attempt,sequence,elapsed_s,epoch\n1,0,1,0,2,1\n1,0,2,0,1,2\n1,0,1,1,4,0\n1,0,2,1,3,3\n"
     read = table(tmp_path, rows)

@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from backends.failures import Cause
+from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
 from benchmarking.controller.ending import Reason
 from benchmarking.controller.journal import SqliteJournal
@@ -286,6 +287,22 @@ def test_interrupted_trials_run_again_on_resume():
     assert second.run().exit_code == 0
     assert statuses(second) == {"completed": 4}
     assert max(trial.submissions for trial in second.state.trials.values()) == 2
+
+
+def test_an_interrupt_wakes_the_back_end_that_waits():
+    class Sleeping(SimulatedBackend):
+        woken = 0
+
+        def wake(self):
+            self.woken += 1
+            super().wake()
+
+    backend = Sleeping(FakeTable())
+    run = tuner(definition(), MemoryJournal(), backend=backend)
+    run.interrupt()
+    assert backend.woken == 1
+    assert run.run().reason is Reason.INTERRUPTED
+    assert not run.state.trials
 
 
 def test_stop_at_the_last_level_lets_the_script_finish():

@@ -48,6 +48,14 @@ def test_the_wait_ends_when_something_is_due(given: dict[str, Any], expected_s: 
     assert found(**given) == expected_s
 
 
+def test_times_within_a_microsecond_are_the_same_moment() -> None:
+    # What is due now ends no wait: it would have been taken up before it. What is due in two microseconds does.
+    assert found(waiting=[(100.0 + 0.9e-6, 0)]) is None
+    assert found(blocked={"": 100.0 + 0.9e-6}) is None
+    assert found(waiting=[(100.0 + 1.1e-6, 0)]) == pytest.approx(1.1e-6, abs=1e-9)
+    assert found(blocked={"": 100.0 + 1.1e-6}) == pytest.approx(1.1e-6, abs=1e-9)
+
+
 def test_the_clock_is_not_asked_where_nothing_can_be_due() -> None:
     state = ExperimentState(StateSetup(objectives={"loss": "min"}))
     assert timeout_s(state, lambda: pytest.fail("asked"), stopping=False, limit_at=None, is_computing=False, release_until=None) is None
