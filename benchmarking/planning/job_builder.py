@@ -91,6 +91,7 @@ class JobBuilder:
         self._default_instance_type = definition.arguments.get("instance_type") or described.default_instance_type
         self._fixed_arguments = {key: value for key, value in definition.arguments.items() if key not in CONSUMED_KEYS}
         self._fixed_consumed = {key: definition.arguments.get(key) for key in CONSUMED_KEYS}
+        self._is_exclusive = definition.is_exclusive
         self._script = "" if definition.script is None else str(Path(definition.source_dir) / definition.script)
         self.worst_s = self._max_run_s + self._grace_s + self._beside_s
 
@@ -138,7 +139,7 @@ class JobBuilder:
             checkpoint=checkpoint_key(trial),
             restore_from=restore_from,
             limits=Limits(may_run_s, self._grace_s),
-            exclusive=definition.is_exclusive,
+            exclusive=self._is_exclusive,
         )
 
     def _instance_type(self, configuration: Mapping[str, Any]) -> str:
