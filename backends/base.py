@@ -13,6 +13,7 @@ from backends.checks import Check, CheckStatus, capacity_checks
 from backends.events import Event
 from backends.failures import Cause
 from definitions.errors import UserError
+from definitions.made_at_once import made_at_once
 from definitions.schema import BenchmarkDefinition
 
 
@@ -45,6 +46,7 @@ class Limits:
     grace_s: float = 5.0
 
 
+@made_at_once
 @dataclass(frozen=True)
 class JobSpec:
     """One execution of a trial, fully described.

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backends.failures import Cause, Outcome
+from definitions.made_at_once import made_at_once
 
 
+@made_at_once
 @dataclass(frozen=True)
 class Event:
     """Something that happened to a job, at `at` seconds of the back-end's clock (UTC, since the epoch)."""
@@ -18,6 +20,7 @@ class Event:
     at: float
 
 
+@made_at_once
 @dataclass(frozen=True)
 class Accepted(Event):
     """The back-end took the job: it holds a slot from now on."""
@@ -31,6 +34,7 @@ class Scope(enum.StrEnum):
     BACKEND = "backend"
 
 
+@made_at_once
 @dataclass(frozen=True)
 class Rejected(Event):
     """Not taken: not now (`retry_at` says when to try again, in the back-end's clock), or never (`retry_at` is None)."""
@@ -41,11 +45,13 @@ class Rejected(Event):
     retry_at: float | None = None
 
 
+@made_at_once
 @dataclass(frozen=True)
 class Started(Event):
     """The script runs."""
 
 
+@made_at_once
 @dataclass(frozen=True)
 class Restarted(Event):
     """The script runs anew within the same job, as its `incarnation`-th life (the first is 0)."""
@@ -53,6 +59,7 @@ class Restarted(Event):
     incarnation: int
 
 
+@made_at_once
 @dataclass(frozen=True)
 class Reported(Event):
     """One report. Its identity is (job, incarnation, rank, sequence); a back-end delivers each once, and rank 0's only.
@@ -68,28 +75,14 @@ class Reported(Event):
     incarnation: int = 0
     rank: int = 0
 
-    def __init__(
-        self, job: str, at: float, sequence: int, metrics: Mapping[str, Any], elapsed_s: float, incarnation: int = 0, rank: int = 0
-    ) -> None:
-        # There are more of these than of all other events together, and the generated method, field by field, takes twice as long.
-        self.__dict__.update(
-            {
-                "job": job,
-                "at": at,
-                "sequence": sequence,
-                "metrics": metrics,
-                "elapsed_s": elapsed_s,
-                "incarnation": incarnation,
-                "rank": rank,
-            }
-        )
 
-
+@made_at_once
 @dataclass(frozen=True)
 class Ended(Event):
     """The slot is free: everything that the job held has been released. Late reports may follow."""
 
 
+@made_at_once
 @dataclass(frozen=True)
 class Noted(Event):
     """Something that a person should know while they wait; nothing is decided by it.
@@ -104,6 +97,7 @@ class Noted(Event):
     text: str = ""
 
 
+@made_at_once
 @dataclass(frozen=True)
 class Retained(Event):
     """Instances of a job that has ended are kept warm for the next one, and paid for. May come after the job's `Closed`, unlike all else.
@@ -121,6 +115,7 @@ class Retained(Event):
     reused_by: str = ""
 
 
+@made_at_once
 @dataclass(frozen=True)
 class Closed(Event):
     """All reports have arrived; nothing more will come of this job.

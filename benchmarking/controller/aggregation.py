@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from benchmarking.controller.retry_policy import as_number
+from definitions.made_at_once import made_at_once
 
 
+@made_at_once
 @dataclass(frozen=True)
 class Tell:
     """A call that a method is due.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from benchmarking.controller.method_arguments import Argument
+from definitions.made_at_once import made_at_once
 from definitions.schema import Fidelity, Mode
 from definitions.space import SearchSpace
 from definitions.trial import TrialSpec
@@ -27,6 +28,7 @@ class Decision(enum.StrEnum):
     PAUSE = "PAUSE"
 
 
+@made_at_once
 @dataclass(frozen=True)
 class Suggestion:
     """What to evaluate next.
@@ -51,6 +53,7 @@ class Suggestion:
         return TrialSpec(self.configuration, self.level, self.repeat)
 
 
+@made_at_once
 @dataclass(frozen=True)
 class Evaluation:
     """A suggestion that runs, by its id; the method hears of its repeated measurements as one.
