@@ -28,6 +28,7 @@ class Cause(enum.StrEnum):
     PAUSED = "paused_by_method"
     OUTSIDE = "stopped_from_outside"
     BUDGET = "budget_spent"
+    ALIKE = "all_fail_alike"
     INTERRUPTED = "interrupted"
 
 

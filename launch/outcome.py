@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from benchmarking.controller.ending import Reason
 from benchmarking.export.files import csv_text
 from benchmarking.export.trials_csv import trials_header
 from benchmarking.report.text import dollars, table
@@ -43,6 +44,8 @@ def _block(result: ExperimentResult, *, with_title: bool) -> str:
     lines.append(summary.verdict)
     if result.ending.exit_code != EXIT_DONE or summary.best is None:
         lines.append(f"Ended early: {result.ending.message}.")
+    elif result.ending.reason in (Reason.TIME, Reason.COST):
+        lines.append(f"Ended by its budget: {result.ending.message}.")
     if summary.table:
         lines += ["", summary.table]
     return "\n".join([*lines, *_spent(result), "", f"results: {spec.folder}/{_files(result)}"])

@@ -115,7 +115,8 @@ class Progress:
                 kept = f"{body['job']}: its {body['instance_type']} was kept warm for {duration(body['billable_s'])}"
                 return kept + (f", then {body['reused_by']} got it" if body["reused_by"] else "")
             case "stop":
-                return f"stopping {body['job']}: {body['reason']}"
+                why = f" ({body['message']})" if body.get("message") else ""
+                return f"stopping {body['job']}: {body['reason']}{why}"
             case "reported" if self._verbose:
                 return f"{body['job']}: " + " ".join(f"{name}={shown(value)}" for name, value in body["metrics"].items())
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from backends.failures import Cause
 from benchmarking.controller.budget import Limit, may_add
 from benchmarking.controller.state import ExperimentState
 from definitions.errors import EXIT_BUDGET, EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, EXIT_USAGE
@@ -39,7 +40,35 @@ def limit_reason(limit: Limit) -> Reason:
     return Reason(str(limit))
 
 
-def ending(reason: Reason, *, finite: bool, unfinished: bool, trials: int, detail: str = "") -> Ending:
+def stop_cause(reason: Reason) -> Cause:
+    """Return the cause of a trial that is stopped because its experiment ends for a reason."""
+    return {Reason.INTERRUPTED: Cause.INTERRUPTED, Reason.ALIKE: Cause.ALIKE}.get(reason, Cause.BUDGET)
+
+
+def budget_use(reason: Reason, budget: Budget, *, trials: int, failures: int, elapsed_s: float, spent_usd: float) -> str:
+    """Return the limit that a reason is about, its value, and what of it was used; empty where it is about none.
+
+    Args:
+        reason: why the experiment ends.
+        budget: its limits.
+        trials: trials started.
+        failures: trials that count against `max_failures`.
+        elapsed_s: seconds that the experiment's controllers have run.
+        spent_usd: dollars spent by closed jobs, over the whole invocation.
+    """
+    match reason:
+        case Reason.TIME:
+            return f"max_wallclock_time = {budget.max_wallclock_time:g} s, {elapsed_s:.1f} s used"
+        case Reason.COST if budget.max_cost is not None:
+            return f"max_cost = ${budget.max_cost:g}, ${spent_usd:.4g} spent"
+        case Reason.FAILURES:
+            return f"max_failures = {budget.max_failures}, {failures} trials failed"
+        case Reason.TRIALS:
+            return f"max_num_trials = {budget.max_num_trials}, {trials} started"
+    return ""
+
+
+def ending(reason: Reason, *, finite: bool, unfinished: bool, trials: int, detail: str = "", used: str = "") -> Ending:
     """Return the ending for a reason.
 
     Args:
@@ -48,9 +77,10 @@ def ending(reason: Reason, *, finite: bool, unfinished: bool, trials: int, detai
         unfinished: whether any of it is left, or a started trial was cut short.
         trials: trials started.
         detail: what is special about this case, e.g. the common cause of failures.
+        used: the limit, its value and its use, as `budget_use` says them.
     """
     cut_short = EXIT_BUDGET if (finite and unfinished) or trials == 0 else EXIT_DONE
-    suffix = f": {detail}" if detail else ""
+    suffix = (f" ({used})" if used else "") + (f": {detail}" if detail else "")
     match reason:
         case Reason.EXHAUSTED:
             return Ending(reason, f"all {trials} trials are done{suffix}", EXIT_DONE)

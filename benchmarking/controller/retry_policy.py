@@ -68,6 +68,7 @@ RETRY_RULES: Mapping[Cause, RetryRule] = {
     Cause.PAUSED: RetryRule(TrialStatus.PAUSED, counts=False),
     Cause.OUTSIDE: RetryRule(TrialStatus.STOPPED, counts=False),
     Cause.BUDGET: RetryRule(TrialStatus.INTERRUPTED, counts=False),
+    Cause.ALIKE: RetryRule(TrialStatus.INTERRUPTED, counts=False),
     Cause.INTERRUPTED: RetryRule(TrialStatus.INTERRUPTED, counts=False),
 }
 

@@ -108,6 +108,7 @@ class JobState:
     last_event_at: float | None = None
     stop_requested_at: float | None = None
     stop_reason: Cause | None = None
+    stop_message: str = ""
     stage: str = ""
     pool_booked: bool = False
 

@@ -46,6 +46,9 @@ def settlement(
     if decided.status is TrialStatus.WAITING and job.stop_reason is not None:
         # A job that was to be stopped and was lost instead is not started again.
         cause, decided = job.stop_reason, settle(Outcome.STOPPED, job.stop_reason, 0)
+    if cause is job.stop_reason:
+        # The back-end knows only that it was told to stop.
+        message = message or job.stop_message
     retry_at = None
     if decided.status is TrialStatus.WAITING:
         retry_at = now + (decided.retry_in_s or 0.0)

@@ -272,7 +272,7 @@ class ExperimentState:
         if self.due_stops and self.due_stops[0][0] == body["job"]:
             self.due_stops.popleft()
         job = self.jobs[body["job"]]
-        job.stop_requested_at, job.stop_reason = at, Cause(body["reason"])
+        job.stop_requested_at, job.stop_reason, job.stop_message = at, Cause(body["reason"]), body.get("message", "")
 
     def _settle(self, at: float, body: Mapping[str, Any]) -> None:
         job, event = self.due_settlements.popleft()

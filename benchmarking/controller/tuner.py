@@ -13,7 +13,7 @@ from backends.base import Backend, JobSpec
 from backends.events import Accepted, Closed, Event, Reported, Retained, Started
 from backends.failures import Cause
 from benchmarking.controller.budget import Limit, affordable, cost_usd, may_add, reached
-from benchmarking.controller.ending import Ending, Reason, ending, limit_reason, nothing_left
+from benchmarking.controller.ending import Ending, Reason, budget_use, ending, limit_reason, nothing_left, stop_cause
 from benchmarking.controller.event_codec import event_record, suggestion_body
 from benchmarking.controller.interfaces import JobFactory, Observer, Wallet, checkpoint_key
 from benchmarking.controller.journal import Journal
@@ -174,9 +174,7 @@ class Tuner:
                 return Reason.ALIKE, alike
         elapsed_s = 0.0 if self._budget.max_wallclock_time is None else self.elapsed_s
         limit = reached(self._budget, failures=state.counted_failures, elapsed_s=elapsed_s)
-        if limit is None:
-            return None
-        return limit_reason(limit), state.failures[-1][1] if limit is Limit.FAILURES else ""
+        return None if limit is None else (limit_reason(limit), state.failures[-1][1] if limit is Limit.FAILURES else "")
 
     def _is_closed_to(self, instance_type: str) -> bool:
         return self.state.closed_until_at(instance_type) > self._backend.now() + TICK_S
@@ -194,7 +192,7 @@ class Tuner:
         elif state.due_stops:
             self._stop(*state.due_stops[0])
         elif stopping is not None:
-            return self._stop_one(stopping[0])
+            return self._stop_one(*stopping)
         else:
             return self._start_one()
         return True
@@ -210,18 +208,21 @@ class Tuner:
         )  # fmt: skip
         self._record("settle", body)
 
-    def _stop(self, job: str, reason: Cause) -> None:
-        self._record("stop", {"job": job, "reason": str(reason)})
+    def _stop(self, job: str, reason: Cause, message: str = "") -> None:
+        self._record("stop", {"job": job, "reason": str(reason), **({"message": message} if message else {})})
         self._commit()
         self._backend.stop(job, reason)
 
-    def _stop_one(self, reason: Reason) -> bool:
-        cause = Cause.INTERRUPTED if reason is Reason.INTERRUPTED else Cause.BUDGET
+    def _stop_one(self, reason: Reason, detail: str) -> bool:
         for job in self.state.jobs.values():
             if job.stop_requested_at is None:
-                self._stop(job.name, cause)
+                self._stop(job.name, stop_cause(reason), self._used(reason) or detail)
                 return True
         return False
+
+    def _used(self, reason: Reason) -> str:
+        use = {"trials": len(self.state.trials), "failures": self.state.counted_failures}
+        return budget_use(reason, self._budget, **use, elapsed_s=self.elapsed_s, spent_usd=self.spent_usd)
 
     def _start_one(self) -> bool:
         """Start or plan one trial if there is a free worker; return whether a step was taken."""
@@ -334,10 +335,8 @@ class Tuner:
         return self._jobs.build(trial_id, attempt, self.state.trials[trial_id].spec, restore_from)
 
     def _checkpoint_of(self, trial: int) -> str | None:
-        if not self._backend.capabilities.checkpoints:
-            return None
         key = checkpoint_key(trial)
-        return key if self._backend.checkpoints.exists(key) else None
+        return key if self._backend.capabilities.checkpoints and self._backend.checkpoints.exists(key) else None
 
     def _take_event(self, stopping: tuple[Reason, str] | None) -> None:
         """Record the next event, waiting for it if need be, and those after it for as long as nothing follows from them.
@@ -391,7 +390,7 @@ class Tuner:
         trials = state.finished if reason is Reason.ALIKE else len(state.trials)
         conclusion = self._adapter.conclude() if reason is Reason.EXHAUSTED else None
         detail = detail if conclusion is None else conclusion[1]
-        result = ending(reason, finite=self._adapter.finite, unfinished=unfinished, trials=trials, detail=detail)
+        result = ending(reason, finite=self._adapter.finite, unfinished=unfinished, trials=trials, detail=detail, used=self._used(reason))
         if conclusion is not None and not conclusion[0]:
             result = replace(result, exit_code=EXIT_BUDGET)
         if state.ended is None or state.ended["reason"] != result.reason:

@@ -103,17 +103,34 @@ def _hint(results: Sequence[ExperimentResult], resume: str) -> str:
     from launch.outcome import exit_code
 
     code = exit_code(results)
-    reason = next(result.ending.reason for result in results if result.ending.exit_code == code)
+    gravest = [result for result in results if result.ending.exit_code == code]
+    budgets = (Reason.FAILURES, Reason.TIME, Reason.COST)
+    ended = next((result for result in gravest if result.ending.reason in budgets), gravest[0])
+    reason, larger = ended.ending.reason, _larger(ended)
+    more = f"{resume} --{reason} {larger}"
     match reason:
         case Reason.ALIKE | Reason.NONE_SUCCEEDED:
             return "mend the script, then start anew with another tag"
         case Reason.FAILURES:
-            return f"mend the script and start anew; or go on in spite of the failures with: {resume} --max_failures N"
+            return f"mend the script and start anew; or go on in spite of the failures with: {more}"
         case Reason.INTERRUPTED:
             return f"resume with: {resume}"
-        case Reason.TIME | Reason.TRIALS | Reason.COST if code:
-            return f"resume with more: {resume} --{reason} N"
+        case Reason.TIME | Reason.COST if larger:
+            return f"resume with more: {more}"
+        case Reason.TRIALS if code:
+            return f"resume with more: {more}"
     return ""
+
+
+def _larger(result: ExperimentResult) -> str:
+    """Return twice the limit that ended an experiment, which is beyond what was used of it."""
+    from benchmarking.controller.ending import Reason
+
+    budget, reason = result.spec.definition.budget, result.ending.reason
+    if reason is Reason.FAILURES:
+        return str(result.state.counted_failures + max(1, budget.max_failures))
+    limit = getattr(budget, str(reason), None)
+    return "" if limit is None else f"{2 * limit:g}"
 
 
 def _set_up_logging(verbose: bool) -> None:

@@ -245,6 +245,37 @@ def test_without_a_benchmark_those_that_exist_are_listed_with_the_command(toy, r
 
 
 @pytest.mark.slow
+def test_an_end_by_time_says_what_was_used_and_the_printed_line_goes_on(toy, run):
+    words = ("--benchmark", "toy.yaml", "--experiment_tag", "b", "--set", "arguments.seconds=0.5", "max_num_trials=3", "--n_workers", "1")
+    code, out, err = run(*words, "--max_wallclock_time", "1.4")
+    assert code == 0
+    assert re.search(r"^Ended by its budget: .* \(max_wallclock_time = 1\.4 s, \d\.\d s used\)\.$", out, re.M)
+    assert re.search(r"interrupted .* \(budget_spent: max_wallclock_time = 1\.4 s, \d\.\d s used\)$", err, re.M)
+    (line,) = re.findall(r"^resume with more: outrider run (.*)$", err, re.M)
+    assert line == "--resume b --max_wallclock_time 2.8"
+    code, _, err = run(*line.split()[:-1], "60")
+    assert code == 0
+    assert [row["status"] for row in rows(toy.experiment("b") / "trials.csv")] == ["completed"] * 3
+
+
+@pytest.mark.slow
+def test_too_many_failures_name_the_budget_and_how_to_go_on(toy, run):
+    words = (
+        "--benchmark",
+        "toy.yaml",
+        "--experiment_tag",
+        "f",
+        "--set",
+        "arguments.fail_above=0.5",
+        "space.x={choice: [0.1, 0.6, 0.7, 0.8]}",
+    )
+    code, out, err = run(*words, "--method", "GRID", "--max_failures", "1", "--n_workers", "1")
+    assert code == 3
+    assert "(max_failures = 1, 2 trials failed)" in out
+    assert err.rstrip().endswith("or go on in spite of the failures with: outrider run --resume f --max_failures 3")
+
+
+@pytest.mark.slow
 def test_replay_of_an_experiment_on_the_simulated_back_end(toy, run):
     toy.define(space="{x: {choice: [0.1, 0.5, 0.9]}}")
     run("--benchmark", "toy.yaml", "--experiment_tag", "real")

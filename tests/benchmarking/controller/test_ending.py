@@ -1,7 +1,9 @@
 import pytest
 
+from backends.failures import Cause
 from benchmarking.controller.budget import Limit
-from benchmarking.controller.ending import Reason, ending, limit_reason
+from benchmarking.controller.ending import Reason, budget_use, ending, limit_reason, stop_cause
+from definitions.schema import Budget
 
 # (reason, finite, unfinished) -> exit code, by design: 0 done, 2 wrong use, 3 failures, 4 a list cut short, 130 interrupted
 CODES = {
@@ -50,3 +52,24 @@ def test_the_sentence_has_number_and_detail():
 
 def test_each_limit_has_the_reason_of_its_name():
     assert {limit: str(limit_reason(limit)) for limit in Limit} == {limit: str(limit) for limit in Limit}
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        (Reason.TIME, "max_wallclock_time is over after 4 trials (max_wallclock_time = 9 s, 9.2 s used)"),
+        (Reason.COST, "max_cost allows no further trial after 4 (max_cost = $5, $4.75 spent)"),
+        (Reason.FAILURES, "the failure budget is spent after 4 trials (max_failures = 2, 3 trials failed)"),
+        (Reason.TRIALS, "max_num_trials is reached after 4 trials (max_num_trials = 4, 4 started)"),
+        (Reason.INTERRUPTED, "interrupted after 4 trials"),
+    ],
+)
+def test_an_end_by_a_budget_says_which_its_value_and_what_was_used(reason, said):
+    budget = Budget(max_wallclock_time=9, max_cost=5, max_failures=2, max_num_trials=4)
+    used = budget_use(reason, budget, trials=4, failures=3, elapsed_s=9.21, spent_usd=4.75)
+    assert ending(reason, finite=False, unfinished=True, trials=4, used=used).message == said
+
+
+def test_what_is_stopped_with_an_experiment_has_the_cause_of_its_end():
+    causes = {reason: stop_cause(reason) for reason in (Reason.TIME, Reason.FAILURES, Reason.ALIKE, Reason.INTERRUPTED)}
+    assert list(causes.values()) == [Cause.BUDGET, Cause.BUDGET, Cause.ALIKE, Cause.INTERRUPTED]

@@ -16,6 +16,7 @@ FINAL_AT_ONCE = {
     Cause.PAUSED: ("paused", False),
     Cause.OUTSIDE: ("stopped", False),
     Cause.BUDGET: ("interrupted", False),
+    Cause.ALIKE: ("interrupted", False),
     Cause.INTERRUPTED: ("interrupted", False),
 }
 RETRIED_WITHOUT_END = {Cause.THROTTLED: 1.0, Cause.QUOTA: 10.0, Cause.CREDENTIALS: 15.0}
@@ -23,7 +24,11 @@ RETRIED_UNDER_A_CAP = {Cause.CAPACITY: (5, 30.0), Cause.SPOT: (10, 5.0), Cause.S
 
 
 def outcome_of(cause):
-    return Outcome.STOPPED if cause in (Cause.SCHEDULER, Cause.PAUSED, Cause.OUTSIDE, Cause.BUDGET, Cause.INTERRUPTED) else Outcome.FAILED
+    return (
+        Outcome.STOPPED
+        if cause in (Cause.SCHEDULER, Cause.PAUSED, Cause.OUTSIDE, Cause.BUDGET, Cause.ALIKE, Cause.INTERRUPTED)
+        else Outcome.FAILED
+    )
 
 
 def test_every_cause_has_a_rule_and_is_tested_here():

@@ -167,3 +167,21 @@ def test_while_nothing_runs_a_methods_worker_is_waited_for_a_minute_at_most():
     assert next(seconds for seconds in waits if seconds) == 60.0
     assert statuses(run) == {"completed": 1}
     assert run.state.trials[0].started_at == 60.0
+
+
+def test_what_a_budget_cuts_off_says_which_budget():
+    run = tuner(definition(budget=Budget(max_wallclock_time=2.5)), MemoryJournal(), n_workers=2)
+    run.run()
+    cut = [trial for trial in run.state.trials.values() if trial.status is TrialStatus.INTERRUPTED]
+    assert {(trial.cause, trial.message) for trial in cut} == {(Cause.BUDGET, "max_wallclock_time = 2.5 s, 2.5 s used")}
+
+
+def test_what_is_stopped_when_the_first_fail_alike_says_so():
+    slow = FakeTable(fails={0: Cause.SCRIPT_ERROR, 1: Cause.SCRIPT_ERROR})
+    benchmark = definition(space={}, trials=[{"x": x} for x in (0, 1, 2, 3, 4)])
+    run = tuner(benchmark, MemoryJournal(), table=slow, n_workers=2, method="LISTED")
+    assert run.run().reason is Reason.ALIKE
+    cut = [trial for trial in run.state.trials.values() if trial.status is TrialStatus.INTERRUPTED]
+    assert [trial.cause for trial in cut] == [Cause.ALIKE] * len(cut)
+    assert cut
+    assert cut[0].message == run.state.failures[0][1]
