@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from backends.common.file_lock import try_lock
 from backends.registry import backend_class
 from benchmarking.archive.environment import describe_environment
 from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
@@ -16,6 +19,8 @@ from definitions import strict_json
 from definitions.errors import UserError
 from definitions.files import write_atomically
 from definitions.show import render
+
+_MADE_BEFORE_A_START = ("definition.yaml", "environment.json", "experiment.json")
 
 
 def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
@@ -45,6 +50,40 @@ def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
             f"its results are in {spec.folder}",
             "use another --experiment_tag; or --resume with the definition it was started with",
         )
+
+
+def discard_unstarted(folder: Path, results_dir: Path) -> None:
+    """Remove what was made for an experiment that never began, with the folders that are empty then; one that began or runs stays.
+
+    Args:
+        folder: of the experiment.
+        results_dir: folder of all results, which goes too where nothing is left in it.
+    """
+    if not folder.is_dir() or has_records(folder / "journal.sqlite"):
+        return
+    lock = folder / "lock"
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        if not try_lock(descriptor, fcntl.LOCK_EX, lock, "give a folder on another disk: --results_dir"):
+            return
+        for path in folder.iterdir():
+            if path.name in _MADE_BEFORE_A_START or path.name.startswith("journal.sqlite"):
+                path.unlink()
+            elif path.is_dir():
+                _remove_if_empty(path)
+        lock.unlink()
+    finally:
+        os.close(descriptor)
+    while _remove_if_empty(folder) and folder != results_dir:
+        folder = folder.parent
+
+
+def _remove_if_empty(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except OSError:
+        return False
+    return True
 
 
 def _write(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:

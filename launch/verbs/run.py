@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from definitions.errors import UserError
+from definitions.errors import OutriderError, UserError
 from launch.cli import parse_run
 
 if TYPE_CHECKING:
@@ -57,16 +58,29 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Progress) -> list[ExperimentResult]:
-    """Run the experiments in order, up to one that is interrupted; return a result for each that ran."""
-    from benchmarking.archive.folder import prepare_folder
+    """Run the experiments in order, up to one that is interrupted; return a result for each; one that is refused leaves nothing."""
+    from benchmarking.archive.folder import discard_unstarted, prepare_folder
+
+    created = [spec for spec in specs if not spec.folder.exists()]
+    try:
+        for spec in specs:
+            prepare_folder(spec, os.environ)
+        return _execute(specs, request, progress)
+    except OutriderError:
+        for spec in created:
+            # That it cannot be removed is less than why it was refused.
+            with contextlib.suppress(OutriderError, OSError):
+                discard_unstarted(spec.folder, spec.results_dir)
+        raise
+
+
+def _execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Progress) -> list[ExperimentResult]:
     from benchmarking.controller.ending import Reason
     from benchmarking.controller.interfaces import Wallet
     from benchmarking.controller.tuner import Tuner
     from benchmarking.experiment import Surroundings, run_experiment
     from launch.signals import winding_down
 
-    for spec in specs:
-        prepare_folder(spec, os.environ)
     wallet = Wallet()
     results: list[ExperimentResult] = []
     for spec in specs:

@@ -159,12 +159,15 @@ def test_wrong_use_is_told_without_a_traceback(toy, run, words, said):
     assert "error: " in err
     assert said in err
     assert "Traceback" not in err
+    assert not toy.results.exists()
 
 
 @pytest.mark.slow
 def test_a_refused_start_does_not_occupy_its_tag(toy, run):
-    code, _, _ = run("--benchmark", "toy.yaml", "--experiment_tag", "t", "--set", "instance_type=local.9999cpu")
+    run("--benchmark", "toy.yaml", "--experiment_tag", "other", "--max_num_trials", "1")
+    code, _, _ = run("--benchmark", "toy.yaml", "--experiment_tag", "t", "--set", "instance_type=local.9999cpu", "--num_seeds", "2")
     assert code == 2
+    assert [path.name for path in toy.results.iterdir()] == ["other"]
     code, _, _ = run("--benchmark", "toy.yaml", "--experiment_tag", "t")
     assert code == 0
 

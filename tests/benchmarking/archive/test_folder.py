@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import os
 
 import pytest
 
 from benchmarking.archive import folder as module
-from benchmarking.archive.folder import check_bills, prepare_folder
+from benchmarking.archive.folder import check_bills, discard_unstarted, prepare_folder
+from benchmarking.controller.journal import SqliteJournal
 from benchmarking.methods.registry import experiment_spec
 from definitions.errors import UserError
 from definitions.resolve import resolve_python
@@ -45,3 +49,33 @@ def test_bills_of_two_kinds_do_not_mix(spec, monkeypatch, first, then, words):
         check_bills(spec, then)
     with pytest.raises(UserError, match=words):
         prepare_folder(spec, then)
+
+
+def test_what_never_began_is_removed_and_nothing_else(tmp_path):
+    results = tmp_path / "results"
+    folder = results / "tag" / "toy" / "RS-local-0"
+    (folder / "logs").mkdir(parents=True)
+    for name in ("experiment.json", "definition.yaml", "environment.json"):
+        (folder / name).write_text("{}")
+    (folder / "notes.txt").write_text("mine")
+    discard_unstarted(folder, results)
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+    (folder / "notes.txt").unlink()
+    discard_unstarted(folder, results)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_began_and_what_another_process_holds_stays(tmp_path):
+    folder = tmp_path / "tag" / "toy" / "RS-local-0"
+    folder.mkdir(parents=True)
+    (folder / "experiment.json").write_text("{}")
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    discard_unstarted(folder, tmp_path)
+    os.close(descriptor)
+    assert (folder / "experiment.json").is_file()
+    with contextlib.closing(SqliteJournal(folder / "journal.sqlite")) as journal:
+        journal.append(0.0, "noted", {"job": "", "text": "it began"})
+        journal.commit()
+    discard_unstarted(folder, tmp_path)
+    assert (folder / "experiment.json").is_file()
