@@ -2,7 +2,9 @@
 
 A mutant is one small change: a comparison, a number, a condition, a statement left out. It is made in a copy of the tree, never in
 the checkout. First every fast test runs once to learn which lines it executes; then each mutant meets only the tests that execute its
-line, those of the mirrored file first, until one fails. What survives is either a hole in the tests or no change of behaviour at all.
+line, those of the mirrored file first, until one fails. A line that runs on import (a constant, a field's default) is executed by no test:
+its mutant meets the tests that execute anything of its file or of a file that imports it. What survives is either a hole in the tests or
+no change of behaviour at all.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CORE = (
     "definitions",
     "backends/*.py",
+    "backends/common",
     "backends/simulated",
     # Of the SageMaker back-end what decides; what calls the service is tested against an emulator, and not by fast tests.
     "backends/sagemaker/aws/[efr]*.py",
@@ -42,11 +45,19 @@ CORE = (
     "backends/sagemaker/jobs/status_*.py",
     "backends/sagemaker/logs",
     "backends/sagemaker/pools",
+    # Not the adapters, nor workloads, which are programs that slow tests run.
+    "benchmarking/*.py",
     "benchmarking/controller",
     "benchmarking/archive",
     "benchmarking/planning",
-    "benchmarking/methods/*.py",
+    "benchmarking/forecasting",
+    "benchmarking/methods",
+    "benchmarking/analysis",
+    "benchmarking/report",
+    "benchmarking/export",
+    "benchmarking/datasets",
 )
+PACKAGES = ("definitions", "backends", "benchmarking", "launch")
 FAST = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:faulthandler", "-o", "timeout=0"]
 LEFT_OUT = {".git", ".venv", "results", "build", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 FIRST = 40
@@ -286,18 +297,36 @@ def in_child(tree: Path, limit_s: float, arguments: Sequence[str], plugin: Any, 
     return None, None
 
 
-def tests_of(mutant: Mutant, seen: dict[str, dict[str, Any]]) -> list[str]:
-    """Return the tests that execute a mutant's lines, the mirrored file's first, then the quickest."""
+def importers_of(files: Sequence[str]) -> dict[str, set[str]]:
+    """Return the modules and test files that import each of the files themselves, also within a function."""
+    modules = {name.removesuffix(".py").replace("/", "."): name for name in files}
+    found: dict[str, set[str]] = {name: set() for name in files}
+    for folder in (*PACKAGES, "tests"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                names: list[str] = []
+                if isinstance(node, ast.Import):
+                    names = [one.name for one in node.names]
+                elif isinstance(node, ast.ImportFrom) and node.module:
+                    names = [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
+                for name in names:
+                    if name in modules:
+                        found[modules[name]].add(str(path.relative_to(ROOT)))
+    return found
+
+
+def tests_of(mutant: Mutant, seen: dict[str, dict[str, Any]], importers: set[str]) -> list[str]:
+    """Return the tests that execute a mutant's lines, the mirrored file's first, then those that execute its file, then the quickest."""
     wanted = set(range(mutant.first, mutant.last + 1))
-    found = []
+    own, others = set(), set()
     for name, one in seen.items():
         lines = set(one["lines"].get(mutant.path, ()))
         if (lines & wanted) if mutant.inside else lines:
-            found.append(name)
+            own.add(name)
+        elif not mutant.inside and (name.split("::")[0] in importers or importers & one["lines"].keys()):
+            others.add(name)
     mirrored = f"tests/{Path(mutant.path).parent}/test_{Path(mutant.path).stem}"
-    # A line that runs on import belongs to whoever imports the file; its own tests do.
-    found += [name for name in seen if not mutant.inside and name.startswith(mirrored) and name not in found]
-    return sorted(found, key=lambda name: (not name.startswith(mirrored), seen[name]["s"]))
+    return sorted(own | others, key=lambda name: (not name.startswith(mirrored), name not in own, seen[name]["s"]))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -324,7 +353,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         tree, answer = Path(folder).resolve() / "tree", Path(folder).resolve() / "answer"
         shutil.copytree(ROOT, tree, ignore=lambda _, names: LEFT_OUT & set(names), symlinks=True)
-        code, seen = in_child(tree, 3600, asked.tests, Recorder(tree, files), answer)
+        importers = importers_of(files)
+        watched = sorted({*files, *(name for names in importers.values() for name in names if not name.startswith("tests/"))})
+        code, seen = in_child(tree, 3600, asked.tests, Recorder(tree, watched), answer)
         if code not in (0, 1) or not seen:
             raise SystemExit(f"the fast tests do not run without any change (exit code {code})")
         failing = [name for name, one in seen.items() if one["failed"]]
@@ -333,18 +364,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
             del seen[name]
         print(f"{len(seen)} tests take {sum(one['s'] for one in seen.values()):.0f} s while they are watched", flush=True)
         outcomes: Counter[str] = Counter()
+        rooms: dict[str, Counter[str]] = defaultdict(Counter)
         for number, mutant in enumerate(chosen, 1):
-            outcome, by = _judge(mutant, texts[mutant.path], tree, answer, seen)
+            outcome, by = _judge(mutant, texts[mutant.path], tree, answer, tests_of(mutant, seen, importers[mutant.path]), seen)
             outcomes[outcome] += 1
             print(f"{number:4} {outcome:8} {mutant.path}:{mutant.line} {mutant.what} {by}", flush=True)
             if outcome != "killed":
                 print(_diff(mutant, texts[mutant.path]), flush=True)
+            rooms[room_of(mutant.path)][outcome] += 1
+    for room, found in sorted(rooms.items()):
+        print(f"{found['killed']:4} of {found.total():4} killed: {room}")
     print(f"{outcomes['killed']} of {len(chosen)} killed ({outcomes['killed'] / max(1, len(chosen)):.0%})")
     return 0
 
 
-def _judge(mutant: Mutant, text: str, tree: Path, answer: Path, seen: dict[str, dict[str, Any]]) -> tuple[str, str]:
-    tests = tests_of(mutant, seen)
+def _judge(mutant: Mutant, text: str, tree: Path, answer: Path, tests: Sequence[str], seen: dict[str, dict[str, Any]]) -> tuple[str, str]:
     if not tests:
         return "survived", "(no fast test executes it)"
     place = tree / mutant.path
@@ -361,6 +395,11 @@ def _judge(mutant: Mutant, text: str, tree: Path, answer: Path, seen: dict[str, 
     finally:
         place.write_text(text, encoding="utf-8")
     return "survived", f"({len(tests)} tests)"
+
+
+def room_of(path: str) -> str:
+    """Return the room that a module lies in: its package, and the folder therein."""
+    return "/".join(path.split("/")[:-1][:2])
 
 
 def _diff(mutant: Mutant, text: str) -> str:

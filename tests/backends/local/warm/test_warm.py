@@ -224,9 +224,11 @@ def test_descendants_of_a_forked_job_are_found_though_its_environment_is_the_wor
 
 def test_the_start_up_phase_begins_with_the_fork(bench: LocalBench) -> None:
     bench.run(bench.job("first", "report(n=1)\n"))
+    # The worker is older than the second job by more than that takes.
     time.sleep(0.3)
+    before = time.monotonic()
     (second,) = of_job(bench.run(bench.job("second", "report(n=1)\n")), "second", Closed)
-    assert 0 <= second.usage["phases_s"]["startup"] < 0.3
+    assert 0 <= second.usage["phases_s"]["startup"] < time.monotonic() - before
 
 
 def test_a_reporter_that_was_preloaded_begins_anew_in_each_job(tmp_path: Path) -> None:
@@ -234,9 +236,10 @@ def test_a_reporter_that_was_preloaded_begins_anew_in_each_job(tmp_path: Path) -
     bench = LocalBench(tmp_path, preload=("mine",))
     code = "import os\nreport(n=1)\nreport(n=2, rank=os.environ['OUTRIDER_TRIAL'])\n"
     for name in ("one", "two"):
+        before = time.monotonic()
         events = bench.run(bench.job(name, code, checkpoint=name))
         assert [report.sequence for report in of_job(events, name, Reported)] == [0, 1]
-        assert closed(events, name).usage["phases_s"]["startup"] < 0.5
+        assert closed(events, name).usage["phases_s"]["startup"] < time.monotonic() - before
     assert bench.backend.close() == []
 
 
@@ -287,7 +290,7 @@ def test_close_ends_a_worker_in_the_midst_of_an_import(tmp_path: Path) -> None:
     worker = worker_of(bench)
     before = time.monotonic()
     assert bench.backend.close() == []
-    assert time.monotonic() - before < 5.0
+    assert time.monotonic() - before < 30.0  # not the minute of the import
     assert not alive(worker)
 
 
