@@ -124,7 +124,7 @@ def test_syntax_errors_name_the_line():
 
 
 def test_a_control_character_is_named():
-    assert refused("a: 1\nb: x\x07y") == "d.yaml:2: the character U+0007 is not allowed in YAML"
+    assert refused("\na: 1\nb: x\x07y") == "d.yaml:3: the character U+0007 is not allowed in YAML"
 
 
 def test_a_document_that_contains_itself():

@@ -45,6 +45,39 @@ def test_no_pace_ever_passes_the_lists_quota():
     assert RATES["ListTrainingJobs"].most_per_s <= 1.0
 
 
+def within(pace, operation, start, seconds):
+    """Return how many calls of an operation pass within some seconds, none of them heard of."""
+    count, at = 0, pace.ready_at(operation, start)
+    while at <= start + seconds:
+        pace.take(operation, at)
+        count, at = count + 1, pace.ready_at(operation, at)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("operation", "at_first", "at_most"),
+    [
+        ("CreateTrainingJob", 5 + 50, 250),
+        ("StopTrainingJob", 10 + 50, 250),
+        ("UpdateTrainingJob", 5 + 50, 100),
+        ("DescribeTrainingJob", 10 + 100, 500),
+        ("ListTrainingJobs", 1 + 10, 10),
+        ("FilterLogEvents", 5 + 50, 250),
+        ("GetLogEvents", 5 + 50, 100),
+        ("DescribeLogStreams", 5 + 50, 100),
+        ("SomeOther", 5 + 50, 250),
+    ],
+)
+def test_how_many_calls_pass_in_the_first_ten_seconds_and_in_ten_once_all_went_well(operation, at_first, at_most):
+    assert within(RateLimiter(random.Random(0)), operation, 0.0, 10.0) == at_first
+    pace, now = RateLimiter(random.Random(0)), 0.0
+    for _ in range(3000):
+        now = pace.ready_at(operation, now)
+        pace.take(operation, now)
+        pace.succeeded(operation, now)
+    assert within(pace, operation, now, 10.0) == pytest.approx(at_most, abs=1)
+
+
 def test_throttled_halves_the_rate_and_closes_for_a_second_at_most_at_first():
     pace = limiter()
     pace.take("X", 0.0)
