@@ -1,0 +1,1 @@
+"""WHERE jobs run: one contract, a folder for each back-end, and what back-ends share."""

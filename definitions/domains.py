@@ -70,24 +70,31 @@ class Constant:
 
     @property
     def size(self) -> int | None:
+        """Number of values: 1."""
         return 1
 
     def at(self, u: float) -> Any:
+        """Return the value, at any quantile."""
         return self.value
 
     def grid(self, points: int) -> tuple[Any, ...]:
+        """Return the one value."""
         return (self.value,)
 
     def contains(self, value: Any) -> bool:
+        """Return whether this is the value."""
         return same(value, self.value)
 
     def quantile(self, value: Any) -> float:
+        """Return 0.5, the middle of all quantiles."""
         return 0.5
 
     def scaled(self, value: Any, factor: float) -> Any:
+        """Return the value itself, as there is no other."""
         return value
 
     def spec(self) -> Any:
+        """Return the value, which is its own written form."""
         return self.value
 
 
@@ -103,28 +110,36 @@ class Choice:
 
     @property
     def size(self) -> int | None:
+        """Number of values."""
         return len(self.values)
 
     def at(self, u: float) -> Any:
+        """Return the value at quantile `u`; all are equally likely."""
         return self.values[min(int(u * len(self.values)), len(self.values) - 1)]
 
     def grid(self, points: int) -> tuple[Any, ...]:
+        """Return all values in the order given."""
         return self.values
 
     def contains(self, value: Any) -> bool:
+        """Return whether the value is one of those listed."""
         return any(same(value, known) for known in self.values)
 
     def quantile(self, value: Any) -> float:
+        """Return the middle of the quantiles at which the value lies."""
         return middle_quantile(self.grid(0), self.at, value)
 
     @property
     def is_ordered(self) -> bool:
+        """Whether the list is an `ordinal`."""
         return self.ordered
 
     def scaled(self, value: Any, factor: float) -> Any:
+        """Return the listed value nearest to `factor` times this one, another one where there is another."""
         return stepped(self.grid(0), value, factor)
 
     def spec(self) -> Any:
+        """Return `{choice: [...]}` or `{ordinal: [...]}`."""
         return {"ordinal" if self.ordered else "choice": list(self.values)}
 
 
@@ -146,9 +161,11 @@ class NearestOrdinal:
 
     @property
     def size(self) -> int | None:
+        """Number of values."""
         return len(self.values)
 
     def at(self, u: float) -> Any:
+        """Return the value nearest to quantile `u` of the number line, which reaches half a mean distance beyond both ends."""
         if len(self.values) == 1:
             return self.values[0]
         marks = [math.log(value) for value in self.values] if self.scale == "log" else list(self.values)
@@ -157,18 +174,23 @@ class NearestOrdinal:
         return self.values[min(range(len(marks)), key=lambda k: abs(marks[k] - position))]
 
     def grid(self, points: int) -> tuple[Any, ...]:
+        """Return all values, ascending."""
         return self.values
 
     def contains(self, value: Any) -> bool:
+        """Return whether the value is one of those listed."""
         return any(same(value, known) for known in self.values)
 
     def quantile(self, value: Any) -> float:
+        """Return the middle of the quantiles at which the value lies."""
         return middle_quantile(self.grid(0), self.at, value)
 
     def scaled(self, value: Any, factor: float) -> Any:
+        """Return the listed value nearest to `factor` times this one, another one where there is another."""
         return stepped(self.grid(0), value, factor)
 
     def spec(self) -> Any:
+        """Return `{nnordinal: [...]}` or `{logordinal: [...]}`."""
         return {"logordinal" if self.scale == "log" else "nnordinal": list(self.values)}
 
 
@@ -196,6 +218,7 @@ class Interval:
 
     @property
     def size(self) -> int | None:
+        """Number of whole numbers or multiples; None for a continuous interval, 1 where its bounds are equal."""
         if self.integer or self.quantum is not None:
             first, last = self._steps
             return last - first + 1
@@ -212,6 +235,7 @@ class Interval:
         return math.ceil(self.lower / self._step - slack), math.floor(self.upper / self._step + slack)
 
     def at(self, u: float) -> Any:
+        """Return the value at quantile `u` on the interval's scale, rounded to whole numbers or multiples where there are such."""
         if self.integer or self.quantum is not None:
             first, last = self._steps
             # Whole numbers are equally likely on their scale, bounds included; quantised ones are rounded draws, as in Syne Tune.
@@ -234,6 +258,7 @@ class Interval:
         return lower + u * (upper - lower)
 
     def grid(self, points: int) -> tuple[Any, ...]:
+        """Return all whole numbers or multiples, else `points` values equally spaced on the scale; one point is the middle."""
         if self.integer or self.quantum is not None:
             first, last = self._steps
             return tuple(self._multiple(count) for count in range(first, last + 1))
@@ -245,6 +270,7 @@ class Interval:
         return (self.lower, *inner, self.upper)
 
     def contains(self, value: Any) -> bool:
+        """Return whether it is a number within the bounds, bounds included, and whole or a multiple where that is asked."""
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not self.lower <= value <= self.upper:
             return False
         if self.integer and value != int(value):
@@ -252,6 +278,7 @@ class Interval:
         return self.quantum is None or math.isclose(value, round(value / self.quantum) * self.quantum, rel_tol=1e-9, abs_tol=1e-12)
 
     def quantile(self, value: Any) -> float:
+        """Return the value's quantile: on the scale where all numbers count, else in the middle of those that round to it."""
         if self.size is None:
             return self._quantile(value, self.lower, self.upper)
         if self.integer and self.quantum is None:
@@ -269,6 +296,7 @@ class Interval:
         return min(max(found, 0.0), 1.0)
 
     def scaled(self, value: Any, factor: float) -> Any:
+        """Return `factor` times the value, moved into the bounds; of steps the nearest, at least one step on."""
         wanted = min(max(value * factor, self.lower), self.upper)
         if self.size is None:
             return wanted
@@ -278,6 +306,7 @@ class Interval:
         return stepped(values, value, factor) if same(nearest, values[index_of(values, value)]) else nearest
 
     def spec(self) -> Any:
+        """Return the form of Syne Tune's name for it: `{loguniform: [lower, upper]}`, `{qrandint: [lower, upper, quantum]}`."""
         kind = {
             ("linear", False): "uniform",
             ("log", False): "loguniform",
@@ -306,28 +335,35 @@ class FiniteRange:
 
     @property
     def size(self) -> int | None:
+        """Number of different values; below `points` where whole numbers coincide."""
         return len(self.grid(0))
 
     def at(self, u: float) -> Any:
+        """Return the value at quantile `u`; all are equally likely."""
         values = self.grid(0)
         return values[min(int(u * len(values)), len(values) - 1)]
 
     def grid(self, points: int) -> tuple[Any, ...]:
+        """Return all values, ascending."""
         smooth = Interval(self.lower, self.upper, self.scale).grid(self.points) if self.points > 1 else (self.lower,)
         return tuple(dict.fromkeys(round(value) for value in smooth)) if self.integer else smooth
 
     def contains(self, value: Any) -> bool:
+        """Return whether the value is one of the range's, up to rounding (1e-9 of it)."""
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return False
         return any(math.isclose(value, known, rel_tol=1e-9, abs_tol=1e-12) for known in self.grid(0))
 
     def quantile(self, value: Any) -> float:
+        """Return the middle of the quantiles at which the value lies."""
         return middle_quantile(self.grid(0), self.at, value)
 
     def scaled(self, value: Any, factor: float) -> Any:
+        """Return the value of the range nearest to `factor` times this one, another one where there is another."""
         return stepped(self.grid(0), value, factor)
 
     def spec(self) -> Any:
+        """Return `{finrange: [lower, upper, points]}` or `{logfinrange: ...}`, with `true` behind where whole."""
         kind = "finrange" if self.scale == "linear" else "logfinrange"
         return {kind: [self.lower, self.upper, self.points, *([True] if self.integer else [])]}
 

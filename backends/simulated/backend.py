@@ -67,6 +67,7 @@ class SimulatedBackend(Backend):
 
     @classmethod
     def create(cls, context: BackendContext) -> SimulatedBackend:
+        """Make one from the block `simulated`; raises `UserError` where it names no table, or one that cannot be read."""
         options = context.definition.block("simulated", SimulatedBlock)
         if options.table is None:
             raise UserError(
@@ -82,12 +83,15 @@ class SimulatedBackend(Backend):
         )
 
     def now(self) -> float:
+        """Return the virtual time in UTC seconds since the epoch; only `wait` and `adopt` move it."""
         return self._now
 
     def capacity(self, instance_type: str) -> int:
+        """Return the number of slots, which is the same for all types; practically unlimited where none was given."""
         return self._slots if self._slots is not None else 1_000_000
 
     def submit(self, job: JobSpec) -> None:
+        """Plan the whole course of a job from now on, or queue it where all slots are taken; raises `ValueError` for a known name."""
         if job.name in self._known:
             raise ValueError(f"job {job.name!r} was submitted before")
         self._known.add(job.name)
@@ -141,6 +145,7 @@ class SimulatedBackend(Backend):
             heapq.heappush(self._agenda, (job.next.at, job.stopping, job.number, job))
 
     def stop(self, job: str, reason: Cause) -> None:
+        """Let the job end `stop_delay_s` from now, unless it ends by itself before; a queued one ends at once."""
         stopped = self._stop(job, reason, self._now)
         if stopped is not None:
             self._schedule(stopped)
@@ -169,6 +174,7 @@ class SimulatedBackend(Backend):
         return job
 
     def wait(self, timeout_s: float | None) -> list[Event]:
+        """Move the clock to the next moment with events, at most `timeout_s` virtual seconds on, and return that moment's events."""
         deadline = math.inf if timeout_s is None else self._now + max(0.0, timeout_s)
         if self._awake:
             self._awake = False
@@ -220,6 +226,7 @@ class SimulatedBackend(Backend):
             self.checkpoints.note(job.spec.checkpoint, job.made)
 
     def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
+        """Plan the same courses as the earlier controller's back-end did, and leave out the events that its journal has."""
         self._now = max(self._now, last_seen_at)
         for adopted in jobs:
             spec = adopted.spec
@@ -253,9 +260,11 @@ class SimulatedBackend(Backend):
         self._schedule(job)
 
     def wake(self) -> None:
+        """Let the next `wait` return at once, with the clock where it is."""
         self._awake = True
 
     def close(self, grace_s: float | None = None) -> list[str]:
+        """Forget all jobs; nothing of them is left that could not be stopped."""
         self._jobs.clear()
         self._agenda.clear()
         self._queued.clear()

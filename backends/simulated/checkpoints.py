@@ -42,13 +42,16 @@ class SimulatedCheckpoints(CheckpointStore):
             (self._folder / f"{key}.json").write_text(str(reports))
 
     def copy(self, source: str, target: str) -> None:
+        """Let `target` be behind as many reports as `source` is; a source that does not exist copies to nothing."""
         if source in self._reports:
             self.write(target, self._reports[source])
 
     def delete(self, keys: Sequence[str]) -> None:
+        """Forget checkpoints, also in their folder; unknown keys are ignored."""
         for key in keys:
             if self._reports.pop(key, None) is not None and self._folder is not None:
                 (self._folder / f"{key}.json").unlink(missing_ok=True)
 
     def exists(self, key: str) -> bool:
+        """Return whether at least one report is behind the key."""
         return self._reports.get(key, 0) > 0

@@ -150,11 +150,13 @@ class SqliteJournal(Journal):
         self._db.execute("COMMIT")
 
     def append(self, at: float, kind: str, body: Mapping[str, Any]) -> Record:
+        """Add a record and return it; it is on disk only after the next `commit`."""
         self._last = sequence = self._last + 1
         self._pending.append((sequence, at, kind, _text(body)))
         return Record(sequence, at, kind, body)
 
     def commit(self) -> None:
+        """Write all added records in one transaction; where that fails, keep them for the next try and raise `UserError`."""
         if not self._pending:
             return
         with self._writing():
@@ -183,6 +185,7 @@ class SqliteJournal(Journal):
             ) from error
 
     def records(self) -> Iterator[Record]:
+        """Yield the committed records in order, older forms as they would be written today; raises `UserError` where damaged."""
         current = self._version == SCHEMA_VERSION
         try:
             rows = self._db.execute("SELECT sequence, at, kind, body FROM records ORDER BY sequence")
@@ -197,13 +200,16 @@ class SqliteJournal(Journal):
             ) from error
 
     def begin_session(self, session: ControllerSession) -> None:
+        """Record, on disk at once, that a controller started; raises `UserError` where the file cannot be written."""
         with self._writing():
             self._db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.after, session.last_at, session.started_at))
 
     def sessions(self) -> list[ControllerSession]:
+        """Return the controllers that wrote here, the earliest first."""
         return [ControllerSession(*row) for row in self._db.execute("SELECT after, last_at, started_at FROM sessions ORDER BY rowid")]
 
     def close(self) -> None:
+        """Commit what is pending and close the file; where it cannot be written, close it all the same and raise `UserError`."""
         try:
             self.commit()
         finally:

@@ -1,0 +1,1 @@
+"""HOW configurations are chosen: one module a method, and the searchers that propose to them."""

@@ -94,6 +94,7 @@ class SuccessiveHalving(Method):
         self._running: set[int] = set()
 
     def suggest(self) -> Suggestion | None:
+        """Resume the best paused evaluation of the highest rung with room, else propose a new configuration; None for neither."""
         resumed = self.resume_only()
         if resumed is not None:
             return resumed
@@ -102,6 +103,7 @@ class SuccessiveHalving(Method):
         return None if configuration is None else Suggestion(configuration)
 
     def ready(self) -> bool:
+        """Return whether `suggest` would answer at once; after the last configuration, only once nothing runs that may make room."""
         if self._promotes and self._promotable() is not None:
             return True
         if self._proposals.exhausted:
@@ -110,6 +112,7 @@ class SuccessiveHalving(Method):
         return self._proposals.ready()
 
     def resume_only(self) -> Suggestion | None:
+        """Resume the best paused evaluation of the highest rung with room; None where there is none, always so in the stopping type."""
         found = self._promotable() if self._promotes else None
         if found is None:
             return None
@@ -117,17 +120,20 @@ class SuccessiveHalving(Method):
         return Suggestion({}, resume=found)
 
     def on_suggestion(self, suggestion: Suggestion | None, skipped: int) -> None:
+        """Take in a recorded suggestion: what was resumed is taken from its rung, and what was proposed is not proposed again."""
         if suggestion is not None and suggestion.resume is not None:
             self._resume(suggestion.resume)
         else:
             self._proposals.skip(skipped + 1)
 
     def on_trial_add(self, evaluation: Evaluation) -> None:
+        """Draw the evaluation's bracket and count it among those that run."""
         self._places[evaluation.id] = _Place(choose_bracket(self._brackets, self._seed, evaluation.id))
         self._running.add(evaluation.id)
         self._proposals.added(evaluation.id, evaluation.configuration)
 
     def on_trial_result(self, evaluation: Evaluation, result: Mapping[str, Any]) -> Decision:
+        """Rank the value at the highest rung passed; one that is not among the best share is stopped, or paused in the promotion type."""
         value, level = self._value(result), float(result[self._level_name])
         place = self._places.get(evaluation.id)
         if value is None or place is None or level >= self._full:
@@ -147,31 +153,37 @@ class SuccessiveHalving(Method):
         return Decision.PAUSE
 
     def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, Any]) -> None:
+        """Tell the searcher the final value and forget the evaluation."""
         self._proposals.observed(
             evaluation.id, evaluation.configuration, self._primary.value(result), result.get(self._level_name, self._full)
         )
         self._end(evaluation.id)
 
     def on_trial_error(self, evaluation: Evaluation) -> None:
+        """Take a failed evaluation out of what may be resumed, and forget it; its value still counts at its rung."""
         place = self._places.get(evaluation.id)
         if place is not None and place.passed:
             self._shares[place.bracket][place.passed - 1].take(evaluation.id)
         self._end(evaluation.id)
 
     def on_trial_remove(self, evaluation: Evaluation) -> None:
+        """Let a paused evaluation no longer count as running (promotion type), or forget a stopped one."""
         if self._promotes:
             self._running.discard(evaluation.id)
         else:
             self._end(evaluation.id)
 
     def start_worker(self, wake: Callable[[], None]) -> None:
+        """Let the searcher compute in a child process; `wake` is called, from another thread, when it has an answer."""
         self._proposals.start_worker(wake)
 
     @property
     def is_computing(self) -> bool:
+        """Whether the searcher is at work on an answer."""
         return self._proposals.is_computing
 
     def close(self) -> None:
+        """End the searcher's process."""
         self._proposals.close()
 
     def _make_share(self, share: float) -> Share:

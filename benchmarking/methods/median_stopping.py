@@ -39,10 +39,12 @@ class MedianStopping(Method):
         self._sums: dict[int, tuple[float, int]] = {}
 
     def suggest(self) -> Suggestion | None:
+        """Draw a configuration at random; None where all were drawn."""
         configuration = self._proposals.next()
         return None if configuration is None else Suggestion(configuration)
 
     def on_trial_result(self, evaluation: Evaluation, result: Mapping[str, Any]) -> Decision:
+        """Stop an evaluation whose value, or mean so far, is not among the best share at its level, once the grace is over."""
         level, value = float(result[self._level_name]), self._primary.value(result)
         if level >= self._full:
             return Decision.CONTINUE
@@ -56,10 +58,13 @@ class MedianStopping(Method):
         return Decision.CONTINUE if good or spared else Decision.STOP
 
     def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, Any]) -> None:
+        """Forget the evaluation's running sum; its values go on to count at their levels."""
         self._sums.pop(evaluation.id, None)
 
     def on_trial_error(self, evaluation: Evaluation) -> None:
+        """Forget the evaluation's running sum; its values go on to count at their levels."""
         self._sums.pop(evaluation.id, None)
 
     def on_trial_remove(self, evaluation: Evaluation) -> None:
+        """Forget the evaluation's running sum; its values go on to count at their levels."""
         self._sums.pop(evaluation.id, None)

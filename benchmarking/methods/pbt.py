@@ -72,6 +72,7 @@ class PopulationBasedTraining(Method):
         self._next_interval_at = 0.0
 
     def suggest(self) -> Suggestion | None:
+        """Start the copy that waits longest, from its leader's checkpoint, else fill the population with a random configuration."""
         self._next_interval_at = 0.0
         if self._copies:
             leader, configuration = self._copies.popleft()
@@ -87,15 +88,18 @@ class PopulationBasedTraining(Method):
         return None if drawn is None else Suggestion(drawn)
 
     def ready(self) -> bool:
+        """Return whether a copy waits, or the population has room that a random configuration can fill."""
         if self._copies:
             return True
         incomplete = len(self._members) < self._given["population_size"]
         return (incomplete and not self._proposals.exhausted) or not self._members
 
     def on_trial_add(self, evaluation: Evaluation) -> None:
+        """Take the evaluation into the population; a copy's interval begins at the level of its checkpoint."""
         self._members[evaluation.id] = _Member(evaluation.configuration, interval_at=self._next_interval_at)
 
     def on_trial_result(self, evaluation: Evaluation, result: Mapping[str, Any]) -> Decision:
+        """At an interval's end, stop a member of the worst quantile and let a changed copy of a leader wait in its place."""
         level = float(result[self._level_name])
         member = self._members.get(evaluation.id)
         if member is None:
@@ -113,12 +117,15 @@ class PopulationBasedTraining(Method):
         return Decision.STOP
 
     def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, Any]) -> None:
+        """Take the evaluation out of the population."""
         self._members.pop(evaluation.id, None)
 
     def on_trial_error(self, evaluation: Evaluation) -> None:
+        """Take the evaluation out of the population."""
         self._members.pop(evaluation.id, None)
 
     def on_trial_remove(self, evaluation: Evaluation) -> None:
+        """Take the evaluation out of the population."""
         self._members.pop(evaluation.id, None)
 
     def _leaders_over(self, evaluation: int) -> list[int]:

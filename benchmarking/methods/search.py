@@ -64,34 +64,43 @@ class SearchMethod(Method):
         return int(context.arguments["init_random"])
 
     def suggest(self) -> Suggestion | None:
+        """Return what the searcher proposes, or a random configuration until it is asked; None where nothing new is left."""
         self._proposals.refuse = self.refuse
         configuration = self._proposals.next()
         return None if configuration is None else Suggestion(configuration)
 
     def ready(self) -> bool:
+        """Return whether `suggest` would answer at once; where not, the searcher begins to compute."""
         return self._proposals.ready()
 
     def on_suggestion(self, suggestion: Suggestion | None, skipped: int) -> None:
+        """Take in recorded suggestions, so that the next proposal has the number that it would have had."""
         self._proposals.skip(skipped + 1)
 
     def on_trial_add(self, evaluation: Evaluation) -> None:
+        """Tell the searcher that the configuration is pending."""
         self._proposals.added(evaluation.id, evaluation.configuration)
 
     def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, Any]) -> None:
+        """Tell the searcher the final value of the primary objective."""
         self._proposals.over(evaluation.id)
         self._proposals.observed(evaluation.id, evaluation.configuration, self._primary.value(result))
 
     def on_trial_error(self, evaluation: Evaluation) -> None:
+        """Let a failed evaluation no longer be pending; the searcher learns nothing from it."""
         self._proposals.over(evaluation.id)
 
     def start_worker(self, wake: Callable[[], None]) -> None:
+        """Let the searcher compute in a child process; `wake` is called, from another thread, when it has an answer."""
         self._proposals.start_worker(wake)
 
     @property
     def is_computing(self) -> bool:
+        """Whether the searcher is at work on an answer."""
         return self._proposals.is_computing
 
     def close(self) -> None:
+        """End the searcher's process."""
         self._proposals.close()
 
 
@@ -102,6 +111,7 @@ class RegularizedEvolution(SearchMethod):
     arguments: ClassVar[Arguments] = {**REA_ARGUMENTS, "points_to_evaluate": POINTS}
 
     def initial(self, context: MethodContext, space: SearchSpace) -> int:
+        """Return the size of the population, as parents are drawn from a whole one."""
         return int(context.arguments["population_size"])
 
 
@@ -112,6 +122,7 @@ class ParzenEstimator(SearchMethod):
     arguments: ClassVar[Arguments] = {**TPE_ARGUMENTS, "points_to_evaluate": POINTS}
 
     def initial(self, context: MethodContext, space: SearchSpace) -> int:
+        """Return how many evaluations two density estimates need."""
         return parzen_initial(space)
 
 

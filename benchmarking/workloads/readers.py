@@ -73,9 +73,11 @@ class Folder:
     root: str
 
     def names(self) -> list[str]:
+        """Return the paths of all files below the folder, in no particular order."""
         return [str(path) for path in Path(self.root).rglob("*") if path.is_file()]
 
     def open(self, name: str) -> Any:
+        """Open a file by its path; raises `OSError` where that fails."""
         return Path(name).open("rb")
 
 
@@ -97,6 +99,7 @@ class S3Connector:
         return {"region": region, "endpoint": endpoint, "s3client_config": S3ClientConfig(force_path_style=endpoint is not None)}
 
     def names(self) -> list[str]:
+        """Return the URIs of all objects under the channel's URI, by listing alone."""
         from s3torchconnector import S3IterableDataset
 
         # a reader asks for the object's content when it is first read, so this only lists
@@ -110,6 +113,7 @@ class S3Connector:
         self._indices = {name: index for index, name in enumerate(names)}
 
     def open(self, name: str) -> Any:
+        """Return a reader for an object that `select` has named; the request is made when it is first read."""
         return self._objects[self._indices[name]]
 
 
@@ -126,11 +130,13 @@ class Boto3:
     _pid: int = 0
 
     def names(self) -> list[str]:
+        """Return the URIs of all objects under the channel's URI."""
         bucket, _, prefix = self.uri.removeprefix("s3://").partition("/")
         pages = self._connected().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
         return [f"s3://{bucket}/{entry['Key']}" for page in pages for entry in page.get("Contents", [])]
 
     def open(self, name: str) -> Any:
+        """Request an object and return its body as a stream; raises botocore's `ClientError` where it is missing."""
         bucket, _, key = name.removeprefix("s3://").partition("/")
         return self._connected().get_object(Bucket=bucket, Key=key)["Body"]
 
@@ -150,10 +156,12 @@ class Fsspec:
     uri: str
 
     def names(self) -> list[str]:
+        """Return the URIs or paths of all objects under the channel's location."""
         system, root = self._system()
         return [system.unstrip_protocol(name) for name in system.find(root)]
 
     def open(self, name: str) -> Any:
+        """Open an object through the file system that its URI names."""
         system, _ = self._system()
         return system.open(name, "rb")
 

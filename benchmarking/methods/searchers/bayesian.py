@@ -42,12 +42,14 @@ class BayesianSearcher(Searcher):
         self._chosen: list[tuple[int, float]] = []
 
     def observe(self, observation: Observation) -> None:
+        """Keep the latest value of an evaluation, at the level at which it was measured."""
         level = 1.0 if observation.level is None or self._spec.full is None else self._place(observation.level)
         self._observations[observation.evaluation, level] = observation
         if observation.evaluation not in self._vectors:
             self._vectors[observation.evaluation] = self._encoding.vector(observation.configuration)
 
     def propose(self, number: int, pending: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return the candidates with the largest expected improvement, the best first, those around the incumbent refined."""
         import numpy as np
 
         if number % _RANDOM_EVERY == _RANDOM_EVERY - 1 or len(self._vectors) < 2:

@@ -66,12 +66,15 @@ class InProcess:
         self._not_observed: list[Observation] = []
 
     def observe(self, observation: Observation) -> None:
+        """Keep the value until the searcher is next asked."""
         self._not_observed.append(observation)
 
     def ready(self, number: int, pending: Configurations) -> bool:
+        """Return True: it computes when `answer` is called."""
         return True
 
     def answer(self, number: int, pending: Configurations) -> list[dict[str, Any]]:
+        """Tell the searcher what is new and return its proposals."""
         if self._searcher is None:
             self._searcher = make_searcher(self.spec)
         for observation in self._not_observed:
@@ -79,7 +82,8 @@ class InProcess:
         self._not_observed.clear()
         return self._searcher.propose(number, pending)
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Do nothing, as it holds nothing that must be released."""
 
 
 class ChildProcess:
@@ -108,6 +112,7 @@ class ChildProcess:
 
     @property
     def busy(self) -> bool:
+        """Whether the child is at work on an answer."""
         return self._asked is not None and self._thread is not None and self._thread.is_alive()
 
     @property
@@ -116,9 +121,11 @@ class ChildProcess:
         return None if self._child is None else self._child.pid
 
     def observe(self, observation: Observation) -> None:
+        """Keep the value; it travels with the next question, and again to each new child."""
         self._observations.append(observation)
 
     def ready(self, number: int, pending: Configurations) -> bool:
+        """Return whether the answer to this question has arrived, or an error; a question that is new is put to the child first."""
         if self._asked != number:
             self._join()
             self._asked, self._answer, self._error = number, None, ""
@@ -130,6 +137,7 @@ class ChildProcess:
         return self._answer is not None or bool(self._error)
 
     def answer(self, number: int, pending: Configurations) -> list[dict[str, Any]]:
+        """Wait for the child's proposals; raises `SearcherError` where the searcher failed or its process died again and again."""
         self.ready(number, pending)
         self._join()
         answer, self._asked = self._answer, None
@@ -138,6 +146,7 @@ class ChildProcess:
         return answer
 
     def close(self) -> None:
+        """Kill the child and wait for its thread; an answer that is on its way is dropped."""
         self._closed = True
         self._end_child()
         self._join()

@@ -40,10 +40,12 @@ class QuantileRegressionSearcher(Searcher):
         self._fitted: tuple[int, Model, NDArray[np.float64]] | None = None
 
     def observe(self, observation: Observation) -> None:
+        """Keep the latest value of an evaluation."""
         self._latest[observation.evaluation] = (self._encoding.vector(observation.configuration), observation.value)
         self._observed += 1
 
     def propose(self, number: int, pending: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return the candidates with the smallest drawn quantile, the best first; none before there are four evaluations."""
         import numpy as np
 
         if len(self._latest) < 4:

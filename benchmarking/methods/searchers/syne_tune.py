@@ -32,9 +32,11 @@ class SyneTuneSearcher(Searcher):
         self._sent: dict[int, Observation] = {}
 
     def observe(self, observation: Observation) -> None:
+        """Keep the value until the next proposal."""
         self._latest[observation.evaluation] = observation
 
     def propose(self, number: int, pending: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return what Syne Tune's searcher suggests after everything observed."""
         import numpy as np
 
         found: list[dict[str, Any]] = []
