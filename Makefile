@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo help test fast lint types install clean
 
 demo: install ## install, then run the built-in benchmark `demo` (about a minute)
-	$(BIN)/python hpo_main.py --benchmark demo
+	$(BIN)/outrider run --benchmark demo
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -80,7 +80,7 @@ def test_relative_links_lead_somewhere(page):
 def test_verbs_targets_and_extras_are_known(page):
     # A command, not prose: `outrider VERB` between backquotes, or a line of a block.
     text = text_of(page)
-    verbs = set(re.findall(r"python -m launch ([a-z]+)", text)) | set(re.findall(r"`outrider ([a-z]+)", text))
+    verbs = set(re.findall(r"python -m launch ([a-z]+)", text)) | set(re.findall(r"(?:`|^|\$ |bin/)outrider ([a-z]+)", text, re.M))
     assert verbs <= set(VERBS)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     lines = re.findall(r"^make ([a-z ]+?)(?:  .*)?$", text, re.M) + re.findall(r"`make ([a-z ]+)`", text)
@@ -94,11 +94,25 @@ def test_verbs_targets_and_extras_are_known(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_commands_of_the_main_program_parse(page):
-    lines = re.findall(r"(?:^|\$ |bin/)python hpo_main\.py ([^\n`]*)", text_of(page), re.M)
+    lines = re.findall(r"(?:^|`|\$ |bin/)(?:python hpo_main\.py|outrider run) ([^\n`]*)", text_of(page), re.M)
     for line in lines:
         words = shlex.split(line, comments=True)
         if not {"--help", "--version"} & set(words):
             parse_run(words, {})
+
+
+def test_the_installed_name_is_the_one_that_is_taught():
+    """`python hpo_main.py` is named once, as what a checkout without an installation has; peers' launchers have their own paths."""
+    named = {name: len(re.findall(r"(?<!/)python hpo_main\.py|python -m launch", text_of(ROOT / name))) for name in IDS}
+    assert {name: count for name, count in named.items() if count} == {"README.md": 2}
+    assert "`python hpo_main.py` is the same as\n`outrider run`" in text_of(ROOT / "README.md")
+
+
+def test_what_is_left_out_of_a_printed_output_is_said():
+    blocks = re.findall(r"^```$\n(.*?)^```$", text_of(ROOT / "README.md"), re.M | re.S)
+    dots = [line for block in blocks for line in block.splitlines() if line.startswith("...")]
+    assert len(dots) >= 6
+    assert [line for line in dots if not re.fullmatch(r"\.\.\. \(left out: .+\)", line)] == []
 
 
 def test_flags_in_prose_are_flags():

@@ -26,7 +26,7 @@ def test_the_tour_prints_what_it_says(tmp_path):
     for name in ("train.py", "mine.yaml"):
         (tmp_path / name).write_text(block(name), encoding="utf-8")
     printed = []
-    for command in re.findall(r"^\$ python hpo_main.py (.*)$", block("run"), re.M):
+    for command in re.findall(r"^\$ outrider run (.*)$", block("run"), re.M):
         done = subprocess.run(
             [sys.executable, str(ROOT / "hpo_main.py"), *command.split()],
             cwd=tmp_path,
@@ -35,7 +35,7 @@ def test_the_tour_prints_what_it_says(tmp_path):
             text=True,
             check=True,
         )
-        printed += [f"$ python hpo_main.py {command}", *done.stdout.rstrip("\n").splitlines()]
+        printed += [f"$ outrider run {command}", *done.stdout.rstrip("\n").splitlines()]
     two_cores = len(os.sched_getaffinity(0)) == 2
     machine = re.compile(r"^mine +RS +0 +local|^worst case")
     expected = [line for line in block("run").splitlines() if two_cores or not machine.match(line)]
