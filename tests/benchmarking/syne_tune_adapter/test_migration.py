@@ -55,8 +55,8 @@ def test_the_page_has_something_to_run():
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_run(folder, command):
     program, *arguments = shlex.split(command)
-    assert program == "python"
-    ran = run(folder, *arguments)
+    assert program == "outrider"
+    ran = run(folder, "-m", "launch", *arguments)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip()
 
