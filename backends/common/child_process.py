@@ -160,6 +160,28 @@ def end_descriptor(process: ProcessHandle, pidfd: bool = hasattr(os, "pidfd_open
     return read_end
 
 
+def wait_for_end(process: subprocess.Popen[bytes], timeout_s: float) -> bool:
+    """Wait for a process that was told to end, and reap it; return whether it ended in time.
+
+    Args:
+        process: a child of this process.
+        timeout_s: most seconds.
+    """
+    # `Popen.wait` with a time-out asks again and again, ever less often, and so takes up to twice as long as the process.
+    if process.poll() is None and hasattr(os, "pidfd_open"):
+        descriptor = os.pidfd_open(process.pid)
+        try:
+            select.select([descriptor], [], [], timeout_s)
+        finally:
+            os.close(descriptor)
+        return process.poll() is not None
+    try:
+        process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
 def allowed_cores() -> tuple[int, ...]:
     """Return the cores that this process may use, in ascending order."""
     if hasattr(os, "sched_getaffinity"):

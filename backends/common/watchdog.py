@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from backends.common.child_process import wait_for_end
+
+_GOODBYE_S = 2.0
+
 
 class Watchdog:
     """The controller's end of the watchdog. What cannot be reported to it is not fatal: it also looks for the controller's mark.
@@ -52,9 +56,7 @@ class Watchdog:
             process.stdin.close()
         if not goodbye:
             return
-        try:
-            process.wait(timeout=2.0)
-        except subprocess.TimeoutExpired:
+        if not wait_for_end(process, _GOODBYE_S):
             process.kill()
             process.wait()
 

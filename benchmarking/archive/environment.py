@@ -13,6 +13,7 @@ from typing import Any
 from definitions.instance_tables import load_tables
 
 SCHEMA_VERSION = 1
+_COMMIT, _NO_COMMIT = "# branch.oid ", "(initial)"
 
 
 def describe_environment(source_dir: Path, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -58,12 +59,13 @@ def _processor() -> str:
 
 
 def _git(folder: Path) -> dict[str, Any] | None:
-    def run(*arguments: str) -> str:
-        return subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, encoding="utf-8", errors="replace", timeout=10, check=True
-        ).stdout.strip()
-
+    # One call says both: a head with the commit, then a line for each file that differs from it.
+    words = ["status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no"]
     try:
-        return {"commit": run("rev-parse", "HEAD"), "dirty": bool(run("status", "--porcelain", "--untracked-files=no"))}
+        said = subprocess.run(
+            ["git", "-C", str(folder), *words], capture_output=True, encoding="utf-8", errors="replace", timeout=10, check=True
+        ).stdout.splitlines()
     except (OSError, subprocess.SubprocessError):
         return None
+    commit = next((line.removeprefix(_COMMIT) for line in said if line.startswith(_COMMIT)), _NO_COMMIT)
+    return None if commit == _NO_COMMIT else {"commit": commit, "dirty": any(not line.startswith("#") for line in said)}

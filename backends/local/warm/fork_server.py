@@ -29,6 +29,10 @@ def serve(connection: socket) -> str | None:
     order = received[0]
     started_with = dict(os.environ)
     refused = _prepare(order, connection.fileno())
+    # Forks have their environment where this process has its own, so that the place is looked for once.
+    address = None if refused else _place_of(order["placeholder"])
+    if not refused and address is None:
+        refused = "importing hid the environment that others see"
     changed = job_process.changes(started_with, os.environ)
     loaded = thread_pools.ThreadPools(started_with)
     # A collection in a job would touch, and so copy, every page of what was imported; at its end that took most of a second.
@@ -41,7 +45,7 @@ def serve(connection: socket) -> str | None:
         copy = os.fork()
         if copy == 0:
             os.close(read_end)
-            request = _await_request(connection, write_end, order["placeholder"])
+            request = _await_request(connection, write_end, address or 0, len(order["placeholder"]))
             try:
                 job_process.take_over(*request, changed, loaded)
             finally:
@@ -83,7 +87,7 @@ def _prepare(order: Mapping[str, Any], control: int) -> str:
     return ""
 
 
-def _await_request(connection: socket, answer: int, placeholder: str) -> tuple[dict[str, Any], int]:
+def _await_request(connection: socket, answer: int, address: int, width: int) -> tuple[dict[str, Any], int]:
     """In the waiting copy: take the next request and return in the job's process; the copy itself ends."""
     try:
         received = wire.receive(connection)
@@ -102,7 +106,7 @@ def _await_request(connection: socket, answer: int, placeholder: str) -> tuple[d
         os._exit(0)
     try:
         os.setsid()
-        _mark(placeholder, request["mark"])
+        _mark(address, width, request["mark"])
     except OSError as error:
         os.write(answer, f"cannot be forked: {error}".encode())
         os._exit(0)
@@ -122,14 +126,13 @@ def _place_of(placeholder: str) -> int | None:
     return begins + at if at >= 0 and begins > 0 else None
 
 
-def _mark(placeholder: str, mark: str) -> None:
+def _mark(address: int, width: int, mark: str) -> None:
     # Others find a job's processes by the environment that they were started with, and a forked process has that of the worker.
-    address = _place_of(placeholder)
-    if address is None or len(mark) > len(placeholder):
+    if len(mark) > width:
         raise OSError("its environment cannot be marked")
     with open("/proc/self/mem", "r+b", buffering=0) as memory:  # noqa: PTH123
         memory.seek(address)
-        memory.write(mark.ljust(len(placeholder), "-").encode())
+        memory.write(mark.ljust(width, "-").encode())
 
 
 def forget(loaded: Sequence[str]) -> None:

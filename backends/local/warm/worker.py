@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backends.common import process_tree
-from backends.common.child_process import Child, ForkedProcess, affinity, end_descriptor
+from backends.common.child_process import Child, ForkedProcess, affinity, end_descriptor, wait_for_end
 from backends.local.warm import wire
 from backends.local.warm.eligibility import mark_placeholder, script_folder, worker_environment
 
@@ -105,8 +105,7 @@ class WarmWorker:
             return str(error)
         if received is not None:
             return str(received[0].get("refused") or "")
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_GOODBYE_S)
+        wait_for_end(self._process, _GOODBYE_S)
         code = self._process.returncode
         if code is not None and code < 0:
             with contextlib.suppress(ValueError):
@@ -145,9 +144,7 @@ class WarmWorker:
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
         self._connection.close()
-        try:
-            self._process.wait(_GOODBYE_S)
-        except subprocess.TimeoutExpired:
+        if not wait_for_end(self._process, _GOODBYE_S):
             self.kill()
 
     def kill(self) -> None:

@@ -40,6 +40,17 @@ def test_commit_and_dirtiness(repository):
     assert describe_environment(folder, {})["git"]["dirty"] is False
     (folder / "train.py").write_text("2\n")
     assert describe_environment(folder, {})["git"] == {"commit": commit, "dirty": True}
+    git("add", "train.py")
+    assert describe_environment(folder, {})["git"] == {"commit": commit, "dirty": True}
+    git("checkout", "-q", "--detach")
+    git("commit", "-q", "-m", "m")
+    assert describe_environment(folder, {})["git"] == {"commit": git("rev-parse", "HEAD"), "dirty": False}
+
+
+@pytest.mark.slow
+def test_a_repository_without_a_commit_has_none(tmp_path):
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    assert describe_environment(tmp_path, {})["git"] is None
 
 
 @pytest.mark.slow

@@ -1,0 +1,22 @@
+import subprocess
+import sys
+
+import pytest
+
+from backends.common.child_process import wait_for_end
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("pidfd", [True, False])
+def test_the_end_is_waited_for_no_longer_than_said(monkeypatch: pytest.MonkeyPatch, pidfd: bool) -> None:
+    if not pidfd:
+        monkeypatch.delattr("os.pidfd_open", raising=False)
+    with subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read(); sys.exit(3)"], stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert not wait_for_end(process, 0.01)
+        assert process.returncode is None
+        process.stdin.close()
+        assert wait_for_end(process, 20.0)
+        assert process.returncode == 3
+        assert wait_for_end(process, 0.0)
