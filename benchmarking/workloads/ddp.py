@@ -7,6 +7,7 @@ host, numbered through all hosts (SM_HOSTS, SM_CURRENT_HOST; the first is the ma
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -14,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 from outrider_report import checkpoint_dir, phase, report, step
 
 _LOOPBACK = "lo0" if sys.platform == "darwin" else "lo"
-_PORTS = range(20000, 32000)  # below those that systems hand out by themselves
 _TIMEOUT_S = 120.0
 _POLL_S = 0.05
 _TERM_S = 3.0
@@ -101,9 +100,9 @@ def rank_variables(group: Group, environ: Mapping[str, str], folder: Path) -> li
         shared |= {"OUTRIDER_DDP_STORE": str(folder / "store"), "GLOO_SOCKET_IFNAME": environ.get("GLOO_SOCKET_IFNAME", _LOOPBACK)}
     else:
         shared["MASTER_ADDR"] = environ.get("MASTER_ADDR", group.hosts[0])
-        # Hosts of several jobs may be one machine, as on an emulator; all ranks of a job find the same port, each job its own.
-        number = zlib.crc32(environ.get("OUTRIDER_JOB", "").encode()) % len(_PORTS)
-        shared["MASTER_PORT"] = environ.get("MASTER_PORT", str(_PORTS[number]))
+        # Without a port that somebody has seen to, they look for each other: hosts of several jobs may be one machine, as on an emulator.
+        if "MASTER_PORT" not in environ:
+            shared["OUTRIDER_DDP_MEETING"] = environ.get("OUTRIDER_JOB", "ddp")
     first = group.host * group.processes
     return [{**shared, "RANK": str(first + local), "LOCAL_RANK": str(local)} for local in range(group.processes)]
 
@@ -193,10 +192,25 @@ def _join(rank: int, world: int, environ: Mapping[str, str]) -> None:
 
     import torch
 
-    where = environ.get("OUTRIDER_DDP_STORE")
-    how = f"file://{where}" if where else f"tcp://{environ['MASTER_ADDR']}:{environ['MASTER_PORT']}"
     wait = datetime.timedelta(seconds=_TIMEOUT_S)
-    torch.distributed.init_process_group("gloo", init_method=how, rank=rank, world_size=world, timeout=wait)
+    job = environ.get("OUTRIDER_DDP_MEETING")
+    if job is None:
+        where = environ.get("OUTRIDER_DDP_STORE")
+        how = f"file://{where}" if where else f"tcp://{environ['MASTER_ADDR']}:{environ['MASTER_PORT']}"
+        torch.distributed.init_process_group("gloo", init_method=how, rank=rank, world_size=world, timeout=wait)
+        return
+    from rendezvous import announced, candidate_ports, store_port  # type: ignore[import-not-found]  # beside this script, too
+
+    make_store = torch.distributed.TCPStore  # type: ignore[attr-defined]  # documented, but not among the exported names
+    host, ports = environ["MASTER_ADDR"], candidate_ports(job)
+    with contextlib.ExitStack() as while_meeting:
+        if rank == 0:
+            store = make_store(host, 0, world, is_master=True, timeout=wait, wait_for_workers=False)
+            while_meeting.enter_context(announced(job, ports, store.port))
+        else:
+            port = store_port(job, host, ports, _TIMEOUT_S)
+            store = make_store(host, port, world, is_master=False, timeout=wait, wait_for_workers=False)
+        torch.distributed.init_process_group("gloo", store=store, rank=rank, world_size=world, timeout=wait)
 
 
 def make_model(asked: argparse.Namespace, world: int) -> tuple[Any, Any]:

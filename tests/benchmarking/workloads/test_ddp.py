@@ -1,5 +1,6 @@
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -9,6 +10,7 @@ import torch
 
 from backends.reports import ReportParser
 from benchmarking.workloads import ddp
+from benchmarking.workloads.rendezvous import candidate_ports
 from tests.benchmarking.workloads.workload_runs import ROOT, WORKLOADS, cut, job_of, program, reports, summaries
 
 SMALL = ("--samples", 600, "--hidden", 16, "--batch_size", 50)
@@ -87,15 +89,14 @@ def test_sagemakers_hosts_give_rank_and_master(tmp_path):
         ddp.group_of({"SM_HOSTS": '["algo-1"]', "SM_CURRENT_HOST": "algo-7"}, 1)
 
 
-def test_jobs_whose_hosts_are_one_machine_have_ports_of_their_own_which_all_their_hosts_agree_on(tmp_path):
-    def port(job, host, **given):
-        environ = {"SM_HOSTS": '["algo-1", "algo-2"]', "SM_CURRENT_HOST": host, "OUTRIDER_JOB": job, **given}
-        return ddp.rank_variables(ddp.group_of(environ, 1), environ, tmp_path)[0]["MASTER_PORT"]
+def test_hosts_look_for_each_other_under_the_jobs_name_unless_a_port_is_given(tmp_path):
+    def variables(**given):
+        environ = {"SM_HOSTS": '["algo-1", "algo-2"]', "SM_CURRENT_HOST": "algo-2", "OUTRIDER_JOB": "ddp-t0-a1", **given}
+        (found,) = ddp.rank_variables(ddp.group_of(environ, 1), environ, tmp_path)
+        return found.get("OUTRIDER_DDP_MEETING"), "MASTER_PORT" in found
 
-    assert port("ddp-t0-a1", "algo-1") == port("ddp-t0-a1", "algo-2")
-    assert len({port(f"ddp-t{trial}-a1", "algo-1") for trial in range(4)}) == 4
-    assert 20000 <= int(port("", "algo-1")) < 32000
-    assert port("ddp-t0-a1", "algo-1", MASTER_PORT="7") == "7"
+    assert variables() == ("ddp-t0-a1", False)
+    assert variables(MASTER_PORT="7") == (None, False)
 
 
 def test_one_host_needs_no_port_and_stays_on_the_loopback(tmp_path):
@@ -105,13 +106,21 @@ def test_one_host_needs_no_port_and_stays_on_the_loopback(tmp_path):
 
 
 @pytest.mark.slow
-def test_two_hosts_meet_at_the_master(capfd, monkeypatch, tmp_path):
+def test_two_hosts_meet_although_another_process_listens_at_their_port_and_says_nothing(capfd, monkeypatch, tmp_path):
     """The first host's rank is this process; the second host's launcher runs as SageMaker starts it."""
     monkeypatch.setenv("GLOO_SOCKET_IFNAME", "lo")
-    # The port is the job's own, below those that systems hand out: one that was free a moment ago may be another's by now.
     shared = {"OUTRIDER_JOB": f"ddp-{os.getpid()}", "MASTER_ADDR": "127.0.0.1", "OUTRIDER_CORES": "1", "GLOO_SOCKET_IFNAME": "lo"}
     hosts = {**shared, "SM_HOSTS": '["algo-1", "algo-2"]'}
     (first,) = ddp.rank_variables(ddp.group_of({**hosts, "SM_CURRENT_HOST": "algo-1"}, 1), hosts, tmp_path)
+    with socket.create_server(("127.0.0.1", candidate_ports(shared["OUTRIDER_JOB"])[0])):
+        ours, theirs, code = _two_hosts(shared, hosts, first, capfd)
+    assert code == 0
+    assert (ours["outrider_rank"], theirs["outrider_rank"]) == (0, 1)
+    assert ours["accuracy"] == theirs["accuracy"]
+    assert ours["ranks"] == theirs["ranks"] == 2
+
+
+def _two_hosts(shared, hosts, first, capfd):
     second = subprocess.Popen(
         [sys.executable, str(WORKLOADS / "ddp.py"), "--epochs", "1", *map(str, SMALL)],
         env={
@@ -131,10 +140,7 @@ def test_two_hosts_meet_at_the_master(capfd, monkeypatch, tmp_path):
         second.terminate()
         second.wait(20)
     (ours,) = reports(capfd.readouterr().out)
-    assert second.returncode == 0
-    assert (ours["outrider_rank"], theirs["outrider_rank"]) == (0, 1)
-    assert ours["accuracy"] == theirs["accuracy"]
-    assert ours["ranks"] == theirs["ranks"] == 2
+    return ours, theirs, second.returncode
 
 
 FAILS = "import os, sys, time\nif os.environ['RANK'] == '1': sys.exit(7)\ntime.sleep(60)\n"
