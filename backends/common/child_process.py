@@ -102,6 +102,7 @@ def spawn(command: Sequence[str], folder: Path, environment: Mapping[str, str], 
     Raises:
         OSError: the system refused.
     """
+    # The pipe's writing end is closed here in any case: the reader sees its end only when no process has it open.
     read_end, write_end = os.pipe()
     try:
         with affinity(cores):
@@ -147,6 +148,7 @@ def end_descriptor(process: ProcessHandle, pidfd: bool = hasattr(os, "pidfd_open
     """Return a descriptor that becomes readable when the process has ended: a pidfd, else a pipe that a waiting thread closes."""
     if pidfd:
         return os.pidfd_open(process.pid)
+    # Without a pidfd a thread waits, but leaves the child unreaped (WNOWAIT) where it can, as its usage is still to be read.
     read_end, write_end = os.pipe()
 
     def wait() -> None:

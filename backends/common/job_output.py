@@ -41,6 +41,7 @@ class Output:
             except BlockingIOError:
                 break
             except OSError:
+                # A pipe that cannot be read is at its end; the job itself goes on.
                 chunk = b""
             if chunk:
                 self._copy(chunk)

@@ -75,13 +75,16 @@ def find(mark: bytes, sessions: Collection[int] = (), known: Iterable[Process] =
         known: processes seen earlier; one that has ended, or whose number another process has got, is not found.
     """
     processes = all_processes()
+    # Three ways in, as each can be evaded: seen before (and the same by its start), in the session, or with the mark.
     ours = {process.pid for process in known if (now := processes.get(process.pid)) and now.start_ticks == process.start_ticks}
     ours |= {pid for pid, process in processes.items() if process.session in sessions or carries(pid, mark)}
+    # A controller within a job of another one carries that one's mark itself.
     ours.discard(os.getpid())
     pending = list(ours)
     offspring: dict[int, list[int]] = {}
     for process in processes.values():
         offspring.setdefault(process.parent, []).append(process.pid)
+    # And whoever descends from those, found in one snapshot, so that the search ends however fast they fork.
     while pending:
         for pid in offspring.get(pending.pop(), ()):
             if pid not in ours:
@@ -112,6 +115,7 @@ def send(process: Process, number: signal.Signals) -> bool:
     except (ProcessLookupError, PermissionError):
         return False
     try:
+        # Compared while the descriptor is open: the number can then no longer pass to another process before the signal.
         now = read_process(process.pid)
         if now is None or now.start_ticks != process.start_ticks:
             return False

@@ -71,6 +71,7 @@ class Reactor:
 
     def turn(self, until: float | None) -> bool:
         """Wait for the first thing to happen, at most until a point in time, and make the calls; return whether it was woken."""
+        # Cancelled timers stay in the heap until they are on top; they must not cut the wait short.
         while self._timers and not self._timers[0][2].pending:
             heapq.heappop(self._timers)
         ends = [when for when in (until, self._timers[0][0] if self._timers else None) if when is not None]
@@ -79,6 +80,7 @@ class Reactor:
             # A call may have unwatched another descriptor of this batch.
             if self._selector.get_map().get(key.fd) is key:
                 key.data()
+        # One reading of the clock for all timers, so that one that schedules itself again at once cannot keep the turn going.
         now = self._now()
         while self._timers and self._timers[0][0] <= now:
             heapq.heappop(self._timers)[2].fire()
@@ -89,6 +91,7 @@ class Reactor:
         """Release the descriptors that the reactor itself holds."""
         self._selector.close()
         os.close(self._wake_end)
+        # Unset before it is closed: a signal handler that wakes in between must not write to whatever gets the number next.
         self._waker, waker = -1, self._waker
         os.close(waker)
 

@@ -42,6 +42,7 @@ class Watchdog:
         if words and self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 os.write(self._process.stdin.fileno(), "".join(words).encode())
+        # Also where the write failed: the watchdog still finds the jobs by their mark.
         self._reported = sessions
 
     def close(self, goodbye: bool) -> None:
@@ -50,6 +51,7 @@ class Watchdog:
         if process is None or process.stdin is None:
             return
         with contextlib.suppress(OSError):
+            # The end of the pipe without this word is what a controller's death looks like.
             if goodbye:
                 os.write(process.stdin.fileno(), b"bye\n")
         with contextlib.suppress(OSError):
@@ -72,4 +74,5 @@ class Watchdog:
             self._process = None
             return
         if self._process.stdin is not None:
+            # A watchdog that is stuck must not stop the controller too.
             os.set_blocking(self._process.stdin.fileno(), False)

@@ -16,16 +16,19 @@ LONGEST_S = 60.0
 
 def main(token: str, controller: int) -> None:
     """Wait until the controller says goodbye or is gone; in the second case kill its jobs' processes until none is left."""
+    # What ends the controller's terminal must not end this process before it has done its work.
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     sessions = _listen(controller)
     if sessions is None:
         return
+    # Imported only now: most watchdogs hear a goodbye and never need it.
     from backends.common import process_tree
 
     deadline = time.monotonic() + LONGEST_S
     pause_s = 0.005
     clean = 0
+    # Twice nothing found: a process that forked during the first look is seen by the second.
     while clean < 2 and time.monotonic() < deadline:
         left = [process for process in process_tree.find(f"{token}.".encode(), sessions) if process.alive]
         for process in left:

@@ -79,6 +79,7 @@ class JobProcesses:
         if job.child is None:
             return []
         roots = [job.child.pid, *(pid for pid in self._orphans() if process_tree.carries(pid, job.mark.encode()))]
+        # Through parents from the job's first process and from its adopted orphans; then those seen before that neither way finds.
         found = {process.pid: process for root in roots for process in process_tree.descendants(root)}
         for process in job.known.values():
             now = None if process.pid in found else process_tree.read_process(process.pid)
@@ -91,6 +92,7 @@ class JobProcesses:
         """Send a signal to all processes of a job; return whether there were any."""
         # First looked for, then signalled: once a parent has ended, a child that hides its environment is not known as its child.
         left = self.living(job)
+        # The group only while its leader is not reaped, as its number may be another's afterwards; others one by one.
         grouped = job.child.pid if job.running and job.child is not None else None
         if grouped is not None:
             process_tree.send_group(grouped, number)
@@ -105,6 +107,7 @@ class JobProcesses:
         known = {(process.pid, process.start_ticks) for job in jobs for process in job.known.values()}
         for pid in self._orphans():
             process = process_tree.read_process(pid)
+            # First processes are reaped where their exit code is read, never here.
             if process is None or process.alive or pid in self._leaders:
                 continue
             if process.session in sessions or (pid, process.start_ticks) in known:
@@ -119,12 +122,14 @@ class JobProcesses:
     def _orphans(self) -> list[int]:
         """Return the children of this process that may be orphans of a job."""
         now = process_tree.children(os.getpid())
+        # A number that is gone may come back as a job's orphan.
         self._foreign.intersection_update(now)
         found = []
         for pid in now:
             if pid in self._leaders or pid in self._foreign or pid in self._helpers or pid == self._watchdog.pid:
                 continue
             process = process_tree.read_process(pid)
+            # A zombie's environment is empty, so one counts as possibly a job's until `reap` has compared it with what is known.
             if process is not None and process.alive and not process_tree.carries(pid, self._token):
                 self._foreign.add(pid)
             elif process is not None:

@@ -75,6 +75,7 @@ class LeaseBook:
             gpu_ids: the GPUs that may be leased.
             exclusive: whether nothing else may hold a lease at the same time.
         """
+        # The machine first: whoever may not enter must not take cores from others, not even for a moment.
         machine = self._enter_exclusively() if exclusive else self._enter()
         if machine is None:
             return None
@@ -82,6 +83,7 @@ class LeaseBook:
         taken_cores = self._take([f"core-{core}" for core in self._cores], cores, locks)
         taken_gpus = self._take([f"gpu-{gpu}" for gpu in gpu_ids], gpus, locks) if taken_cores is not None else None
         if taken_cores is None or taken_gpus is None:
+            # All or nothing: half a lease kept would block others for nothing.
             for lock in locks:
                 _unlock(lock)
             return None
@@ -95,6 +97,7 @@ class LeaseBook:
             self._turnstile = None
 
     def _enter(self) -> int | None:
+        # Passed and let go at once: it only has to be free of an exclusive lease that is wanted.
         turnstile = self._lock("turnstile", fcntl.LOCK_SH)
         if turnstile is None:
             return None
@@ -104,6 +107,7 @@ class LeaseBook:
             _unlock(turnstile)
 
     def _enter_exclusively(self) -> int | None:
+        # Kept from one try to the next, so that the leases of others run out and no new ones come.
         if self._turnstile is None:
             self._turnstile = self._lock("turnstile", fcntl.LOCK_EX)
         return None if self._turnstile is None else self._lock("machine", fcntl.LOCK_EX)

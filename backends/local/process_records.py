@@ -33,6 +33,7 @@ class ProcessRecords:
 
     def write(self, folder: Path, pid: int, mark: str, after_ticks: float) -> None:
         """Write down a process that was started since `after_ticks`."""
+        # Both clocks are rounded to ticks, so one more on either side.
         started = [math.floor(after_ticks) - 1, math.ceil(self.ticks()) + 1]
         trace = {"pid": pid, "mark": mark, "started_ticks": started, "boot_id": self._boot_id}
         with contextlib.suppress(OSError):
@@ -47,6 +48,7 @@ class ProcessRecords:
         """Kill what still runs of the jobs in these folders, and wait a moment for it to be gone."""
         found = [trace for folder in folders if (trace := self._read(folder)) is not None]
         give_up_at = time.monotonic() + _TIMEOUT_S
+        # Looked for anew each time: what is being killed may have forked once more.
         while time.monotonic() < give_up_at:
             left = [process for trace in found for process in _processes(trace) if process.alive]
             if not left:
@@ -59,6 +61,7 @@ class ProcessRecords:
         try:
             trace = json.loads((folder / _NAME).read_text(encoding="utf-8"))
             first, last = trace["started_ticks"]
+            # A short mark would match strangers, and after a boot all numbers mean other processes.
             known = all(isinstance(number, int) for number in (trace["pid"], first, last)) and len(trace["mark"]) > 16
             return trace if known and trace["boot_id"] == self._boot_id else None
         except (OSError, ValueError, KeyError, TypeError):
@@ -68,6 +71,7 @@ class ProcessRecords:
 def _processes(trace: dict[str, Any]) -> list[process_tree.Process]:
     leader = process_tree.read_process(trace["pid"])
     first, last = trace["started_ticks"]
+    # The session counts only where its leader is the very process that was started, not a later one with its number.
     same = leader is not None and first <= leader.start_ticks <= last
     return process_tree.find(trace["mark"].encode(), {trace["pid"]} if same else ())
 

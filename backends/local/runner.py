@@ -115,20 +115,24 @@ class JobRunner:
         if job.ended_at is not None:
             return  # given up while the warm worker was not ready
         try:
+            # Read before the start, so that the process is known to have begun no earlier.
             before = self._records.ticks()
             job.child = self._starter.start(launch)
         except (OSError, ValueError) as error:
             self._not_started(job, error)
             return
         job.started_at = self._now()
+        # Emitted before anything of the job is watched: no report and no end can come before its `Started`.
         self._emit(Started(job.spec.name, job.started_at))
         job.output = Output(job.child.output, self._folder / "logs" / f"{job.spec.name}.log")
         self._reactor.watch(job.child.output, partial(self._on_output, job))
         self._reactor.watch(job.child.ended, partial(self._on_exit, job))
+        # Both guard against the controller's own death: the watchdog kills at once, the record lets the next controller do it.
         self._processes.joined(job.child.pid)
         self._records.write(launch.folder, job.child.pid, job.mark, before)
         job.run_timer = self._reactor.at(job.started_at + job.spec.limits.max_run_s, partial(self._on_time_out, job))
         self._running[job.spec.name] = job
+        # One chain of samples serves all jobs; it ends when none runs.
         if not self._sampling:
             self._sampling = True
             self._reactor.at(job.started_at + _SAMPLE_S, self._sample)
@@ -141,6 +145,7 @@ class JobRunner:
         """Send TERM to a running job, and KILL after the shortest of the grace periods; its `Closed` will give this termination."""
         job.decided = termination
         grace_s = min(grace_s, self._grace_s, job.spec.limits.grace_s)
+        # A second request may only bring the end forward.
         job.kill_at = min(job.kill_at or math.inf, self._now() + grace_s)
         if job.kill_at > self._now():
             self._processes.signal(job, signal.SIGTERM)
@@ -191,6 +196,7 @@ class JobRunner:
     def _on_exit(self, job: LocalJob) -> None:
         if job.child is None or job.output is None:
             return
+        # First unwatched, as the descriptor stays readable from now on and would call again each turn.
         self._reactor.unwatch(job.child.ended)
         exit_code = job.child.reap()
         job.exit_code = 0 if exit_code is None else exit_code
@@ -201,12 +207,14 @@ class JobRunner:
         del self._running[job.spec.name]
         os.close(job.child.ended)
         job.peak_rss_bytes = max(job.peak_rss_bytes, job.child.peak_bytes())
+        # A KILL that nobody here sent may be the kernel's, for lack of memory.
         if job.exit_code == -signal.SIGKILL and job.decided is None:
             self._ask_kernel(job)
         if not job.output.at_end:
             self._deliver(job, job.output.take())
             if job.output.at_end:
                 self._reactor.unwatch(job.output.descriptor)
+        # The job ends with its last process, not with its first; the cheap look spares most jobs the search of the whole machine.
         if job.kill_at is None and not self._processes.may_be_left(job):
             self._end(job)
         else:
@@ -249,6 +257,7 @@ class JobRunner:
 
     def _end(self, job: LocalJob) -> None:
         """Nothing of the job runs any more: release what it holds, then wait for the rest of its output."""
+        # Timers first, as none may act on a job that has ended; then the lease, so that whoever hears `Ended` can start the next.
         self._processes.left(job)
         for timer in (job.run_timer, job.end_timer):
             if timer is not None:
@@ -289,10 +298,12 @@ class JobRunner:
             used_bytes, peak_bytes = memory.resident_bytes(pids)
             job.peak_rss_bytes = max(job.peak_rss_bytes, peak_bytes)
             if used_bytes > job.limit_bytes and job.decided is None:
+                # The sum counts shared pages once a process; only a job that seems too large is worth the dear exact count.
                 used_bytes = memory.proportional_bytes(pids)
                 if used_bytes > job.limit_bytes:
                     used = f"used {used_bytes / 2**20:.0f} MiB, {job.spec.instance_type} has {job.limit_bytes / 2**20:.0f} MiB"
                     self.terminate(job, Termination(Outcome.FAILED, Cause.OUT_OF_MEMORY, used), grace_s=0.0)
+        # Also here, as orphans of a long job would otherwise wait for its end as zombies.
         self._processes.reap(running)
         self._processes.update_watchdog()
         self._reactor.at(self._now() + _SAMPLE_S, self._sample)

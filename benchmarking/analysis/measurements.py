@@ -36,8 +36,10 @@ def measurements(
     phases, sampled = _mapping(usage.get("phases_s")), _mapping(usage.get("usage"))
     found: dict[str, Any] = {f"{name}_s": phases.get(name) for name in _PHASES}
     found |= {f"{name}_cpu_s": _mapping(sampled.get(name)).get("cpu_s") for name in _PHASES}
+    # The back-end's clock comes first; the reporter's starts only when the script has imported it.
     found["total_s"] = duration_s if duration_s > 0 else usage.get("elapsed_s")
     found["steps"] = usage.get("steps") or None
+    # The script's own count goes before the reporter's, which knows only what `step` was told.
     found["rows"] = last.get("rows") or usage.get("samples") or None
     found["bytes"] = last.get("bytes")
     found["cpu_s"] = usage.get("cpu_s")
@@ -72,6 +74,7 @@ def _mean(sampled: Mapping[str, Any], name: str) -> float | None:
     """Return a quantity's mean over the phases, weighted by how long each was sampled."""
     pairs = [(_mapping(part.get(name)).get("mean"), seconds) for part, seconds in _parts(sampled)]
     known = [(float(value), seconds) for value, seconds in pairs if _is_number(value)]
+    # Phases are of different lengths, so a plain mean of their means would let a short start-up weigh as much as the training.
     whole = math.fsum(seconds for _, seconds in known)
     return math.fsum(value * seconds for value, seconds in known) / whole if whole else None
 
@@ -81,7 +84,9 @@ def _p99(sampled: Mapping[str, Any], name: str) -> float | None:
     bands = []
     for part, seconds in _parts(sampled):
         quantity = _mapping(part.get(name))
+        # Each phase is a histogram of four bands: so many seconds at most at this value (the quantile at the band's upper end).
         bands += [(float(value), share * seconds) for key, share in _BANDS if _is_number(value := quantity.get(key))]
+    # The 99 % quantile of all seconds together: the first value below which 99 % of the time lies, a hair less for rounding.
     wanted = 0.99 * math.fsum(seconds for _, seconds in bands) * (1 - 1e-9)
     seen = 0.0
     for value, seconds in sorted(bands):

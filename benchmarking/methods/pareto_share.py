@@ -45,9 +45,11 @@ class ParetoShare:
         if count == len(self._fronts):
             self._values = np.resize(self._values, (2 * count + 8, len(new)))
             self._fronts = np.resize(self._fronts, 2 * count + 8)
+        # A vector's front is one behind the last front that dominates it. All dominators lie in fronts that are known, so one pass tells.
         known = self._values[:count]
         above = (known <= new).all(axis=1) & (known < new).any(axis=1)
         front = int(self._fronts[:count][above].max()) + 1 if above.any() else 0
+        # Before the new vector is stored, as it dominates nothing of its own front afterwards.
         self._push_down(new, front, count)
         self._values[count], self._fronts[count] = new, front
         self._keys.append(key)
@@ -70,10 +72,12 @@ class ParetoShare:
         """Move the vectors that the new one dominates, and those that these dominate, to later fronts."""
         np = self._np
         values, fronts = self._values[:count], self._fronts[:count]
+        # What it dominates further back lies behind it already; in its own front such a vector must move.
         same = np.flatnonzero(fronts == front)
         moving = same[(new <= values[same]).all(axis=1) & (new < values[same]).any(axis=1)]
         while len(moving):
             front += 1
+            # A vector that moves into the next front pushes on what it dominates there; all pairs are compared at once.
             there = np.flatnonzero(fronts == front)
             by, of = values[moving][:, None, :], values[there][None, :, :]
             pushed = there[((by <= of).all(axis=2) & (by < of).any(axis=2)).any(axis=0)] if len(there) else there
@@ -84,13 +88,16 @@ class ParetoShare:
         np = self._np
         total = position + 1
         fronts = self._fronts[:total]
+        # The rank is the number of vectors before it: those of better fronts count whole ...
         before = int((fronts < front).sum())
         if before / total > self._share:
             return False
         members = np.flatnonzero(fronts == front)
+        # ... and where even the last of its front would be good, the costly distances need not be known.
         if (before + len(members) - 1) / total <= self._share:
             return True
         distances = self._crowding(members)
+        # Within the front those rank before it that lie further from their neighbours; the new vector is the last member.
         wider = int((distances > distances[-1]).sum())
         return (before + wider) / total <= self._share
 
@@ -103,11 +110,13 @@ class ParetoShare:
         np = self._np
         values = self._values[members]
         found = np.zeros(len(members))
+        # The crowding distance of NSGA-II: for each objective the gap between both neighbours, as a share of the front's whole spread.
         for column in values.T:
             order = np.argsort(column, kind="stable")
             ascending = column[order]
             spread = ascending[-1] - ascending[0]
             found[order[[0, -1]]] = np.inf
+            # Where all are equal in an objective, it tells none of them apart.
             if spread > 0:
                 found[order[1:-1]] += (ascending[2:] - ascending[:-2]) / spread
         return found
@@ -116,12 +125,14 @@ class ParetoShare:
         if self._apart is None:
             np = self._np
             total = len(self._keys)
+            # The largest k with k / n <= share; the product may round to either side of it, so both candidates are tried.
             left = max(k for k in (int(total * self._share), int(total * self._share) + 1) if k == 0 or k / total <= self._share)
             found: list[int] = []
             fronts = self._fronts[:total]
             front = 0
             while len(found) < left:
                 members = np.flatnonzero(fronts == front)
+                # A front that fits is taken whole and needs no order; in the one that straddles the limit the least crowded come first.
                 order = members if len(members) + len(found) <= left else members[np.argsort(-self._crowding(members), kind="stable")]
                 found += [self._keys[k] for k in order]
                 front += 1

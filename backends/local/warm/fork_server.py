@@ -40,6 +40,7 @@ def serve(connection: socket) -> str | None:
     gc.freeze()
     wire.send(connection, {"refused": refused})
     while not refused:
+        # Back on all cores: the imports ran on those of the first job.
         os.sched_setaffinity(0, order["cores"])
         read_end, write_end = os.pipe()
         copy = os.fork()
@@ -52,8 +53,10 @@ def serve(connection: socket) -> str | None:
                 connection.close()
             return str(request[0]["script"])
         os.close(write_end)
+        # The answer ends when both the copy and the job have closed it, so what is read here is whole.
         with open(read_end, "rb") as file:  # noqa: PTH123 (a descriptor)
             said = file.read()
+        # Waited for before the controller is told: from the copy's end on the job is an orphan, and so the controller's child.
         _, status = os.waitpid(copy, 0)
         ended = os.waitstatus_to_exitcode(status)
         if ended == _NO_MORE:
@@ -102,6 +105,7 @@ def _await_request(connection: socket, answer: int, address: int, width: int) ->
     except OSError as error:
         os.write(answer, f"cannot be forked: {error}".encode())
         os._exit(0)
+    # The copy ends at once, which makes the job an orphan that the controller adopts.
     if job != 0:
         os._exit(0)
     try:
@@ -110,6 +114,7 @@ def _await_request(connection: socket, answer: int, address: int, width: int) ->
     except OSError as error:
         os.write(answer, f"cannot be forked: {error}".encode())
         os._exit(0)
+    # Only after session and mark are set: from this answer on the controller finds the job by both.
     os.write(answer, str(os.getpid()).encode())
     os.close(answer)
     return request, descriptors[0]

@@ -84,6 +84,7 @@ class JobStarter:
             if reason:
                 self._say(reason)
             else:
+                # Claimed for each job: another user of this process may have restored the attribute since the last.
                 self._claim()
                 try:
                     return self._worker.fork(launch)
@@ -139,6 +140,7 @@ class JobStarter:
             self._release()
 
     def _release(self) -> None:
+        # Emptied first, as a call may put a job in line again.
         waiting, self._waiting = self._waiting, []
         for call in waiting:
             call()
@@ -153,6 +155,7 @@ class JobStarter:
         worker, self._worker = self._worker, None
         self._ready = False
         if worker is not None:
+            # Unwatched before the descriptor is closed with the worker.
             self._reactor.unwatch(worker.descriptor)
             if at_once:
                 worker.kill()

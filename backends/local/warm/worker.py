@@ -82,6 +82,7 @@ class WarmWorker:
                     pass_fds=[theirs.fileno()],
                     start_new_session=True,
                 )
+            # Not awaited: the imports take seconds, and the reactor says when the answer is there.
             wire.send(self._connection, order)
         except BaseException:
             self._connection.close()
@@ -152,6 +153,7 @@ class WarmWorker:
         if self._killed:
             return
         self._killed = True
+        # Found before the first is killed, as the waiting copy is known through its parent.
         family = process_tree.find(self._placeholder.encode(), {self._process.pid})
         for process in family:
             process_tree.send(process, signal.SIGKILL)
@@ -171,6 +173,7 @@ class WarmWorker:
         pid = received[0].get("pid")
         if not isinstance(pid, int):
             raise WarmWorkerError(str(received[0].get("refused")), lasting=False)
+        # A job that is somebody else's child could be neither waited for nor reaped here.
         process = process_tree.read_process(pid)
         if process is None or process.parent != os.getpid():
             self._abandon(mark)

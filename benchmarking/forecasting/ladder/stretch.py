@@ -47,16 +47,19 @@ def stretched(ladder: Sequence[float], full: float, factor: float) -> tuple[floa
         full: level of the full job.
         factor: above 1.
     """
+    # The highest rung sets the limit for all, as one factor keeps the rungs' distances; a ladder that is beyond it already stays.
     most = max(ladder[-1], _HIGHEST * full)
     factor = min(factor, most / ladder[-1])
     if factor <= 1.0:
         return tuple(ladder)
     if all(isinstance(level, int) for level in ladder):
+        # Rounded up, so that no rung trains shorter than asked; the slack keeps 3 * 1.0000000001 from becoming 4.
         return tuple(min(math.ceil(level * factor - 1e-9), math.floor(most)) for level in ladder)
     return tuple(min(_two_digits_up(level * factor), most) for level in ladder)
 
 
 def _two_digits_up(value: float) -> float:
+    # Two significant digits, as fractions such as 0.0213 are read by people.
     digits = 1 - math.floor(math.log10(value))
     return math.ceil(value * 10**digits - 1e-9) / 10**digits if digits >= 0 else float(math.ceil(value))
 
@@ -83,12 +86,15 @@ class Stretch:
     def update(self, values: Mapping[str, float]) -> None:
         """Take in what the probe at the lowest rung measured, under the names of a canary table's columns."""
         self._probes += 1
+        # Where the script does not mark its training, all but the start-up counts as training.
         startup_s = values.get("startup_s")
         trained_s = values.get("train_s", values.get("total_s", 0.0) - (startup_s or 0.0))
         wanted_s = long_enough_s(self._wanted_s, startup_s)
         if trained_s >= wanted_s or self._probes > MOST_STRETCHES:
             self.settled = True
             return
+        # In proportion to the data, and a margin on top; the next probe tells whether that was enough.
         longer = stretched(self.ladder, self._full, wanted_s / max(trained_s, 1e-3) * _MARGIN)
+        # A ladder that the data do not let grow any more would be probed again in vain.
         self.settled = longer == self.ladder
         self.ladder = longer

@@ -25,16 +25,21 @@ def expected_run(item: Fitted, fraction: float, seed: int = 0) -> Canary:
 
     rng = np.random.default_rng(seed)
     first = item.used[0]
+    # What a run reads is in proportion to its fraction, so the sizes need no fit.
     scale = fraction / first.fraction
     sizes: dict[str, Any] = {name: getattr(first, name) * scale for name in ("rows", "bytes") if getattr(first, name)}
     values: dict[str, Any] = {}
     if item.time is not None:
+        # Medians and not means: the draws are skewed, and a mean would be pulled up by tails that no usual run looks like.
         medians = {
             name: float(np.median(part.sample(fraction / item.at, 1000, rng))) if part.growth is not None else part.constant
             for name, part in item.time.parts.items()
         }
         values = {f"{name}_s": value for name, value in medians.items() if name not in ("rest", "total")}
+        # The phases' medians are added, so that the expected run agrees with itself: its phases make up its total.
         values["total_s"] = math.fsum(medians.values())
+    # Steps go with the data where the fit found so (`steady`); else each run makes the same number of them.
     steps = first.steps and (first.steps * scale if item.time is not None and item.time.steady else first.steps)
+    # What the fit does not tell (memory, utilisation) is absent rather than copied, as a copy would count as evidence.
     unmeasured = dict.fromkeys(name for name in NUMBERS if name not in ("rows", "bytes"))
     return dataclasses.replace(first, **{**unmeasured, **sizes, **values, "steps": steps}, fraction=fraction, repeat=_EXPECTED, about={})

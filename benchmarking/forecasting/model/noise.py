@@ -38,6 +38,7 @@ def noise_prior(noise_sd: float = NOISE_SD, others: Sequence[tuple[float, int]] 
         others: (sum of squared deviations of log y within levels, degrees of freedom) of each other configuration.
     """
     squares, freedom = math.fsum(one[0] for one in others), sum(one[1] for one in others)
+    # Other configurations teach less than their number: capped degrees of freedom keep their mean square and lower its weight.
     counted = min(freedom, _MOST_LEARNT)
     learnt = squares / freedom * counted / 2 if freedom else 0.0
     # The mode of an inverse gamma is b / (a + 1).
@@ -51,9 +52,11 @@ def within_levels(x: FloatArray, y: FloatArray) -> tuple[float, int]:
         x: (n,) sizes.
         y: (n,) measurements above 0.
     """
+    # Only runs of equal size differ by noise alone.
     groups: dict[float, list[float]] = {}
     for size, value in zip(x, y, strict=True):
         groups.setdefault(float(size), []).append(math.log(value))
+    # The pooled within-group sum of squares (one-way analysis of variance); each group's mean costs one degree of freedom.
     squares = 0.0
     for group in groups.values():
         mean = math.fsum(group) / len(group)
@@ -73,6 +76,7 @@ def repeat_noise(canaries: Mapping[str, Sequence[Canary]], column: str) -> dict[
     found = {}
     for name, group in canaries.items():
         values = column_of(group, column)
+        # Below 0.1 ms (or what the column counts) the clock's own steps would pass for noise, and log 0 does not exist.
         if values is not None and len(values) > 1 and float(values.min()) > 1e-4:
             found[name] = within_levels(np.array([canary.fraction for canary in group]), values)
     return found

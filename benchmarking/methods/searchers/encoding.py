@@ -20,6 +20,7 @@ class Encoding:
 
     def __init__(self, space: SearchSpace) -> None:
         self.space = space
+        # A dimension with one value tells no two configurations apart; left out, it costs models no column.
         self._constants = {key: domain.at(0.0) for key, domain in space.domains.items() if domain.size == 1}
         self.varied = {key: domain for key, domain in space.domains.items() if key not in self._constants}
         self.unordered = {key: domain for key, domain in self.varied.items() if not domain.is_ordered}
@@ -34,9 +35,11 @@ class Encoding:
         """Return a configuration as a vector of `width` numbers in [0, 1]."""
         found: list[float] = []
         for key, domain in self.varied.items():
+            # Words have no order, so each gets a column of its own (one-hot): all are equally far from one another.
             if key in self.unordered:
                 position = index_of(self.unordered[key].grid(0), configuration[key])
                 found += [1.0 if position == k else 0.0 for k in range(self.unordered[key].size or 0)]
+            # Numbers by their quantile: what the space calls equally likely is equally far apart, logarithmic or not.
             else:
                 found.append(self._quantile(key, domain, configuration[key]))
         return found
@@ -51,6 +54,7 @@ class Encoding:
         }
 
     def _quantile(self, key: str, domain: Domain, value: Any) -> float:
+        # Finite domains search for a value's quantile, so it is kept; continuous ones compute it. True would be found under the key 1.
         if domain.size is None or isinstance(value, bool):
             return domain.quantile(value)
         if (key, value) not in self._quantiles:
@@ -66,6 +70,7 @@ class Encoding:
             elif key in self.unordered:
                 found[key] = self.unordered[key].grid(0)[int(marks[key])]
             else:
+                # A model's proposal may lie outside the cube by rounding.
                 found[key] = domain.at(min(max(float(marks[key]), 0.0), 1.0))
         return found
 
