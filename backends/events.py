@@ -125,7 +125,8 @@ class Closed(Event):
         started_at, ended_at: in the back-end's clock; None where it never ran.
         billable_s: seconds that are paid for, per instance.
         usage: totals by the reporter (phases in seconds, steps, samples) and by the back-end (`peak_rss_bytes`,
-            `alien_lines`: lines that looked like reports and were none).
+            `alien_lines`: lines that looked like reports and were none). Of a back-end that keeps instances also `warm` (whether it got
+            kept ones), `waited_s` (seconds that it waited for its instances), `quota_at_zero` (name of the quota that forbids keeping).
         log_tail: last lines of the log.
         instance_type: what it really ran on, where that is not what was asked for; else None.
     """

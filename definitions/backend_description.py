@@ -98,6 +98,9 @@ class BackendDescription(Generic[Block]):
     logs: ClassVar[str] = "logs/"
     """Where the logs of its jobs are, in words: a folder of the experiment's own, or somewhere else."""
 
+    past_jobs: ClassVar[str] = ""
+    """`module:function` that reads jobs which its service still knows, a `backends.past_jobs.PastJobReader`; empty where it keeps none."""
+
     @property
     def layers(self) -> tuple[str, ...]:
         """Names of the blocks that are laid over one another for it, its own last."""

@@ -159,6 +159,24 @@ def test_no_circle_of_files():
     assert not left, f"in a circle, or importing one: {sorted(left)}"
 
 
+GUESTS = ("backends.local", "backends.sagemaker", "backends.simulated", "backends.emulator")
+KNOWS_A_GUEST = {
+    # An S3 server on the loopback, for data sets under `s3://` that jobs of this machine read; it is no back-end's.
+    "benchmarking.datasets.s3server": {"backends.emulator.core.settings", "backends.emulator.s3.alone_process"},
+}
+"""Modules of the core that import from a folder of guests, and what; back-ends are found by the registry alone."""
+
+
+def test_the_core_imports_no_back_end():
+    found = {}
+    for module, imports in edges().items():
+        guests = {other for other in imports if any(f"{other}.".startswith(f"{guest}.") for guest in GUESTS)}
+        in_core = module.startswith(("benchmarking", "definitions")) or (module.count(".") == 1 and module.startswith("backends."))
+        if guests and in_core and not any(f"{module}.".startswith(f"{guest}.") for guest in GUESTS):
+            found[module] = guests
+    assert found == KNOWS_A_GUEST
+
+
 def test_one_name_of_a_class_has_one_meaning():
     places = defaultdict(list)
     for package in ORDER:

@@ -37,6 +37,7 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
     input_modes: ClassVar[tuple[str, ...]] = ("file", "fastfile", "pipe", *FILE_SYSTEMS, "none")
     sampled_modes: ClassVar[tuple[str, ...]] = ("file", "fastfile", "pipe")
     default_ingestion: ClassVar[str] = "file"
+    past_jobs: ClassVar[str] = "backends.sagemaker.admin.past_jobs:read_past_jobs"
     logs: ClassVar[str] = "logs in CloudWatch (/aws/sagemaker/TrainingJobs)"
     example_instance_type: ClassVar[str] = "ml.m5.xlarge"
 

@@ -21,7 +21,7 @@ class WarmPoolBackend(SageMakerBackend):
     """The SageMaker back-end with keep-alive. Where the account's quota allows no pool, jobs start cold and nothing else changes.
 
     A `Closed` says in its usage whether the job got kept instances (`warm`), and which quota allows no pool for it where one does
-    (`warm_pool_quota_at_zero`).
+    (`quota_at_zero`).
     """
 
     capabilities = Capabilities(checkpoints=True, survives_controller=True, real_money=True, warm_pools=True)
@@ -81,5 +81,5 @@ class WarmPoolBackend(SageMakerBackend):
             # Idle instances count against the same quota, and a job of another size cannot have them.
             self._keeper.free_quota(key)
         if isinstance(event, Closed) and self.pool_quota(key.instance_type) == 0:
-            return replace(event, usage={**event.usage, "warm_pool_quota_at_zero": WARM_POOL.format(key.instance_type)})
+            return replace(event, usage={**event.usage, "quota_at_zero": WARM_POOL.format(key.instance_type)})
         return event

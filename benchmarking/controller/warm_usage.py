@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+_OLD_STAGE, _OLD_QUOTA = "Starting", "warm_pool_quota_at_zero"
+"""What journals of earlier versions have in place of `waited_s` (a stage of `stages_s`) and `quota_at_zero`."""
+
 
 @dataclass(frozen=True, slots=True)
 class KeptPool:
@@ -62,7 +65,7 @@ class WarmStarts:
         self.kept = 0
         self._first_at = math.inf
         self._reused: set[str] = set()
-        self._starting_s: dict[str, tuple[float, float]] = {}
+        self._waited_s: dict[str, tuple[float, float]] = {}
         self._quotas_at_zero: set[str] = set()
 
     def kept_at(self, at: float) -> None:
@@ -76,22 +79,22 @@ class WarmStarts:
 
     def closed(self, job: str, submitted_at: float, usage: Mapping[str, Any]) -> None:
         """A job ended, of a back-end that keeps instances."""
-        starting_s = usage.get("stages_s", {}).get("Starting")
-        if starting_s is not None:
-            self._starting_s[job] = (submitted_at, starting_s)
+        waited_s = usage.get("waited_s", usage.get("stages_s", {}).get(_OLD_STAGE))
+        if waited_s is not None:
+            self._waited_s[job] = (submitted_at, waited_s)
         if usage["warm"]:
             self._reused.add(job)
-        quota = usage.get("warm_pool_quota_at_zero")
+        quota = usage.get("quota_at_zero", usage.get(_OLD_QUOTA))
         if quota:
             self._quotas_at_zero.add(quota)
 
     def figures(self) -> WarmFigures:
         """Return what it amounts to so far."""
-        warm = [seconds for job, (_, seconds) in self._starting_s.items() if job in self._reused]
-        cold = [seconds for job, (_, seconds) in self._starting_s.items() if job not in self._reused]
-        eligible = sum(job in self._reused or at >= self._first_at for job, (at, _) in self._starting_s.items())
+        warm = [seconds for job, (_, seconds) in self._waited_s.items() if job in self._reused]
+        cold = [seconds for job, (_, seconds) in self._waited_s.items() if job not in self._reused]
+        eligible = sum(job in self._reused or at >= self._first_at for job, (at, _) in self._waited_s.items())
         return WarmFigures(
-            len(self._starting_s), len(warm), eligible, _mean(cold), _mean(warm), self.kept, tuple(sorted(self._quotas_at_zero))
+            len(self._waited_s), len(warm), eligible, _mean(cold), _mean(warm), self.kept, tuple(sorted(self._quotas_at_zero))
         )
 
 

@@ -113,10 +113,11 @@ def _table(given: argparse.Namespace) -> CanaryTable:
     elif len(given.source) == 1 and (first.exists() or first.suffix.lower() in (".csv", ".tsv")):
         table = read_table(first)
     elif all(not Path(name).exists() and "/" not in name for name in given.source):
-        from benchmarking.forecasting.data.sagemaker_jobs import read_training_jobs
+        from backends.past_jobs import past_job_reader
+        from benchmarking.forecasting.data.finished_jobs import canaries_of_jobs
 
         try:
-            table = read_training_jobs(given.source, given.region, given.fraction_argument)
+            table = canaries_of_jobs(past_job_reader()(given.source, given.region), given.fraction_argument)
         except UserError as error:
             if len(given.source) > 1:
                 raise

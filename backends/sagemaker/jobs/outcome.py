@@ -62,6 +62,8 @@ def closed_event(described: Mapping[str, Any], evidence: JobEvidence) -> Closed:
     if started_at is not None:
         started_at = min(started_at - evidence.offset_s, at if ended_at is None else ended_at)
     usage = {**evidence.usage, **({"stages_s": stages} if stages else {})}
+    if "Starting" in stages:
+        usage["waited_s"] = stages["Starting"]
     return Closed(
         evidence.job,
         at,

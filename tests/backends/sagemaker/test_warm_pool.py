@@ -77,7 +77,7 @@ def test_the_next_job_gets_the_instances_and_the_bill_says_so(make):
     events = collect(backend, all_closed("b"), LIMIT_S)
     assert closed(events, "b").usage["warm"] is True
     assert closed(events, "b").usage["stages_s"]["Starting"] < COLD_S / 2
-    assert "warm_pool_quota_at_zero" not in closed(events, "b").usage
+    assert "quota_at_zero" not in closed(events, "b").usage
     (gone,) = of_job(events, "a", Retained)
     assert gone.reused_by == "b"
     assert gone.billable_s == status(bench, "a")["ResourceRetainedBillableTimeInSeconds"]
@@ -149,7 +149,7 @@ def test_without_quota_nothing_is_kept_and_nothing_fails(make):
     for name in ("a", "b"):
         assert closed(events, name).outcome is Outcome.COMPLETED
         assert closed(events, name).usage["warm"] is False
-        assert closed(events, name).usage["warm_pool_quota_at_zero"] == "ml.m5.large for training warm pool usage"
+        assert closed(events, name).usage["quota_at_zero"] == "ml.m5.large for training warm pool usage"
     assert not any(isinstance(event, Retained) for event in events)
     # The service is asked for it all the same: a quota may be raised while the run goes on.
     described = bench.emulator.client("sagemaker").describe_training_job(TrainingJobName="b")

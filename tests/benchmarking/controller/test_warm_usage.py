@@ -48,7 +48,7 @@ class Fold:
 
     def close(self, number, at, starting_s=8.0, warm=False, **usage):
         self.event(Ended(f"j{number}", at))
-        usage = {"warm": warm, "stages_s": {"Starting": starting_s}, **usage}
+        usage = {"warm": warm, "waited_s": starting_s, **usage}
         self.event(Closed(f"j{number}", at, Outcome.COMPLETED, billable_s=50.0, usage=usage, started_at=at - 50, ended_at=at))
         body = {"job": f"j{number}", "trial": number, "status": "completed", "cause": None, "message": "", "counts": False}
         self.record("settle", {**body, "retry_at": None, "cost_usd": 50.0 * RATE}, at)
@@ -101,7 +101,7 @@ def test_what_is_open_can_be_taken_over():
 def test_hits_count_among_jobs_that_came_after_the_first_instances_were_kept():
     starts = WarmStarts()
     for job, at, starting_s, warm in (("a", 0, 8.0, False), ("b", 1, 10.0, False), ("c", 20, 1.0, False), ("d", 21, 9.0, False)):
-        starts.closed(job, at, {"warm": warm, "stages_s": {"Starting": starting_s}})
+        starts.closed(job, at, {"warm": warm, "waited_s": starting_s})
     starts.closed("never-began", 22, {"warm": False})
     starts.kept_at(15.0)
     # Known from the instances' side only.
@@ -114,10 +114,23 @@ def test_hits_count_among_jobs_that_came_after_the_first_instances_were_kept():
 
 def test_a_job_that_got_instances_before_their_keeping_was_seen_could_have_them():
     starts = WarmStarts()
-    starts.closed("a", 10, {"warm": True, "stages_s": {"Starting": 1.0}})
+    starts.closed("a", 10, {"warm": True, "waited_s": 1.0})
     starts.kept_at(11.0)
     assert (starts.figures().eligible, starts.figures().hit_rate) == (1, 1.0)
     assert starts.figures().saved_s is None
+
+
+def test_a_journal_of_an_earlier_version_is_read_by_the_words_that_it_has():
+    starts = WarmStarts()
+    quota = "ml.a for training warm pool usage"
+    starts.closed("a", 0, {"warm": False, "stages_s": {"Starting": 8.0, "Training": 3.0}, "warm_pool_quota_at_zero": quota})
+    starts.kept_at(10.0)
+    starts.closed("b", 20, {"warm": True, "stages_s": {"Starting": 2.0}})
+    figures = starts.figures()
+    assert (figures.cold_s, figures.warm_s, figures.saved_s, figures.quotas_at_zero) == (8.0, 2.0, 6.0, (quota,))
+    # What is said in both ways counts as it is said now.
+    starts.closed("c", 21, {"warm": True, "waited_s": 4.0, "stages_s": {"Starting": 99.0}})
+    assert starts.figures().warm_s == 3.0
 
 
 def test_the_summary_says_how_often_what_it_saved_and_what_it_cost():
@@ -142,7 +155,7 @@ def test_the_summary_says_how_often_what_it_saved_and_what_it_cost():
 def test_without_quota_the_summary_says_so():
     fold = Fold()
     fold.start(0)
-    fold.close(0, 51.0, warm_pool_quota_at_zero="ml.a for training warm pool usage")
+    fold.close(0, 51.0, quota_at_zero="ml.a for training warm pool usage")
     assert warm_text(fold.state) == "No warm pools: the quota 'ml.a for training warm pool usage' is 0. Every job started cold."
     fold.start(1, 60.0)
     fold.kept(1, 70.0)
@@ -153,6 +166,6 @@ def test_without_quota_the_summary_says_so():
 def test_a_back_end_that_keeps_nothing_leaves_no_trace():
     fold = Fold()
     fold.start(0)
-    fold.event(Closed("j0", 51.0, Outcome.COMPLETED, usage={"stages_s": {"Starting": 8.0}}))
+    fold.event(Closed("j0", 51.0, Outcome.COMPLETED, usage={"waited_s": 8.0}))
     assert fold.state.warm.figures().jobs == 0
     assert warm_text(fold.state) == "No warm pools: no instances were kept. Every job started cold."

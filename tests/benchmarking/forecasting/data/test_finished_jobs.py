@@ -9,14 +9,16 @@ import outrider_report
 import pytest
 
 from backends.emulator import Emulator
+from backends.past_jobs import past_job_reader
+from backends.sagemaker.admin.past_jobs import TrainingJobError, past_job, read_past_jobs
 from benchmarking.forecasting import forecast
-from benchmarking.forecasting.data.sagemaker_jobs import TrainingJobError, canaries_of_jobs, read_training_jobs
+from benchmarking.forecasting.data.finished_jobs import canaries_of_jobs
 from definitions.errors import UserError
 
 START = datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC)
 
 
-def job(name, fraction, *, status="Completed", total_s=300, train_s=200, reason="", **given):
+def described(name, fraction, *, status="Completed", total_s=300, train_s=200, reason="", **given):
     at = [START + datetime.timedelta(seconds=s) for s in (0, total_s - train_s, total_s)]
     return {
         "TrainingJobName": name,
@@ -30,6 +32,10 @@ def job(name, fraction, *, status="Completed", total_s=300, train_s=200, reason=
             {"Status": "Training", "StartTime": at[1], "EndTime": at[2]},
         ],
     }
+
+
+def job(name, fraction, **given):
+    return past_job(described(name, fraction, **given), {}, {})
 
 
 def test_times_instances_and_repeats_are_read():
@@ -62,7 +68,7 @@ def test_a_job_without_a_fraction_and_one_that_is_unknown_are_told():
             raise RuntimeError("ValidationException: Requested resource not found.")
 
     with pytest.raises(TrainingJobError, match="resource not found") as error:
-        read_training_jobs(["nobody"], "us-east-1", "fraction", Client())
+        canaries_of_jobs(read_past_jobs(["nobody"], "us-east-1", Client()), "fraction")
     assert error.value.exit_code == 5
 
 
@@ -72,7 +78,7 @@ def test_the_log_adds_what_the_reporter_measured_over_all_its_pages_and_nothing_
 
     class Client:
         def describe_training_job(self, TrainingJobName):  # noqa: N803 - AWS's name
-            return job(TrainingJobName, 0.1)
+            return described(TrainingJobName, 0.1)
 
     class Logs:
         def filter_log_events(self, logStreamNamePrefix, nextToken="0", **_):  # noqa: N803 - AWS's names
@@ -80,9 +86,13 @@ def test_the_log_adds_what_the_reporter_measured_over_all_its_pages_and_nothing_
             event = {"eventId": nextToken, "timestamp": number, "logStreamName": f"{logStreamNamePrefix}-9", "message": lines[number]}
             return {"events": [event], **({"nextToken": str(number + 1)} if number < 2 else {})}
 
-    (one,) = read_training_jobs(["a"], "us-east-1", "fraction", Client(), Logs()).canaries
+    (one,) = canaries_of_jobs(read_past_jobs(["a"], "us-east-1", Client(), Logs()), "fraction").canaries
     assert (one.rows, one.steps, one.train_s, one.total_s) == (250.0, 5.0, 50.0, 300.0)
     assert "billable_s" not in one.about
+
+
+def test_the_reader_of_past_jobs_is_found_by_asking_the_back_ends():
+    assert past_job_reader() is read_past_jobs
 
 
 CODE = """
@@ -132,7 +142,7 @@ def test_jobs_that_really_ran_are_forecast_with_the_phases_of_their_reporters(em
     logs = emulator.client("logs")
     deadline = time.monotonic() + 30
     while True:
-        table = read_training_jobs(names, "us-east-1", "share", emulator.client("sagemaker"), logs)
+        table = canaries_of_jobs(read_past_jobs(names, "us-east-1", emulator.client("sagemaker"), logs), "share")
         if all(one.rows for one in table.canaries):
             break
         assert time.monotonic() < deadline, table
