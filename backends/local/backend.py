@@ -15,8 +15,9 @@ from pathlib import Path
 from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, CheckRequest, JobSpec
 from backends.checks import Check
 from backends.common import memory
-from backends.common.child_process import allowed_cores, gpu_ids
+from backends.common.child_process import gpu_ids
 from backends.common.clock import SteadyClock
+from backends.common.cpu_quota import usable_cores
 from backends.common.reactor import Reactor, ScheduledCall
 from backends.events import Closed, Ended, Event, Rejected, Scope
 from backends.failures import Cause, Outcome
@@ -70,7 +71,7 @@ class LocalBackend(Backend):
         self._clock = clock or SteadyClock()
         self._gpus_of = gpus
         self._gpus: Sequence[str] | None = None
-        self._cores = allowed_cores()
+        self._cores = usable_cores()
         self._memory_bytes = memory.machine_bytes()
         self._book = LeaseBook(leases_dir or default_folder(self._environment), self._cores)
         self.checkpoints: LocalCheckpoints = LocalCheckpoints(self._folder / "checkpoints")

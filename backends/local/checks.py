@@ -7,6 +7,7 @@ from pathlib import Path
 
 from backends.checks import Check, CheckStatus
 from backends.common.child_process import allowed_cores
+from backends.common.cpu_quota import cpu_quota, quota_text, usable_cores
 from backends.common.memory import machine_bytes
 from definitions.quantities import size_text
 
@@ -19,10 +20,11 @@ def this_machine(results_dir: Path) -> list[Check]:
     """Return checks of the machine that this process runs on, and of the disk that results go to."""
     folder = results_dir.expanduser().absolute()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
-    return machine_checks(len(allowed_cores()), machine_bytes(), shutil.disk_usage(existing).free, str(folder))
+    limited = quota_text(cpu_quota(), len(allowed_cores()))
+    return machine_checks(len(usable_cores()), machine_bytes(), shutil.disk_usage(existing).free, str(folder), limited)
 
 
-def machine_checks(cores: int, memory_bytes: int | None, free_bytes: int, folder: str) -> list[Check]:
+def machine_checks(cores: int, memory_bytes: int | None, free_bytes: int, folder: str, limited: str = "") -> list[Check]:
     """Return checks of the machine as such.
 
     Args:
@@ -30,8 +32,9 @@ def machine_checks(cores: int, memory_bytes: int | None, free_bytes: int, folder
         memory_bytes: main memory; None where it is not known.
         free_bytes: on the disk of `folder`, where results go.
         folder: its path.
+        limited: what takes cores away, as a sentence; empty where nothing does.
     """
-    checks = [Check("cores", CheckStatus.OK, f"{cores}")]
+    checks = [Check("cores", CheckStatus.WARNING if limited else CheckStatus.OK, f"{cores}{'; ' * bool(limited)}{limited}")]
     if memory_bytes is None:
         checks.append(Check("memory", CheckStatus.UNKNOWN, "this system does not say"))
     else:

@@ -10,6 +10,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
+from backends.common.cpu_quota import cpu_quota
 from definitions.instance_tables import load_tables
 
 SCHEMA_VERSION = 1
@@ -31,6 +32,7 @@ def describe_environment(source_dir: Path, environ: Mapping[str, str]) -> dict[s
         "machine": platform.machine(),
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cpu_quota": cpu_quota(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "cuda_visible_devices": environ.get("CUDA_VISIBLE_DEVICES"),
         "git": _git(source_dir),
