@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import math
 import os
 import subprocess
 import sys
@@ -144,6 +145,50 @@ def test_its_method_runs_on_a_built_in_back_end_too(outrider):
     outrider(*here)
     assert [trial["steps"] for trial in outrider.trials("m", "EVERY_OTHER", "local")] == ["2"]
     assert "stride" in outrider(*here[:-1], "n", "--method_args", "strode=3", code=2)
+
+
+WORK = """
+import argparse, time
+from outrider_report import phase, report, step
+parser = argparse.ArgumentParser()
+parser.add_argument("--fraction", type=float)
+parser.add_argument("--wait", type=float)
+given = parser.parse_args()
+with phase("train"):
+    time.sleep(given.wait * given.fraction)
+    step(samples=int(1000 * given.fraction))
+report(loss=given.wait)
+"""
+
+WITHOUT_A_TYPE = """
+name: canaries
+script: work.py
+space: {wait: {choice: [1, 4]}}
+objectives: {cost_usd: min}
+fidelity: {kind: per_job, argument: fraction, ladder: [0.05, 0.1, 0.2], full: 1.0}
+budget: {max_run: 60}
+"""
+
+
+@pytest.mark.parametrize("method", ["CANARY", "RACE"])
+def test_forecasts_of_its_jobs_are_priced_by_it_where_nobody_names_an_instance_type(outrider, method):
+    (outrider.folder / "work.py").write_text(WORK)
+    (outrider.folder / "c.yaml").write_text(WITHOUT_A_TYPE)
+    run = ("run", "--benchmark", "c.yaml", "--backend", "other", "--method", method, "--method_args", "stretch_s=0")
+    outrider(*run, "--experiment_tag", "c", "--set", "site=north")
+    folder = outrider.folder / "results" / "c" / "canaries" / f"{method}-other-0"
+    with (folder / "trials.csv").open() as file:
+        trials = list(csv.DictReader(file))
+    assert len(trials) >= 4
+    for trial in trials:
+        assert float(trial["cost_usd"]) == pytest.approx(float(trial["duration_s"]) / 3600 * 0.03, rel=0.02)
+    with (folder / "forecasts.csv").open() as file:
+        median = {(row["configuration"], row["metric"]): float(row["median"]) for row in csv.DictReader(file) if row["median"]}
+    priced = [configuration for configuration, metric in median if metric == "cost_usd"]
+    assert priced
+    for configuration in priced:
+        # What is billed is whole seconds.
+        assert median[configuration, "cost_usd"] == pytest.approx(math.ceil(median[configuration, "total_s"]) / 3600 * 0.03, rel=1e-3)
 
 
 def test_what_was_measured_is_read_where_the_plug_in_is_gone(outrider):
