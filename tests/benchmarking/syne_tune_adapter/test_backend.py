@@ -1,128 +1,21 @@
+"""x"""
+
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import dill
 import pytest
 from syne_tune import StoppingCriterion, Tuner
 from syne_tune.backend.trial_status import Status
-from syne_tune.config_space import randint
 from syne_tune.optimizer.baselines import ASHA, RandomSearch
-from syne_tune.optimizer.scheduler import SchedulerDecision, TrialScheduler, TrialSuggestion
-from syne_tune.results_callback import StoreResultsCallback
+from syne_tune.optimizer.scheduler import SchedulerDecision, TrialSuggestion
 
-from backends.failures import Cause
-from backends.local.backend import LocalBackend
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
 from benchmarking.syne_tune_adapter import OutriderBackend
 from definitions.errors import UserError
-from definitions.schema import BenchmarkDefinition
-
-EPOCHS = 9
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("SYNETUNE_FOLDER", str(tmp_path / "syne-tune"))
-    monkeypatch.setenv("OUTRIDER_CACHE", str(tmp_path / "cache"))
-
-
-class Curves:
-    """Loss falls along the epochs towards x; one epoch takes a second."""
-
-    def __init__(self, fails=(), start_s=0.0):
-        self.fails, self.start_s = fails, start_s
-
-    def run(self, configuration, level, repeat):
-        x = configuration["x"]
-        reports = [(self.start_s + k, {"epoch": k, "loss": x + 1.0 / k}) for k in range(1, EPOCHS + 1)]
-        return Run(reports, self.start_s + EPOCHS + 0.5, Cause.SCRIPT_ERROR if x in self.fails else None)
-
-
-def definition(**changes):
-    given = {
-        "name": "fake",
-        "script": "fake.py",
-        "space": {"x": {"randint": [0, 99]}},
-        "objectives": {"loss": "min"},
-        "fidelity": {"kind": "progressive", "argument": "epochs", "reported_as": "epoch", "full": EPOCHS},
-    }
-    return BenchmarkDefinition(**(given | changes))
-
-
-def simulated(tmp_path, table=None, benchmark=None, **options):
-    table = table or Curves()
-    backend_options = {key: options.pop(key) for key in ("seed", "failure_rate", "stop_delay_s", "slots") if key in options}
-
-    def make(context):
-        return SimulatedBackend(table, checkpoints=context.folder / "checkpoints", **backend_options)
-
-    return OutriderBackend(benchmark or definition(), "simulated", make_backend=make, folder=tmp_path / "jobs", **options)
-
-
-SPACE = {"x": randint(0, 99), "epochs": EPOCHS}
-
-
-def tune(backend, scheduler, *, trials, n_workers=4, **options):
-    tuner = Tuner(
-        trial_backend=backend,
-        scheduler=scheduler,
-        stop_criterion=StoppingCriterion(max_num_trials_finished=trials - 1, max_wallclock_time=60),
-        n_workers=n_workers,
-        sleep_time=0,
-        suffix_tuner_name=False,
-        save_tuner=options.pop("save_tuner", False),
-        **options,
-    )
-    tuner.run()
-    return tuner
-
-
-def rows(tuner):
-    callback = next(one for one in tuner.callbacks if isinstance(one, StoreResultsCallback))
-    return callback.results
-
-
-class Scripted(TrialScheduler):
-    """Suggests what it is told to, and pauses and stops as it is told to."""
-
-    def __init__(self, suggestions, decisions=None):
-        super().__init__(random_seed=0)
-        self.left = list(suggestions)
-        self.decisions = dict(decisions or {})
-        self.heard, self.errors, self.completed = [], [], []
-
-    def suggest(self):
-        if not self.left:
-            return None
-        one = self.left.pop(0)
-        return one() if callable(one) else one
-
-    def on_trial_result(self, trial, result):
-        self.heard.append((trial.trial_id, result["epoch"]))
-        return self.decisions.pop((trial.trial_id, result["epoch"]), SchedulerDecision.CONTINUE)
-
-    def on_trial_error(self, trial):
-        self.errors.append(trial.trial_id)
-
-    def on_trial_complete(self, trial, result):
-        self.completed.append(trial.trial_id)
-
-    def metric_names(self):
-        return ["loss"]
-
-    def metric_mode(self):
-        return "min"
-
-    def metadata(self):
-        return {"metric_names": ["loss"], "metric_mode": "min"}
-
-
-def fresh(x, checkpoint=None):
-    config = {"x": x, "epochs": EPOCHS}
-    return TrialSuggestion.start_suggestion(config, checkpoint_trial_id=checkpoint)
+from tests.benchmarking.syne_tune_adapter.tuning import EPOCHS, SPACE, Curves, Scripted, definition, fresh, rows, simulated, tune
 
 
 def test_random_search_completes_every_trial_on_a_virtual_clock(tmp_path):
@@ -301,89 +194,6 @@ def test_running_trials_of_a_snapshot_are_given_up_when_it_is_loaded(tmp_path):
     for _ in range(50):
         copy.fetch_status_results([1])
     assert [record.status for record in copy._manager.records.values()] == ["Stopped", "Completed"]
-
-
-SCRIPT = """
-import argparse, os, pathlib, sys, time
-from outrider_report import report, checkpoint_dir
-parser = argparse.ArgumentParser()
-for name in ("x", "epochs"):
-    parser.add_argument("--" + name, type=int)
-asked = parser.parse_args()
-kept = checkpoint_dir() / "epoch"
-done = int(kept.read_text()) if kept.exists() else 0
-print("from", done, file=sys.stderr)
-for epoch in range(done + 1, asked.epochs + 1):
-    time.sleep(0.03)
-    kept.write_text(str(epoch))
-    report(epoch=epoch, loss=asked.x + 1 / epoch)
-"""
-
-
-@pytest.fixture
-def local(tmp_path):
-    (tmp_path / "train.py").write_text(SCRIPT)
-
-    def make(context):
-        return LocalBackend(context.folder, leases_dir=tmp_path / "leases", environment=context.environ, grace_s=0.5)
-
-    benchmark = definition(script="train.py", source_dir=str(tmp_path))
-    backend = OutriderBackend(benchmark, make_backend=make, delete_checkpoints=True)
-    yield backend
-    backend.close()
-
-
-@pytest.mark.slow
-def test_random_search_on_this_machine(local):
-    space = {"x": randint(0, 99), "epochs": 3}
-    tuner = tune(local, RandomSearch(space, metrics=["loss"], do_minimize=True, random_seed=1), trials=4, n_workers=2)
-    assert tuner.tuning_status.num_trials_completed >= 4
-    assert [row["epoch"] for row in rows(tuner) if row["trial_id"] == 0] == [1, 2, 3]
-    assert any("from 0" in line for line in local.stdout(0))
-    folder = Path(tuner.trial_backend_path)
-    assert (folder / "logs").is_dir()
-    assert not any(path.is_dir() and any(path.iterdir()) for path in (folder / "checkpoints").glob("*"))
-
-
-@pytest.mark.slow
-def test_asha_and_a_pause_on_this_machine(local):
-    scheduler = ASHA(
-        {"x": randint(0, 99), "epochs": EPOCHS}, metric="loss", do_minimize=True, time_attr="epoch", max_t=EPOCHS, random_seed=1
-    )
-    tuner = tune(local, scheduler, trials=6, n_workers=2)
-    epochs = {}
-    for row in rows(tuner):
-        epochs.setdefault(row["trial_id"], []).append(row["epoch"])
-    assert all(seen == list(range(1, len(seen) + 1)) for seen in epochs.values())
-    assert any(len(seen) < EPOCHS for seen in epochs.values())
-
-
-@pytest.mark.slow
-def test_pause_and_resume_on_this_machine_goes_on_from_the_checkpoint(local):
-    resume = TrialSuggestion.resume_suggestion(0)
-    scheduler = Scripted([fresh(5), fresh(6), resume], {(0, 2): SchedulerDecision.PAUSE})
-    tune(local, scheduler, trials=9, n_workers=1)
-    assert [epoch for trial, epoch in scheduler.heard if trial == 0] == list(range(1, EPOCHS + 1))
-    log = "".join(local.stdout(0))
-    assert "from 0" in log
-    resumed_from = next((int(line.split()[1]) for line in log.splitlines() if line.startswith("from") and line != "from 0"), None)
-    assert resumed_from is None or resumed_from >= 2
-
-
-@pytest.mark.slow
-def test_a_failing_script_shows_its_log(tmp_path, local):
-    (tmp_path / "train.py").write_text("raise ValueError('no such luck')\n")
-    with pytest.raises(ValueError, match="Trial - 0 failed"):
-        tune(local, Scripted([fresh(1), fresh(2), fresh(3)]), trials=9, n_workers=1, max_failures=0)
-    assert "ValueError: no such luck" in "".join(local.stdout(0))
-
-
-@pytest.mark.slow
-def test_the_loop_hears_of_an_end_at_once(local):
-    space = {"x": randint(0, 9), "epochs": 1}
-    started = time.monotonic()
-    tune(local, RandomSearch(space, metrics=["loss"], do_minimize=True), trials=3, n_workers=1)
-    assert time.monotonic() - started < 10
 
 
 def test_unknown_names_are_told():

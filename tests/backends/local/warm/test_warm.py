@@ -2,73 +2,33 @@
 
 from __future__ import annotations
 
-import dataclasses
-import logging
 import os
-import signal
 import subprocess
 import sys
 import time
-import types
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from backends.base import Backend, BackendContext
+from backends.base import Backend
 from backends.common.child_process import allowed_cores
-from backends.events import Closed, Ended, Reported, Started
+from backends.events import Closed, Ended, Reported
 from backends.failures import Cause, Outcome
 from backends.local.backend import LocalBackend
-from backends.local.warm import safety, thread_pools
-from backends.local.warm.eligibility import mark_placeholder, unlike, unsuitable, worker_environment
-from backends.local.warm.starter import JobStarter
-from definitions.schema import BenchmarkDefinition
-from tests.backends.contract import all_closed, check_order, closed, collect, of_job
+from tests.backends.contract import all_closed, closed, collect, of_job
 from tests.backends.local.test_backend import TestLocalBackend as _ColdContract
 from tests.backends.local.test_ending import CONTROLLER, ROOT, STUBBORN, gone_within
-from tests.backends.local_bench import LocalBench, alive, zombies
+from tests.backends.local.warm.warm_bench import HEAVY, worker_of
+from tests.backends.local_bench import LocalBench, alive
 
 pytestmark = pytest.mark.slow
-
-HEAVY = """
-import os
-BY = os.getpid()
-state = {}
-"""
-"""A module whose `BY` tells who imported it: the job itself, or a worker."""
 
 
 class TestWarmContract(_ColdContract):
     def make_backend(self, folder: Path) -> Backend:
         self.folder = folder
         return LocalBackend(folder / "experiment", grace_s=2.0, leases_dir=folder / "leases", preload=("decimal",))
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[LocalBench]:
-    (tmp_path / "heavy.py").write_text(HEAVY)
-    before = {*zombies()}
-    bench = LocalBench(tmp_path, preload=("heavy",))
-    yield bench
-    assert bench.backend.close() == []
-    assert {*zombies()} <= before
-
-
-@pytest.fixture
-def cold(tmp_path: Path) -> Iterator[LocalBench]:
-    (tmp_path / "cold").mkdir()
-    (tmp_path / "cold" / "heavy.py").write_text(HEAVY)
-    bench = LocalBench(tmp_path / "cold")
-    yield bench
-    assert bench.backend.close() == []
-
-
-def worker_of(bench: LocalBench) -> int:
-    worker = bench.backend._runner._starter._worker
-    assert worker is not None
-    return worker.pid
 
 
 def test_jobs_are_forked_from_one_worker_that_did_the_imports_once(bench: LocalBench) -> None:
@@ -266,126 +226,6 @@ def test_processes_of_all_kinds_can_be_started_by_a_forked_job(bench: LocalBench
     assert bench.metrics_of(bench.job("one", code)) == [{"fork": [4, 9], "spawn": [4, 9], "forkserver": [4, 9], "run": "7\n"}]
 
 
-def test_the_stopped_before_the_worker_is_ready_never_start(tmp_path: Path) -> None:
-    (tmp_path / "heavy.py").write_text("import time\ntime.sleep(1.0)\n")
-    bench = LocalBench(tmp_path, preload=("heavy",))
-    jobs = [bench.job(name, "report(n=1)\n", instance_type="local.1cpu") for name in ("one", "two")]
-    bench.backend.submit(jobs[0])
-    bench.backend.stop("one", Cause.BUDGET)
-    events = collect(bench.backend, all_closed("one"), 5.0)
-    end = closed(events, "one")
-    assert (end.outcome, end.cause, end.started_at) == (Outcome.STOPPED, Cause.BUDGET, None)
-    bench.backend.submit(jobs[1])
-    collect(bench.backend, all_closed("two"), 10.0, events)
-    check_order(events)
-    assert closed(events, "two").outcome is Outcome.COMPLETED
-    assert of_job(events, "one", Started) == []
-    assert bench.backend.close() == []
-
-
-def test_close_ends_a_worker_in_the_midst_of_an_import(tmp_path: Path) -> None:
-    (tmp_path / "heavy.py").write_text("import time\ntime.sleep(60)\n")
-    bench = LocalBench(tmp_path, preload=("heavy",))
-    bench.backend.submit(bench.job("one", "report(n=1)\n"))
-    worker = worker_of(bench)
-    before = time.monotonic()
-    assert bench.backend.close() == []
-    assert time.monotonic() - before < 30.0  # not the minute of the import
-    assert not alive(worker)
-
-
-@pytest.mark.parametrize(
-    ("preloaded", "reason"),
-    [
-        (
-            "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n",
-            "importing heavy started 1 thread, which",
-        ),
-        ("import subprocess\nheld = subprocess.Popen(['sleep', '0.5'])\n", "importing heavy started a process"),
-        ("held = open(__file__)\n", "heavy.py open, which jobs would share"),
-        ("import socket\nheld = socket.socket()\n", "open, which jobs would share"),
-        ("import left_pad\n", "heavy cannot be imported: ModuleNotFoundError: No module named 'left_pad'"),
-        ("raise SystemExit(5)\n", "heavy cannot be imported: SystemExit: 5"),
-        ("import os\nos._exit(7)\n", "the warm worker cannot be used: it ended with exit code 7"),
-        ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", "it was ended by signal SIGSEGV"),
-    ],
-)
-def test_what_cannot_be_forked_safely_runs_cold_and_says_why_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, preloaded: str, reason: str
-) -> None:
-    (tmp_path / "heavy.py").write_text(preloaded)
-    bench = LocalBench(tmp_path, preload=("heavy",))
-    with caplog.at_level(logging.WARNING):
-        assert [bench.metrics_of(bench.job(f"j{n}", "report(n=1)\n")) for n in range(2)] == [[{"n": 1}]] * 2
-    (said,) = [record.getMessage() for record in caplog.records]
-    assert reason in said
-    assert "starts cold" in said
-    assert bench.backend.close() == []
-
-
-def test_a_worker_that_takes_too_long_is_given_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "heavy.py").write_text("import time\ntime.sleep(60)\n")
-    bench = LocalBench(tmp_path, preload=("heavy",))
-    bench.backend._runner._starter._import_timeout_s = 0.3
-    assert bench.metrics_of(bench.job("one", "report(n=1)\n")) == [{"n": 1}]
-    assert "the imports of heavy were not done after 0.3 s" in caplog.text
-    assert bench.backend.close() == []
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_worker_that_dies_or_hangs_is_said_once_and_jobs_go_on_cold(
-    bench: LocalBench, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
-) -> None:
-    code = "import heavy, os\nreport(own=heavy.BY == os.getpid())\n"
-    assert bench.metrics_of(bench.job("warm", code)) == [{"own": False}]
-    worker = bench.backend._runner._starter._worker
-    assert worker is not None
-    worker._connection.settimeout(0.3)
-    os.killpg(worker.pid, number)
-    assert [bench.metrics_of(bench.job(f"cold{n}", code)) for n in range(2)] == [[{"own": True}]] * 2
-    (said,) = [record.getMessage() for record in caplog.records]
-    assert "cannot be used any more" in said
-    assert not alive(worker.pid)
-
-
-def test_a_job_that_is_unlike_the_first_runs_cold_and_the_others_stay_warm(bench: LocalBench, caplog: pytest.LogCaptureFixture) -> None:
-    code = "import heavy, os\nreport(own=heavy.BY == os.getpid())\n"
-    shell = bench.folder / "train.sh"
-    shell.write_text("#!/bin/sh\necho '[tune-metric]: {\"own\": 0}'\n")
-    shell.chmod(0o755)
-    (bench.folder / "other").mkdir()
-    (bench.folder / "other" / "elsewhere.py").write_text("from outrider_report import report\nreport(own=2)\n")
-    first = bench.job("first", code)
-    jobs = {
-        "train.sh is no Python script": dataclasses.replace(first, name="shell", script=str(shell)),
-        "TOKENIZER has another value": bench.job("variable", code, environment={"TOKENIZER": "1"}),
-        "lies in another folder": dataclasses.replace(first, name="folder", script=str(bench.folder / "other" / "elsewhere.py")),
-        "OMP_PROC_BIND ties threads": bench.job("pinned", code, environment={"OMP_PROC_BIND": "true"}),
-    }
-    assert bench.metrics_of(first) == [{"own": False}]
-    assert [bench.metrics_of(job)[0]["own"] for job in jobs.values()] == [0, True, 2, True]
-    said = [record.getMessage() for record in caplog.records]
-    assert len(said) == len(jobs)
-    for reason, message in zip(jobs, said, strict=True):
-        assert reason in message
-    assert bench.metrics_of(bench.job("last", code)) == [{"own": False}]
-
-
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [("struct", ""), ("_socket", "has a module '_socket' of its own")],
-    ids=["which no worker loads", "which a worker loads itself"],
-)
-def test_a_module_of_the_scripts_folder_that_hides_a_standard_one_is_respected(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, why: str
-) -> None:
-    (tmp_path / f"{name}.py").write_text("MINE = True\n")
-    bench = LocalBench(tmp_path, preload=("sys",))
-    assert bench.metrics_of(bench.job("one", f"import {name}\nreport(mine=getattr({name}, 'MINE', False))\n")) == [{"mine": True}]
-    assert (why in caplog.text) if why else caplog.text == ""
-    assert bench.backend.close() == []
-
-
 def test_what_imports_do_to_the_environment_reaches_the_job(tmp_path: Path) -> None:
     (tmp_path / "heavy.py").write_text("import os\nos.environ['SET_BY_IMPORT'] = '1'\nos.environ.pop('HOME', None)\n")
     bench = LocalBench(tmp_path, preload=("heavy",))
@@ -405,25 +245,6 @@ def test_long_requests_arrive_whole(bench: LocalBench) -> None:
     assert worker_of(bench)
 
 
-def test_where_there_is_no_linux_jobs_start_cold(
-    bench: LocalBench, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "platform", "darwin")
-        starter = JobStarter(
-            ("heavy",),
-            python="",
-            token="",
-            folder=bench.folder,
-            reactor=None,
-            now=time.time,
-            served=print,
-            claim=print,  # type: ignore[arg-type]
-        )
-    assert starter._given_up
-    assert "needs Linux" in caplog.text
-
-
 def test_worker_and_jobs_die_with_a_killed_controller(tmp_path: Path) -> None:
     (tmp_path / "heavy.py").write_text(HEAVY)
     bench = LocalBench(tmp_path)
@@ -440,14 +261,6 @@ def test_worker_and_jobs_die_with_a_killed_controller(tmp_path: Path) -> None:
     controller.stdout.close()
     assert gone_within(pids, 5.0)
     assert bench.backend.close() == []
-
-
-def test_the_modules_are_the_definitions(tmp_path: Path) -> None:
-    definition = BenchmarkDefinition(name="b", script="t.py", trials=({"x": 1},), objectives={"loss": "min"}, preload=("decimal",))
-    environ = {"PATH": "/usr/bin:/bin", "OUTRIDER_LEASES": str(tmp_path / "leases")}
-    backend = LocalBackend.create(BackendContext(definition, tmp_path / "e", environ=environ))
-    assert backend._runner._starter._preload == ("decimal",)
-    assert backend.close() == []
 
 
 TORCH = """
@@ -481,46 +294,3 @@ def test_torch_works_in_a_forked_job_as_in_a_new_process(tmp_path: Path) -> None
         assert found[0][key] != found[1][key], key
     assert bench.backend._runner._starter._worker is not None
     assert bench.backend.close() == []
-
-
-def test_who_may_be_forked_is_told_by_folder_and_environment() -> None:
-    script, first = Path("/x/train.py"), {"PATH": "/bin", "OUTRIDER_JOB": "a", "SM_HPS": "{}", "OMP_NUM_THREADS": "1"}
-    assert unsuitable(script, first) == ""
-    assert "is no Python script" in unsuitable(Path("/x/train.sh"), first)
-    assert (
-        unlike(first, "/x", script, first | {"OUTRIDER_JOB": "b", "SM_HPS": "1", "OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": "1"}) == ""
-    )
-    assert "another folder" in unlike(first, "/y", script, first)
-    assert unlike(first, "/x", script, {"PATH": "/bin"}) == ""
-    assert unlike(first, "/x", script, first | {"PATH": "/usr/bin"}).startswith("PATH has another value")
-    assert unlike(first, "/x", script, first | {"NEW": ""}).startswith("NEW has another value")
-
-
-def test_a_worker_starts_without_what_is_a_jobs_own_and_with_room_for_marks() -> None:
-    job = {"HOME": "/h", "OUTRIDER_CONTROLLER": "outer.3;abc.7;", "OUTRIDER_JOB": "j", "SM_HPS": "{}", "CUDA_VISIBLE_DEVICES": "0"}
-    found = worker_environment(job, "abc.7;", mark_placeholder("abc"))
-    assert found == {"HOME": "/h", "OPENBLAS_NUM_THREADS": "1", "OUTRIDER_CONTROLLER": "outer.3;abc." + "-" * 24}
-
-
-@pytest.mark.parametrize(
-    ("environment", "openblas", "openmp"),
-    [
-        ({}, 3, 3),
-        ({"OMP_NUM_THREADS": "2"}, 2, 2),
-        ({"OMP_NUM_THREADS": "4,2", "OPENBLAS_NUM_THREADS": "1"}, 1, 4),
-        ({"OMP_NUM_THREADS": "x", "GOTO_NUM_THREADS": "0"}, 3, 3),
-    ],
-)
-def test_thread_pools_have_the_sizes_that_the_libraries_would_choose(environment: dict[str, str], openblas: int, openmp: int) -> None:
-    assert (thread_pools.openblas_threads(environment, 3), thread_pools.openmp_threads(environment, 3)) == (openblas, openmp)
-
-
-def test_devices_and_cuda_are_no_things_to_fork(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(safety, "thread_count", lambda: 1)
-    monkeypatch.setattr(safety, "_children", lambda: False)
-    monkeypatch.setattr(safety, "open_descriptors", lambda: {0: "/dev/null", 5: "/dev/urandom", 7: "/dev/nvidiactl"})
-    assert safety.unsafe({0}) == "opened the device /dev/nvidiactl, which a fork cannot share"
-    assert safety.unsafe({0, 7}) == ""
-    torch = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: True))
-    monkeypatch.setitem(sys.modules, "torch", torch)
-    assert safety.unsafe({0, 7}) == "initialised CUDA, which does not survive a fork"

@@ -1,0 +1,26 @@
+"""Which jobs a warm worker may fork, and in which environment it starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from backends.local.warm.eligibility import mark_placeholder, unlike, unsuitable, worker_environment
+
+
+def test_who_may_be_forked_is_told_by_folder_and_environment() -> None:
+    script, first = Path("/x/train.py"), {"PATH": "/bin", "OUTRIDER_JOB": "a", "SM_HPS": "{}", "OMP_NUM_THREADS": "1"}
+    assert unsuitable(script, first) == ""
+    assert "is no Python script" in unsuitable(Path("/x/train.sh"), first)
+    assert (
+        unlike(first, "/x", script, first | {"OUTRIDER_JOB": "b", "SM_HPS": "1", "OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": "1"}) == ""
+    )
+    assert "another folder" in unlike(first, "/y", script, first)
+    assert unlike(first, "/x", script, {"PATH": "/bin"}) == ""
+    assert unlike(first, "/x", script, first | {"PATH": "/usr/bin"}).startswith("PATH has another value")
+    assert unlike(first, "/x", script, first | {"NEW": ""}).startswith("NEW has another value")
+
+
+def test_a_worker_starts_without_what_is_a_jobs_own_and_with_room_for_marks() -> None:
+    job = {"HOME": "/h", "OUTRIDER_CONTROLLER": "outer.3;abc.7;", "OUTRIDER_JOB": "j", "SM_HPS": "{}", "CUDA_VISIBLE_DEVICES": "0"}
+    found = worker_environment(job, "abc.7;", mark_placeholder("abc"))
+    assert found == {"HOME": "/h", "OPENBLAS_NUM_THREADS": "1", "OUTRIDER_CONTROLLER": "outer.3;abc." + "-" * 24}
