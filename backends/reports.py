@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import bisect
 import json
-import math
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
+
+from definitions.scalars import is_number
 
 REPORT_MARK = "[tune-metric]:"
 SUMMARY_MARK = "[outrider-summary]:"
@@ -145,10 +146,10 @@ class ReportParser:
         for summary in self._summaries.values():
             spent = summary.get("phases_s")
             for name, seconds in spent.items() if isinstance(spent, dict) else ():
-                if _is_number(seconds):
+                if is_number(seconds):
                     phases[name] = phases.get(name, 0.0) + seconds
             for name in ("steps", "samples", "elapsed_s"):
-                if _is_number(summary.get(name)):
+                if is_number(summary.get(name)):
                     totals[name] = totals.get(name, 0) + summary[name]
             sampled = summary.get("usage")
             used.update({name: value for name, value in sampled.items() if isinstance(value, dict)} if isinstance(sampled, dict) else {})
@@ -220,8 +221,8 @@ class ReportParser:
             metrics={key: value for key, value in payload.items() if not key.startswith(_OURS)},
             sequence=sequence,
             incarnation=incarnation,
-            elapsed_s=float(elapsed_s) if _is_number(elapsed_s) and elapsed_s >= 0 else None,
-            sent_at=float(sent_at) if _is_number(sent_at) else None,
+            elapsed_s=float(elapsed_s) if is_number(elapsed_s) and elapsed_s >= 0 else None,
+            sent_at=float(sent_at) if is_number(sent_at) else None,
         )
 
     def _life(self, payload: Mapping[str, Any]) -> Any:
@@ -251,12 +252,3 @@ def _object(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
 
 def _is_count(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_number(value: Any) -> TypeGuard[float]:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False

@@ -28,6 +28,11 @@ class _Stored:
         """`files` or `shards`."""
         return FORMATS[self.format].layout
 
+    @property
+    def own_ingestion(self) -> str | None:
+        """Name of the one ingestion that can read it; None where others than one can."""
+        return None
+
 
 class ImagesDataset(_Stored, Model):
     """JPEG crops cut with a seed from the photographs that scikit-learn ships; the class says which photograph."""
@@ -64,6 +69,11 @@ class FilesystemDataset(_Stored, Model):
     id: Annotated[str, Field(strict=True, pattern=r"^fs-[0-9a-f]{8,18}$")]
     directory: Annotated[str, Field(strict=True, pattern=r"^/", max_length=4096)]
     format: FormatName = "jpg"
+
+    @property
+    def own_ingestion(self) -> str | None:
+        """The ingestion of its own kind, as nothing else mounts it."""
+        return self.kind
 
     @property
     def uri(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from definitions.domains import Choice, Constant, Domain, FiniteRange, Interval, NearestOrdinal, same
 from definitions.errors import UserError, did_you_mean
+from definitions.scalars import is_number
 
 __all__ = [
     "KINDS", "Choice", "Constant", "Domain", "FiniteRange", "Interval", "NearestOrdinal", "SearchSpace", "UniformSource", "parse_domain",
@@ -79,22 +80,18 @@ def _parse_choice(kind: str, values: Any) -> Domain:
         raise UserError(f"{kind} lists a value twice", f"values: {list(values)!r}", "list each value once")
     if kind in ("choice", "ordinal"):
         return Choice(tuple(values), ordered=kind == "ordinal")
-    if not all(map(_is_number, values)) or list(values) != sorted(values):
+    if not all(map(is_number, values)) or list(values) != sorted(values):
         raise UserError(f"{kind} needs ascending numbers", f"{list(values)!r} was given", "for other ordered values write {ordinal: [...]}")
     if kind == "logordinal" and values[0] <= 0:
         raise UserError(f"{kind} starts at {values[0]}", "a log scale needs numbers above 0")
     return NearestOrdinal(tuple(values), "log" if kind == "logordinal" else "linear")
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def _parse_numbers(kind: str, values: Any) -> Domain:
     finite, quantised = kind.endswith("finrange"), kind.startswith("q")
     count = 3 if finite or quantised else 2
     whole_flag = finite and len(values) == 4 and isinstance(values[3], bool)
-    if (len(values) != count and not whole_flag) or not all(map(_is_number, values[:count])):
+    if (len(values) != count and not whole_flag) or not all(map(is_number, values[:count])):
         form = "[lower, upper, points]" if finite else ("[lower, upper, quantum]" if quantised else "[lower, upper]")
         raise UserError(f"{kind} needs {form}, all numbers", f"{list(values)!r} was given")
     lower, upper = values[0], values[1]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from definitions.errors import UserError
+from definitions.scalars import plain
 from definitions.space import Choice, Constant, Domain, FiniteRange, Interval, NearestOrdinal, SearchSpace, parse_domain
 
 
@@ -103,7 +104,7 @@ def _from_domain(key: str, domain: Any) -> dict[str, Any]:
     if isinstance(sampler, theirs.Quantized):
         quantum, sampler = sampler.q, sampler.get_sampler()
     if kind in (theirs.Categorical, theirs.Ordinal) and isinstance(sampler, theirs.Categorical._Uniform):
-        return {"ordinal" if kind is theirs.Ordinal else "choice": [_plain(value) for value in domain.categories]}
+        return {"ordinal" if kind is theirs.Ordinal else "choice": [plain(value) for value in domain.categories]}
     names = {
         theirs.Float._Uniform: "uniform",
         theirs.Float._LogUniform: "loguniform",
@@ -114,13 +115,8 @@ def _from_domain(key: str, domain: Any) -> dict[str, Any]:
     if type(sampler) not in names:
         raise _unknown(key, domain)
     name = names[type(sampler)]
-    bounds = [_plain(domain.lower), _plain(domain.upper)]
-    return {name: bounds} if quantum is None else {"q" + name: [*bounds, _plain(quantum)]}
-
-
-def _plain(value: Any) -> Any:
-    """Return a numpy scalar as the Python one it stands for."""
-    return value.item() if hasattr(value, "item") else value
+    bounds = [plain(domain.lower), plain(domain.upper)]
+    return {name: bounds} if quantum is None else {"q" + name: [*bounds, plain(quantum)]}
 
 
 def _unknown(key: str, value: Any) -> UserError:

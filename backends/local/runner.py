@@ -25,6 +25,7 @@ from backends.local.process_records import ProcessRecords
 from backends.local.warm.starter import JobStarter
 from backends.local.warm.worker import ProcessSpec
 from backends.reports import Report
+from definitions.quantities import size_text
 
 _SAMPLE_S = 0.25
 _DRAIN_S = 1.0
@@ -301,7 +302,7 @@ class JobRunner:
                 # The sum counts shared pages once a process; only a job that seems too large is worth the dear exact count.
                 used_bytes = memory.proportional_bytes(pids)
                 if used_bytes > job.limit_bytes:
-                    used = f"used {used_bytes / 2**20:.0f} MiB, {job.spec.instance_type} has {job.limit_bytes / 2**20:.0f} MiB"
+                    used = f"used {size_text(used_bytes)}, {job.spec.instance_type} has {size_text(job.limit_bytes)}"
                     self.terminate(job, Termination(Outcome.FAILED, Cause.OUT_OF_MEMORY, used), grace_s=0.0)
         # Also here, as orphans of a long job would otherwise wait for its end as zombies.
         self._processes.reap(running)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, TypeGuard
+from typing import Any
+
+from definitions.scalars import is_number
 
 PREFIX = "canary_"
 """Of a canary's measurements in what a method hears when it is complete."""
@@ -49,7 +51,7 @@ def measurements(
         found[column] = _mean(sampled, name)
         found[f"{column}_p99"] = _p99(sampled, name)
     found |= {"billable_s": billable_s, "cost_usd": cost_usd}
-    return {name: float(value) for name, value in found.items() if _is_number(value)}
+    return {name: float(value) for name, value in found.items() if is_number(value)}
 
 
 def canary_values(result: Mapping[str, float]) -> dict[str, float]:
@@ -61,19 +63,15 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def _peak(sampled: Mapping[str, Any], name: str) -> float | None:
-    peaks = [value for part in sampled.values() if _is_number(value := _mapping(_mapping(part).get(name)).get("peak"))]
+    peaks = [value for part in sampled.values() if is_number(value := _mapping(_mapping(part).get(name)).get("peak"))]
     return max(peaks, default=None)
 
 
 def _mean(sampled: Mapping[str, Any], name: str) -> float | None:
     """Return a quantity's mean over the phases, weighted by how long each was sampled."""
     pairs = [(_mapping(part.get(name)).get("mean"), seconds) for part, seconds in _parts(sampled)]
-    known = [(float(value), seconds) for value, seconds in pairs if _is_number(value)]
+    known = [(float(value), seconds) for value, seconds in pairs if is_number(value)]
     # Phases are of different lengths, so a plain mean of their means would let a short start-up weigh as much as the training.
     whole = math.fsum(seconds for _, seconds in known)
     return math.fsum(value * seconds for value, seconds in known) / whole if whole else None
@@ -85,7 +83,7 @@ def _p99(sampled: Mapping[str, Any], name: str) -> float | None:
     for part, seconds in _parts(sampled):
         quantity = _mapping(part.get(name))
         # Each phase is a histogram of four bands: so many seconds at most at this value (the quantile at the band's upper end).
-        bands += [(float(value), share * seconds) for key, share in _BANDS if _is_number(value := quantity.get(key))]
+        bands += [(float(value), share * seconds) for key, share in _BANDS if is_number(value := quantity.get(key))]
     # The 99 % quantile of all seconds together: the first value below which 99 % of the time lies, a hair less for rounding.
     wanted = 0.99 * math.fsum(seconds for _, seconds in bands) * (1 - 1e-9)
     seen = 0.0
@@ -99,4 +97,4 @@ def _p99(sampled: Mapping[str, Any], name: str) -> float | None:
 def _parts(sampled: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], float]]:
     """Return the phases that were sampled, each with its seconds."""
     parts = [(_mapping(part), _mapping(part).get("sampled_s")) for part in sampled.values()]
-    return [(part, float(seconds)) for part, seconds in parts if _is_number(seconds) and seconds]
+    return [(part, float(seconds)) for part, seconds in parts if is_number(seconds) and seconds]

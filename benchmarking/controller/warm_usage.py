@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from definitions.scalars import mean
 
 _OLD_STAGE, _OLD_QUOTA = "Starting", "warm_pool_quota_at_zero"
 """What journals of earlier versions have in place of `waited_s` (a stage of `stages_s`) and `quota_at_zero`."""
@@ -93,10 +95,4 @@ class WarmStarts:
         warm = [seconds for job, (_, seconds) in self._waited_s.items() if job in self._reused]
         cold = [seconds for job, (_, seconds) in self._waited_s.items() if job not in self._reused]
         eligible = sum(job in self._reused or at >= self._first_at for job, (at, _) in self._waited_s.items())
-        return WarmFigures(
-            len(self._waited_s), len(warm), eligible, _mean(cold), _mean(warm), self.kept, tuple(sorted(self._quotas_at_zero))
-        )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
+        return WarmFigures(len(self._waited_s), len(warm), eligible, mean(cold), mean(warm), self.kept, tuple(sorted(self._quotas_at_zero)))

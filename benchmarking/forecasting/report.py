@@ -55,13 +55,13 @@ def raw_rows(table: CanaryTable) -> tuple[list[str], list[list[Any]]]:
     for name, mean, peak in (("memory", "rss_mean", "rss_bytes"), ("GPU memory", "gpu_memory_mean", "gpu_bytes")):
         header += [name, f"{name} p99", f"{name} peak"]
         for canary, row in zip(table.canaries, rows, strict=True):
-            row += [_gib(canary.about.get(mean)), _gib(canary.about.get(f"{mean}_p99")), _gib(getattr(canary, peak))]
+            row += [_size(canary.about.get(mean)), _size(canary.about.get(f"{mean}_p99")), _size(getattr(canary, peak))]
     kept = [k for k in range(len(header)) if k < 5 or any(row[k] is not None for row in rows)]
     return [header[k] for k in kept], [[row[k] for k in kept] for row in rows]
 
 
-def _gib(value: float | None) -> str | None:
-    return None if value is None else f"{value / 1024**3:.2f} GiB"
+def _size(value: float | None) -> str | None:
+    return None if value is None else readable("rss_bytes", value)
 
 
 def outcomes(table: CanaryTable, forecasts: Sequence[Forecast]) -> list[str]:

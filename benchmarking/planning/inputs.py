@@ -54,7 +54,7 @@ def _choice(
         raise UserError(f"inputs.{name}: no data set", "neither the channel nor the configuration names one", f"give inputs.{name}.dataset")
     if dataset not in definition.datasets:
         raise UserError(f"inputs.{name}: data set {dataset!r} is not defined", f"datasets: {', '.join(definition.datasets) or 'none'}")
-    usual = getattr(definition.datasets[dataset], "kind", None) or backend_description(backend).default_ingestion
+    usual = definition.datasets[dataset].own_ingestion or backend_description(backend).default_ingestion
     return ChannelChoice(name, dataset, channel.ingestion or chosen.get("ingestion") or usual)
 
 
@@ -63,7 +63,7 @@ def input_problem(definition: BenchmarkDefinition, backend: str, configuration: 
     modes = backend_description(backend).input_modes
     for choice in channel_choices(definition, backend, configuration):
         dataset = definition.datasets[choice.dataset]
-        found = problem(choice.ingestion, dataset.layout, backend, modes, dataset.type, getattr(dataset, "kind", ""))
+        found = problem(choice.ingestion, dataset.layout, backend, modes, dataset.type, dataset.own_ingestion or "")
         if found is not None:
             return f"inputs.{choice.channel}: {found}"
     return None

@@ -17,6 +17,7 @@ from benchmarking.report.labels import varying_keys
 from benchmarking.report.text import configuration_text, shown, table
 from benchmarking.report.verdict_text import verdict_sentence
 from benchmarking.report.warm import warm_text
+from definitions.scalars import mean
 from definitions.schema import Mode
 
 _ROWS = 12
@@ -63,7 +64,7 @@ def summarise(
     verdict = judge(measured, mode)
     keys = _keys_shown(list(points.values()), keys_in_order)
     lines = [verdict_sentence(verdict, primary, keys, price_label)]
-    means = {e: {name: _mean(_values(trials, name)) for name in objectives} for e, trials in groups.items() if _completed(trials)}
+    means = {e: {name: mean(_values(trials, name)) for name in objectives} for e, trials in groups.items() if _completed(trials)}
     front = [list(means)[index] for index in pareto_front(list(means.values()), objectives)] if len(objectives) > 1 else []
     if len(front) > 1:
         named = ", ".join(f"{e} ({configuration_text(points[e], keys)})" for e in front[:6])
@@ -108,10 +109,6 @@ def _completed(trials: Sequence[TrialState]) -> list[TrialState]:
 def _values(trials: Sequence[TrialState], objective: str) -> list[float]:
     values = (trial.value_of(objective) for trial in _completed(trials))
     return [value for value in values if value is not None and math.isfinite(value)]
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
 
 
 def _cell(trials: Sequence[TrialState], objective: str) -> str:

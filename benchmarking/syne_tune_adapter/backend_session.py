@@ -15,6 +15,7 @@ from backends.naming import job_prefix
 from benchmarking.planning.feasibility import refusal
 from benchmarking.planning.inputs import Inputs, upload_target
 from benchmarking.planning.job_builder import JobBuilder
+from definitions.scalars import plain
 from definitions.schema import BenchmarkDefinition, Progressive
 from definitions.trial import TrialSpec
 
@@ -95,7 +96,7 @@ class BackendSession:
 
     def _split(self, configuration: Mapping[str, Any]) -> tuple[float | None, dict[str, Any]]:
         fidelity = self._definition.fidelity
-        rest = {key: _plain(value) for key, value in configuration.items()}
+        rest = {key: plain(value) for key, value in configuration.items()}
         for old, new in (("st_instance_type", "instance_type"), ("st_instance_count", "instance_count")):
             if old in rest:
                 rest[new] = rest.pop(old)
@@ -118,8 +119,3 @@ class BackendSession:
                 region=self.backend.region,
             )
         return self._builders[full]
-
-
-def _plain(value: Any) -> Any:
-    """Return a numpy scalar as the Python one it stands for."""
-    return value.item() if hasattr(value, "item") else value

@@ -16,6 +16,7 @@ from benchmarking.forecasting.ladder.next_run import best_next_run, highest_leve
 from benchmarking.forecasting.ladder.race_draws import fits, half_width, laws_of, objective_draws
 from benchmarking.forecasting.ladder.race_status import COST, RaceDecision, RaceSettings, RaceStatus
 from benchmarking.forecasting.ladder.run_costs import expected_usd, spent_usd, usd_per_second
+from benchmarking.report.text import dollars
 
 if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray
@@ -181,5 +182,5 @@ def _within_budget(found: RaceStatus, groups: Mapping[str, Sequence[Canary]], se
     coming = expected_usd(groups[found.next[0]], found.next[1], settings)
     if spent + coming <= settings.most_usd:
         return found
-    reason = f"the next run would cost about ${coming:.2g}, which ${settings.most_usd:g} do not allow after ${spent:.2g}"
+    reason = f"the next run would cost about {dollars(coming)}, which {dollars(settings.most_usd)} do not allow after {dollars(spent)}"
     return RaceStatus(RaceDecision.NOT_DECIDED, found.winner, found.tied, None, found.confidence, reason)

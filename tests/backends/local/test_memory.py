@@ -29,10 +29,10 @@ def test_a_job_over_its_limit_is_out_of_memory_and_says_by_how_much(bench: Local
     code = "import time\nreport(n=1)\nblock = b'x' * (150 * 2**20)\ntime.sleep(60)\n"
     end = bench.end_of(bench.job("one", code, instance_type="local.1cpu.100mib"))
     assert (end.outcome, end.cause) == (Outcome.FAILED, Cause.OUT_OF_MEMORY)
-    used = int(end.message.split()[1])
+    used = float(end.message.split()[1])
     # It may be caught while it still grows.
     assert 100 < used < 200
-    assert end.message == f"used {used} MiB, local.1cpu.100mib has 100 MiB"
+    assert end.message == f"used {used} MiB, local.1cpu.100mib has 100.0 MiB"
     assert 100 * MIB < end.usage["peak_rss_bytes"] < 200 * MIB
 
 
