@@ -230,8 +230,8 @@ class Backend(abc.ABC):
 
     capabilities: Capabilities
     checkpoints: CheckpointStore
-    region: str = "us-east-1"
-    """AWS region whose prices count; those of this machine's shares are the same in all."""
+    region: str
+    """Region whose prices count; those of this machine's shares are the same in all."""
 
     @classmethod
     @abc.abstractmethod

@@ -55,7 +55,7 @@ class ExperimentResult:
     ending: Ending
     state: ExperimentState = field(repr=False)
     price_label: str
-    region: str = "us-east-1"
+    region: str
     survivors: tuple[str, ...] = ()
 
     @property
@@ -233,15 +233,6 @@ def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder)
             "what cannot be priced cannot be capped",
             f"`{command('prices', '--refresh')}` asks AWS for it; or drop max_cost",
         )
-
-
-def pricing_region(spec: ExperimentSpec, environ: Mapping[str, str]) -> str:
-    """Return the region whose prices count for an experiment, without its back-end; the usual one where that is not installed."""
-    try:
-        described = backend_description(spec.backend)
-    except UserError:
-        return Backend.region
-    return described.region(spec.definition.block(spec.backend, described.block), environ)
 
 
 def export(folder: Path, definition: BenchmarkDefinition, state: ExperimentState, journal: Journal, region: str) -> None:

@@ -22,7 +22,7 @@ import enum
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Generic, TypeVar
 
-from definitions.instance_tables import InstanceFacts, Price, Tables
+from definitions.instance_tables import LISTED_REGION, InstanceFacts, Price, Tables
 from definitions.parts import KeyPath, Overrides
 
 Block = TypeVar("Block", bound=Overrides)
@@ -143,8 +143,8 @@ class BackendDescription(Generic[Block]):
         return tables.prices.get((instance_type, region))
 
     def region(self, block: Block, environ: Mapping[str, str]) -> str:
-        """Return the region whose prices count, before a back-end is made."""
-        return "us-east-1"
+        """Return the region whose prices count, before a back-end is made: that of the AWS configuration, else the one that is listed."""
+        return environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or LISTED_REGION
 
     def grace_s(self, block: Block) -> float:
         """Return the seconds between the request that a job ends and the moment when it is killed."""

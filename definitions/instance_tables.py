@@ -17,6 +17,9 @@ _FOLDER = Path(__file__).parent
 PRICE_COLUMNS = ("instance_type", "region", "usd_per_hour", "date", "source")
 """Of a table of prices."""
 
+LISTED_REGION = "us-east-1"
+"""The region whose price list comes with Outrider: what is priced where nobody names a region."""
+
 
 @dataclass(frozen=True)
 class InstanceFacts:

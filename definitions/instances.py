@@ -65,7 +65,7 @@ def instance_facts(instance_type: str, tables: Tables | None = None) -> Instance
     return found
 
 
-def price_of(instance_type: str, region: str = "us-east-1", *, spot: bool = False, tables: Tables | None = None) -> Price | None:
+def price_of(instance_type: str, region: str, *, spot: bool = False, tables: Tables | None = None) -> Price | None:
     """Return the price of one instance, or None where it is unknown (never zero).
 
     Managed spot training has no price of its own: SageMaker bills it at this one, for the `BillableTimeInSeconds` of the job, which are

@@ -62,7 +62,9 @@ class VerbParser(argparse.ArgumentParser):
 
 def default_region(environ: Mapping[str, str] = os.environ) -> str:
     """Return the region whose prices are shown where none is given."""
-    return environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+    from definitions.instance_tables import LISTED_REGION
+
+    return environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or LISTED_REGION
 
 
 def default_results_dir(environ: Mapping[str, str] = os.environ) -> Path:

@@ -28,6 +28,7 @@ from backends.local.leases import LeaseBook, default_folder
 from backends.local.runner import JobRunner
 from backends.local.shares import LocalShare, parse_local
 from definitions.errors import UserError
+from definitions.instance_tables import LISTED_REGION
 from definitions.quantities import size_text
 
 _LEASE_RETRY_S = 0.075
@@ -52,6 +53,7 @@ class LocalBackend(Backend):
     """
 
     capabilities = Capabilities(checkpoints=True, price_label="nominal")
+    region = LISTED_REGION
 
     def __init__(
         self,

@@ -14,10 +14,11 @@ from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, Job
 from backends.events import Accepted, Closed, Ended, Event, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.simulated.checkpoints import SimulatedCheckpoints
-from backends.simulated.description import SimulatedBlock
+from backends.simulated.description import DESCRIPTION, SimulatedBlock
 from backends.simulated.job import SimulatedJob, course, ending
 from backends.simulated.table import CsvTable, Run, RunTable
 from definitions.errors import UserError
+from definitions.instance_tables import LISTED_REGION
 
 
 class SimulatedBackend(Backend):
@@ -35,6 +36,7 @@ class SimulatedBackend(Backend):
     """
 
     capabilities = Capabilities(virtual_time=True, checkpoints=True, price_label="nominal")
+    region = LISTED_REGION
 
     def __init__(
         self,
@@ -74,13 +76,15 @@ class SimulatedBackend(Backend):
                 "--backend simulated", "it replays a table of measured runs, and none is named", "give --set simulated.table=FILE.csv"
             )
         table = CsvTable(Path(options.table), context.definition.configuration_keys)
-        return cls(
+        made = cls(
             table,
             seed=context.seed,
             start_delay_s=options.start_delay_s or 0.0,
             failure_rate=options.failure_rate or 0.0,
             checkpoints=context.folder / "checkpoints",
         )
+        made.region = DESCRIPTION.region(options, context.environ)
+        return made
 
     def now(self) -> float:
         """Return the virtual time in UTC seconds since the epoch; only `wait` and `adopt` move it."""

@@ -16,6 +16,7 @@ from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
 from benchmarking.archive.stored import read_identity
 from benchmarking.controller.journal import has_records
 from definitions import strict_json
+from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.files import write_atomically
 from definitions.show import render
@@ -91,8 +92,19 @@ def _write(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
     environment = describe_environment(Path(spec.definition.source_dir), environ)
     write_atomically(spec.folder / "environment.json", strict_json.dumps(environment) + "\n")
     bills = {"real_money": backend_class(spec.backend).expected_capabilities(environ).real_money}
-    identity = {"schema_version": SCHEMA_VERSION, **_identity(spec), "nonce": secrets.token_hex(4), **bills}
+    identity = {
+        "schema_version": SCHEMA_VERSION,
+        **_identity(spec),
+        "nonce": secrets.token_hex(4),
+        "region": _region(spec, environ),
+        **bills,
+    }
     write_atomically(spec.folder / "experiment.json", strict_json.dumps(identity) + "\n")
+
+
+def _region(spec: ExperimentSpec, environ: Mapping[str, str]) -> str:
+    described = backend_description(spec.backend)
+    return described.region(spec.definition.block(spec.backend, described.block), environ)
 
 
 def check_bills(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:

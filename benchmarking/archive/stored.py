@@ -14,8 +14,9 @@ from benchmarking.controller.journal import Journal, SqliteJournal
 from benchmarking.controller.rows import StateSetup
 from benchmarking.controller.state import ExperimentState
 from definitions import strict_json
-from definitions.backend_registry import backend_names
+from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError
+from definitions.instance_tables import LISTED_REGION
 from definitions.instances import default_instance_type
 from definitions.resolve import Resolved, resolve
 from definitions.schema import Progressive
@@ -31,10 +32,12 @@ class StoredExperiment:
     Args:
         folder: where it was found.
         spec: what it is.
+        region: the region whose prices count for it.
     """
 
     folder: Path
     spec: ExperimentSpec
+    region: str
 
     @property
     def is_started(self) -> bool:
@@ -72,7 +75,7 @@ def load(folder: Path) -> StoredExperiment:
     """
     known = read_identity(folder)
     resolved = resolve(read_yaml(folder / "definition.yaml"), known["backend"], check_files=False, keep_foreign=True)
-    return StoredExperiment(folder, _spec(folder, known, resolved))
+    return StoredExperiment(folder, _spec(folder, known, resolved), _region(known, resolved))
 
 
 def load_to_run(folder: Path, settings: Sequence[str] = ()) -> StoredExperiment:
@@ -89,7 +92,8 @@ def load_to_run(folder: Path, settings: Sequence[str] = ()) -> StoredExperiment:
     backend = str(known["backend"])
     if backend not in backend_names():
         raise not_installed(folder, "back-end", backend, backend_names())
-    return StoredExperiment(folder, _spec(folder, known, resolve(read_yaml(folder / "definition.yaml"), backend, settings)))
+    resolved = resolve(read_yaml(folder / "definition.yaml"), backend, settings)
+    return StoredExperiment(folder, _spec(folder, known, resolved), _region(known, resolved))
 
 
 def not_installed(folder: Path, kind: str, name: str, known: Sequence[str]) -> UserError:
@@ -130,6 +134,17 @@ def read_identity(folder: Path) -> Mapping[str, Any]:
         raise UserError(f"{path} is damaged", f"it lacks {', '.join(lacking)}", "take it from a copy of the folder")
     found: Mapping[str, Any] = known
     return found
+
+
+def _region(known: Mapping[str, Any], resolved: Resolved) -> str:
+    """Return the region whose prices count: as recorded, else (in folders of earlier versions) as the back-end says, if it is installed."""
+    if isinstance(known.get("region"), str):
+        return str(known["region"])
+    try:
+        described = backend_description(resolved.backend)
+    except UserError:
+        return LISTED_REGION
+    return described.region(resolved.definition.block(resolved.backend, described.block), {})
 
 
 def state_setup(spec: ExperimentSpec) -> StateSetup:

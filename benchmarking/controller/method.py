@@ -98,7 +98,7 @@ class MethodContext:
     rules: tuple[Rule, ...] = ()
     repeats: int = 1
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    region: str = "us-east-1"
+    region: str = field(kw_only=True)
 
 
 def allow(configuration: Mapping[str, Any]) -> str | None:

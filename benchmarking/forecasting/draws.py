@@ -35,15 +35,15 @@ class Question:
     """What is asked of the canaries.
 
     Args:
-        at: nominal fraction of the full job.
         billing: how time becomes money.
+        at: nominal fraction of the full job.
         calibration: learnt from finished jobs of this installation.
         draws: number of draws behind the quantiles.
         seed: of the draws.
     """
 
+    billing: Billing
     at: float = 1.0
-    billing: Billing = field(default_factory=Billing)
     calibration: Calibration = field(default_factory=Calibration)
     draws: int = DRAWS
     seed: int = 0

@@ -20,14 +20,13 @@ if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray
 
 
-def forecast(table: CanaryTable, question: Question | None = None) -> list[Forecast]:
+def forecast(table: CanaryTable, question: Question) -> list[Forecast]:
     """Return the forecasts of every configuration of a table, for each metric that was measured.
 
     Args:
         table: canaries; those of one family are taken to run the same code.
-        question: what is asked; the full job by default.
+        question: what is asked.
     """
-    question = question or Question()
     fitted = fit_all(by_configuration(table.canaries), question.at)
     found: list[Forecast] = []
     for name in list(fitted):

@@ -70,7 +70,7 @@ class ForecastLookup:
         return None
 
 
-def latest_forecasts(definition: BenchmarkDefinition, results_dir: Path, backend: str, region: str = "us-east-1") -> ForecastLookup:
+def latest_forecasts(definition: BenchmarkDefinition, results_dir: Path, backend: str, region: str) -> ForecastLookup:
     """Return what the latest canaries of this benchmark on this back-end say; folders that cannot be read are passed over.
 
     Args:
@@ -96,7 +96,7 @@ def latest_forecasts(definition: BenchmarkDefinition, results_dir: Path, backend
     return ForecastLookup()
 
 
-def lookup_from(canaries: Sequence[Canary], source: str, region: str = "us-east-1") -> ForecastLookup:
+def lookup_from(canaries: Sequence[Canary], source: str, region: str) -> ForecastLookup:
     """Return the forecasts of an experiment's canaries.
 
     Args:

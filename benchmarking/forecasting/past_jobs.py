@@ -9,7 +9,9 @@ from pathlib import Path
 
 from benchmarking.forecasting.data.canary import COMPLETED, Canary, CanaryTable, by_configuration
 from benchmarking.forecasting.data.results_folder import read_measured
+from benchmarking.forecasting.draws import Question
 from benchmarking.forecasting.forecast import forecast
+from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.model.calibration import Calibration, score
 from definitions.errors import UserError
 
@@ -44,7 +46,7 @@ def calibration_of(results_dir: Path) -> Calibration:
             for name, group in groups.items()
             for run in elsewhere.get((one.code, group[0].about["configuration_id"]), ())
         ]
-        for metric, values in scores_of(CanaryTable((*one.canaries.canaries, *more))).items():
+        for metric, values in scores_of(CanaryTable((*one.canaries.canaries, *more)), one.region).items():
             scores.setdefault(metric, []).extend(values)
     return Calibration(scores)
 
@@ -61,8 +63,9 @@ def _age(mark: Path) -> float:
         return 0.0
 
 
-def scores_of(table: CanaryTable) -> dict[str, list[float]]:
-    """Return by metric the scores of the configurations that also ran in full."""
+def scores_of(table: CanaryTable, region: str) -> dict[str, list[float]]:
+    """Return by metric the scores of the configurations that also ran in full, costs by the prices of a region."""
+    question = Question(Billing(region))
     groups = by_configuration(table.canaries)
     found: dict[str, list[float]] = {}
     for group in groups.values():
@@ -70,7 +73,7 @@ def scores_of(table: CanaryTable) -> dict[str, list[float]]:
         small = [canary for canary in group if canary.fraction < 1.0]
         if not full or not small:
             continue
-        for one in forecast(CanaryTable(tuple(small))):
+        for one in forecast(CanaryTable(tuple(small)), question):
             measured = [value for canary in full if (value := getattr(canary, one.metric, canary.about.get(one.metric))) is not None]
             if measured and (value := score(one, math.fsum(measured) / len(measured))) is not None:
                 found.setdefault(one.metric, []).append(value)

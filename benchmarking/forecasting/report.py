@@ -19,14 +19,14 @@ from benchmarking.report.text import table
 from definitions.schema import BenchmarkDefinition
 
 
-def forecasts_of(definition: BenchmarkDefinition, state: ExperimentState, question: Question | None = None) -> list[Forecast]:
+def forecasts_of(definition: BenchmarkDefinition, state: ExperimentState, question: Question) -> list[Forecast]:
     """Return the forecasts that an experiment's canaries allow; full runs of the same configurations do not enter them."""
     table = canaries_of(definition, state)
     small = [canary for canary in table.canaries if canary.fraction < 1.0]
     return forecast(CanaryTable(tuple(small), table.notes), question) if small else []
 
 
-def write_forecasts(path: Path, definition: BenchmarkDefinition, state: ExperimentState, question: Question | None = None) -> None:
+def write_forecasts(path: Path, definition: BenchmarkDefinition, state: ExperimentState, question: Question) -> None:
     """Write forecasts.csv where an experiment has canaries; raises `UserError` where it cannot be written."""
     found = forecasts_of(definition, state, question)
     if found:
@@ -83,12 +83,11 @@ def outcomes(table: CanaryTable, forecasts: Sequence[Forecast]) -> list[str]:
     return lines
 
 
-def report(definition: BenchmarkDefinition, state: ExperimentState, question: Question | None = None) -> str:
+def report(definition: BenchmarkDefinition, state: ExperimentState, question: Question) -> str:
     """Return the two tables: the forecast of the full job by configuration with price and cost, and the raw measurements.
 
     Empty where the experiment has no canaries.
     """
-    question = question or Question()
     canaries = canaries_of(definition, state)
     if not canaries.canaries:
         return ""

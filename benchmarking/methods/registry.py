@@ -13,6 +13,7 @@ from benchmarking.controller.method import Method, MethodContext
 from benchmarking.controller.method_arguments import read_arguments
 from benchmarking.methods.searchers.registry import extra_of
 from definitions.errors import UserError, did_you_mean, nearest
+from definitions.instance_tables import LISTED_REGION
 from definitions.instances import default_instance_type
 from definitions.plugins import installed
 from definitions.resolve import Resolved
@@ -96,7 +97,8 @@ def build_method(
     seed: int,
     arguments: Mapping[str, Any],
     methods: Mapping[str, MethodFactory | str] | None = None,
-    region: str = "us-east-1",
+    *,
+    region: str,
     instance_type: str = "",
 ) -> Method:
     """Return a new method for one experiment.
@@ -159,7 +161,16 @@ def experiment_spec(
     Raises:
         UserError: as `build_method`.
     """
-    built = build_method(method, resolved.definition, seed, arguments or {}, methods, instance_type=default_instance_type(resolved.backend))
+    # It is built for its traits alone, which do not depend on prices.
+    built = build_method(
+        method,
+        resolved.definition,
+        seed,
+        arguments or {},
+        methods,
+        region=LISTED_REGION,
+        instance_type=default_instance_type(resolved.backend),
+    )
     return ExperimentSpec(
         resolved,
         method,

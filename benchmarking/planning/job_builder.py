@@ -69,7 +69,8 @@ class JobBuilder:
         channels: Callable[[TrialSpec], tuple[JobInput, ...]] = lambda spec: (),
         environment: Mapping[str, str] | None = None,
         seed: int = 0,
-        region: str = "us-east-1",
+        *,
+        region: str,
         longest_s: Callable[[TrialSpec], float | None] = lambda spec: None,
     ) -> None:
         self._longest_s = longest_s

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from definitions.program import command
@@ -16,7 +15,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_results_dir()
     given = parser.parse_args(arguments)
     from benchmarking.archive.stored import load
-    from benchmarking.experiment import export, pricing_region
+    from benchmarking.experiment import export
     from definitions.errors import UserError
     from launch.planning import folders_of
 
@@ -28,7 +27,7 @@ def main(arguments: Sequence[str]) -> int:
                 print(f"{stored.spec.title}: not started")
                 continue
             with stored.journal() as journal:
-                export(folder, stored.spec.definition, stored.state(journal), journal, pricing_region(stored.spec, os.environ))
+                export(folder, stored.spec.definition, stored.state(journal), journal, stored.region)
         except UserError as error:
             # What is wrong with one folder does not keep back the results of the others.
             problem = problem or error

@@ -129,7 +129,7 @@ def tuner(
     make_method: Any = None,
     **backend_options: Any,
 ) -> Tuner:
-    built = make_method() if make_method is not None else build_method(method, benchmark, seed, {})
+    built = make_method() if make_method is not None else build_method(method, benchmark, seed, {}, region="us-east-1")
     adapter = MethodAdapter(built, refuse)
     progressive = isinstance(benchmark.fidelity, Progressive)
     setup = StateSetup(

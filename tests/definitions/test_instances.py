@@ -48,7 +48,7 @@ def test_local_share_is_read_from_its_name(name, share):
 )
 def test_malformed_local_share_is_refused_with_the_form(name):
     assert is_nominal(name)
-    for ask in (parse_local, price_of, instance_facts):
+    for ask in (parse_local, lambda name: price_of(name, "us-east-1"), instance_facts):
         with pytest.raises(UserError, match=r"local\.<cores>cpu\[\.<GPUs>gpu\]"):
             ask(name)
 
@@ -66,14 +66,14 @@ def test_facts_of_known_types():
 
 def test_what_is_unknown_is_unknown_and_never_zero():
     assert instance_facts("ml.zz9.xlarge") is None
-    assert price_of("ml.zz9.xlarge") is None
-    assert price_of("ml.p5.48xlarge") is None  # facts are known, a price is not
+    assert price_of("ml.zz9.xlarge", "us-east-1") is None
+    assert price_of("ml.p5.48xlarge", "us-east-1") is None  # facts are known, a price is not
     assert price_of("ml.m5.xlarge", "eu-west-1") is None
-    assert price_of("ml.m5.xlarge", spot=True) is None
+    assert price_of("ml.m5.xlarge", "us-east-1", spot=True) is None
 
 
 def test_price_says_where_it_is_from():
-    price = price_of("ml.m5.xlarge")
+    price = price_of("ml.m5.xlarge", "us-east-1")
     assert price.usd_per_hour == 0.23
     assert (price.region, price.date) == ("us-east-1", "2022-03-24")
     assert "a2926c7" in price.source
@@ -83,19 +83,19 @@ def test_local_price_is_nominal_and_grows_with_the_share(tmp_path):
     table = tmp_path / "prices.csv"
     table.write_text("instance_type,region,usd_per_hour,date,source\nlocal.cpu,local,0.04,2020-01-02,x\nlocal.gpu,local,1,2020-01-02,x\n")
     tables = load_tables(prices_csv=table)
-    assert price_of("local.3cpu", tables=tables).usd_per_hour == pytest.approx(0.12)
+    assert price_of("local.3cpu", "us-east-1", tables=tables).usd_per_hour == pytest.approx(0.12)
     assert price_of("local.3cpu.2gpu.8gib", "eu-west-1", tables=tables).usd_per_hour == pytest.approx(2.12)
     assert is_nominal("local.1cpu")
     assert not is_nominal("ml.m5.xlarge")
-    assert price_of("local.2cpu").usd_per_hour == pytest.approx(2 * price_of("local.1cpu").usd_per_hour)
+    assert price_of("local.2cpu", "us-east-1").usd_per_hour == pytest.approx(2 * price_of("local.1cpu", "us-east-1").usd_per_hour)
 
 
 def test_a_share_with_an_unpriced_part_has_no_price(tmp_path):
     table = tmp_path / "prices.csv"
     table.write_text("instance_type,region,usd_per_hour,date,source\nlocal.cpu,local,0.04,2020-01-02,x\n")
     tables = load_tables(prices_csv=table)
-    assert price_of("local.1cpu.1gpu", tables=tables) is None
-    assert price_of("local.1cpu", tables=tables).usd_per_hour == 0.04
+    assert price_of("local.1cpu.1gpu", "us-east-1", tables=tables) is None
+    assert price_of("local.1cpu", "us-east-1", tables=tables).usd_per_hour == 0.04
 
 
 def test_of_several_prices_the_latest_counts(tmp_path):
@@ -103,7 +103,7 @@ def test_of_several_prices_the_latest_counts(tmp_path):
     rows = ["ml.a.b,us-east-1,3,2024-05-01,new", "ml.a.b,us-east-1,9,2023-12-31,old", "ml.a.b,eu-west-1,4,2021-01-01,other"]
     table.write_text("\n".join(["instance_type,region,usd_per_hour,date,source", *rows, ""]))
     tables = load_tables(prices_csv=table)
-    assert price_of("ml.a.b", tables=tables).usd_per_hour == 3
+    assert price_of("ml.a.b", "us-east-1", tables=tables).usd_per_hour == 3
     assert price_of("ml.a.b", "eu-west-1", tables=tables).usd_per_hour == 4
 
 
@@ -155,18 +155,18 @@ def test_the_users_own_prices_lie_on_top_where_they_are_as_new(own_prices):
         "ml.zz9.xlarge,eu-west-1,9,2026-01-01,new",
     ]
     own_prices.write_text(HEADER + "\n".join(rows))
-    assert (price_of("ml.m5.large").usd_per_hour, price_of("ml.m5.large").source) == (0.2, "same day")
-    assert price_of("ml.m5.xlarge").usd_per_hour == 0.23
+    assert (price_of("ml.m5.large", "us-east-1").usd_per_hour, price_of("ml.m5.large", "us-east-1").source) == (0.2, "same day")
+    assert price_of("ml.m5.xlarge", "us-east-1").usd_per_hour == 0.23
     assert price_of("ml.zz9.xlarge", "eu-west-1").usd_per_hour == 9
     own_prices.write_text(HEADER + "ml.m5.large,us-east-1,0,2026-01-01,free?\n")
     with pytest.raises(UserError, match=r"own.csv, line 2: usd_per_hour is '0'"):
-        price_of("ml.m5.large")
+        price_of("ml.m5.large", "us-east-1")
 
 
 def test_a_table_that_is_given_stands_alone(own_prices, tmp_path):
     own_prices.write_text(HEADER + "ml.a.b,us-east-1,5,2026-01-01,own\n")
     (tmp_path / "given.csv").write_text(HEADER + "ml.a.b,us-east-1,4,2020-01-01,given\n")
-    assert price_of("ml.a.b", tables=load_tables(prices_csv=tmp_path / "given.csv")).usd_per_hour == 4
+    assert price_of("ml.a.b", "us-east-1", tables=load_tables(prices_csv=tmp_path / "given.csv")).usd_per_hour == 4
 
 
 def test_where_the_users_own_prices_are():
@@ -213,12 +213,12 @@ def test_a_plug_in_that_lies_about_prices_is_taken_as_not_knowing_and_named(said
     monkeypatch.setattr(EntryPoint, "load", lambda self: lying)
     monkeypatch.setattr("definitions.backend_registry.installed", lambda group: (point,))
     instances._warn_once.cache_clear()
-    assert price_of("lying.1cpu") is None
-    assert price_of("lying.1cpu") is None
+    assert price_of("lying.1cpu", "us-east-1") is None
+    assert price_of("lying.1cpu", "us-east-1") is None
     (record,) = caplog.records
     assert record.message.startswith("back-end lying ")
     assert record.message.endswith(f"{why}; it is taken as unknown")
-    assert price_of("ml.m5.xlarge").usd_per_hour == 0.23
+    assert price_of("ml.m5.xlarge", "us-east-1").usd_per_hour == 0.23
 
 
 def test_facts_that_are_none_are_taken_as_unknown(monkeypatch, caplog):
@@ -235,6 +235,6 @@ def test_facts_that_are_none_are_taken_as_unknown(monkeypatch, caplog):
 def test_a_plug_in_that_cannot_be_loaded_does_not_keep_others_from_their_prices(monkeypatch, caplog):
     broken = EntryPoint("broken", "there_is_no_such_module:DESCRIPTION", "outrider.backends")
     monkeypatch.setattr("definitions.backend_registry.installed", lambda group: (broken,))
-    assert price_of("m5.xlarge") is None
+    assert price_of("m5.xlarge", "us-east-1") is None
     assert "its plug-in there_is_no_such_module:DESCRIPTION cannot be loaded" in caplog.text
-    assert price_of("local.2cpu") is not None
+    assert price_of("local.2cpu", "us-east-1") is not None

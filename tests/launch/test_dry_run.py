@@ -33,7 +33,7 @@ def forecasts(toy, monkeypatch):
     one = canaries("x=1", instance_type="local.1cpu", about={"configuration_id": configuration_id(of(1))})
     two = canaries("x=2", instance_type="local.1cpu", about={"configuration_id": configuration_id(of(2))})
     dead = dataclasses.replace(two[-1], status="out_of_memory", total_s=None)
-    forecasts = lookup_from([*one, *two[:-1], dead], "results/t/toy/CANARY-local-0")
+    forecasts = lookup_from([*one, *two[:-1], dead], "results/t/toy/CANARY-local-0", region="us-east-1")
     monkeypatch.setattr(dry_run, "latest_forecasts", lambda definition, results_dir, backend, region: forecasts)
     return forecasts
 

@@ -72,7 +72,7 @@ def simulated_tuner(folder: Path, journal: SqliteJournal, trials: int, reports: 
     spec = noop_spec(folder, trials, 4, "simulated")
     definition = spec.definition
     backend = (CommittingBackend if commits else SimulatedBackend)(MadeUpTable(reports), seed=spec.seed)
-    jobs = JobBuilder(definition, spec.backend, spec.job_prefix(""), seed=spec.seed)
+    jobs = JobBuilder(definition, spec.backend, spec.job_prefix(""), seed=spec.seed, region="us-east-1")
     refuse = refusal(definition, spec.backend, backend.capacity)
     return make_tuner(spec, backend, journal, jobs, 4, refuse, Surroundings({}, folder))
 

@@ -39,7 +39,7 @@ def simulate(method: Method, made: BenchmarkDefinition, table: Curves, seed: int
         adapter=adapter,
         backend=SimulatedBackend(table, seed=seed),
         journal=file,
-        jobs=JobBuilder(made, "simulated", "table", seed=seed),
+        jobs=JobBuilder(made, "simulated", "table", seed=seed, region="us-east-1"),
         budget=made.budget,
         n_workers=n_workers,
     )
@@ -50,7 +50,7 @@ def simulate(method: Method, made: BenchmarkDefinition, table: Curves, seed: int
 
 def ours(name: str, made: BenchmarkDefinition, seed: int, **arguments: Any) -> Method:
     """Return one of our methods."""
-    return build_method(name, made, seed, arguments)
+    return build_method(name, made, seed, arguments, region="us-east-1")
 
 
 class Theirs(Method):

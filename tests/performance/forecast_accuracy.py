@@ -25,6 +25,7 @@ import numpy as np
 from _forecasters import OTHERS, ols
 
 from benchmarking.forecasting import Canary, CanaryTable, Question, Status, forecast, read_table
+from benchmarking.forecasting.model.billing import Billing
 
 DESIGNS = {
     "1,2,3 % x3": {0.01: 3, 0.02: 3, 0.03: 3},
@@ -101,7 +102,7 @@ def paired(ours, theirs):
 def compare(scores, job, canaries, column, metric, actual, floor=None, question=None):
     """Score all methods on one job."""
     table = CanaryTable(tuple(canaries))
-    found = next((one for one in forecast(table, question or Question()) if one.metric == metric), None)
+    found = next((one for one in forecast(table, question or Question(Billing("us-east-1"))) if one.metric == metric), None)
     if found is None:
         return
     interval = None if found.lo80 is None else (found.lo80, found.hi80, found.lo90, found.hi90)
@@ -277,7 +278,7 @@ def race(runs, noise, seed=0):
                 started, trained = startup_s * math.exp(e[0]), full_s * speed[int(name)] * fraction**exponent * math.exp(e[1])
                 return Canary(name, fraction, repeat, startup_s=started, train_s=trained, total_s=started + trained)
 
-            settings = RaceSettings(objectives=(TIME,))
+            settings = RaceSettings(objectives=(TIME,), billing=Billing("us-east-1"))
             groups = {str(j): [] for j in range(k)}
             while (found := race_status(groups, (), settings, number)).next is not None:
                 name, level, repeat = found.next
@@ -313,7 +314,7 @@ def published(path):
         theirs = [row["value"] for row in mine if row["kind"] == "predicted" and row["metric"] == "training_time_s"]
         if not canaries:
             continue
-        found = forecast(CanaryTable(tuple(canaries)))[0]
+        found = forecast(CanaryTable(tuple(canaries)), Question(Billing("us-east-1")))[0]
         print(f"\n{job} ({mine[0]['workload']}): actual {', '.join(actual)} s; canary_training predicted {', '.join(theirs)} s")
         print(f"  ours {found.median:.0f} s, 80 % {found.lo80:.0f}-{found.hi80:.0f}, 90 % {found.lo90:.0f}-{found.hi90:.0f}: "
               f"{found.status}; {found.why}")  # fmt: skip

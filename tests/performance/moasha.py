@@ -26,7 +26,7 @@ def ours(trials: int) -> dict[str, Any]:
     definition = BenchmarkDefinition(
         name="x", script="x.py", space={"x": {"uniform": [0, 1]}}, objectives={"loss": "min", "gain": "max"}, fidelity=fidelity
     )
-    method = build_method("MOASHA", definition, 0, {})
+    method = build_method("MOASHA", definition, 0, {}, region="us-east-1")
 
     def add(trial: int) -> None:
         method.on_trial_add(Evaluation(trial, {"x": 0.5}))

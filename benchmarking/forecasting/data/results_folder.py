@@ -49,11 +49,13 @@ class MeasuredExperiment:
     Args:
         code: what must be alike for runs of two experiments to be runs of one job.
         canaries: runs that a canary method asked for, full ones among them; `full`: full runs that another method asked for.
+        region: by whose prices their costs were told.
     """
 
     code: str
     canaries: CanaryTable
     full: CanaryTable
+    region: str
 
 
 def read_measured(folder: Path) -> MeasuredExperiment | None:
@@ -70,4 +72,4 @@ def read_measured(folder: Path) -> MeasuredExperiment | None:
     definition = stored.spec.definition
     alike = definition.model_dump(mode="json", include={"script", "source_dir", "arguments", "inputs", "datasets", "fidelity"})
     code = strict_json.dumps([definition.name, stored.spec.backend, alike])
-    return MeasuredExperiment(code, canaries_of(definition, state), full_runs_of(definition, state))
+    return MeasuredExperiment(code, canaries_of(definition, state), full_runs_of(definition, state), stored.region)

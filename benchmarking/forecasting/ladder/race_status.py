@@ -37,8 +37,8 @@ class RaceSettings:
     most_usd: float | None = None
     full_runs: float = 4.0
     width: float | None = None
-    billing: Billing = field(default_factory=Billing)
     draws: int = 1000
+    billing: Billing = field(kw_only=True)
 
 
 class RaceDecision(enum.StrEnum):

@@ -32,7 +32,7 @@ class Billing:
         startup_s: seconds that are billed before the script runs (image and data download), per instance.
     """
 
-    region: str = "us-east-1"
+    region: str
     prices: Mapping[str, float] = field(default_factory=dict)
     spot: bool = False
     unit_s: float = 1.0

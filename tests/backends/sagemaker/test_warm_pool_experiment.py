@@ -59,7 +59,7 @@ class Experiment:
         """Run until the end, or until the controller dies before it has appended so many records; return the loop, None then."""
         backend = self.bench.backend(prefix=PREFIX)
         journal = MemoryJournal(self.rows, limit)
-        jobs = JobBuilder(self.definition, "warm_pool", PREFIX)
+        jobs = JobBuilder(self.definition, "warm_pool", PREFIX, region="us-east-1")
         one = tuner(self.definition, journal, backend=backend, jobs=jobs, method="LISTED", n_workers=self.n_workers)
         try:
             one.run()

@@ -78,7 +78,7 @@ def test_folders_of_the_first_version_are_folded_as_their_methods_were():
         rest = {"trials": [{"x": 1}]} if name == "LISTED" else {"space": {"x": {"uniform": [0, 1]}}}
         objectives = {"objectives": {"loss": "min", "error": "min"}} if name == "MOASHA" else {}
         made = BenchmarkDefinition.model_validate({**given, **rest, **objectives, "fidelity": fidelity})
-        built = build_method(name, made, 0, {})
+        built = build_method(name, made, 0, {}, region="us-east-1")
         assert method_traits(name, made, ()) == (built.hears_levels, 1 if built.measures_repeats else 3), factory
         variant = made.model_copy(
             update={"methods": BenchmarkDefinition.model_validate({**given, "methods": {"V": {"base": name}}}).methods}
@@ -164,3 +164,10 @@ def test_a_damaged_experiment_json_is_an_error_and_no_traceback(tmp_path, text):
     (folder / "experiment.json").write_text(text, encoding="utf-8")
     with pytest.raises(UserError, match=r"experiment.json (is damaged|has no version)"):
         load(folder)
+
+
+def test_prices_count_by_the_region_that_was_recorded_and_in_old_folders_by_what_the_back_end_says(tmp_path):
+    folder = copied(tmp_path, "repeated")
+    assert load(folder).region == "us-east-1"
+    change_identity(folder, region="eu-central-1")
+    assert load(folder).region == "eu-central-1"

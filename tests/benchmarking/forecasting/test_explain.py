@@ -10,7 +10,7 @@ from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.model.fit import fit_all
 from tests.benchmarking.forecasting.canary_tables import canaries
 
-QUESTION = Question(draws=800, billing=Billing(prices={"t": 3600.0}))
+QUESTION = Question(draws=800, billing=Billing("us-east-1", prices={"t": 3600.0}))
 RUNS = {"job": canaries(instance_type="t", startup_s=200.0)}
 
 

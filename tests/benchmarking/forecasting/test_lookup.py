@@ -19,7 +19,7 @@ def forecasts():
         canaries("big", rss=lambda f: GIB + 40 * GIB * f, instance_type="ml.m5.large", about={"configuration_id": configuration_id(BIG)}),
         canaries("small", rss=lambda f: GIB + GIB * f, instance_type="ml.m5.large", about={"configuration_id": configuration_id(SMALL)}),
     ]
-    return lookup_from([one for group in groups for one in group], "results/t/b/CANARY-local-0")
+    return lookup_from([one for group in groups for one in group], "results/t/b/CANARY-local-0", region="us-east-1")
 
 
 def asked(**changes):
@@ -40,17 +40,17 @@ def test_the_forecasts_bound_limits_a_full_job_unless_the_definition_says_otherw
     bound = found.longest_s(TrialSpec(SMALL))
     total = found.of(SMALL, "total_s")
     assert bound == max(3 * total.median, total.hi90)
-    job = JobBuilder(asked(), "local", "p", longest_s=found.longest_s)
+    job = JobBuilder(asked(), "local", "p", longest_s=found.longest_s, region="us-east-1")
     assert job.build(0, 1, TrialSpec(SMALL), None).limits.max_run_s == bound
     assert job.worst_case_s(TrialSpec(SMALL)) == bound + 5.0
     assert job.worst_case_s(TrialSpec(SMALL, 0.01)) == 3605.0
-    own = JobBuilder(asked(budget={"max_run": 99.0}), "local", "p", longest_s=found.longest_s)
+    own = JobBuilder(asked(budget={"max_run": 99.0}), "local", "p", longest_s=found.longest_s, region="us-east-1")
     assert own.worst_case_s(TrialSpec(SMALL)) == 104.0
 
 
 def test_a_forecast_that_is_not_decided_limits_nothing():
     runs = [dataclasses.replace(one, about={"configuration_id": configuration_id(SMALL)}) for one in canaries("small", {0.01: 1})]
-    assert lookup_from(runs, "").longest_s(TrialSpec(SMALL)) is None
+    assert lookup_from(runs, "", region="us-east-1").longest_s(TrialSpec(SMALL)) is None
 
 
 def test_the_table_has_price_time_and_bill_with_intervals():
@@ -63,5 +63,5 @@ def test_the_table_has_price_time_and_bill_with_intervals():
 
 
 def test_no_results_are_no_forecasts(tmp_path):
-    assert latest_forecasts(asked(), tmp_path / "nowhere", "local") == ForecastLookup()
-    assert latest_forecasts(asked(), tmp_path, "local") == ForecastLookup()
+    assert latest_forecasts(asked(), tmp_path / "nowhere", "local", region="us-east-1") == ForecastLookup()
+    assert latest_forecasts(asked(), tmp_path, "local", region="us-east-1") == ForecastLookup()

@@ -51,7 +51,7 @@ def benchmark(**changes):
 
 
 def experiment(definition, journal, method="ASHA", *, seed=0, arguments=None, n_workers=3, backend=None, table=None, wrap=None, **options):
-    built = build_method(method, definition, seed, arguments or {})
+    built = build_method(method, definition, seed, arguments or {}, region="us-east-1")
     adapter = MethodAdapter(wrap(built) if wrap else built, lambda configuration: None)
     fidelity = definition.fidelity
     setup = StateSetup(
@@ -102,4 +102,6 @@ def kill_and_resume(run, tmp_path, every=1):
 
 def context(**changes):
     made = benchmark(**{k: v for k, v in changes.items() if k not in ("arguments", "seed")})
-    return MethodContext(made.search_space, (), made.objectives, made.fidelity, changes.get("seed", 0), changes.get("arguments", {}))
+    return MethodContext(
+        made.search_space, (), made.objectives, made.fidelity, changes.get("seed", 0), changes.get("arguments", {}), region="us-east-1"
+    )

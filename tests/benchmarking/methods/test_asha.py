@@ -28,7 +28,9 @@ def progressive(full):
 
 
 def asha(method="ASHA", objectives=None, full=27, seed=0, **arguments):
-    return build_method(method, benchmark(fidelity=progressive(full), objectives=objectives or {"loss": "min"}), seed, arguments)
+    return build_method(
+        method, benchmark(fidelity=progressive(full), objectives=objectives or {"loss": "min"}), seed, arguments, region="us-east-1"
+    )
 
 
 def stream(trials, full, seed, at_once=4):
@@ -314,7 +316,7 @@ def test_a_report_that_lacks_an_objective_is_not_compared():
 )
 def test_what_a_method_cannot_handle_is_told_before_the_start(method, changes, says):
     with pytest.raises(UserError, match=says):
-        build_method(method, benchmark(**changes), 0, {})
+        build_method(method, benchmark(**changes), 0, {}, region="us-east-1")
 
 
 def test_a_late_secondary_objective_is_no_hindrance():
@@ -339,7 +341,9 @@ def test_pausing_on_a_back_end_without_checkpoints_is_told_before_the_start(meth
 
 @pytest.mark.parametrize(("type", "while_running"), [("stopping", True), ("promotion", False)])
 def test_an_exhausted_space_waits_for_what_may_yet_make_room_for_a_paused_one(type, while_running):
-    method = build_method("ASHA", benchmark(space={"lr": 0.01, "width": {"choice": [10, 20]}, "act": "relu"}), 0, {"type": type})
+    method = build_method(
+        "ASHA", benchmark(space={"lr": 0.01, "width": {"choice": [10, 20]}, "act": "relu"}), 0, {"type": type}, region="us-east-1"
+    )
     for number in range(2):
         assert method.ready()
         method.on_trial_add(Evaluation(number, method.suggest().configuration))

@@ -9,7 +9,9 @@ from backends.simulated.table import Run
 from benchmarking.controller.method import MethodContext
 from benchmarking.controller.method_arguments import read_arguments
 from benchmarking.forecasting.data.experiment import canaries_of
+from benchmarking.forecasting.draws import Question
 from benchmarking.forecasting.ladder.levels import repeats_of, rungs
+from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.past_jobs import scores_of
 from benchmarking.forecasting.report import forecasts_of, report
 from benchmarking.methods.canary import CanaryLadder
@@ -37,7 +39,9 @@ def benchmark(**changes):
 
 
 def make(method, asked, **arguments):
-    context = MethodContext(asked.search_space, (), asked.objectives, asked.fidelity, 0, read_arguments("it", method.arguments, arguments))
+    context = MethodContext(
+        asked.search_space, (), asked.objectives, asked.fidelity, 0, read_arguments("it", method.arguments, arguments), region="us-east-1"
+    )
     return method(context)
 
 
@@ -58,11 +62,11 @@ def test_repeats_are_two_at_the_lowest_rung_unless_somebody_says_otherwise():
 
 
 def test_a_canarys_job_gets_its_level_and_its_repeat():
-    job = JobBuilder(benchmark(), "local", "p").build(0, 1, TrialSpec({"x": 1}, 0.03, 2), None)
+    job = JobBuilder(benchmark(), "local", "p", region="us-east-1").build(0, 1, TrialSpec({"x": 1}, 0.03, 2), None)
     assert job.arguments == ("--x", "1", "--fraction", "0.03")
     assert (job.level, job.repeat, job.environment["OUTRIDER_REPEAT"]) == (0.03, 2, "2")
     assert dict(job.configuration) == {"x": 1}
-    assert JobBuilder(benchmark(), "local", "p").build(0, 1, TrialSpec({"x": 1}), None).level == 1.0
+    assert JobBuilder(benchmark(), "local", "p", region="us-east-1").build(0, 1, TrialSpec({"x": 1}), None).level == 1.0
 
 
 def test_the_ladder_runs_rung_by_rung_over_all_configurations():
@@ -72,10 +76,10 @@ def test_the_ladder_runs_rung_by_rung_over_all_configurations():
     ran = [(trial.configuration["x"], trial.level, trial.repeat) for trial in loop.state.trials.values()]
     assert ran[:7] == [(0, 0.01, 0), (1, 0.01, 0), (2, 0.01, 0), (0, 0.01, 1), (1, 0.01, 1), (2, 0.01, 1), (0, 0.03, 0)]
     assert len(ran) == 12
-    found = forecasts_of(asked, loop.state)
+    found = forecasts_of(asked, loop.state, Question(Billing("us-east-1")))
     total = next(one for one in found if (one.configuration, one.metric) == ("x=1", "total_s"))
     assert total.lo90 < 20 + 1300 < total.hi90
-    assert "Forecast of the full job" in report(asked, loop.state)
+    assert "Forecast of the full job" in report(asked, loop.state, Question(Billing("us-east-1")))
 
 
 def test_canary_trainings_ladder_can_be_had():
@@ -90,7 +94,11 @@ def test_a_canary_that_runs_out_of_memory_says_that_the_full_job_does_not_fit():
     asked = benchmark(x=[0, 9])
     loop = run(CanaryLadder, asked)
     loop.run()
-    statuses = {one.configuration: str(one.status) for one in forecasts_of(asked, loop.state) if one.metric == "total_s"}
+    statuses = {
+        one.configuration: str(one.status)
+        for one in forecasts_of(asked, loop.state, Question(Billing("us-east-1")))
+        if one.metric == "total_s"
+    }
     assert statuses["x=9"] == "does not fit"
     assert loop.state.counted_failures == 0
 
@@ -121,7 +129,7 @@ def test_the_winner_can_run_in_full():
     loop.run()
     last = list(loop.state.trials.values())[-1]
     assert (last.configuration["x"], last.level) == (0, 1.0)
-    said = report(asked, loop.state)
+    said = report(asked, loop.state, Question(Billing("us-east-1")))
     assert "x=0 ran in full: 1015 s; forecast" in said
     assert "inside its 90 % interval" in said
 
@@ -130,7 +138,7 @@ def test_full_runs_score_the_forecasts_that_did_not_see_them():
     asked = benchmark(x=[0, 6])
     loop = run(Race, asked, run_winner=True)
     loop.run()
-    scores = scores_of(canaries_of(asked, loop.state))
+    scores = scores_of(canaries_of(asked, loop.state), region="us-east-1")
     assert len(scores["total_s"]) == 1
     assert scores["total_s"][0] < 1
 

@@ -8,7 +8,9 @@ from definitions.space import SearchSpace
 
 
 def context(space=None, configurations=(), seed=0):
-    return MethodContext(None if space is None else SearchSpace.parse(space), tuple(configurations), {"cost_usd": "min"}, None, seed)
+    return MethodContext(
+        None if space is None else SearchSpace.parse(space), tuple(configurations), {"cost_usd": "min"}, None, seed, region="us-east-1"
+    )
 
 
 def numbers(count):

@@ -16,7 +16,7 @@ from tests.benchmarking.methods.method_experiments import benchmark, experiment
 
 
 def test_median_stopping_stops_what_is_worse_than_the_median_of_running_averages():
-    method = build_method("MSR", benchmark(), 0, {})
+    method = build_method("MSR", benchmark(), 0, {}, region="us-east-1")
     for trial in range(20):
         method.on_trial_add(Evaluation(trial, {}))
     decisions = []
@@ -55,7 +55,7 @@ def test_population_based_training_copies_the_leaders_checkpoint():
 
 def test_only_the_worst_quarter_gives_way():
     """Of eight members two are the worst quarter; the third from the end goes on."""
-    method = build_method("PBT", benchmark(), 0, {"perturbation_interval": 2, "population_size": 8})
+    method = build_method("PBT", benchmark(), 0, {"perturbation_interval": 2, "population_size": 8}, region="us-east-1")
     members = [Evaluation(number, method.suggest().configuration) for number in range(8)]
     for member in members:
         method.on_trial_add(member)
@@ -66,7 +66,7 @@ def test_only_the_worst_quarter_gives_way():
 
 
 def test_median_stopping_begins_at_its_grace_period():
-    method = build_method("MSR", benchmark(), 0, {"grace_period": 2, "grace_population": 2})
+    method = build_method("MSR", benchmark(), 0, {"grace_period": 2, "grace_population": 2}, region="us-east-1")
     for number in range(3):
         method.on_trial_add(Evaluation(number, {}))
     for level, expected in ((1, Decision.CONTINUE), (2, Decision.STOP)):
@@ -78,7 +78,7 @@ def test_median_stopping_begins_at_its_grace_period():
 @pytest.mark.parametrize(("running_average", "decision"), [(True, Decision.STOP), (False, Decision.CONTINUE)])
 def test_median_stopping_compares_a_mean_or_the_value_itself(running_average, decision):
     """The last one's level 1 was never told: its mean 7 is that of one report, and more than 5 and 6; 7 is less than 9 and 10."""
-    method = build_method("MSR", benchmark(), 0, {"grace_population": 3, "running_average": running_average})
+    method = build_method("MSR", benchmark(), 0, {"grace_population": 3, "running_average": running_average}, region="us-east-1")
     for number, losses in enumerate(({1: 1.0, 2: 9.0}, {1: 2.0, 2: 10.0})):
         for level, loss in losses.items():
             assert method.on_trial_result(Evaluation(number, {}), {"loss": loss, "epoch": level}) is Decision.CONTINUE
@@ -86,7 +86,7 @@ def test_median_stopping_compares_a_mean_or_the_value_itself(running_average, de
 
 
 def test_median_stopping_lets_what_is_at_the_full_level_finish():
-    method = build_method("MSR", benchmark(), 0, {"grace_population": 1})
+    method = build_method("MSR", benchmark(), 0, {"grace_population": 1}, region="us-east-1")
     for loss in (1.0, 2.0, 3.0):
         assert method.on_trial_result(Evaluation(int(loss), {}), {"loss": loss, "epoch": 9}) is Decision.CONTINUE
     assert method.on_trial_result(Evaluation(4, {}), {"loss": 1.0, "epoch": 8}) is Decision.CONTINUE
@@ -100,7 +100,7 @@ def copies(resample_probability, seeds=40):
     for seed in range(seeds):
         arguments = {"perturbation_interval": 2, "population_size": 2, "resample_probability": resample_probability}
         points = ({"lr": 0.01, "width": 40, "act": "relu"},)
-        method = build_method("PBT", benchmark(points_to_evaluate=points), seed, arguments)
+        method = build_method("PBT", benchmark(points_to_evaluate=points), seed, arguments, region="us-east-1")
         leader, laggard = (Evaluation(number, method.suggest().configuration) for number in range(2))
         for member, loss in ((leader, 1.0), (laggard, 2.0)):
             method.on_trial_add(member)
@@ -132,7 +132,7 @@ def test_one_dimension_in_four_is_drawn_anew_by_default():
 
 
 def test_what_has_finished_is_not_copied():
-    method = build_method("PBT", benchmark(), 0, {"perturbation_interval": 2, "population_size": 2})
+    method = build_method("PBT", benchmark(), 0, {"perturbation_interval": 2, "population_size": 2}, region="us-east-1")
     leader, laggard = Evaluation(0, method.suggest().configuration), Evaluation(1, method.suggest().configuration)
     method.on_trial_add(leader)
     method.on_trial_add(laggard)
@@ -178,15 +178,15 @@ def test_population_is_no_larger_than_asked_for():
 def test_wrong_arguments_are_told_before_the_start(method, arguments, says):
     made = benchmark(space={}, trials=({"x": 1},)) if method == "LISTED" else benchmark()
     with pytest.raises(UserError, match=says):
-        build_method(method, made, 0, arguments)
+        build_method(method, made, 0, arguments, region="us-east-1")
 
 
 def test_variants_and_the_command_line_reach_a_method():
     made = benchmark(methods={"ASHA3": {"base": "ASHA", "brackets": 2, "rungs": [1, 2, 4]}})
-    assert build_method("ASHA3", made, 0, {})._brackets == [(1, 2, 4), (2, 4)]
-    assert build_method("ASHA3", made, 0, {"brackets": 3})._brackets[2] == (4,)
-    assert build_method("ASHA", made, 0, {"rungs": 5})._brackets == [(5,)]
-    assert build_method("ASHA3", made, 0, {}).name == "ASHA3"
+    assert build_method("ASHA3", made, 0, {}, region="us-east-1")._brackets == [(1, 2, 4), (2, 4)]
+    assert build_method("ASHA3", made, 0, {"brackets": 3}, region="us-east-1")._brackets[2] == (4,)
+    assert build_method("ASHA", made, 0, {"rungs": 5}, region="us-east-1")._brackets == [(5,)]
+    assert build_method("ASHA3", made, 0, {}, region="us-east-1").name == "ASHA3"
 
 
 def test_every_built_in_method_says_what_it_takes():

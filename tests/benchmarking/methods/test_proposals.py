@@ -36,7 +36,7 @@ class Host:
 def proposing(monkeypatch, host, space=SPACE, points=(), rules=(), **options):
     monkeypatch.setattr(proposals, "InProcess", lambda spec: host)
     parsed = SearchSpace.parse(space)
-    context = MethodContext(parsed, (), {"loss": "min"}, None, 0, {"points_to_evaluate": points}, rules)
+    context = MethodContext(parsed, (), {"loss": "min"}, None, 0, {"points_to_evaluate": points}, rules, region="us-east-1")
     return Proposals("it", context, parsed, searcher="GP", **options)
 
 
@@ -115,6 +115,6 @@ def test_skipped_proposals_are_not_made_again(monkeypatch):
 def test_only_a_searchers_proposals_need_not_be_asked_for_again_on_resume(monkeypatch, searcher):
     monkeypatch.setattr(proposals, "InProcess", lambda spec: Host())
     parsed = SearchSpace.parse(SPACE)
-    made = Proposals("it", MethodContext(parsed, (), {"loss": "min"}, None, 0), parsed, searcher=searcher)
+    made = Proposals("it", MethodContext(parsed, (), {"loss": "min"}, None, 0, region="us-east-1"), parsed, searcher=searcher)
     assert made.replays_without_asking is (searcher is not None)
     assert not made.exhausted

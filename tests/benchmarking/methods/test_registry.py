@@ -67,15 +67,15 @@ def test_default_methods():
 
 def test_unknown_methods_are_answered_with_the_nearest():
     with pytest.raises(UserError, match=r"--method GIRD[\s\S]*did you mean 'GRID'"):
-        build_method("GIRD", definition(), 0, {})
+        build_method("GIRD", definition(), 0, {}, region="us-east-1")
     with pytest.raises(UserError, match=r"there are: ASHA, ASHA_BORE \(extra syne-tune\),.* CQR \(extra trees\), GRID,[\s\S]*give one"):
-        build_method("ZZZZ", definition(), 0, {})
+        build_method("ZZZZ", definition(), 0, {}, region="us-east-1")
 
 
 def test_a_variant_has_the_arguments_of_its_base_and_the_command_line_wins():
     benchmark = definition(space={"u": {"uniform": [0.0, 1.0]}}, methods={"COARSE": {"base": "GRID", "points": 2}})
-    assert count(build_method("COARSE", benchmark, 0, {})) == 2
-    assert count(build_method("COARSE", benchmark, 0, {"points": 7})) == 7
+    assert count(build_method("COARSE", benchmark, 0, {}, region="us-east-1")) == 2
+    assert count(build_method("COARSE", benchmark, 0, {"points": 7}, region="us-east-1")) == 7
 
 
 def count(method):
@@ -84,19 +84,19 @@ def count(method):
 
 def test_a_variant_of_nothing_is_refused():
     with pytest.raises(UserError, match=r"methods\.MINE\.base: there is no method 'RSS'[\s\S]*'RS'"):
-        build_method("MINE", definition(methods={"MINE": {"base": "RSS"}}), 0, {})
+        build_method("MINE", definition(methods={"MINE": {"base": "RSS"}}), 0, {}, region="us-east-1")
 
 
 def test_unknown_arguments_are_refused_for_built_in_methods_and_left_to_plugins():
     with pytest.raises(UserError, match=r"GRID: there is no argument 'point'[\s\S]*'points'"):
-        build_method("GRID", definition(), 0, {"point": 3})
+        build_method("GRID", definition(), 0, {"point": 3}, region="us-east-1")
     seen = []
-    build_method("P", definition(), 4, {"anything": 3}, {"P": lambda context: seen.append(context) or Grid(context)})
+    build_method("P", definition(), 4, {"anything": 3}, {"P": lambda context: seen.append(context) or Grid(context)}, region="us-east-1")
     assert (seen[0].arguments, seen[0].seed, dict(seen[0].objectives)) == ({"anything": 3}, 4, {"loss": "min"})
 
 
 def test_wrong_pairings_are_refused():
     with pytest.raises(UserError, match="use LISTED"):
-        build_method("RS", listed(), 0, {})
+        build_method("RS", listed(), 0, {}, region="us-east-1")
     with pytest.raises(UserError, match="use RS or GRID"):
-        build_method("LISTED", definition(), 0, {})
+        build_method("LISTED", definition(), 0, {}, region="us-east-1")

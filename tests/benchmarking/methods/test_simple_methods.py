@@ -20,7 +20,7 @@ SMALL = {"a": {"choice": ["x", "y", "z"]}, "b": {"finrange": [0.0, 1.0, 4]}, "c"
 
 def context(space=None, configurations=(), seed=0, **arguments):
     parsed = None if space is None else SearchSpace.parse(space)
-    return MethodContext(parsed, tuple(configurations), {"loss": "min"}, None, seed, arguments)
+    return MethodContext(parsed, tuple(configurations), {"loss": "min"}, None, seed, arguments, region="us-east-1")
 
 
 def suggestions(method, limit=10**6):
@@ -114,7 +114,7 @@ def test_grid_lists_all_of_a_finite_dimension_whatever_the_points():
 @pytest.mark.parametrize("points", [0, -1, 2.5, "3", True])
 def test_grid_refuses_points_that_are_no_count(points):
     with pytest.raises(UserError, match="points"):
-        build_method("GRID", definition(), 0, {"points": points})
+        build_method("GRID", definition(), 0, {"points": points}, region="us-east-1")
 
 
 def test_listed_follows_the_list():
@@ -150,4 +150,4 @@ def test_what_depends_on_no_result_and_ends_is_planned_whole_and_nothing_else():
     assert time.process_time() - started < 1.0
     assert Grid(context({"n": {"randint": [1, MOST_PLANNED]}})).plan() is not None
     assert Grid(context({"n": {"randint": [0, MOST_PLANNED]}})).plan() is None
-    assert build_method("TPE", definition(), 0, {}).plan() is None
+    assert build_method("TPE", definition(), 0, {}, region="us-east-1").plan() is None

@@ -19,7 +19,7 @@ NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
 
 
 def builder(benchmark, **options):
-    return JobBuilder(benchmark, "local", "fake-01234567", **options)
+    return JobBuilder(benchmark, "local", "fake-01234567", **{"region": "us-east-1", **options})
 
 
 def test_arguments_are_pairs_and_values_stay_whole():
@@ -90,7 +90,7 @@ def test_speed_and_cost_are_measured_alone(objectives, exclusive):
 )
 def test_names_are_valid_wherever_jobs_have_names(benchmark):
     names = {
-        JobBuilder(definition(), "local", job_prefix(benchmark, "t", "0123456789ab")).name(trial, attempt)
+        JobBuilder(definition(), "local", job_prefix(benchmark, "t", "0123456789ab"), region="us-east-1").name(trial, attempt)
         for trial in (0, 9, 123456)
         for attempt in (1, 11)
     }
@@ -131,14 +131,17 @@ def test_types_of_instances_that_a_back_end_has(backend, instance_type, problem)
     [("sagemaker", {}, 120 + 120 + 600), ("warm_pool", {}, 120 + 120 + 600 + 600), ("warm_pool", {"keep_alive": 60}, 120 + 120 + 600 + 60)],
 )
 def test_the_worst_case_of_a_training_job_holds_what_is_billed_beside_its_run(backend, pool, worst_s):
-    made = JobBuilder(definition(budget=Budget(max_run=120.0), warm_pool=SageMakerBlock(**pool)), backend, "p")
+    made = JobBuilder(definition(budget=Budget(max_run=120.0), warm_pool=SageMakerBlock(**pool)), backend, "p", region="us-east-1")
     assert made.worst_s == made.worst_case_s(TrialSpec({"x": 1})) == worst_s
     assert made.build(0, 1, TrialSpec({"x": 1, "instance_type": "ml.m5.large"}), None).limits == Limits(120.0, 120.0)
 
 
 def test_a_job_without_a_script():
     made = definition(script=None, sagemaker=SageMakerBlock(algorithm_name="xgb"))
-    assert JobBuilder(made, "sagemaker", "p").build(0, 1, TrialSpec({"x": 1, "instance_type": "ml.m5.large"}), None).script == ""
+    assert (
+        JobBuilder(made, "sagemaker", "p", region="us-east-1").build(0, 1, TrialSpec({"x": 1, "instance_type": "ml.m5.large"}), None).script
+        == ""
+    )
 
 
 def test_prices_per_hour_and_instance():

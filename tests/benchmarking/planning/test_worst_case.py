@@ -14,7 +14,7 @@ M5, C5 = 0.23, 0.204
 
 def plan(planned=None, workers=2, upper_s=lambda trial: None, backend="sagemaker", **changes):
     made = definition(**{"space": TYPES, "budget": Budget(max_run=1080.0), **changes})
-    return Plan(made, backend, JobBuilder(made, backend, "p"), planned, workers, upper_s)
+    return Plan(made, backend, JobBuilder(made, backend, "p", region="us-east-1"), planned, workers, upper_s)
 
 
 def jobs(*types):

@@ -89,7 +89,7 @@ def test_an_imported_benchmark_can_be_resolved_for_both_places():
 def test_points_to_evaluate_come_first():
     point = {"batch_size": 64, "momentum": 0.9, "weight_decay": 1e-4, "lr": 0.01, "epochs": 27}
     found = import_benchmark(resnet(points_to_evaluate=[point]), "resnet")
-    method = build_method(default_method(found), found, 0, {})
+    method = build_method(default_method(found), found, 0, {}, region="us-east-1")
     first = method.suggest()
     assert {key: first.configuration[key] for key in ("batch_size", "momentum", "lr")} == {"batch_size": 64, "momentum": 0.9, "lr": 0.01}
 

@@ -51,4 +51,4 @@ def job_of(benchmark, backend):
     """The job of a built-in benchmark on a back-end, for a configuration from the middle of its space."""
     resolved = resolve(Registry().find(benchmark), backend).definition
     configuration = {key: domain.at(0.5) for key, domain in resolved.search_space.domains.items()}
-    return JobBuilder(resolved, backend, "p").build(0, 1, TrialSpec(configuration), None)
+    return JobBuilder(resolved, backend, "p", region="us-east-1").build(0, 1, TrialSpec(configuration), None)

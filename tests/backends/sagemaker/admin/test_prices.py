@@ -119,7 +119,7 @@ def test_stored_rows_replace_those_of_the_same_type_and_region_only(tmp_path):
     )
     store_prices(path, [PriceRow("ml.a.b", "us-east-1", 3.0, "2026-02-01", "new")])
     tables = load_tables(prices_csv=path)
-    assert price_of("ml.a.b", tables=tables).usd_per_hour == 3.0
+    assert price_of("ml.a.b", "us-east-1", tables=tables).usd_per_hour == 3.0
     assert price_of("ml.a.b", "eu-west-1", tables=tables).source == 'y, "z"'
     assert [file.name for file in path.parent.iterdir()] == ["prices.csv"]
 

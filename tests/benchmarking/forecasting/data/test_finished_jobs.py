@@ -13,6 +13,8 @@ from backends.past_jobs import past_job_reader
 from backends.sagemaker.admin.past_jobs import TrainingJobError, past_job, read_past_jobs
 from benchmarking.forecasting import forecast
 from benchmarking.forecasting.data.finished_jobs import canaries_of_jobs
+from benchmarking.forecasting.draws import Question
+from benchmarking.forecasting.model.billing import Billing
 from definitions.errors import UserError
 
 START = datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC)
@@ -154,7 +156,7 @@ def test_jobs_that_really_ran_are_forecast_with_the_phases_of_their_reporters(em
     assert large.train_s >= 0.8
     assert small.startup_s + small.train_s <= small.total_s * 1.02 + 0.01
     assert small.configuration == large.configuration
-    found = {one.metric: one for one in forecast(table)}
+    found = {one.metric: one for one in forecast(table, Question(Billing("us-east-1")))}
     assert found["train_s"].lo90 < 4 < found["train_s"].hi90
     assert found["cost_usd"].median > 0
     assert found["total_s"].median > found["train_s"].median

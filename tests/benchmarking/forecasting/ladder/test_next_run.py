@@ -9,7 +9,7 @@ from benchmarking.forecasting.ladder.run_costs import expected_usd, spent_usd, u
 from benchmarking.forecasting.model.billing import Billing
 from tests.benchmarking.forecasting.canary_tables import canaries
 
-SETTINGS = RaceSettings(billing=Billing(prices={"t": 7200.0}, startup_s=10.0))
+SETTINGS = RaceSettings(billing=Billing("us-east-1", prices={"t": 7200.0}, startup_s=10.0))
 """Two dollars a second and instance, ten seconds billed beside each run."""
 
 
@@ -37,12 +37,12 @@ def test_the_dearer_run_must_tell_more():
         "dear": canaries("dear", ladder, instance_type="dear", **free),
         "cheap": canaries("cheap", ladder, instance_type="cheap", **free),
     }
-    settings = RaceSettings(billing=Billing(prices={"dear": 100.0, "cheap": 1.0}))
+    settings = RaceSettings(billing=Billing("us-east-1", prices={"dear": 100.0, "cheap": 1.0}))
     assert best_next_run(groups, ("dear", "cheap"), logs("dear", "cheap"), settings, 0)[0] == "cheap"
 
 
 def test_a_rung_is_climbed_or_the_highest_repeated_until_all_are_run():
-    settings = RaceSettings(ladder=(0.01, 0.03), repeats=2)
+    settings = RaceSettings(ladder=(0.01, 0.03), repeats=2, billing=Billing("us-east-1"))
     low = {"job": canaries(ladder={0.01: 2})}
     assert best_next_run(low, ("job",), logs("job"), settings, 0) == ("job", 0.03, 0)
     top = {"job": canaries(ladder={0.01: 1, 0.03: 1})}
@@ -55,6 +55,6 @@ def test_a_rung_is_climbed_or_the_highest_repeated_until_all_are_run():
 def test_what_counts_is_the_variance_that_a_run_takes_away_and_not_what_there_is():
     # At 3 % one is expected to stay at a variance of 0.033, at 10 % the other to fall to 0.005 for less than three times the price.
     groups = {"vague": canaries("vague", {0.01: 1}), "clear": canaries("clear", {0.01: 2, 0.03: 1}, noise=0.01)}
-    settings = RaceSettings(repeats=1)
+    settings = RaceSettings(repeats=1, billing=Billing("us-east-1"))
     assert best_next_run(groups, ("vague", "clear"), logs("vague", sd=0.185) | logs("clear", sd=0.12), settings, 0) == ("clear", 0.1, 0)
     assert best_next_run(groups, ("vague", "clear"), logs("vague", sd=0.5) | logs("clear", sd=0.12), settings, 0) == ("vague", 0.03, 0)

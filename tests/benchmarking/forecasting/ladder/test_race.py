@@ -5,9 +5,10 @@ import math
 
 from benchmarking.forecasting.ladder.race import race_status
 from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceDecision, RaceSettings
+from benchmarking.forecasting.model.billing import Billing
 from tests.benchmarking.forecasting.canary_tables import canaries
 
-SETTINGS = RaceSettings(objectives=(TIME,))
+SETTINGS = RaceSettings(objectives=(TIME,), billing=Billing("us-east-1"))
 
 
 def race(full_s, settings=SETTINGS, noise=0.02, exponent=1.0, **known):
@@ -42,7 +43,7 @@ def test_alike_ones_are_tied_or_left_open_and_never_spent_on_without_end():
 
 def test_a_leader_that_is_known_well_enough_ends_the_race_whoever_leads():
     full_s = {"a": 1000.0, "b": 1040.0, "c": 1060.0, "d": 5000.0}
-    settings = RaceSettings(objectives=(TIME,), tolerance=0.0, confidence=0.999, full_runs=1e6)
+    settings = RaceSettings(objectives=(TIME,), tolerance=0.0, confidence=0.999, full_runs=1e6, billing=Billing("us-east-1"))
     found, groups = race(full_s, settings)
     goal = dataclasses.replace(settings, width=0.3)
     narrow, fewer = race(full_s, goal)
@@ -54,12 +55,14 @@ def test_a_leader_that_is_known_well_enough_ends_the_race_whoever_leads():
 
 
 def test_narrow_enough_never_rests_on_the_lowest_rung():
-    _, groups = race({"a": 1000.0, "b": 1001.0, "c": 1002.0, "d": 1003.0}, RaceSettings(objectives=(TIME,), width=50.0))
+    _, groups = race(
+        {"a": 1000.0, "b": 1001.0, "c": 1002.0, "d": 1003.0}, RaceSettings(objectives=(TIME,), width=50.0, billing=Billing("us-east-1"))
+    )
     assert sum(max(one.fraction for one in group) > 0.01 for group in groups.values()) == 3
 
 
 def test_money_that_does_not_suffice_is_not_decided():
-    found, _ = race({"a": 1000.0, "b": 1300.0}, RaceSettings(objectives=(TIME,), most_usd=80.0))
+    found, _ = race({"a": 1000.0, "b": 1300.0}, RaceSettings(objectives=(TIME,), most_usd=80.0, billing=Billing("us-east-1")))
     assert found.decision is RaceDecision.NOT_DECIDED
     assert "do not allow" in found.reason
 
@@ -81,7 +84,7 @@ def test_what_does_not_fit_in_memory_is_out_however_fast_it_is():
 
 def test_cost_counts_the_price_of_the_instance():
     cheap = {"dear": {"instance_type": "ml.m5.12xlarge"}, "cheap": {"instance_type": "ml.m5.large"}}
-    found, _ = race({"dear": 1000.0, "cheap": 4000.0}, RaceSettings(objectives=(COST,)), **cheap)
+    found, _ = race({"dear": 1000.0, "cheap": 4000.0}, RaceSettings(objectives=(COST,), billing=Billing("us-east-1")), **cheap)
     assert found.winner == "cheap"
 
 
@@ -91,7 +94,9 @@ def test_a_pareto_set_keeps_the_fast_and_the_cheap():
         "cheap": {"instance_type": "ml.m5.large"},
         "bad": {"instance_type": "ml.m5.12xlarge"},
     }
-    found, _ = race({"dear": 1000.0, "cheap": 4000.0, "bad": 6000.0}, RaceSettings(objectives=(COST, TIME)), **types)
+    found, _ = race(
+        {"dear": 1000.0, "cheap": 4000.0, "bad": 6000.0}, RaceSettings(objectives=(COST, TIME), billing=Billing("us-east-1")), **types
+    )
     assert found.decision is RaceDecision.DECIDED
     assert set(found.tied) == {"dear", "cheap"}
 

@@ -20,7 +20,15 @@ def make(method, x=(0, 1), instance_type="local.1cpu", **arguments):
     space = {"x": {"choice": list(x)}, "instance_type": {"choice": [instance_type]}}
     asked = definition(space=space, objectives={"duration_s": "min"}, fidelity=FIDELITY)
     return method(
-        MethodContext(asked.search_space, (), asked.objectives, asked.fidelity, 0, read_arguments("it", method.arguments, arguments))
+        MethodContext(
+            asked.search_space,
+            (),
+            asked.objectives,
+            asked.fidelity,
+            0,
+            read_arguments("it", method.arguments, arguments),
+            region="us-east-1",
+        )
     )
 
 
@@ -137,7 +145,13 @@ def test_killed_at_any_record_the_levels_stay_the_same(method):
 
     def run(journal):
         context = MethodContext(
-            asked.search_space, (), asked.objectives, asked.fidelity, 0, read_arguments("it", method.arguments, {"stretch_s": 60})
+            asked.search_space,
+            (),
+            asked.objectives,
+            asked.fidelity,
+            0,
+            read_arguments("it", method.arguments, {"stretch_s": 60}),
+            region="us-east-1",
         )
         return tuner(asked, journal, make_method=lambda: method(context), table=Table(), jobs=FakeJobs(max_run_s=9999), n_workers=3)
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from benchmarking.forecasting import Canary, forecast
+from benchmarking.forecasting import Canary, Question, forecast
+from benchmarking.forecasting.model.billing import Billing
 from tests.benchmarking.forecasting.canary_tables import metric, table
 
 MIB = 1024**2
@@ -13,7 +14,7 @@ def runs(rss, family="", ladder=(0.01, 0.01, 0.03, 0.03, 0.1)):
 
 
 def bound(rss, family=""):
-    found = metric(forecast(table(runs(rss, family))), "rss_bytes")
+    found = metric(forecast(table(runs(rss, family)), Question(Billing("us-east-1"))), "rss_bytes")
     return found.hi90 / found.median
 
 
@@ -22,7 +23,7 @@ def test_a_matrix_of_distances_that_the_imports_hide_lies_below_the_bound():
     def rss(fraction):
         return (165 + 2 * fraction + 300 * fraction**2) * MIB
 
-    found = metric(forecast(table(runs(rss, "kernel"))), "rss_bytes")
+    found = metric(forecast(table(runs(rss, "kernel")), Question(Billing("us-east-1"))), "rss_bytes")
     assert rss(1.0) < found.hi90
 
 

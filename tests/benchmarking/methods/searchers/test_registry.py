@@ -28,7 +28,7 @@ MISSING = [
 def test_a_method_without_its_package_names_the_extra(method, module, extra, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)  # as if it were not installed
     with pytest.raises(UserError) as caught:
-        build_method(method, benchmark(), 0, {})
+        build_method(method, benchmark(), 0, {}, region="us-east-1")
     assert str(caught.value).splitlines()[-1] == f"  in Outrider's folder: pip install '.[{extra}]'"
     assert f"needs the package {module}," in str(caught.value)
 
@@ -37,7 +37,7 @@ def test_a_method_without_its_package_names_the_extra(method, module, extra, mon
 def test_the_other_methods_need_neither(method, monkeypatch):
     monkeypatch.setitem(sys.modules, "xgboost", None)
     monkeypatch.setitem(sys.modules, "syne_tune", None)
-    assert build_method(method, benchmark(), 0, {}).name == method
+    assert build_method(method, benchmark(), 0, {}, region="us-east-1").name == method
 
 
 def test_only_what_a_searcher_needs_is_looked_for():

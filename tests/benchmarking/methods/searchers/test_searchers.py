@@ -186,7 +186,7 @@ def test_points_come_first_and_in_full(method):
 )
 def test_points_that_cannot_be_are_told_before_the_start(point, says):
     with pytest.raises(UserError, match=says):
-        build_method("BO", benchmark(valid=("lr < 0.8",)), 0, {"points_to_evaluate": [point]})
+        build_method("BO", benchmark(valid=("lr < 0.8",)), 0, {"points_to_evaluate": [point]}, region="us-east-1")
 
 
 @pytest.mark.parametrize("method", ["BO", "ASHA", "REA"])
