@@ -71,7 +71,7 @@ class JobSpec:
     script: str
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    instance_type: str = "local.1cpu"
+    instance_type: str = ""
     instance_count: int = 1
     inputs: tuple[JobInput, ...] = ()
     configuration: Mapping[str, Any] = field(default_factory=dict)

@@ -87,10 +87,10 @@ class InputChannel(Model):
         None, description="canaries get a folder with that fraction of its files, the same for every configuration"
     )
     distribution: Literal["replicated", "sharded"] | None = Field(
-        None, description="of a SageMaker job's several hosts, each gets all objects (the default), or its share of them"
+        None, description="of a job's several hosts, each gets all objects (the default), or its share of them"
     )
     content_type: Annotated[str, Field(strict=True, max_length=256)] | None = Field(
-        None, description="MIME type of a SageMaker channel, which some algorithms ask for, e.g. text/csv"
+        None, description="MIME type of the channel, which some algorithms ask for, e.g. text/csv"
     )
 
 

@@ -132,7 +132,7 @@ class BenchmarkDefinition(Model):
     name: Annotated[str, Field(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
     description: Text = ""
     script: Text | None = Field(
-        None, description="relative to source_dir; left out only where SageMaker runs an image's own program, or an algorithm"
+        None, description="relative to source_dir; left out only where a back-end runs an image's own program, or an algorithm"
     )
     source_dir: Text = "."
     arguments: dict[str, Scalar] = {}

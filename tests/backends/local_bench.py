@@ -35,7 +35,15 @@ class LocalBench:
         """Return a job that runs this Python code; `report` is imported for it."""
         script = self.folder / f"{name}.py"
         script.write_text("from outrider_report import report\n" + textwrap.dedent(code))
-        return JobSpec(name=name, trial=1, attempt=1, script=str(script), arguments=arguments, limits=Limits(max_run_s), **fields)
+        return JobSpec(
+            name=name,
+            trial=1,
+            attempt=1,
+            script=str(script),
+            arguments=arguments,
+            limits=Limits(max_run_s),
+            **{"instance_type": "local.1cpu", **fields},
+        )
 
     def run(self, *jobs: JobSpec) -> list[Event]:
         """Run jobs to their end and return the events."""

@@ -40,7 +40,7 @@ def side(folder: Path, preload: tuple[str, ...], modules: str) -> tuple[Callable
     def measure() -> dict[str, float]:
         found: dict[str, float] = {}
         began = time.monotonic()
-        backend.submit(JobSpec(f"job-{next(names)}", 0, 1, str(script)))
+        backend.submit(JobSpec(f"job-{next(names)}", 0, 1, str(script), instance_type="local.1cpu"))
         while True:
             for event in backend.wait(120.0):
                 if isinstance(event, Reported):

@@ -29,7 +29,7 @@ class TestLocalBackend(BackendContract):
     def job(self, kind: str, name: str) -> JobSpec:
         script = self.folder / f"{kind}.py"
         script.write_text(SCRIPTS[kind])
-        return JobSpec(name=name, trial=0, attempt=1, script=str(script), checkpoint=name)
+        return JobSpec(name=name, trial=0, attempt=1, script=str(script), checkpoint=name, instance_type="local.1cpu")
 
     def wide(self, spec: JobSpec) -> JobSpec:
         return dataclasses.replace(spec, instance_type="local.4096cpu")

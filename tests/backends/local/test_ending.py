@@ -201,7 +201,7 @@ from backends.events import Reported
 from backends.local.backend import LocalBackend
 folder = Path(sys.argv[1])
 backend = LocalBackend(folder / "experiment", leases_dir=folder / "leases")
-backend.submit(JobSpec("one", 1, 1, sys.argv[2]))
+backend.submit(JobSpec("one", 1, 1, sys.argv[2], instance_type="local.1cpu"))
 while True:
     for event in backend.wait(30.0):
         if isinstance(event, Reported):
