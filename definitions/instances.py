@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -35,6 +35,18 @@ def default_instance_type(backend: str) -> str:
 def instance_forms() -> list[str]:
     """Return how the names of instance types begin, over all back-ends."""
     return list(dict.fromkeys(one.instance_form for one in _usable() if one.instance_form))
+
+
+def pricing_region(instance_type: str, environ: Mapping[str, str]) -> str:
+    """Return the region whose price of an instance type counts where nobody names one: what the type's back-end says.
+
+    Raises:
+        UserError: it is the type of no back-end.
+    """
+    described = backend_of(instance_type)
+    if described is None:
+        raise UserError(f"{instance_type!r} is no instance type", f"their names begin with {' or '.join(instance_forms())}")
+    return described.region(described.block(), environ)
 
 
 def is_nominal(instance_type: str) -> bool:

@@ -83,6 +83,9 @@ def _show(checks: Sequence[Check], form: str) -> int:
     else:
         from benchmarking.report.text import table
 
+        if not checks:
+            print("nothing to check: this back-end asks for nothing beforehand; give --benchmark to check a definition on it")
+            return EXIT_DONE
         print(table(["check", "verdict", "found"], [[check.name, check.verdict.value, check.found] for check in checks]))
         advised = [check for check in checks if check.advice and check.verdict != "ok"]
         if advised:

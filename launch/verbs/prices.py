@@ -23,25 +23,27 @@ def main(arguments: Sequence[str], environ: Mapping[str, str] = os.environ, now:
     from benchmarking.report.text import table
     from definitions.errors import nearest
     from definitions.instance_tables import load_tables
-    from definitions.instances import is_nominal, price_of
+    from definitions.instances import is_nominal, price_of, pricing_region
 
     _check_types(given.type)
+    usual = given.region or default_region(environ)
     if given.refresh:
-        _refresh(given.region, given.type, environ, now())
+        _refresh(usual, given.type, environ, now())
     tables = load_tables(environ=environ)
-    types = given.type or sorted(name for name, region in tables.prices if region == given.region)
+    types = given.type or sorted(name for name, region in tables.prices if region == usual)
     rows = []
     for name in types:
-        price = price_of(name, given.region, tables=tables)
+        region = given.region or pricing_region(name, environ)
+        price = price_of(name, region, tables=tables)
         place = "" if price is None else price.region
-        rows.append([name, place or given.region, *([None] * 3 if price is None else [price.usd_per_hour, price.date, price.source])])
+        rows.append([name, place or region, *([None] * 3 if price is None else [price.usd_per_hour, price.date, price.source])])
     for name in given.type:
         known = is_nominal(name) or name in tables.facts or any(name == priced for priced, _ in tables.prices)
         near = "" if known else nearest(name, list(tables.facts))
         if near:
             print(f"{name} is not in the table of instance types; did you mean {near!r}?", file=sys.stderr)
     if not rows:
-        print(f"no price is known for {given.region}; --refresh asks AWS", file=sys.stderr)
+        print(f"no price is known for {usual}; --refresh asks AWS", file=sys.stderr)
     print(table(["instance type", "region", "usd per hour", "date", "source"], rows))
     return 0
 
@@ -52,9 +54,8 @@ def _parser(environ: Mapping[str, str]) -> VerbParser:
         description="Show what instances cost, since when, and by whose word.",
         epilog=_EPILOG,
     )
-    region = default_region(environ)
     parser.add_argument("type", nargs="*", metavar="TYPE", help="instance types, e.g. ml.g5.xlarge (default: all with a known price)")
-    parser.add_region(f"region of the prices (default {region})", region)
+    parser.add_region(f"region of the prices (default: what the type's back-end says, else {default_region(environ)})")
     parser.add_argument("--refresh", action="store_true", help="ask AWS for them first")
     return parser
 

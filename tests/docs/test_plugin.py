@@ -107,6 +107,8 @@ def test_prices_are_its_own_by_site_in_dry_run_and_table(outrider):
         # Two jobs on one core and two on two, each for max_run and the seconds of grace.
         assert f"worst case of all: ${(2 * 1 + 2 * 2) * usd * 65 / 3600:.4f} (in-house prices)" in said
         assert f"{usd * 2:g}" in outrider("prices", "other.2cpu", "--region", site)
+    assert "south" in outrider("prices", "other.2cpu")
+    assert "nothing to check" in outrider("doctor", "--backend", "other")
     assert "their names begin with local. or ml. or other." in outrider("prices", "ohter.2cpu", code=2)
 
 

@@ -231,7 +231,7 @@ def test_room_counts_cores_gpus_and_memory(bench: LocalBench) -> None:
     ("change", "message"),
     [
         ({"instance_type": "local.1cpu.3gpu"}, "2 GPUs"),
-        ({"instance_type": "ml.g5.xlarge"}, "no share of this machine"),
+        ({"instance_type": "ml.g5.xlarge"}, "is one of back-end sagemaker, and this job runs on this machine"),
         ({"instance_count": 2}, "instance_count 2"),
     ],
 )
