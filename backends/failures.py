@@ -7,6 +7,8 @@ import re
 import signal
 from collections.abc import Sequence
 
+from backends.tracebacks import Raised, find_raised
+
 
 class Cause(enum.StrEnum):
     """Cause of an outcome other than plain completion."""
@@ -42,41 +44,90 @@ class Outcome(enum.StrEnum):
 
 _MEMORY_MARKS = ("MemoryError", "CUDA out of memory", "OutOfMemoryError", "std::bad_alloc", "Cannot allocate memory")
 
-
 _OURS = re.compile(r"\s*\[(tune-metric|outrider-\w+)\]:")
 """Begins a line that the reporter or a job's entry point prints, not the script: reports, and the summary after a traceback."""
 
+_AT_SHUTDOWN = re.compile(
+    r"""resource_tracker: | leaked\ .*objects?\ to\ clean\ up | ^\s*Exception\ ignored\  | ^\s*\S*:\d+:\ \w*Warning\b
+    | ^\s*\w*Warning:\s | ^\s+warnings\.warn\( """,
+    re.VERBOSE,
+)
+"""What the interpreter says while it ends, and warnings, as the `warnings` module prints them."""
+
+_OF_A_SHELL = re.compile(
+    r"^(Aborted|Killed|Terminated|Segmentation fault)( \(core dumped\))?$|: line \d+:\s+\d+ (Aborted|Killed|Terminated|Segm)"
+)
+"""What a shell prints of a program that a signal has ended."""
+
+_SAYS_WHY = re.compile(r"error|fault|fatal|abort|terminate|assert|exception|panic|corrupt|what\(\)", re.IGNORECASE)
+
+_BY_HAND = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT)
+"""Signals that nobody but a person, or another program of theirs, sends to a script that is neither ours to stop nor the kernel's."""
+
 
 def last_words(log_tail: Sequence[str]) -> str:
-    """Return the last line that a script itself printed, as it says why it ended; empty where there is none.
+    """Return the last line in which a script itself says something; empty where there is none.
 
     Args:
         log_tail: the last lines of the log.
     """
-    return next((line.strip() for line in reversed(log_tail) if line.strip() and not _OURS.match(line)), "")
+    lines: list[str] = []
+    after_warning = False
+    for line in log_tail:
+        if not line.strip() or _OURS.match(line):
+            continue
+        # A warning is followed by the line of source that it is about.
+        is_source = after_warning and line[0] in " \t"
+        after_warning = _AT_SHUTDOWN.search(line) is not None
+        if not (after_warning or is_source):
+            lines.append(line.strip())
+    return next((line for line in reversed(lines) if not _OF_A_SHELL.search(line)), lines[-1] if lines else "")
 
 
-def classify_exit(exit_code: int, log_tail: Sequence[str]) -> tuple[Cause, str]:
+def signal_of(exit_code: int) -> signal.Signals | None:
+    """Return the signal that an exit code tells of: a negative number, or 128 and more as shells and containers pass it on."""
+    number = -exit_code if exit_code < 0 else exit_code - 128
+    try:
+        return signal.Signals(number) if number > 0 else None
+    except ValueError:
+        return None
+
+
+def classify_exit(exit_code: int, log_tail: Sequence[str], raised: Raised | None = None) -> tuple[Cause, str]:
     """Return the cause of a script's own unsuccessful end, and one line that says it.
+
+    An exception weighs more than anything that is printed after it; without one the signal, then the last line, then the exit code says it.
 
     Args:
         exit_code: as in `subprocess.Popen.returncode`: not 0, negative for a signal.
         log_tail: the last lines of the log.
+        raised: the exception found in the whole log, as `TracebackFinder` finds it; None to look for it in the last lines.
     """
+    raised = raised or find_raised(line for line in log_tail if not _OURS.match(line))
     last = last_words(log_tail)
-    printed = [line for line in log_tail if not _OURS.match(line)]
-    if any(mark in line for line in printed[-5:] for mark in _MEMORY_MARKS):
-        return Cause.OUT_OF_MEMORY, last
-    if exit_code < 0:
-        try:
-            name = signal.Signals(-exit_code).name
-        except ValueError:
-            name = str(-exit_code)
-        return Cause.SCRIPT_ERROR, f"ended by signal {name}" + (f": {last}" if last else "")
-    return Cause.SCRIPT_ERROR, last or f"exit code {exit_code}"
+    number = signal_of(exit_code)
+    if raised is not None and not (raised.is_survived and (last or number is not None)):
+        said = raised.message
+    elif number is not None:
+        said = last if _SAYS_WHY.search(last) else ""
+    else:
+        said = last
+    if any(mark in said for mark in _MEMORY_MARKS):
+        return Cause.OUT_OF_MEMORY, said
+    if number in _BY_HAND:
+        return Cause.OUTSIDE, f"ended by {number.name}, which neither this program nor the kernel sent"
+    if number is None:
+        return Cause.SCRIPT_ERROR, said or (f"exit code {exit_code}" if exit_code > 0 else f"ended by signal {-exit_code}")
+    return Cause.SCRIPT_ERROR, f"ended by signal {number.name}" + (f": {said}" if said else "")
 
 
-def signature(cause: Cause, message: str) -> str:
-    """Return what two failures of one kind have in common: the cause and the message without numbers, addresses, paths."""
+def signature(cause: Cause, message: str, place: str = "") -> str:
+    """Return what two failures of one kind have in common: cause, place, and message without numbers, addresses and paths.
+
+    Args:
+        cause: of the failure.
+        message: of it, on one line.
+        place: file and function in which an exception was raised; empty where it is not known.
+    """
     text = re.sub(r"0x[0-9a-fA-F]+|\d+|(?:/[\w.+-]+){2,}", "#", message)
-    return f"{cause}: {text}"
+    return f"{cause}: {text} {place}".rstrip()

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
+from backends.tracebacks import TracebackFinder
 from definitions.scalars import is_number
 
 REPORT_MARK = "[tune-metric]:"
@@ -105,6 +106,7 @@ class ReportParser:
     def __init__(self, incarnation: int = 0) -> None:
         self.incarnation = incarnation
         self.counts = Counts()
+        self.tracebacks = TracebackFinder()
         self._partial = bytearray()
         self._overlong = False
         self._overwritten: bytes | None = None
@@ -133,6 +135,7 @@ class ReportParser:
         found: list[Report] = []
         if self._partial:
             self._end_line(found, rewritten=False)
+        self.tracebacks.finish()
         return found
 
     def usage(self) -> dict[str, Any]:
@@ -175,8 +178,10 @@ class ReportParser:
         self.counts.lines += 1
         if overlong:
             self.counts.too_long += 1
-        elif b"]:" in line:
-            self._scan(line.decode("utf-8", "replace"), found)
+            return
+        text = line.decode("utf-8", "replace")
+        if b"]:" not in line or not self._scan(text, found):
+            self.tracebacks.feed(text)
 
     def _remember(self, line: bytes, rewritten: bool) -> None:
         # A progress bar ends its states with a carriage return; of those only the last belongs in the tail, or nothing else would be left.
@@ -188,18 +193,23 @@ class ReportParser:
             self._tail.append(shown or self._overwritten or b"")
         self._overwritten = None
 
-    def _scan(self, text: str, found: list[Report]) -> None:
-        if SUMMARY_MARK in text:
+    def _scan(self, text: str, found: list[Report]) -> bool:
+        """Take the summary and the reports that a line holds; return whether it has our marks."""
+        is_ours = SUMMARY_MARK in text
+        if is_ours:
             self._take_summary(text)
         at = text.find(REPORT_MARK)
+        is_ours = is_ours or at >= 0
         while at >= 0:
             payload, end = _object(text, at + len(REPORT_MARK))
             if payload is None:
                 self.counts.alien += 1
             elif (report := self._report(payload)) is not None:
                 self.counts.delivered += 1
+                self.tracebacks.reported()
                 found.append(report)
             at = text.find(REPORT_MARK, end)
+        return is_ours
 
     def _report(self, payload: dict[str, Any]) -> Report | None:
         rank = payload.get("outrider_rank", 0)

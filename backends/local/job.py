@@ -15,6 +15,7 @@ from backends.events import Closed
 from backends.failures import Cause, Outcome, classify_exit, last_words
 from backends.local.leases import Lease
 from backends.local.shares import LocalShare
+from backends.tracebacks import Raised
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,9 @@ class LocalJob:
         parser = self.output.parser if self.output else None
         tail = parser.tail if parser else ()
         counts = parser.counts if parser else None
+        raised = parser.tracebacks.raised if parser else None
         found = self.decided or termination_of_exit(
-            self.exit_code or 0, counts.delivered if counts else 0, counts.alien if counts else 0, tail
+            self.exit_code or 0, counts.delivered if counts else 0, counts.alien if counts else 0, tail, raised
         )
         billable_s = self.ended_at - self.started_at if self.started_at is not None and self.ended_at is not None else 0.0
         return Closed(
@@ -89,6 +91,9 @@ class LocalJob:
         if self.output is not None:
             counts = self.output.parser.counts
             usage |= self.output.parser.usage()
+            raised = self.output.parser.tracebacks.raised
+            if self.exit_code and raised is not None and raised.place:
+                usage["raised_in"] = raised.place
             usage |= {"alien_lines": counts.alien, "repeated_reports": counts.repeated, "overlong_lines": counts.too_long}
             if self.output.lost_bytes:
                 usage["lost_log_bytes"] = self.output.lost_bytes
@@ -98,7 +103,7 @@ class LocalJob:
         return usage if cpu_s is None else usage | {"cpu_s": cpu_s}
 
 
-def termination_of_exit(exit_code: int, reports: int, alien: int, tail: Sequence[str]) -> Termination:
+def termination_of_exit(exit_code: int, reports: int, alien: int, tail: Sequence[str], raised: Raised | None = None) -> Termination:
     """Return what the script's own end means.
 
     Args:
@@ -106,9 +111,11 @@ def termination_of_exit(exit_code: int, reports: int, alien: int, tail: Sequence
         reports: number of reports; success without one is a failure.
         alien: number of lines that looked like reports and were none.
         tail: last lines of the log.
+        raised: the exception found in the log.
     """
     if exit_code != 0:
-        return Termination(Outcome.FAILED, *classify_exit(exit_code, tail))
+        cause, message = classify_exit(exit_code, tail, raised)
+        return Termination(Outcome.STOPPED if cause is Cause.OUTSIDE else Outcome.FAILED, cause, message)
     if reports > 0:
         return Termination(Outcome.COMPLETED)
     last = last_words(tail)

@@ -31,6 +31,7 @@ _SAMPLE_S = 0.25
 _DRAIN_S = 1.0
 _LAST_CHUNKS = 32
 _PAUSE_MOST_S = 0.1
+_KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 _NO_ROOM = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT)
 
 
@@ -209,7 +210,7 @@ class JobRunner:
         os.close(job.child.ended)
         job.peak_rss_bytes = max(job.peak_rss_bytes, job.child.peak_bytes())
         # A KILL that nobody here sent may be the kernel's, for lack of memory.
-        if job.exit_code == -signal.SIGKILL and job.decided is None:
+        if job.exit_code in _KILLED and job.decided is None:
             self._ask_kernel(job)
         if not job.output.at_end:
             self._deliver(job, job.output.take())

@@ -6,7 +6,7 @@ import enum
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from backends.failures import Cause, Outcome, signature
 
@@ -149,16 +149,24 @@ def objective_problem(objectives: Sequence[str], last: Mapping[str, Any]) -> tup
     return None
 
 
-def common_cause(failures: Sequence[tuple[Cause, str]], finished: int, n_workers: int) -> str | None:
+class Failure(NamedTuple):
+    """Why a trial failed; `place` is the file and the function in which an exception was raised, empty where it is not known."""
+
+    cause: Cause
+    message: str
+    place: str = ""
+
+
+def common_cause(failures: Sequence[Failure], finished: int, n_workers: int) -> str | None:
     """Return what the first failures have in common, where it is plain that the script is at fault; else None.
 
     Args:
-        failures: cause and message of the failed trials, in order.
+        failures: of the failed trials, in order.
         finished: trials that ended in any way.
         n_workers: trials that run at once; as many, but at least two, must fail alike before anything else ended.
     """
     wanted = max(2, n_workers)
-    if len(failures) < wanted or finished != len(failures) or failures[0][0] not in _OF_THE_SCRIPT:
+    if len(failures) < wanted or finished != len(failures) or failures[0].cause not in _OF_THE_SCRIPT:
         return None
-    alike = {signature(cause, message) for cause, message in failures}
-    return failures[0][1] or str(failures[0][0]) if len(alike) == 1 else None
+    alike = {signature(*failure) for failure in failures}
+    return failures[0].message or str(failures[0].cause) if len(alike) == 1 else None

@@ -19,7 +19,7 @@ from benchmarking.controller.journal import Record
 from benchmarking.controller.lookahead import take_out
 from benchmarking.controller.method import Decision
 from benchmarking.controller.repeat_order import ordered
-from benchmarking.controller.retry_policy import TrialStatus, as_number
+from benchmarking.controller.retry_policy import Failure, TrialStatus, as_number
 from benchmarking.controller.rows import EvaluationState, JobState, StateSetup, TrialState
 from benchmarking.controller.warm_usage import KeptPool, WarmStarts
 from definitions.schema import DERIVED_OBJECTIVES
@@ -47,7 +47,7 @@ class ExperimentState:
         self.interrupted: deque[int] = deque()
         self.blocked_until: dict[str, float] = {}
         self.busy = 0
-        self.failures: list[tuple[Cause, str]] = []
+        self.failures: list[Failure] = []
         self.counted_failures = 0
         self.finished = 0
         self.succeeded = 0
@@ -308,7 +308,7 @@ class ExperimentState:
         self.finished += 1
         if counts:
             self.counted_failures += 1
-            self.failures.append((trial.cause or Cause.SCRIPT_ERROR, trial.message))
+            self.failures.append(Failure(trial.cause or Cause.SCRIPT_ERROR, trial.message, str(trial.usage.get("raised_in", ""))))
         if trial.status is TrialStatus.COMPLETED:
             self.succeeded += 1
         if self.evaluations[trial.evaluation].removed:

@@ -139,7 +139,7 @@ def _caveats(state: ExperimentState) -> list[str]:
     lines = []
     statuses = Counter(trial.status for trial in state.trials.values())
     if statuses[TrialStatus.FAILED] and state.failures:
-        cause, message = state.failures[-1]
+        cause, message = state.failures[-1][:2]
         lines.append(f"{statuses[TrialStatus.FAILED]} of {len(state.trials)} trials failed; the last: {message or cause}")
     for status, words in ((TrialStatus.INFEASIBLE, "ran out of memory"), (TrialStatus.DIVERGED, "diverged (an objective was not finite)")):
         if statuses[status]:

@@ -14,11 +14,27 @@ from backends.failures import Cause, classify_exit, signature
         (1, ["ValueError: bad", "", "  "], Cause.SCRIPT_ERROR, "ValueError: bad"),
         (3, [], Cause.SCRIPT_ERROR, "exit code 3"),
         (-11, [], Cause.SCRIPT_ERROR, "ended by signal SIGSEGV"),
-        (-9, ["epoch 3"], Cause.SCRIPT_ERROR, "ended by signal SIGKILL: epoch 3"),
+        (-9, ["epoch 3"], Cause.OUTSIDE, "ended by SIGKILL, which neither this program nor the kernel sent"),
+        (137, ["epoch 3"], Cause.OUTSIDE, "ended by SIGKILL, which neither this program nor the kernel sent"),
+        (143, [], Cause.OUTSIDE, "ended by SIGTERM, which neither this program nor the kernel sent"),
+        (255, [], Cause.SCRIPT_ERROR, "exit code 255"),
+        (-11, ["epoch 3, loss 0.5"], Cause.SCRIPT_ERROR, "ended by signal SIGSEGV"),
+        (139, ["x.sh: line 3: 71 Segmentation fault"], Cause.SCRIPT_ERROR, "ended by signal SIGSEGV: x.sh: line 3: 71 Segmentation fault"),
+        (
+            -6,
+            ["python: x.c:3: f: Assertion `n' failed."],
+            Cause.SCRIPT_ERROR,
+            "ended by signal SIGABRT: python: x.c:3: f: Assertion `n' failed.",
+        ),
+        (2, ["no such data set: cifar11", "Terminated"], Cause.SCRIPT_ERROR, "no such data set: cifar11"),
+        (2, ["no data", "/x/y.py:3: FutureWarning: old", "  f(x)", "UserWarning: z"], Cause.SCRIPT_ERROR, "no data"),
+        (1, ["no data", "resource_tracker: There appear to be 1 leaked semaphore objects to clean up"], Cause.SCRIPT_ERROR, "no data"),
+        (1, ["sys:1: DeprecationWarning: x", "Exception ignored in: <f>"], Cause.SCRIPT_ERROR, "exit code 1"),
+        (1, ["warning: CUDA out of memory, a smaller batch is tried", "KeyError: 1"], Cause.SCRIPT_ERROR, "KeyError: 1"),
         (-99, [], Cause.SCRIPT_ERROR, "ended by signal 99"),
         (1, ["torch.OutOfMemoryError: CUDA out of memory."], Cause.OUT_OF_MEMORY, "torch.OutOfMemoryError: CUDA out of memory."),
         (1, ["MemoryError"], Cause.OUT_OF_MEMORY, "MemoryError"),
-        (-6, ["terminate called: std::bad_alloc", "Aborted"], Cause.OUT_OF_MEMORY, "Aborted"),
+        (-6, ["terminate called: std::bad_alloc", "Aborted"], Cause.OUT_OF_MEMORY, "terminate called: std::bad_alloc"),
         (1, ["MemoryError was handled", "a", "b", "c", "d", "KeyError: 1"], Cause.SCRIPT_ERROR, "KeyError: 1"),
     ],
 )
@@ -54,3 +70,4 @@ def test_failures_of_one_kind_have_one_signature() -> None:
     assert first == second
     assert first != signature(Cause.OUT_OF_MEMORY, "FileNotFoundError: /other/y/z.csv at 0xab line 7")
     assert first != signature(Cause.SCRIPT_ERROR, "ImportError: no module named torch")
+    assert signature(Cause.SCRIPT_ERROR, "KeyError: 3", "a.py:f") != signature(Cause.SCRIPT_ERROR, "KeyError: 4", "a.py:g")

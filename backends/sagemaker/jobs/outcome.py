@@ -9,6 +9,7 @@ from typing import Any
 
 from backends.events import Closed
 from backends.failures import Cause, Outcome, classify_exit, last_words
+from backends.reports import TAIL_LINES
 from backends.sagemaker.aws.errors import one_line
 from backends.sagemaker.jobs.job import seconds
 
@@ -30,7 +31,7 @@ class JobEvidence:
         stop_reason: why it was asked to stop; None where it was not.
         reports: how many arrived, from this or an earlier controller.
         exit_code: of the script, as the job's entry point said; None where it did not.
-        tail: last lines of the log; `usage`: totals.
+        tail: last lines of the log, as many as there are; `usage`: totals.
         asked_for: instance type.
     """
 
@@ -74,7 +75,7 @@ def closed_event(described: Mapping[str, Any], evidence: JobEvidence) -> Closed:
         ended_at if started_at is not None else None,
         float(described.get("BillableTimeInSeconds") or 0.0),
         usage,
-        tuple(evidence.tail),
+        tuple(evidence.tail)[-TAIL_LINES:],
         used if used and used != evidence.asked_for else None,
     )
 
@@ -101,7 +102,7 @@ def _judged(described: Mapping[str, Any], evidence: JobEvidence) -> tuple[Outcom
         # Asked to stop, it failed on the way; what was wanted has happened.
         return Outcome.STOPPED, evidence.stop_reason, reason
     cause, message = failure(reason, evidence.exit_code, evidence.tail)
-    return Outcome.FAILED, cause, message
+    return Outcome.STOPPED if cause is Cause.OUTSIDE else Outcome.FAILED, cause, message
 
 
 def failure(reason: str, exit_code: int | None, tail: Sequence[str]) -> tuple[Cause, str]:
@@ -128,7 +129,8 @@ def failure(reason: str, exit_code: int | None, tail: Sequence[str]) -> tuple[Ca
     if not by_script and code is None:
         return Cause.SERVICE_ERROR, reason or "the training job failed, and the service gives no reason"
     cause, message = classify_exit(code or 1, tail)
-    if code in (_KILLED, -9) and cause is Cause.SCRIPT_ERROR:
+    if code in (_KILLED, -9) and cause is Cause.OUTSIDE:
+        # Nobody can reach a container to kill what runs in it, and the kernel's own record of it is not to be had.
         return Cause.OUT_OF_MEMORY, "killed (exit code 137), as a program is that takes more memory than the instance has"
     return cause, message if tail else reason or message
 

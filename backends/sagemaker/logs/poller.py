@@ -12,7 +12,8 @@ from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
 from backends.sagemaker.logs.parser import GROUP, PATTERN, is_marked, stream_name
 from backends.sagemaker.logs.window import LogWindow, job_request, poll_request
 
-_TAIL_LINES = 40
+_TAIL_LINES = 1000
+"""Last lines read of a failed job, by one call: a launcher prints many after the exception that says why."""
 _FORGET_LAG = 0.98
 
 

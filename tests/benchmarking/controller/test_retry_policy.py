@@ -3,7 +3,16 @@ import math
 import pytest
 
 from backends.failures import Cause, Outcome
-from benchmarking.controller.retry_policy import RETRY_RULES, Settlement, TrialStatus, as_number, common_cause, objective_problem, settle
+from benchmarking.controller.retry_policy import (
+    RETRY_RULES,
+    Failure,
+    Settlement,
+    TrialStatus,
+    as_number,
+    common_cause,
+    objective_problem,
+    settle,
+)
 
 FINAL_AT_ONCE = {
     Cause.SCRIPT_ERROR: ("failed", True),
@@ -118,8 +127,8 @@ def test_the_message_tells_never_reported_from_not_a_number():
     assert objective_problem(("loss",), {"loss": "low"}) == (Cause.NO_METRICS, "objective 'loss' is no number: 'low'")
 
 
-def failure(message, cause=Cause.SCRIPT_ERROR):
-    return cause, message
+def failure(message, cause=Cause.SCRIPT_ERROR, place=""):
+    return Failure(cause, message, place)
 
 
 def test_two_workers_that_fail_alike_but_for_numbers_and_paths():
@@ -135,6 +144,7 @@ def test_two_workers_that_fail_alike_but_for_numbers_and_paths():
         ([failure("KeyError: 'x'")] * 3, 3, 4),  # the fourth still runs
         ([failure("KeyError: 'x'"), failure("KeyError: 'y'")], 2, 2),
         ([failure("gone"), failure("gone", Cause.TIME_OUT)], 2, 2),
+        ([failure("KeyError: 0", place="a.py:f"), failure("KeyError: 1", place="a.py:g")], 2, 2),
         ([], 0, 2),
     ],
 )

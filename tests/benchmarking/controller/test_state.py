@@ -131,7 +131,7 @@ def test_failures_that_count_are_kept_with_their_message():
         script.close(f"j{trial}-1", Outcome.FAILED, cause, status=status, counts=counts)
     state = script.state
     assert (state.counted_failures, state.finished, state.succeeded) == (1, 3, 0)
-    assert state.failures == [(Cause.SCRIPT_ERROR, "m")]
+    assert state.failures == [(Cause.SCRIPT_ERROR, "m", "")]
     assert [tell.call for tell in state.due_tells] == ["error"] * 3
 
 

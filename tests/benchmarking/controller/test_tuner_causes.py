@@ -114,7 +114,7 @@ def test_a_list_of_which_nothing_succeeded_is_no_success(fails, reason, code):
     # The last failure is the one that is told; trial 2 takes longest.
     said = run.state.failures[-1][1]
     assert said
-    assert len({message for _, message in run.state.failures}) == len(fails)
+    assert len({message for _, message, _ in run.state.failures}) == len(fails)
     assert ending.message.endswith(said) is (reason is Reason.NONE_SUCCEEDED)
 
 

@@ -68,7 +68,7 @@ def test_a_script_that_failed_by_itself_before_the_order_to_stop_failed():
 def test_a_script_that_the_order_to_stop_ended_was_stopped(exit_code):
     answer = described("Failed", FailureReason="AlgorithmError: , exit code: 143")
     assert verdict(answer, stop_reason=Cause.SCHEDULER, exit_code=exit_code) == (Outcome.STOPPED, Cause.SCHEDULER)
-    assert verdict(answer, exit_code=exit_code) == (Outcome.FAILED, Cause.SCRIPT_ERROR)
+    assert verdict(answer, exit_code=exit_code) == (Outcome.STOPPED, Cause.OUTSIDE)
 
 
 @pytest.mark.parametrize(

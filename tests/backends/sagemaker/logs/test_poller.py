@@ -117,7 +117,7 @@ def test_the_tail_is_the_first_host_s_last_life_without_our_lines(desk):
     assert desk.requests == [
         (
             "get_log_events",
-            {"logGroupName": "/aws/sagemaker/TrainingJobs", "logStreamName": "x-1/algo-1-7", "limit": 40, "startFromHead": False},
+            {"logGroupName": "/aws/sagemaker/TrainingJobs", "logStreamName": "x-1/algo-1-7", "limit": 1000, "startFromHead": False},
         )
     ]
 
