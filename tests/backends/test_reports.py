@@ -150,6 +150,11 @@ def test_the_limit_of_a_line_is_exact(extra: int, dropped: int) -> None:
     assert parser.counts.too_long == dropped
 
 
+def test_a_line_is_cut_in_the_tail_where_it_is_wider_than_that() -> None:
+    _, parser = parse(b"y" * TAIL_WIDTH + b"\n", b"z" * (TAIL_WIDTH + 1) + b"\n")
+    assert parser.tail == ("y" * 1000, "z" * 1000 + " ...")
+
+
 def test_the_tail_has_the_last_lines_and_of_a_progress_bar_its_last_state() -> None:
     log = b"".join(b"line %d\n" % n for n in range(100)) + b"10%\r20%\r30%\r\n\nwin\r\nlong " + b"y" * 5000 + b"\n\xff\n40%\r50%\r"
     _, parser = parse(log)

@@ -112,6 +112,11 @@ def test_ladders(ladder):
     assert problems(fidelity={"kind": "per_job", "argument": "f", "ladder": ladder})[0][1] == "value_error"
 
 
+def test_a_level_is_finite():
+    assert problems(fidelity={"kind": "per_job", "argument": "f", "full": float("inf")})[0][1] == "finite_number"
+    assert problems(fidelity={"kind": "per_job", "argument": "f", "ladder": [float("nan")]})[0][1] == "finite_number"
+
+
 def test_a_variant_gathers_its_arguments_from_beside_its_base():
     assert MethodVariant.model_validate({"base": "ASHA", "brackets": 3}) == MethodVariant(base="ASHA", arguments={"brackets": 3})
     assert definition(methods={"A": {"base": "ASHA", "arguments": {"brackets": 3}}}).methods["A"].arguments == {"brackets": 3}

@@ -1,4 +1,4 @@
-"""x"""
+"""Syne Tune's Tuner on the adapter, on a virtual clock: what its schedulers hear, and what comes of their decisions."""
 
 import subprocess
 import sys

@@ -184,11 +184,11 @@ def test_descendants_of_a_forked_job_are_found_though_its_environment_is_the_wor
 
 def test_the_start_up_phase_begins_with_the_fork(bench: LocalBench) -> None:
     bench.run(bench.job("first", "report(n=1)\n"))
-    # The worker is older than the second job by more than that takes.
+    # The worker is older than the second job by more than that takes; the kernel tells a start in hundredths of a second.
     time.sleep(0.3)
     before = time.monotonic()
     (second,) = of_job(bench.run(bench.job("second", "report(n=1)\n")), "second", Closed)
-    assert 0 <= second.usage["phases_s"]["startup"] < time.monotonic() - before
+    assert 0 <= second.usage["phases_s"]["startup"] < time.monotonic() - before + 0.02
 
 
 def test_a_reporter_that_was_preloaded_begins_anew_in_each_job(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_reporter_that_was_preloaded_begins_anew_in_each_job(tmp_path: Path) -
         before = time.monotonic()
         events = bench.run(bench.job(name, code, checkpoint=name))
         assert [report.sequence for report in of_job(events, name, Reported)] == [0, 1]
-        assert closed(events, name).usage["phases_s"]["startup"] < time.monotonic() - before
+        assert closed(events, name).usage["phases_s"]["startup"] < time.monotonic() - before + 0.02
     assert bench.backend.close() == []
 
 

@@ -124,3 +124,13 @@ def test_jobs_that_must_not_be_listed_end_the_experiment(desk):
     listing.plan(0.0, 3.0)
     with pytest.raises(CloudError, match="cannot be listed"):
         desk.refuse("AccessDeniedException", "no")
+
+
+@pytest.mark.parametrize(("token", "code"), [("t", "AccessDeniedException"), (None, "ValidationException")])
+def test_only_a_later_page_that_is_found_wrong_is_taken_for_an_expired_token(desk, token, code):
+    listing = listinger(desk)
+    listing.plan(0.0, 3.0)
+    if token is not None:
+        desk.answer("x-1", token=token)
+    with pytest.raises(CloudError, match="cannot be listed"):
+        desk.refuse(code, "no")

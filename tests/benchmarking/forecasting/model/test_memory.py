@@ -1,9 +1,11 @@
 """Peak memory: what a canary's peak can hide, and how far the one-sided bound allows for it."""
 
+import numpy as np
 import pytest
 
 from benchmarking.forecasting import Canary, Question, forecast
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.memory import in_blocks
 from tests.benchmarking.forecasting.canary_tables import metric, table
 
 MIB = 1024**2
@@ -37,3 +39,8 @@ def test_families_without_squares_have_none_in_their_bound(family):
 
     assert bound(flat, family) < 0.8 * bound(flat, "kernel")
     assert bound(growing, family) <= bound(growing)
+
+
+def test_gpu_memory_is_taken_in_blocks_of_two_mebibytes():
+    taken = in_blocks(np.array([1.0, 2.0 * MIB, 2.0 * MIB + 1, 9.5 * MIB]))
+    assert [*(taken / MIB)] == [2.0, 2.0, 4.0, 10.0]
