@@ -40,9 +40,9 @@ class JobInput:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one job, in seconds: `max_run_s` from its start, `grace_s` between TERM and KILL."""
+    """Limits of one job, in seconds: `max_run_s` from its start (None: as long as it takes), `grace_s` between TERM and KILL."""
 
-    max_run_s: float = 3600.0
+    max_run_s: float | None = 3600.0
     grace_s: float = 5.0
 
 

@@ -25,6 +25,9 @@ from typing import ClassVar, Generic, TypeVar
 from definitions.instance_tables import LISTED_REGION, InstanceFacts, Price, Tables
 from definitions.parts import KeyPath, Overrides
 
+DEFAULT_MAX_RUN_S = 3600.0
+"""Seconds that a job may run where nobody says and something has to limit it."""
+
 Block = TypeVar("Block", bound=Overrides)
 
 
@@ -76,6 +79,9 @@ class BackendDescription(Generic[Block]):
 
     example_instance_type: ClassVar[str] = ""
     """One that people may write, for advice."""
+
+    default_max_run_s: ClassVar[float | None] = DEFAULT_MAX_RUN_S
+    """Seconds that a job may run where nobody says; None for as long as it takes, fit for where nobody pays."""
 
     data_access: ClassVar[DataAccess] = DataAccess.MACHINE
     """What its jobs can read."""

@@ -101,7 +101,9 @@ class Budget(Model):
     max_failures: NotNegative = Field(3, description="failed trials that are tolerated; one more ends the experiment")
     max_cost: Dollars | None = Field(None, description="dollars that may be spent, counting the worst case of what is in flight")
     max_num_trials: Positive | None = Field(None, description="trials that may be started")
-    max_run: Seconds | None = Field(None, description="seconds that one job may take; 3600 where nothing is given")
+    max_run: Seconds | None = Field(
+        None, description="seconds that one job may take; where nothing is given, no limit on this machine (3600 with max_cost), else 3600"
+    )
 
 
 class Overrides(Model):

@@ -25,7 +25,7 @@ from definitions.trial import TrialSpec
 
 def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str:
     """Return a table of the experiments: trials, workers, and the most that each can take and cost; raises `UserError` as a run would."""
-    rows, worst, label, dropped = [], [], "", 0
+    rows, worst, label, dropped, priced = [], [], "", 0, True
     forecast_tables: dict[str, None] = {}
     for spec in specs:
         with tempfile.TemporaryDirectory() as scratch:
@@ -34,20 +34,25 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str
                 forecasts = latest_forecasts(spec.definition, spec.results_dir, spec.backend, backend.region)
                 forecast_tables[forecast_text(forecasts)] = None
                 label = backend.capabilities.price_label
-                row, one, left_out = _row(spec, backend, forecasts)
+                row, one, left_out, is_priced = _row(spec, backend, forecasts)
             finally:
                 backend.close()
         rows.append(row)
         worst.append(one)
         dropped += left_out
+        priced = priced and is_priced
     header = ["benchmark", "method", "seed", "back-end", "instance types", "trials", "workers", "longest", "worst cost"]
     blocks = [table(header, rows), *(text for text in forecast_tables if text)]
-    return "\n\n".join([*blocks, _total(worst, specs, label, dropped)])
+    return "\n\n".join([*blocks, _total(worst, specs, label, dropped, priced=priced)])
 
 
-def _total(worst: Sequence[WorstCase], specs: Sequence[ExperimentSpec], label: str, dropped: int) -> str:
+def _total(worst: Sequence[WorstCase], specs: Sequence[ExperimentSpec], label: str, dropped: int, *, priced: bool) -> str:
+    def total(values: Sequence[float | None]) -> str:
+        usd = dearest(values, len(values))
+        return "no limit" if usd is None and priced else dollars(usd)
+
     prices = f" ({label} prices)" if label else ""
-    lines = [f"worst case of all: {dollars(dearest([one.usd for one in worst], len(worst)))}{prices}; nothing was started"]
+    lines = [f"worst case of all: {total([one.usd for one in worst])}{prices}; nothing was started"]
     used = sum(one.forecast for one in worst)
     if dropped:
         lines.append(f"left out, as by their forecast they do not fit: {dropped}")
@@ -56,12 +61,12 @@ def _total(worst: Sequence[WorstCase], specs: Sequence[ExperimentSpec], label: s
         limits = "max_run" if any(spec.definition.budget.max_run is not None for spec in specs) else "three times its forecast"
         lines += [
             f"of it, {used} of {of} jobs at the 95 % bound of their forecast; if every job ran to its limit ({limits}): "
-            f"{dollars(dearest([one.limit_usd for one in worst], len(worst)))}"
+            f"{total([one.limit_usd for one in worst])}"
         ]
     return "\n".join(lines)
 
 
-def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> tuple[list[object], WorstCase, int]:
+def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> tuple[list[object], WorstCase, int, bool]:
     definition = spec.definition
     check_listed(definition, refusal(definition, spec.backend, backend.capacity))
     jobs = JobBuilder(definition, spec.backend, "dry-run", region=backend.region, longest_s=forecasts.longest_s)
@@ -97,7 +102,7 @@ def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> t
         "no limit" if worst.longest_s is None else duration(worst.longest_s),
         "no limit" if worst.usd is None and plan.priced else dollars(worst.usd),
     ]
-    return row, worst, len(dropped)
+    return row, worst, len(dropped), plan.priced
 
 
 def _check_first(spec: ExperimentSpec, plan: Plan) -> None:

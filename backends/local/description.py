@@ -36,6 +36,7 @@ class LocalDescription(BackendDescription[LocalBlock]):
     nominal: ClassVar[bool] = True
     default_instance_type: ClassVar[str | None] = "local.1cpu"
     example_instance_type: ClassVar[str] = "local.2cpu"
+    default_max_run_s: ClassVar[float | None] = None
 
     def facts(self, instance_type: str, tables: Tables) -> InstanceFacts | None:
         """Return what the share that the name says has."""

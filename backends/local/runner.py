@@ -132,7 +132,8 @@ class JobRunner:
         # Both guard against the controller's own death: the watchdog kills at once, the record lets the next controller do it.
         self._processes.joined(job.child.pid)
         self._records.write(launch.folder, job.child.pid, job.mark, before)
-        job.run_timer = self._reactor.at(job.started_at + job.spec.limits.max_run_s, partial(self._on_time_out, job))
+        if job.spec.limits.max_run_s is not None:
+            job.run_timer = self._reactor.at(job.started_at + job.spec.limits.max_run_s, partial(self._on_time_out, job))
         self._running[job.spec.name] = job
         # One chain of samples serves all jobs; it ends when none runs.
         if not self._sampling:

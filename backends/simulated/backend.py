@@ -126,7 +126,7 @@ class SimulatedBackend(Backend):
         message = "" if cause is None else f"the measured run ended with {cause}"
         if self._failure_rate and next(chances) < self._failure_rate:
             duration_s, cause, message = duration_s * next(chances), Cause.SERVICE_ERROR, "simulated service error"
-        if duration_s > spec.limits.max_run_s:
+        if spec.limits.max_run_s is not None and duration_s > spec.limits.max_run_s:
             duration_s, cause, message = spec.limits.max_run_s, Cause.TIME_OUT, f"ran longer than max_run = {spec.limits.max_run_s:g} s"
         if cause is not None:
             outcome = Outcome.FAILED

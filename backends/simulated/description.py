@@ -32,6 +32,7 @@ class SimulatedDescription(BackendDescription[SimulatedBlock]):
     input_modes: ClassVar[tuple[str, ...]] = INPUT_MODES
     sampled_modes: ClassVar[tuple[str, ...]] = INPUT_MODES
     default_instance_type: ClassVar[str | None] = "local.1cpu"
+    default_max_run_s: ClassVar[float | None] = None
 
 
 DESCRIPTION = SimulatedDescription()

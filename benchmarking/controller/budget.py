@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import enum
 
+from definitions.backend_description import DEFAULT_MAX_RUN_S
 from definitions.schema import Budget
-
-DEFAULT_MAX_RUN_S = 3600.0
-"""Longest run of a job where neither the definition nor a forecast says."""
 
 
 class Limit(enum.StrEnum):
@@ -55,6 +53,20 @@ def affordable(budget: Budget, *, spent_usd: float, reserved_usd: float, worst_u
     return worst_usd is not None and spent_usd + reserved_usd + worst_usd <= budget.max_cost * (1 + 1e-9)
 
 
-def cost_usd(seconds: float, usd_per_hour: float | None, count: int) -> float | None:
-    """Return seconds x price x instances in dollars; None where the price is unknown."""
-    return None if usd_per_hour is None else seconds / 3600.0 * usd_per_hour * count
+def longest_run_s(budget: Budget, default_s: float | None) -> float | None:
+    """Return the seconds that a job may run where no forecast says: `max_run`, else what its back-end has by default.
+
+    Where the back-end has no limit but money has one, it is an hour: what a job without end may cost cannot be reserved.
+
+    Args:
+        budget: the limits.
+        default_s: the back-end's own; None where it has none.
+    """
+    if budget.max_run is not None:
+        return budget.max_run
+    return DEFAULT_MAX_RUN_S if default_s is None and budget.max_cost is not None else default_s
+
+
+def cost_usd(seconds: float | None, usd_per_hour: float | None, count: int) -> float | None:
+    """Return seconds x price x instances in dollars; None where the price is unknown, or the seconds have no limit."""
+    return None if usd_per_hour is None or seconds is None else seconds / 3600.0 * usd_per_hour * count

@@ -15,11 +15,11 @@ from definitions.trial import TrialSpec
 class JobFactory(Protocol):
     """Makes job specifications."""
 
-    worst_s: float
-    """Seconds that a job can be billed for at most."""
+    worst_s: float | None
+    """Seconds that a job can be billed for at most; None where nothing limits them."""
 
-    def worst_case_s(self, spec: TrialSpec) -> float:
-        """Return the seconds that a trial's job can be billed for at most."""
+    def worst_case_s(self, spec: TrialSpec) -> float | None:
+        """Return the seconds that a trial's job can be billed for at most; None where nothing limits them."""
         ...
 
     def name(self, trial: int, attempt: int) -> str:
@@ -39,7 +39,7 @@ class JobFactory(Protocol):
         ...
 
     def worst_usd(self, spec: TrialSpec) -> float | None:
-        """Return what a trial's job costs at most, whatever it falls back to; None where a price is unknown."""
+        """Return what a trial's job costs at most, whatever it falls back to; None where a price or its longest time is unknown."""
         ...
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.base import JobInput, JobSpec, Limits
-from benchmarking.controller.budget import DEFAULT_MAX_RUN_S, cost_usd
+from benchmarking.controller.budget import cost_usd, longest_run_s
 from benchmarking.controller.interfaces import checkpoint_key
 from definitions import strict_json
 from definitions.backend_registry import backend_description
@@ -81,8 +81,8 @@ class JobBuilder:
         self._environment = dict(environment or {})
         self._seed = seed
         self._region = region
-        self._max_run_s = definition.budget.max_run or DEFAULT_MAX_RUN_S
         described = backend_description(backend)
+        self._max_run_s = longest_run_s(definition.budget, described.default_max_run_s)
         block = definition.block(backend, described.block)
         self._grace_s = described.grace_s(block)
         self._beside_s = described.billed_beside_s(block)
@@ -94,13 +94,15 @@ class JobBuilder:
         self._fixed_consumed = {key: definition.arguments.get(key) for key in CONSUMED_KEYS}
         self._is_exclusive = definition.is_exclusive
         self._script = "" if definition.script is None else str(Path(definition.source_dir) / definition.script)
-        self.worst_s = self._max_run_s + self._grace_s + self._beside_s
+        self.after_stop_s = self._grace_s + self._beside_s
+        self.worst_s = None if self._max_run_s is None else self._max_run_s + self.after_stop_s
 
-    def worst_case_s(self, spec: TrialSpec) -> float:
-        """Return the seconds that a trial's job can be billed for at most."""
-        return self._may_run_s(spec) + self._grace_s + self._beside_s
+    def worst_case_s(self, spec: TrialSpec) -> float | None:
+        """Return the seconds that a trial's job can be billed for at most; None where nothing limits them."""
+        may_run_s = self._may_run_s(spec)
+        return None if may_run_s is None else may_run_s + self.after_stop_s
 
-    def _may_run_s(self, spec: TrialSpec) -> float:
+    def _may_run_s(self, spec: TrialSpec) -> float | None:
         if self._definition.budget.max_run is not None:
             return self._definition.budget.max_run
         return self._longest_s(spec) or self._max_run_s
@@ -157,11 +159,16 @@ class JobBuilder:
         return self._usd_per_hour(instance_type), self._count(configuration)
 
     def worst_usd(self, spec: TrialSpec) -> float | None:
-        """Return what a trial's job costs at most, also on what it falls back to; None where one of these prices is unknown."""
+        """Return what a trial's job costs at most, also on what it falls back to; None where a price or its longest time is unknown."""
         return self.most_usd(spec.configuration, self.worst_case_s(spec))
 
-    def most_usd(self, configuration: Mapping[str, Any], seconds: float) -> float | None:
-        """Return what so many seconds of a configuration's job cost on the dearest of what it may run on; None where one is unknown."""
+    def most_usd(self, configuration: Mapping[str, Any], seconds: float | None) -> float | None:
+        """Return what so many seconds of a configuration's job cost on the dearest of what it may run on; None where one is unknown.
+
+        Args:
+            configuration: of a trial.
+            seconds: per instance; None where nothing limits them.
+        """
         own = self._instance_type(configuration)
         prices = [self._usd_per_hour(name) for name in (own, *self._fallbacks)]
         known = [price for price in prices if price is not None]

@@ -79,8 +79,9 @@ def worst_case(plan: Plan) -> WorstCase:
     budget = plan.definition.budget
     caps: list[float | None] = []
     if plan.priced:
-        # What is under way when the time is over runs to its own limit.
-        by_time_s = None if budget.max_wallclock_time is None else (budget.max_wallclock_time + plan.jobs.worst_s) * plan.workers
+        # What is under way when the time is over runs to its own limit; where it has none, to the end of its grace.
+        last_s = plan.jobs.after_stop_s if plan.jobs.worst_s is None else plan.jobs.worst_s
+        by_time_s = None if budget.max_wallclock_time is None else (budget.max_wallclock_time + last_s) * plan.workers
         caps = [None if by_time_s is None else _dearest_of(plan, by_time_s), budget.max_cost]
     return dataclasses.replace(
         found,
@@ -91,12 +92,12 @@ def worst_case(plan: Plan) -> WorstCase:
 
 
 def least_usd(plan: Plan) -> tuple[float, float]:
-    """Return what the cheapest single job costs at most, in dollars, and its seconds; an unknown price counts as nothing."""
+    """Return what the cheapest single job costs at most, in dollars, and its seconds; what is unknown or has no limit counts as nothing."""
     jobs = plan.jobs
     if plan.planned:
-        return min((jobs.worst_usd(one) or 0.0, jobs.worst_case_s(one)) for one in plan.planned)
+        return min((jobs.worst_usd(one) or 0.0, jobs.worst_case_s(one) or 0.0) for one in plan.planned)
     cheapest = (jobs.most_usd({"instance_type": one["instance_type"]}, jobs.worst_s) for one in plan.possible)
-    return min((usd or 0.0 for usd in cheapest), default=0.0), jobs.worst_s
+    return min((usd or 0.0 for usd in cheapest), default=0.0), jobs.worst_s or 0.0
 
 
 def dearest(values: Sequence[float | None], count: int) -> float | None:
@@ -110,27 +111,39 @@ def _of_any(plan: Plan, trials: int | None) -> WorstCase:
     if trials is None:
         return WorstCase(None, None, None, 0, None)
     each_s = plan.jobs.worst_s
+    if each_s is None:
+        return WorstCase(None, None, None, 0, trials)
     usd = _dearest_of(plan, trials * each_s)
     return WorstCase(-(-trials // plan.workers) * each_s, usd, usd, 0, trials)
 
 
 def _of_planned(plan: Plan, planned: Sequence[TrialSpec], trials: int) -> WorstCase:
     """Return the worst case of known jobs: the dearest of them, where not all may run."""
-    jobs_s: list[float] = []
+    jobs_s: list[float | None] = []
     usd: list[float | None] = []
     forecast = 0
     for trial in planned:
         limit_s, upper_s = plan.jobs.worst_case_s(trial), plan.upper_s(trial)
-        seconds = limit_s if upper_s is None else min(limit_s, upper_s)
+        seconds = _least(limit_s, upper_s)
         jobs_s.append(seconds)
         usd.append(plan.jobs.most_usd(trial.configuration, seconds))
         forecast += upper_s is not None
     limits_usd = [plan.jobs.worst_usd(trial) for trial in planned]
+    return WorstCase(
+        _span_s(jobs_s, trials, plan.workers), dearest(usd, trials), dearest(limits_usd, trials), min(forecast, trials), trials
+    )
+
+
+def _span_s(jobs_s: Sequence[float | None], count: int, workers: int) -> float | None:
+    """Return the seconds until the `count` longest jobs are done; None where one of them has no limit."""
+    known = [seconds for seconds in jobs_s if seconds is not None]
+    if len(known) < len(jobs_s):
+        return None
     # The longest first, each onto the worker that is free first.
-    slots = [0.0] * plan.workers
-    for seconds in heapq.nlargest(trials, jobs_s):
+    slots = [0.0] * workers
+    for seconds in heapq.nlargest(count, known):
         slots[slots.index(min(slots))] += seconds
-    return WorstCase(max(slots), dearest(usd, trials), dearest(limits_usd, trials), min(forecast, trials), trials)
+    return max(slots)
 
 
 def _dearest_of(plan: Plan, seconds: float) -> float | None:

@@ -218,6 +218,10 @@ class BackendContract:
         assert end.ended_at is not None
         assert end.ended_at - end.started_at >= self.max_run_s - 1e-6
 
+    def test_a_job_without_a_limit_of_time_runs_to_its_end(self, backend: Backend) -> None:
+        job = dataclasses.replace(self.job("reports3", "one"), limits=Limits(max_run_s=None, grace_s=1.0))
+        assert closed(self.run(backend, job), "one").outcome is Outcome.COMPLETED
+
     def test_a_name_is_used_once(self, backend: Backend) -> None:
         backend.submit(self.job("reports3", "one"))
         with pytest.raises(ValueError, match="one"):

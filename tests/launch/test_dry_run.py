@@ -43,7 +43,7 @@ def dollars_in(text, pattern):
 
 
 def test_a_forecasts_upper_bound_is_the_worst_case_and_an_hour_that_of_the_others(forecasts, run):
-    code, out, _ = run("--benchmark", "toy.yaml", "--method", "GRID", "--dry_run")
+    code, out, _ = run("--benchmark", "toy.yaml", "--method", "GRID", "--dry_run", "--max_cost", "9")
     assert code == 0
     upper_s = forecasts.upper_s(TrialSpec(of(1)))
     assert upper_s == forecasts.of(of(1), "total_s").hi90
@@ -76,7 +76,7 @@ def test_a_cap_counts_and_one_that_allows_no_job_is_told_by_the_cheapest(forecas
 
 
 def test_no_more_jobs_count_than_may_run(forecasts, run):
-    _, out, _ = run("--benchmark", "toy.yaml", "--method", "GRID", "--dry_run", "--max_num_trials", "1")
+    _, out, _ = run("--benchmark", "toy.yaml", "--method", "GRID", "--dry_run", "--max_num_trials", "1", "--max_cost", "9")
     assert dollars_in(out, "worst case of all: USD") == pytest.approx(3605 / 3600 * 0.05, rel=0.03)
 
 
@@ -87,8 +87,11 @@ def test_canaries_are_counted_once_however_often_the_definition_repeats(toy, run
     assert "forecast" not in out
 
 
-def test_without_forecasts_the_limits_count(toy, run):
+def test_without_forecasts_the_limits_count_and_without_limits_there_is_no_worst_case(toy, run):
     (toy.folder / "toy.yaml").write_text(DEFINITION, encoding="utf-8")
     _, out, _ = run("--benchmark", "toy.yaml", "--method", "GRID", "--dry_run")
+    assert re.search(r"local\.1cpu +3 +\d+ +no limit +no limit", out)
+    assert "worst case of all: no limit (nominal prices); nothing was started" in out
+    _, out, _ = run("--benchmark", "toy.yaml", "--method", "GRID", "--dry_run", "--max_cost", "9")
     assert dollars_in(out, "worst case of all: USD") == pytest.approx(3 * 3605 / 3600 * 0.05, rel=0.03)
     assert ForecastLookup().upper_s(TrialSpec(of(1))) is None

@@ -210,9 +210,10 @@ def _resources(job: JobSpec, options: Options, instance_type: str) -> dict[str, 
 
 
 def _stopping(job: JobSpec, options: Options) -> dict[str, int]:
-    run_s = max(1, math.ceil(job.limits.max_run_s))
+    # There are no training jobs without a limit; the longest that there can be comes nearest.
+    run_s = MAX_RUN_S if job.limits.max_run_s is None else max(1, math.ceil(job.limits.max_run_s))
     if run_s > MAX_RUN_S:
-        raise UserError(f"max_run = {job.limits.max_run_s:g} s", f"SageMaker stops jobs after {MAX_RUN_S} s (28 days)", "give less")
+        raise UserError(f"max_run = {run_s} s", f"SageMaker stops jobs after {MAX_RUN_S} s (28 days)", "give less")
     if not options.spot:
         return {"MaxRuntimeInSeconds": run_s}
     wait_s = run_s + SPOT_WAIT_S if options.max_wait_s is None else max(run_s, math.ceil(options.max_wait_s))

@@ -70,3 +70,19 @@ def test_an_unknown_price_is_unknown():
     assert not unknown.priced
     found = worst_case(unknown)
     assert (found.usd, found.limit_usd, found.longest_s) == (None, None, 1800.0)
+
+
+def test_jobs_without_a_limit_of_time_have_no_worst_case_but_that_of_the_experiment():
+    local = {"backend": "local", "space": {"instance_type": {"choice": ["local.1cpu"]}}}
+    each = plan(jobs("local.1cpu", "local.1cpu"), budget=Budget(), **local)
+    assert (worst_case(each).longest_s, worst_case(each).usd, worst_case(each).jobs) == (None, None, 2)
+    any_of = worst_case(plan(budget=Budget(max_num_trials=3), **local))
+    assert (any_of.longest_s, any_of.usd, any_of.jobs) == (None, None, 3)
+    timed = worst_case(plan(budget=Budget(max_wallclock_time=3595.0), **local))
+    assert (timed.longest_s, timed.usd) == (3595.0, pytest.approx(2 * 0.05))
+
+
+def test_a_forecast_tells_the_worst_case_of_a_job_whose_time_has_no_limit():
+    local = {"backend": "local", "space": {"instance_type": {"choice": ["local.1cpu"]}}, "budget": Budget()}
+    found = worst_case(plan(jobs("local.1cpu"), upper_s=lambda trial: 1800.0, **local))
+    assert (found.longest_s, found.usd, found.limit_usd) == (1800.0, pytest.approx(0.025), None)

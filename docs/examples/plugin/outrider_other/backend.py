@@ -191,7 +191,8 @@ class OtherBackend(Backend):
         self._events += [Accepted(spec.name, job.started_at), Started(spec.name, job.started_at)]
         self._reactor.watch(ours, lambda: self._on_output(job))
         self._reactor.watch(job.ended, lambda: self._on_end(job))
-        job.timers.append(self._reactor.at(job.started_at + spec.limits.max_run_s, lambda: self._on_time_out(job)))
+        if spec.limits.max_run_s is not None:
+            job.timers.append(self._reactor.at(job.started_at + spec.limits.max_run_s, lambda: self._on_time_out(job)))
 
     def _environment(self, spec: JobSpec) -> dict[str, str]:
         """Return a job's variables: how it finds the reporter, its data, and what its trial is."""
