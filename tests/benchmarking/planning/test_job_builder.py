@@ -69,8 +69,8 @@ def test_where_nobody_limits_a_jobs_time_the_back_end_does_or_the_limit_of_money
     assert (free.worst_s, free.worst_case_s(TrialSpec({"x": 1})), free.worst_usd(TrialSpec({"x": 1}))) == (None, None, None)
     assert free.build(0, 1, TrialSpec({"x": 1}), None).limits.max_run_s is None
     assert builder(definition(budget=Budget(max_cost=5.0))).worst_s == 3605.0
-    assert JobBuilder(definition(), "sagemaker", "p").worst_s == 3600 + 120 + 600
-    assert JobBuilder(definition(), "simulated", "p").worst_s is None
+    assert JobBuilder(definition(), "sagemaker", "p", region="us-east-1").worst_s == 3600 + 120 + 600
+    assert JobBuilder(definition(), "simulated", "p", region="us-east-1").worst_s is None
 
 
 @pytest.mark.parametrize(
