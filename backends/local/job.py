@@ -35,6 +35,8 @@ class LocalJob:
         mark: what all its processes carry in their environment.
         limit_bytes: memory that its processes may use together.
         decided: the termination where the back-end and not the script decided it.
+        exited_at: when its first process had ended: what is measured ends there.
+        ended_at: when nothing of it ran any more.
         kill_at: when what is left of it is killed; None while nothing is being ended.
         known: processes of it seen so far, by number.
     """
@@ -48,6 +50,7 @@ class LocalJob:
     output: Output | None = None
     started_at: float | None = None
     exit_code: int | None = None
+    exited_at: float | None = None
     ended_at: float | None = None
     decided: Termination | None = None
     kill_at: float | None = None
@@ -72,7 +75,9 @@ class LocalJob:
         found = self.decided or termination_of_exit(
             self.exit_code or 0, counts.delivered if counts else 0, counts.alien if counts else 0, tail, raised
         )
-        billable_s = self.ended_at - self.started_at if self.started_at is not None and self.ended_at is not None else 0.0
+        # What the script left running is chased for up to the grace period, which is none of its time.
+        over_at = self.ended_at if self.exited_at is None else self.exited_at
+        billable_s = over_at - self.started_at if self.started_at is not None and over_at is not None else 0.0
         return Closed(
             self.spec.name,
             at,
@@ -80,7 +85,7 @@ class LocalJob:
             found.cause,
             found.message,
             self.started_at,
-            self.ended_at if self.started_at is not None else None,
+            over_at if self.started_at is not None else None,
             billable_s,
             self._usage(),
             tail,

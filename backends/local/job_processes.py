@@ -28,7 +28,8 @@ class JobProcesses:
         self._subreaper = Subreaper()
         self._subreaper.claim()
         self._token = token.encode()
-        self._leaders: set[int] = set()
+        self._leaders: dict[int, tuple[str, int]] = {}
+        self._strays: dict[int, tuple[process_tree.Process, set[str]]] = {}
         self._foreign: set[int] = set()
         self._helpers: set[int] = set()
 
@@ -36,9 +37,11 @@ class JobProcesses:
         """Become the parent of orphans (again, where another back-end of this process has been closed meanwhile)."""
         self._subreaper.claim()
 
-    def joined(self, leader: int) -> None:
-        """Note a job's first process."""
-        self._leaders.add(leader)
+    def joined(self, job: LocalJob) -> None:
+        """Note a job whose first process has just started."""
+        if job.child is not None:
+            leader = process_tree.read_process(job.child.pid)
+            self._leaders[job.child.pid] = job.mark, leader.start_ticks if leader is not None else 0
         self._watchdog.start()
 
     def helped_by(self, pid: int) -> None:
@@ -53,9 +56,11 @@ class JobProcesses:
     def left(self, job: LocalJob) -> None:
         """Note that nothing of the job runs any more."""
         if job.child is not None:
-            self._leaders.discard(job.child.pid)
+            self._leaders.pop(job.child.pid, None)
             if job.kill_at is not None:
                 self.reap([job])
+            for _, candidates in self._strays.values():
+                candidates.discard(job.mark)
 
     def may_be_left(self, job: LocalJob) -> bool:
         """Return whether something of a job may have outlived its first process; cheap.
@@ -66,11 +71,17 @@ class JobProcesses:
             return False
         if process_tree.send_group(job.child.pid, 0):
             return True
-        return any(process_tree.carries(pid, job.mark.encode()) for pid in self._orphans())
+        if any(self._is_of(job, pid) for pid in self._orphans()):
+            return True
+        # A child in a session of its own that hides its environment is known if it was seen while its parent lived.
+        seen = ((process, process_tree.read_process(process.pid)) for process in job.known.values() if process.pid != job.child.pid)
+        return any(now is not None and now.alive and now.start_ticks == process.start_ticks for process, now in seen)
 
     def living(self, job: LocalJob) -> list[process_tree.Process]:
         """Return all living processes of a job, and remember them with it; looks at every process of the machine."""
-        found = process_tree.find(job.mark.encode(), () if job.child is None else (job.child.pid,), job.known.values())
+        strays = [self._strays[pid][0] for pid in self._orphans() if pid in self._strays and self._is_of(job, pid)]
+        sessions = () if job.child is None else (job.child.pid,)
+        found = process_tree.find(job.mark.encode(), sessions, [*job.known.values(), *strays])
         job.known.update((process.pid, process) for process in found)
         return [process for process in found if process.alive]
 
@@ -78,7 +89,7 @@ class JobProcesses:
         """Return the living processes of a job that can be found cheaply, and remember them with the job."""
         if job.child is None:
             return []
-        roots = [job.child.pid, *(pid for pid in self._orphans() if process_tree.carries(pid, job.mark.encode()))]
+        roots = [job.child.pid, *(pid for pid in self._orphans() if self._is_of(job, pid))]
         # Through parents from the job's first process and from its adopted orphans; then those seen before that neither way finds.
         found = {process.pid: process for root in roots for process in process_tree.descendants(root)}
         for process in job.known.values():
@@ -124,14 +135,39 @@ class JobProcesses:
         now = process_tree.children(os.getpid())
         # A number that is gone may come back as a job's orphan.
         self._foreign.intersection_update(now)
+        self._strays = {pid: stray for pid, stray in self._strays.items() if pid in now}
         found = []
         for pid in now:
             if pid in self._leaders or pid in self._foreign or pid in self._helpers or pid == self._watchdog.pid:
                 continue
             process = process_tree.read_process(pid)
             # A zombie's environment is empty, so one counts as possibly a job's until `reap` has compared it with what is known.
-            if process is not None and process.alive and not process_tree.carries(pid, self._token):
-                self._foreign.add(pid)
-            elif process is not None:
+            if process is None:
+                continue
+            is_known = pid in self._strays and self._strays[pid][0].start_ticks == process.start_ticks
+            if is_known or not process.alive or process_tree.carries(pid, self._token) or self._is_stray(process):
                 found.append(pid)
+            else:
+                self._foreign.add(pid)
         return found
+
+    def _is_stray(self, process: process_tree.Process) -> bool:
+        """Return whether a child of this process that hides its environment is an orphan of a job; if so, note whose it can be.
+
+        One in a session that is neither its own nor this process's was not started by this process: its parent has ended and left it.
+        Of jobs that have been running since before it began, the one left over when the others have ended is its job.
+        """
+        if process.session in (process.pid, os.getsid(0)):
+            return False
+        candidates = {mark for mark, start_ticks in self._leaders.values() if start_ticks <= process.start_ticks}
+        if candidates:
+            self._strays[process.pid] = process, candidates
+        return bool(candidates)
+
+    def _is_of(self, job: LocalJob, pid: int) -> bool:
+        """Return whether an orphan is a job's: it carries its mark, or can be no other's."""
+        stray = self._strays.get(pid)
+        if stray is None:
+            return process_tree.carries(pid, job.mark.encode())
+        known = job.known.get(stray[0].session)
+        return stray[1] == {job.mark} or (known is not None and known.start_ticks <= stray[0].start_ticks)

@@ -130,7 +130,7 @@ class JobRunner:
         self._reactor.watch(job.child.output, partial(self._on_output, job))
         self._reactor.watch(job.child.ended, partial(self._on_exit, job))
         # Both guard against the controller's own death: the watchdog kills at once, the record lets the next controller do it.
-        self._processes.joined(job.child.pid)
+        self._processes.joined(job)
         self._records.write(launch.folder, job.child.pid, job.mark, before)
         if job.spec.limits.max_run_s is not None:
             job.run_timer = self._reactor.at(job.started_at + job.spec.limits.max_run_s, partial(self._on_time_out, job))
@@ -202,6 +202,7 @@ class JobRunner:
         # First unwatched, as the descriptor stays readable from now on and would call again each turn.
         self._reactor.unwatch(job.child.ended)
         exit_code = job.child.reap()
+        job.exited_at = self._now()
         job.exit_code = 0 if exit_code is None else exit_code
         if exit_code is None and job.decided is None:
             job.decided = Termination(

@@ -286,3 +286,38 @@ def test_interrupt_of_the_terminal_does_not_reach_a_job(bench: LocalBench) -> No
     )
     found = of_job(events, "one", Reported)[0].metrics
     assert found["group"] == found["session"] == found["pid"] != os.getpgid(0)
+
+
+HIDDEN = """
+    import os, subprocess, sys, time
+    code = [
+        "import os, signal, sys, time",
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+        "os.setsid()",
+        "if {twice} and os.fork(): os._exit(0)",
+        "print(os.getpid(), flush=True)",
+        "os.close(1)",
+        "time.sleep(600)",
+    ]
+    env = {"PATH": os.environ["PATH"]}
+    child = subprocess.Popen([sys.executable, "-c", chr(10).join(code)], env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    report(pid=int(child.stdout.readline()))
+    time.sleep({wait_s})
+"""
+
+
+@pytest.mark.parametrize(("twice", "wait_s"), [("1", 0.0), ("0", 1.0)], ids=["forked twice", "seen while its parent lived"])
+def test_a_descendant_that_hides_all_signs_is_ended_and_its_chase_is_not_the_script_s_time(
+    bench: LocalBench, twice: str, wait_s: float
+) -> None:
+    code = HIDDEN.replace("{twice}", twice).replace("{wait_s}", str(wait_s))
+    job = bench.job("one", code)
+    events = bench.begin(job)
+    (report,) = of_job(events, "one", Reported)
+    collect(bench.backend, all_closed("one"), into=events)
+    end = closed(events, "one")
+    assert end.outcome is Outcome.COMPLETED
+    assert not alive(int(report.metrics["pid"]))
+    (over,) = of_job(events, "one", Ended)
+    assert end.ended_at is not None and over.at - end.ended_at >= 0.4
+    assert end.billable_s == pytest.approx(end.ended_at - (end.started_at or 0.0))
