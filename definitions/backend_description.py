@@ -103,6 +103,8 @@ class BackendDescription(Generic[Block]):
 
     logs: ClassVar[str] = "logs/"
     """Where the logs of its jobs are, in words: a folder of the experiment's own, or somewhere else."""
+    log_group: ClassVar[str] = ""
+    """The log group of CloudWatch that they are in; empty where they are in none."""
 
     past_jobs: ClassVar[str] = ""
     """`module:function` that reads jobs which its service still knows, a `backends.past_jobs.PastJobReader`; empty where it keeps none."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -44,6 +45,10 @@ class Allocation:
         return self.folder / "output"
 
 
+_OF_THE_RUN = frozenset({MARK_VARIABLE, "OUTRIDER_LEASES", "OUTRIDER_CHECKPOINT_DIR", "OUTRIDER_CORES", "OMP_NUM_THREADS"})
+"""Variables that only a run's own jobs have a use for."""
+
+
 def job_environment(base: Mapping[str, str], job: JobSpec, place: Allocation) -> dict[str, str]:
     """Return the whole environment of a job: `base`, what Outrider and SageMaker would set, and the job's own on top."""
     found = dict(base)
@@ -62,6 +67,21 @@ def job_environment(base: Mapping[str, str], job: JobSpec, place: Allocation) ->
     path = found.get("PYTHONPATH")
     found["PYTHONPATH"] = f"{REPORTER_FOLDER}:{path}" if path else str(REPORTER_FOLDER)
     return found
+
+
+def pasteable(command: Sequence[str], folder: Path, environment: Mapping[str, str], base: Mapping[str, str]) -> str:
+    """Return one line for a shell that runs a job's command again.
+
+    Args:
+        command: what was started.
+        folder: where.
+        environment: of the job.
+        base: what the shell has anyway; only what differs from it is in the line.
+    """
+    # By the mark this controller would find and kill it, and its checkpoint is the trial's.
+    said = {name: value for name, value in environment.items() if base.get(name) != value and name not in _OF_THE_RUN}
+    words = [f"{name}={shlex.quote(value)}" for name, value in sorted(said.items())]
+    return " ".join(["cd", shlex.quote(str(folder)), "&&", *(["env", *words] if words else []), shlex.join(command)])
 
 
 def _outrider(base: Mapping[str, str], job: JobSpec, place: Allocation) -> dict[str, str]:

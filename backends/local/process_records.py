@@ -16,6 +16,7 @@ from backends.common import process_tree
 from backends.common.clock import elapsed_s
 
 _NAME = "process.json"
+COMMAND_FILE = "command"
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _TIMEOUT_S = 5.0
 
@@ -41,6 +42,15 @@ class ProcessRecords:
             descriptor = os.open(f"{folder}/{_NAME}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
             try:
                 os.write(descriptor, json.dumps(trace).encode())
+            finally:
+                os.close(descriptor)
+
+    def write_command(self, folder: Path, line: str) -> None:
+        """Write down how the job in a folder can be run again by hand."""
+        with contextlib.suppress(OSError):
+            descriptor = os.open(f"{folder}/{COMMAND_FILE}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(descriptor, f"{line}\n".encode())
             finally:
                 os.close(descriptor)
 

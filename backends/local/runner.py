@@ -18,7 +18,7 @@ from backends.common.reactor import Reactor
 from backends.events import Accepted, Ended, Event, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
 from backends.local.checkpoints import LocalCheckpoints
-from backends.local.environment import Allocation, job_environment
+from backends.local.environment import Allocation, job_environment, pasteable
 from backends.local.job import LocalJob, Termination
 from backends.local.job_processes import JobProcesses
 from backends.local.process_records import ProcessRecords
@@ -110,6 +110,7 @@ class JobRunner:
         except (OSError, ValueError) as error:
             self._not_started(job, error)
             return
+        self._records.write_command(place.folder, pasteable(command, place.folder, environment, self._environment))
         launch = ProcessSpec(command, script, job.spec.arguments, place.folder, environment, place.cores, job.mark)
         self._starter.when_possible(launch, partial(self._launch, job, launch))
 

@@ -38,7 +38,8 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
     sampled_modes: ClassVar[tuple[str, ...]] = ("file", "fastfile", "pipe")
     default_ingestion: ClassVar[str] = "file"
     past_jobs: ClassVar[str] = "backends.sagemaker.admin.past_jobs:read_past_jobs"
-    logs: ClassVar[str] = "logs in CloudWatch (/aws/sagemaker/TrainingJobs)"
+    log_group: ClassVar[str] = "/aws/sagemaker/TrainingJobs"
+    logs: ClassVar[str] = f"logs in CloudWatch ({log_group})"
     example_instance_type: ClassVar[str] = "ml.m5.xlarge"
 
     def instance_problem(self, instance_type: str) -> str | None:

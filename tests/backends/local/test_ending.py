@@ -319,5 +319,6 @@ def test_a_descendant_that_hides_all_signs_is_ended_and_its_chase_is_not_the_scr
     assert end.outcome is Outcome.COMPLETED
     assert not alive(int(report.metrics["pid"]))
     (over,) = of_job(events, "one", Ended)
-    assert end.ended_at is not None and over.at - end.ended_at >= 0.4
+    assert end.ended_at is not None
+    assert over.at - end.ended_at >= 0.4
     assert end.billable_s == pytest.approx(end.ended_at - (end.started_at or 0.0))

@@ -1,0 +1,116 @@
+"""`outrider logs TAG --trial N`: the log of a trial, the command that runs it again, and its folder."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from definitions.program import command
+from launch.parser import VerbParser
+
+if TYPE_CHECKING:
+    from benchmarking.archive.stored import StoredExperiment
+
+_CHUNK_BYTES = 1 << 16
+_POLL_S = 0.2
+
+_EPILOG = """\
+The log goes to standard output; trial, folder and command to standard error. The command is one line to paste: it runs the trial's script
+once more as it was run, but for the cores and the checkpoint. Where a benchmark, method or seed is one of several of a tag, name it."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print a trial's log and return the exit code; raises `UserError` where there is no such trial."""
+    given = _parser().parse_args(arguments)
+    from definitions.backend_registry import backend_description
+    from definitions.errors import EXIT_INTERRUPTED, UserError
+
+    stored, jobs = _find(given.tag, given.trial, given.results_dir, given.experiment)
+    name = jobs[-1]
+    _say(f"{stored.spec.title}, trial {given.trial}" + (f", attempt {len(jobs)} of {len(jobs)}" if len(jobs) > 1 else "") + f": {name}")
+    folder = stored.folder / "jobs" / name
+    if folder.is_dir():
+        _say(f"folder: {folder}")
+    again = folder / "command"
+    if again.is_file():
+        _say(f"command: {again.read_text(encoding='utf-8').strip()}")
+    log = stored.folder / "logs" / f"{name}.log"
+    if not log.is_file():
+        described = backend_description(stored.spec.backend)
+        advice = f"aws logs tail {described.log_group} --log-stream-name-prefix {name}/" if described.log_group else ""
+        there = described.logs if described.log_group else "the back-end keeps none, or the trial has not started"
+        raise UserError(f"there is no log of trial {given.trial} in {log.parent}", there, advice)
+    try:
+        _show(log, (lambda: _is_over(stored, name)) if given.follow else (lambda: True))
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    return 0
+
+
+def _parser() -> VerbParser:
+    parser = VerbParser(prog=command("logs"), description="Show a trial's log, its command and its folder.", epilog=_EPILOG)
+    parser.add_argument("tag", metavar="TAG")
+    parser.add_argument("--trial", type=int, required=True, metavar="N", help="its number, as in trials.csv")
+    parser.add_argument("--follow", action="store_true", help="go on until the trial has ended")
+    parser.add_argument("--experiment", default="", metavar="NAME", help="which of a tag's experiments, e.g. RS-local-0 or toy/RS-local-0")
+    parser.add_results_dir()
+    return parser
+
+
+def _find(tag: str, trial: int, results_dir: Path, named: str) -> tuple[StoredExperiment, list[str]]:
+    """Return the experiment that has the trial, and the names of its jobs, oldest first."""
+    from benchmarking.archive.stored import load
+    from definitions.errors import UserError
+    from launch.planning import folders_of
+
+    folders = [folder for folder in folders_of(tag, results_dir, "logs") if f"/{folder}".endswith(f"/{named}") or not named]
+    found = {folder: jobs for folder in folders if (jobs := jobs_of(load(folder), trial))}
+    if not found:
+        raise UserError(
+            f"logs {tag} --trial {trial}", "no experiment of this tag has started such a trial", "see trials.csv for those there are"
+        )
+    if len(found) > 1:
+        names = ", ".join(str(folder.relative_to(results_dir / tag)) for folder in found)
+        raise UserError(f"logs {tag} --trial {trial}", f"several experiments have one: {names}", "name it: --experiment NAME")
+    folder, jobs = next(iter(found.items()))
+    return load(folder), jobs
+
+
+def jobs_of(stored: StoredExperiment, trial: int) -> list[str]:
+    """Return the names of a trial's jobs, oldest first."""
+    if not stored.is_started:
+        return []
+    with stored.journal() as journal:
+        return [str(record.body["job"]) for record in journal.records() if record.kind == "start" and record.body["trial"] == trial]
+
+
+def _is_over(stored: StoredExperiment, job: str) -> bool:
+    with stored.journal() as journal:
+        return any(record.kind in ("closed", "rejected") and record.body["job"] == job for record in journal.records())
+
+
+def _show(log: Path, is_over: Callable[[], bool]) -> None:
+    sys.stdout.flush()
+    with log.open("rb") as file:
+        while True:
+            # Asked before reading: what was written before the end is read after it.
+            last = is_over()
+            for chunk in _chunks(file):
+                sys.stdout.write(chunk.decode("utf-8", "replace"))
+            sys.stdout.flush()
+            if last:
+                return
+            time.sleep(_POLL_S)
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(_CHUNK_BYTES):
+        # A letter is not cut in two: what a chunk ends with is completed up to the line's end.
+        yield chunk + file.readline()
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
