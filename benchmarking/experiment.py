@@ -17,6 +17,7 @@ from backends.failures import Cause
 from backends.registry import backend_class
 from benchmarking.archive.folder import prepare_folder, read_nonce
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.archive.stop_requests import listening
 from benchmarking.archive.stored import state_setup
 from benchmarking.controller.ending import Ending
 from benchmarking.controller.interfaces import Observer, Wallet, checkpoint_key
@@ -168,7 +169,8 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         n_workers = worker_count(definition, spec.backend, backend.capacity)
         tuner = make_tuner(spec, backend, journal, jobs, n_workers, refuse, surroundings)
         surroundings.started(tuner, n_workers)
-        ending = tuner.run()
+        with listening(spec.folder, tuner.request_stop):
+            ending = tuner.run()
         try:
             _tidy_checkpoints(tuner.state, backend, definition)
         except OutriderError as error:

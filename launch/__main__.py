@@ -15,7 +15,7 @@ VERBS = {
     "forecast": "forecast a full job from measured canaries",
     "emulate": "run an emulator of SageMaker's training jobs on this machine",
     "doctor": "check whether a first start can work, and print policies and a CloudFormation template",
-    "stop": "stop the training jobs of a tag, from anywhere",
+    "stop": "stop a run or one of its trials; the training jobs of a tag, from anywhere",
     "logs": "show a trial's log, its command and its folder",
     "clean": "delete what the training jobs of a tag left in S3",
     "export": "write the CSV files of a run anew from its journal",

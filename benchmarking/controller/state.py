@@ -313,7 +313,8 @@ class ExperimentState:
             self.succeeded += 1
         if self.evaluations[trial.evaluation].removed:
             self.evaluations[trial.evaluation].undelivered.append(trial.trial)
-        elif trial.status is not TrialStatus.STOPPED:
+        elif trial.status is not TrialStatus.STOPPED or trial.cause is Cause.OUTSIDE:
+            # What the method has stopped it knows of; what a person has ended it would wait for in vain.
             self._tell_end(trial)
 
     def _tell_end(self, trial: TrialState) -> None:

@@ -76,6 +76,7 @@ class Tuner:
         self._wallet = wallet or Wallet()
         self._observers = observers
         self._events: deque[Event] = deque()
+        self._stop_requests: deque[int] = deque()
         self._interrupted = False
         self._downtime_s = 0.0
         self._uncommitted = 0
@@ -87,6 +88,14 @@ class Tuner:
         """Wind down: stop what runs, record it, return. Safe in a signal handler."""
         self._interrupted = True
         self._backend.wake()
+
+    def request_stop(self, trial: int | None) -> None:
+        """Stop a running trial for good, or wind down where it is None. Safe in other threads."""
+        if trial is None:
+            self.interrupt()
+        else:
+            self._stop_requests.append(trial)
+            self._backend.wake()
 
     def run(self) -> Ending:
         """Run to an end and return it.
@@ -191,6 +200,8 @@ class Tuner:
             self._record("tell", body)
         elif state.due_stops:
             self._stop(*state.due_stops[0])
+        elif self._stop_requests:
+            self._stop_as_asked(self._stop_requests.popleft())
         elif stopping is not None:
             return self._stop_one(*stopping)
         else:
@@ -212,6 +223,13 @@ class Tuner:
         self._record("stop", {"job": job, "reason": str(reason), **({"message": message} if message else {})})
         self._commit()
         self._backend.stop(job, reason)
+
+    def _stop_as_asked(self, trial: int) -> None:
+        """Stop a trial that a person wants to end; one that does not run is left as it is."""
+        for job in self.state.jobs.values():
+            if job.trial == trial and job.stop_requested_at is None:
+                self._stop(job.name, Cause.OUTSIDE, "stopped by request")
+                return
 
     def _stop_one(self, reason: Reason, detail: str) -> bool:
         for job in self.state.jobs.values():
@@ -350,7 +368,7 @@ class Tuner:
         while True:
             if not self._events:
                 self._commit()
-                if self._interrupted and stopping is None:
+                if self._stop_requests or (self._interrupted and stopping is None):
                     return
                 timeout_s = None if forever else self._timeout_s(stopping)
                 forever = timeout_s is None
@@ -358,7 +376,7 @@ class Tuner:
                 if not self._events:
                     return
             event = self._record_event()
-            if not is_full or due_tells or self._interrupted or type(event) not in _OF_A_RUNNING_JOB:
+            if not is_full or due_tells or self._stop_requests or self._interrupted or type(event) not in _OF_A_RUNNING_JOB:
                 return
 
     def _record_event(self) -> Event:

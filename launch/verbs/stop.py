@@ -1,31 +1,92 @@
-"""`outrider stop --tag T`: stops the training jobs of a tag from anywhere, also when the machine that started them is gone."""
+"""`outrider stop TAG [--trial N]`: stops a run on this machine as Ctrl-C does, or the training jobs of a tag from anywhere."""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from definitions.program import command
 from launch.parser import VerbParser
 
+_POLL_S = 0.1
+
 _EPILOG = """\
-Jobs are found by name and stopped only if they carry the tag `outrider:tag` with exactly this value. Their warm pools are released.
-If the run itself still goes on somewhere, end it there first (Ctrl-C), else it starts further jobs.
+Where the run goes on on this machine it is told to wind down, as Ctrl-C does, and can be resumed; with --trial that trial alone is ended.
+Else jobs are found by name and stopped only if they carry the tag `outrider:tag` with exactly this value. Their warm pools are released.
+If the run itself still goes on on another machine, end it there first (Ctrl-C), else it starts further jobs.
 Exit codes: 0 all are gone (with --no_wait: asked to go), 2 wrong use, 5 something could not be stopped, which is then named."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Stop the jobs and return the exit code; raises `CloudError` where AWS refuses to list them."""
+    """Stop the run or its jobs and return the exit code; raises `CloudError` where AWS refuses to list them."""
     given = _parser().parse_args(arguments)
-    from backends.sagemaker.admin.stop_jobs import JobStopper
     from backends.sagemaker.admin.tagged_jobs import check_tag
+    from benchmarking.archive.stored import experiments_of, load
+    from definitions.errors import UserError
+
+    given.tag = given.tag if given.tag_flag is None else given.tag_flag
+    if not given.tag and given.tag_flag is None:
+        raise UserError("stop", "it needs the tag of a run", f"{command('stop', 'TAG')}")
+    check_tag(given.tag)
+    folders = experiments_of(given.results_dir / given.tag)
+    asked = [folder for folder in folders if _ask(folder, given.trial)]
+    if asked:
+        return _wait(asked, given)
+    if given.trial is not None:
+        raise UserError(f"stop {given.tag} --trial {given.trial}", "no run of this tag that has such a trial goes on on this machine")
+    if folders and not given.region and all(load(folder).spec.backend != "sagemaker" for folder in folders):
+        print(f"nothing of {given.tag} runs on this machine")
+        return 0
+    return _stop_jobs(given)
+
+
+def _ask(folder: Path, trial: int | None) -> bool:
+    from benchmarking.archive.stop_requests import ask, is_listening
+
+    if trial is not None and not (is_listening(folder) and _runs(folder, trial)):
+        return False
+    return ask(folder, trial)
+
+
+def _runs(folder: Path, trial: int) -> bool:
+    from benchmarking.archive.stored import load
+
+    stored = load(folder)
+    if not stored.is_started:
+        return False
+    with stored.journal() as journal:
+        return any(job.trial == trial for job in stored.state(journal).jobs.values())
+
+
+def _wait(folders: Sequence[Path], given: Any) -> int:
+    """Wait until what was asked to stop has stopped; return the exit code."""
+    from benchmarking.archive.stop_requests import is_listening
+    from definitions.errors import EXIT_CLOUD
+
+    what = "" if given.trial is None else f"trial {given.trial} of "
+    until = time.monotonic() + given.timeout
+    left = list(folders)
+    while left and not given.no_wait and time.monotonic() < until:
+        left = [folder for folder in left if is_listening(folder) and (given.trial is None or _runs(folder, given.trial))]
+        if left:
+            time.sleep(_POLL_S)
+    for folder in folders:
+        state = "asked to stop" if given.no_wait else "did not stop in time" if folder in left else "stopped"
+        print(f"{what}{folder}: {state}")
+    return EXIT_CLOUD if left and not given.no_wait else 0
+
+
+def _stop_jobs(given: Any) -> int:
+    from backends.sagemaker.admin.stop_jobs import JobStopper
     from backends.sagemaker.aws.clients import Clients
     from backends.sagemaker.aws.errors import as_cloud_errors
     from benchmarking.report.text import table
     from definitions.errors import EXIT_CLOUD
 
-    check_tag(given.tag)
     clients = Clients(given.region, os.environ)
     with as_cloud_errors(f"the jobs of {given.tag} could not be listed, so none was stopped"):
         region = clients.region
@@ -46,10 +107,13 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> VerbParser:
     parser = VerbParser(
         prog=command("stop"),
-        description="Stop all training jobs of a tag and release their warm pools.",
+        description="Stop a run on this machine, or all training jobs of a tag and their warm pools.",
         epilog=_EPILOG,
     )
-    parser.add_argument("--tag", required=True, metavar="TAG", help="the --experiment_tag of the run")
+    parser.add_argument("tag", nargs="?", default="", metavar="TAG", help="the --experiment_tag of the run")
+    parser.add_argument("--tag", dest="tag_flag", metavar="TAG", help="the same as a flag")
+    parser.add_argument("--trial", type=int, metavar="N", help="end only this trial of a run on this machine")
+    parser.add_results_dir()
     parser.add_region("where the jobs run (default: the AWS configuration's)")
     parser.add_argument("--no_wait", action="store_true", help="ask them to stop, and do not wait until they are gone")
     parser.add_argument("--timeout", type=float, default=900.0, metavar="S", help="seconds to wait at most (default 900)")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import time
+
 import pytest
 
 from launch.__main__ import main
@@ -63,3 +66,36 @@ def test_without_region_or_credentials(monkeypatch, tmp_path, capsys, environmen
 def test_what_is_no_tag_is_refused(capsys):
     assert main(["stop", "--tag", ""]) == 2
     assert "--tag ''" in capsys.readouterr().err
+
+
+def wait_for(condition):
+    until = time.monotonic() + 20.0
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_run_on_this_machine_ends_as_at_ctrl_c_and_one_trial_for_good(toy, controller, monkeypatch, capsys):
+    monkeypatch.chdir(toy.folder)
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    words = ["--benchmark", "toy.yaml", "--experiment_tag", "t", "--set", "seconds=30", "--n_workers", "1"]
+    process = controller(*words)
+    folder = toy.experiment("t")
+    wait_for(lambda: [*(folder / "logs").glob("*-t0-a1.log")] and (folder / "stop").exists())
+    assert (folder / "stop").stat().st_mode & 0o777 == 0o600
+    assert main(["stop", "t", "--trial", "5"]) == 2
+    assert "such a trial" in capsys.readouterr().err
+    assert main(["stop", "t", "--trial", "0"]) == 0
+    assert capsys.readouterr().out == f"trial 0 of {folder.relative_to(toy.folder)}: stopped\n"
+    wait_for(lambda: [*(folder / "logs").glob("*-t1-a1.log")])
+    assert main(["stop", "t"]) == 0
+    assert process.process.wait(20.0) == 130
+    rows = {row["trial"]: row for row in csv.DictReader((folder / "trials.csv").open())}
+    assert [(rows[trial]["status"], rows[trial]["cause"]) for trial in "01"] == [
+        ("stopped", "stopped_from_outside"),
+        ("interrupted", "interrupted"),
+    ]
+    assert not (folder / "stop").exists()
+    capsys.readouterr()
+    assert main(["stop", "--tag", "t"]) == 0
+    assert capsys.readouterr().out == "nothing of t runs on this machine\n"
