@@ -113,7 +113,7 @@ def test_nothing_of_a_job_is_found_by_the_next_or_by_one_beside_it(bench: LocalB
         ("raise SystemExit('no data')", Outcome.FAILED, Cause.SCRIPT_ERROR, "no data"),
         ("import os; os._exit(9)", Outcome.FAILED, Cause.SCRIPT_ERROR, "exit code 9"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", Outcome.FAILED, Cause.SCRIPT_ERROR, "ended by signal SIGSEGV"),
-        ("raise KeyboardInterrupt", Outcome.FAILED, Cause.SCRIPT_ERROR, "ended by signal SIGINT: KeyboardInterrupt"),
+        ("raise KeyboardInterrupt", Outcome.STOPPED, Cause.OUTSIDE, "ended by SIGINT, which neither this program nor the kernel sent"),
         ("x = bytearray(10**15)", Outcome.FAILED, Cause.OUT_OF_MEMORY, "MemoryError"),
         ("x = = 1", Outcome.FAILED, Cause.SCRIPT_ERROR, "SyntaxError: invalid syntax"),
         ("import atexit; atexit.register(report, n=2)", Outcome.COMPLETED, None, ""),
