@@ -19,7 +19,7 @@ from backends.common.child_process import gpu_ids
 from backends.common.clock import SteadyClock
 from backends.common.cpu_quota import usable_cores
 from backends.common.reactor import Reactor, ScheduledCall
-from backends.events import Closed, Ended, Event, Rejected, Scope
+from backends.events import Closed, Ended, Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
 from backends.local.checkpoints import LocalCheckpoints
 from backends.local.description import DEFAULT_GRACE_S, DESCRIPTION, LocalBlock
@@ -32,6 +32,8 @@ from definitions.instance_tables import LISTED_REGION
 from definitions.quantities import size_text
 
 _LEASE_RETRY_S = 0.075
+_LOOK_S = 0.5
+"""Seconds between two looks at who holds what a job waits for."""
 _CLOSE_TIMEOUT_S = 10.0
 
 
@@ -47,6 +49,7 @@ class LocalBackend(Backend):
         python: interpreter of `.py` scripts.
         preload: modules that a warm worker imports once, to fork Python scripts from; empty for none.
         gpus: returns the names of the GPUs there are; asked when a job first wants one.
+        tag: of the experiment, by which others are told who holds what they wait for.
 
     Raises:
         UserError: a folder cannot be used.
@@ -66,6 +69,7 @@ class LocalBackend(Backend):
         python: str = sys.executable,
         preload: Sequence[str] = (),
         gpus: Callable[[Mapping[str, str]], Sequence[str]] = gpu_ids,
+        tag: str = "",
     ) -> None:
         self._folder = folder.absolute()
         self._environment = dict(os.environ if environment is None else environment)
@@ -75,7 +79,8 @@ class LocalBackend(Backend):
         self._gpus: Sequence[str] | None = None
         self._cores = usable_cores()
         self._memory_bytes = memory.machine_bytes()
-        self._book = LeaseBook(leases_dir or default_folder(self._environment), self._cores)
+        self._book = LeaseBook(leases_dir or default_folder(self._environment), self._cores, f"experiment {tag}" if tag else "")
+        self._waits_for, self._looked_at = "", -math.inf
         self.checkpoints: LocalCheckpoints = LocalCheckpoints(self._folder / "checkpoints")
         try:
             for name in ("jobs", "logs"):
@@ -114,6 +119,7 @@ class LocalBackend(Backend):
             environment=context.environ or None,
             grace_s=DESCRIPTION.grace_s(context.definition.block("local", LocalBlock)),
             preload=context.definition.preload,
+            tag=context.tag,
         )
 
     @classmethod
@@ -275,12 +281,25 @@ class LocalBackend(Backend):
             if lease is None:
                 # Own releases are tried at once; those of other experiments are not heard of.
                 self._admit_again = False
+                self._say_what_for(gpus)
                 if self._retry is None or not self._retry.pending:
                     self._retry = self._reactor.at(self.now() + _LEASE_RETRY_S, self._try_again)
                 return
             self._queue.popleft()
             job.lease = lease
+            self._waits_for = ""
             self._runner.start(job)
+
+    def _say_what_for(self, gpus: Sequence[str]) -> None:
+        """Note who holds what the next job waits for, when that changes; that it is our own jobs everybody can see."""
+        now = self.now()
+        if now - self._looked_at < _LOOK_S:
+            return
+        self._looked_at = now
+        held = self._book.held_by_others(gpus)
+        if held and held != self._waits_for:
+            self._events.append(Noted("", now, text=f"waiting: {held}"))
+        self._waits_for = held
 
     def _try_again(self) -> None:
         self._admit_again = True

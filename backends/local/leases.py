@@ -5,6 +5,7 @@ A lease is shared knowledge of all experiments of one user, in one process or in
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import tempfile
@@ -46,13 +47,15 @@ class LeaseBook:
     Args:
         folder: where the lock files are; created if it does not exist.
         cores: the cores that may be leased; the order is the order of preference.
+        owner: who leases, in words for others who wait: `experiment A`.
 
     Raises:
         UserError: the folder cannot be written to, or its file system has no locks.
     """
 
-    def __init__(self, folder: Path, cores: Sequence[int]) -> None:
+    def __init__(self, folder: Path, cores: Sequence[int], owner: str = "") -> None:
         self._folder = folder
+        self._owner = f"{owner}, process {os.getpid()}" if owner else f"process {os.getpid()}"
         self._cores = tuple(cores)
         self._turnstile: int | None = None
         try:
@@ -89,6 +92,35 @@ class LeaseBook:
             return None
         self.give_up()
         return Lease(tuple(self._cores[at] for at in taken_cores), tuple(gpu_ids[at] for at in taken_gpus), locks)
+
+    def held_by_others(self, gpu_ids: Sequence[str] = ()) -> str:
+        """Return who else holds cores or GPUs of this machine: `both cores are leased by experiment A, process 123`; empty for nobody.
+
+        Args:
+            gpu_ids: GPUs that are wanted too.
+        """
+        cores = self._holders([f"core-{core}" for core in self._cores])
+        gpus = self._holders([f"gpu-{gpu}" for gpu in gpu_ids])
+        found = [
+            f"{_share(len(held), count, what)} leased by {' and '.join(dict.fromkeys(held))}"
+            for held, count, what in ((cores, len(self._cores), "core"), (gpus, len(gpu_ids), "GPU"))
+            if held
+        ]
+        first = self._holders(["turnstile"])
+        return "; ".join(found) or (f"{first[0]} wants the machine to itself and is first" if first else "")
+
+    def _holders(self, names: Sequence[str]) -> list[str]:
+        """Return what is written in those of the files that another process has locked."""
+        found = []
+        for name in names:
+            lock = self._lock(name, fcntl.LOCK_SH)
+            if lock is not None:
+                _unlock(lock)
+                continue
+            with contextlib.suppress(OSError):
+                owner = (self._folder / f"{name}.lock").read_text(encoding="utf-8", errors="replace").strip()
+                found += [owner or "another process"] if owner != self._owner else []
+        return found
 
     def give_up(self) -> None:
         """Let others pass the turnstile again."""
@@ -135,7 +167,17 @@ class LeaseBook:
         finally:
             if not taken:
                 os.close(descriptor)
+        if taken and kind == fcntl.LOCK_EX:
+            with contextlib.suppress(OSError):  # a full disk: then nobody is told who has it
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, self._owner.encode(), 0)
         return descriptor if taken else None
+
+
+def _share(held: int, count: int, what: str) -> str:
+    if held < count:
+        return f"{held} of {count} {what}s {'is' if held == 1 else 'are'}"
+    return f"the only {what} is" if count == 1 else f"both {what}s are" if count == 2 else f"all {count} {what}s are"
 
 
 def _unlock(descriptor: int) -> None:

@@ -68,7 +68,9 @@ def budget_use(reason: Reason, budget: Budget, *, trials: int, failures: int, el
     return ""
 
 
-def ending(reason: Reason, *, finite: bool, unfinished: bool, trials: int, detail: str = "", used: str = "") -> Ending:
+def ending(
+    reason: Reason, *, finite: bool, unfinished: bool, trials: int, measured: bool = True, detail: str = "", used: str = ""
+) -> Ending:
     """Return the ending for a reason.
 
     Args:
@@ -76,10 +78,11 @@ def ending(reason: Reason, *, finite: bool, unfinished: bool, trials: int, detai
         finite: whether the user asked for a whole list.
         unfinished: whether any of it is left, or a started trial was cut short.
         trials: trials started.
+        measured: whether any of them was completed, or reported a value of an objective.
         detail: what is special about this case, e.g. the common cause of failures.
         used: the limit, its value and its use, as `budget_use` says them.
     """
-    cut_short = EXIT_BUDGET if (finite and unfinished) or trials == 0 else EXIT_DONE
+    cut_short = EXIT_BUDGET if (finite and unfinished) or trials == 0 else EXIT_DONE if measured else EXIT_FAILURES
     suffix = (f" ({used})" if used else "") + (f": {detail}" if detail else "")
     match reason:
         case Reason.EXHAUSTED:

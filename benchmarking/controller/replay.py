@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from benchmarking.controller.event_codec import recorded_suggestion
 from benchmarking.controller.journal import ControllerSession, Journal
 from benchmarking.controller.method_adapter import MethodAdapter
@@ -35,11 +37,12 @@ def replay(journal: Journal, adapter: MethodAdapter, state: ExperimentState) -> 
 
 
 def downtime_s(journal: Journal, state: ExperimentState, now: float) -> float:
-    """Write down that a controller goes on now, if one had begun, and return the seconds in which none ran."""
+    """Write down that a controller goes on now, if one had begun, and return the seconds since the first job's start in which none ran."""
     sessions = journal.sessions()
     if state.sequence:
         sessions.append(ControllerSession(state.sequence, state.last_at, now))
         journal.begin_session(sessions[-1])
     # Of controllers that recorded nothing, only the last one's start counts: it ends the same pause as theirs.
-    pauses = {session.after: max(0.0, session.started_at - session.last_at) for session in sessions}
+    first = math.inf if state.first_start is None else state.first_start[0]
+    pauses = {session.after: max(0.0, session.started_at - session.last_at) for session in sessions if session.after >= first}
     return sum(pauses.values())

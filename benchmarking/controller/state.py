@@ -59,6 +59,8 @@ class ExperimentState:
         self.retained_s = 0.0
         self.reports = 0
         self.first_at: float | None = None
+        self.first_start: tuple[int, float] | None = None
+        """Sequence number and time of the first record of a job that runs; None before: from then on time is limited."""
         self.last_at = 0.0
         self.sequence = 0
         self.ended: Mapping[str, Any] | None = None
@@ -158,6 +160,8 @@ class ExperimentState:
                 self._reported(event, job, trial)
             case Started():
                 job.started = True
+                if self.first_start is None:
+                    self.first_start = (self.sequence, event.at)
                 trial.starts += 1
                 if trial.started_at is None:
                     trial.started_at = event.at
@@ -205,6 +209,11 @@ class ExperimentState:
             instance = self.trials[job.trial].configuration.get("instance_type", "")
             key = "" if event.scope is Scope.BACKEND else str(instance)
             self.blocked_until[key] = max(event.retry_at, self.blocked_until.get(key, 0.0))
+
+    @property
+    def has_measured(self) -> bool:
+        """Whether any trial was completed, or reported a value of an objective."""
+        return bool(self.succeeded) or any(trial.best for trial in self.trials.values())
 
     def blocked_until_at(self) -> float:
         """Return until when the back-end takes no jobs of some kind; 0 where it takes all."""

@@ -135,9 +135,9 @@ class Tuner:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds that this experiment's controllers have run."""
-        first_at = self.state.first_at
-        return 0.0 if first_at is None else self._backend.now() - first_at - self._downtime_s
+        """Seconds that this experiment's controllers have run since its first job began; what they waited for that is no run time."""
+        first = self.state.first_start
+        return 0.0 if first is None else self._backend.now() - first[1] - self._downtime_s
 
     @property
     def spent_usd(self) -> float:
@@ -363,8 +363,8 @@ class Tuner:
         In doubt something does: the loop just looks again.
         """
         # Such events free no worker, and let nothing be due at a later time: both need no look after each report.
-        is_full = self._budget.max_wallclock_time is None and self.state.busy >= self._workers_now()
-        due_tells, forever = self.state.due_tells, False
+        is_full, forever = self._budget.max_wallclock_time is None and self.state.busy >= self._workers_now(), False
+        due_tells = self.state.due_tells
         while True:
             if not self._events:
                 self._commit()
@@ -390,12 +390,12 @@ class Tuner:
         return event
 
     def _timeout_s(self, stopping: tuple[Reason, str] | None) -> float | None:
-        limit_s, first_at = self._budget.max_wallclock_time, self.state.first_at
+        limit_s, first = self._budget.max_wallclock_time, self.state.first_start
         return timeout_s(
             self.state,
             self._backend.now,
             stopping=stopping is not None,
-            limit_at=None if limit_s is None or first_at is None else first_at + self._downtime_s + limit_s,
+            limit_at=None if limit_s is None or first is None else first[1] + self._downtime_s + limit_s,
             is_computing=self._adapter.is_computing,
             release_until=self._release_until,
         )
@@ -404,11 +404,12 @@ class Tuner:
         state = self.state
         if reason in (Reason.EXHAUSTED, Reason.TRIALS) and state.failures and len(state.failures) == state.finished == len(state.trials):
             reason, detail = Reason.NONE_SUCCEEDED, state.failures[-1][1]
-        unfinished = bool(state.queue or state.block or state.interrupted or state.waiting) or not state.exhausted
+        unfinished = not state.exhausted or bool(state.queue or state.block or state.interrupted or state.waiting)
         trials = state.finished if reason is Reason.ALIKE else len(state.trials)
         conclusion = self._adapter.conclude() if reason is Reason.EXHAUSTED else None
-        detail = detail if conclusion is None else conclusion[1]
-        result = ending(reason, finite=self._adapter.finite, unfinished=unfinished, trials=trials, detail=detail, used=self._used(reason))
+        detail = conclusion[1] if conclusion else detail
+        finite, measured, used = self._adapter.finite, state.has_measured, self._used(reason)
+        result = ending(reason, finite=finite, unfinished=unfinished, trials=trials, measured=measured, detail=detail, used=used)
         if conclusion is not None and not conclusion[0]:
             result = replace(result, exit_code=EXIT_BUDGET)
         if state.ended is None or state.ended["reason"] != result.reason:

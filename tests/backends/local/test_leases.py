@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from backends.common.child_process import allowed_cores, gpu_ids
-from backends.events import Accepted, Closed, Ended, Event, Rejected, Reported, Started
+from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
+from backends.local.backend import LocalBackend
 from backends.local.leases import LeaseBook, default_folder
 from definitions.errors import UserError
-from tests.backends.contract import all_closed, closed, collect, of_job
+from tests.backends.contract import all_closed, closed, collect, has, of_job
 from tests.backends.local_bench import LocalBench
 
 pytestmark = pytest.mark.slow
@@ -78,6 +79,35 @@ def test_who_gives_up_an_exclusive_lease_lets_others_pass(tmp_path: Path) -> Non
     assert other.acquire(1, 0, (), exclusive=False) is not None
 
 
+def test_who_holds_what_is_said_in_words(tmp_path: Path) -> None:
+    mine = LeaseBook(tmp_path, (0, 1), "experiment B")
+    other = LeaseBook(tmp_path, (0, 1), "experiment A")
+    assert mine.held_by_others() == ""
+    held = other.acquire(1, 1, ("0",), exclusive=False)
+    assert held is not None
+    me = os.getpid()
+    assert mine.held_by_others() == f"1 of 2 cores is leased by experiment A, process {me}"
+    assert mine.held_by_others(("0",)).endswith(f"; the only GPU is leased by experiment A, process {me}")
+    more = LeaseBook(tmp_path, (0, 1), "experiment C").acquire(1, 0, (), exclusive=False)
+    assert more is not None
+    assert mine.held_by_others() == f"both cores are leased by experiment A, process {me} and experiment C, process {me}"
+    held.release()
+    more.release()
+    assert mine.held_by_others() == ""
+    own = mine.acquire(2, 0, (), exclusive=False)
+    assert own is not None
+    assert mine.held_by_others() == ""
+    own.release()
+
+
+def test_who_waits_for_the_whole_machine_is_named_too(tmp_path: Path) -> None:
+    mine, other = LeaseBook(tmp_path, (0, 1), "experiment B"), LeaseBook(tmp_path, (0, 1), "experiment A")
+    held = mine.acquire(1, 0, (), exclusive=False)
+    assert held is not None
+    assert other.acquire(1, 0, (), exclusive=True) is None
+    assert mine.held_by_others() == f"experiment A, process {os.getpid()} wants the machine to itself and is first"
+
+
 def test_a_dead_process_holds_no_lease(tmp_path: Path) -> None:
     code = (
         "import sys, os; from pathlib import Path; from backends.local.leases import LeaseBook\n"
@@ -133,6 +163,29 @@ def test_two_back_ends_share_the_cores(bench: LocalBench) -> None:
         assert closed(events, "two").outcome is Outcome.COMPLETED
     finally:
         assert other.close() == []
+
+
+def test_what_another_experiment_holds_is_said_once_and_by_whom(bench: LocalBench) -> None:
+    other = LocalBackend(bench.folder / "other", **bench.options, tag="B")
+    holder = LocalBackend(bench.folder / "holder", **bench.options, tag="A")
+    try:
+        holder.submit(bench.job("one", "import time\nreport(n=1)\ntime.sleep(60)\n", instance_type=ALL))
+        collect(holder, has("one", Reported, 1), 10.0)
+        other.submit(bench.job("two", "report(n=1)\n", instance_type=ALL))
+        said = other.wait(1.5)
+        assert [event.text for event in said if isinstance(event, Noted)] == [
+            f"waiting: {_all()} leased by experiment A, process {os.getpid()}"
+        ]
+        assert other.wait(1.2) == []
+        holder.stop("one", Cause.SCHEDULER)
+        collect(holder, all_closed("one"), 5.0)
+        assert closed(collect(other, all_closed("two"), 5.0), "two").outcome is Outcome.COMPLETED
+    finally:
+        assert [*holder.close(), *other.close()] == []
+
+
+def _all() -> str:
+    return {1: "the only core is", 2: "both cores are"}.get(CORES, f"all {CORES} cores are")
 
 
 def test_nothing_runs_beside_an_exclusive_job(bench: LocalBench) -> None:

@@ -44,6 +44,13 @@ def test_a_budget_that_allows_nothing_is_no_success_even_of_an_open_ended_search
     assert ending(reason, finite=False, unfinished=True, trials=0).exit_code == 4
 
 
+@pytest.mark.parametrize("reason", [Reason.COST, Reason.TIME, Reason.TRIALS])
+def test_an_open_ended_search_that_measured_nothing_is_no_success_however_its_budget_ended(reason):
+    assert ending(reason, finite=False, unfinished=True, trials=2, measured=False).exit_code == 3
+    assert ending(reason, finite=False, unfinished=True, trials=2, measured=True).exit_code == 0
+    assert ending(reason, finite=True, unfinished=True, trials=2, measured=False).exit_code == 4
+
+
 def test_the_sentence_has_number_and_detail():
     assert ending(Reason.EXHAUSTED, finite=True, unfinished=False, trials=6).message == "all 6 trials are done"
     found = ending(Reason.ALIKE, finite=False, unfinished=True, trials=2, detail="KeyError: 'x'")

@@ -48,16 +48,24 @@ def test_pauses_between_controllers_add_up_and_those_that_recorded_nothing_count
     # Two controllers began after record 5 and recorded nothing; the second one's start ends the pause.
     sessions = [ControllerSession(5, 100.0, 110.0), ControllerSession(5, 100.0, 130.0)]
     log = Log(sessions=sessions)
-    state = SimpleNamespace(sequence=9, last_at=200.0)
+    state = SimpleNamespace(sequence=9, last_at=200.0, first_start=(2, 90.0))
     assert downtime_s(log, state, 260.0) == pytest.approx(30.0 + 60.0)
     assert log.begun == [ControllerSession(9, 200.0, 260.0)]
 
 
+def test_pauses_before_the_first_job_began_count_not_as_the_clock_of_the_limit_stood_still():
+    sessions = [ControllerSession(5, 100.0, 110.0), ControllerSession(7, 120.0, 150.0)]
+    state = SimpleNamespace(sequence=9, last_at=200.0, first_start=(6, 115.0))
+    assert downtime_s(Log(sessions=sessions), state, 260.0) == pytest.approx(30.0 + 60.0)
+    waiting = SimpleNamespace(sequence=9, last_at=200.0, first_start=None)
+    assert downtime_s(Log(sessions=sessions), waiting, 260.0) == 0.0
+
+
 def test_a_clock_that_was_set_back_makes_no_pause():
-    assert downtime_s(Log(), SimpleNamespace(sequence=3, last_at=200.0), 150.0) == 0.0
+    assert downtime_s(Log(), SimpleNamespace(sequence=3, last_at=200.0, first_start=(2, 90.0)), 150.0) == 0.0
 
 
 def test_the_first_controller_continues_nobody():
     log = Log()
-    assert downtime_s(log, SimpleNamespace(sequence=0, last_at=0.0), 50.0) == 0.0
+    assert downtime_s(log, SimpleNamespace(sequence=0, last_at=0.0, first_start=None), 50.0) == 0.0
     assert log.begun == []
