@@ -202,6 +202,10 @@ class BenchmarkDefinition(Model):
         for name, channel in self.inputs.items():
             if channel.dataset is not None and self.datasets and channel.dataset not in self.datasets:
                 yield ("inputs", name, "dataset"), f"there is no data set {channel.dataset!r}; known: {', '.join(self.datasets)}"
+        try:
+            _ = self.search_space
+        except UserError as error:
+            yield ("space",), "; ".join(str(error).removeprefix("space: ").removeprefix("space.").split("\n  "))
         for number, text in enumerate(self.valid):
             try:
                 parse_rule(text, keys)

@@ -1,13 +1,17 @@
-"""Search spaces: named domains, each a quantile function, so that any generator of uniforms can sample them."""
+"""Search spaces: named domains, each a quantile function, so that any generator of uniforms can sample them.
+
+A dimension may have a condition on others (`when`), and then exists in those configurations only in which it holds.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from definitions.conditions import Conditions, parse_conditions
 from definitions.domains import Choice, Constant, Domain, FiniteRange, Interval, NearestOrdinal, same
 from definitions.errors import UserError, did_you_mean
 from definitions.scalars import is_number
@@ -40,12 +44,14 @@ def parse_domain(spec: Any, key: str = "") -> Domain:
     """Return the domain that a definition describes: `{choice: [1, 2]}`, `{loguniform: [1e-4, 1e-1]}`, or a constant.
 
     Args:
-        spec: a scalar, or a mapping with one of `KINDS` as its only key.
+        spec: a scalar, or a mapping with one of `KINDS` as its only key beside `when`, which is not read here.
         key: name of the dimension, for messages.
 
     Raises:
         UserError: unknown kind, no values, or bounds that are no interval.
     """
+    if isinstance(spec, Mapping) and "when" in spec:
+        spec = {kind: values for kind, values in spec.items() if kind != "when"}
     try:
         return _parse(spec)
     except UserError as error:
@@ -57,6 +63,8 @@ def _parse(spec: Any) -> Domain:
         if isinstance(spec, (list, tuple)):
             raise UserError(f"{list(spec)!r} is no domain", "a list of values is written {choice: [...]}")
         return Constant(spec)
+    if "when" in spec:
+        raise UserError("a condition inside a condition", f"{dict(spec)!r}", "join them with `and`")
     if len(spec) != 1:
         raise UserError(f"{dict(spec)!r} is no domain", "a domain has one key, e.g. {choice: [1, 2]}", "kinds: " + ", ".join(KINDS))
     kind, values = next(iter(spec.items()))
@@ -73,8 +81,7 @@ def _parse_choice(kind: str, values: Any) -> Domain:
     if not values:
         raise UserError(f"{kind} is empty", "there is nothing to choose from", "list at least one value")
     for value in values:
-        if isinstance(value, (Mapping, list, tuple)):
-            raise UserError(f"{value!r} is not a scalar", "values are numbers, text, true/false or null")
+        _check_value(value)
     unique = tuple(value for k, value in enumerate(values) if not any(same(value, earlier) for earlier in values[:k]))
     if len(unique) != len(values):
         raise UserError(f"{kind} lists a value twice", f"values: {list(values)!r}", "list each value once")
@@ -85,6 +92,18 @@ def _parse_choice(kind: str, values: Any) -> Domain:
     if kind == "logordinal" and values[0] <= 0:
         raise UserError(f"{kind} starts at {values[0]}", "a log scale needs numbers above 0")
     return NearestOrdinal(tuple(values), "log" if kind == "logordinal" else "linear")
+
+
+def _check_value(value: Any) -> None:
+    """Refuse what JSON has no form for, e.g. a date that YAML made of a word; lists and mappings are values like any other."""
+    if isinstance(value, Mapping):
+        for part in value.values():
+            _check_value(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            _check_value(part)
+    elif not (value is None or isinstance(value, (bool, int, float, str))):
+        raise UserError(f"{value!r} is no value", "values are numbers, text, true/false, null, and lists and mappings of these")
 
 
 def _parse_numbers(kind: str, values: Any) -> Domain:
@@ -123,42 +142,109 @@ def _parse_numbers(kind: str, values: Any) -> Domain:
 
 @dataclass(frozen=True)
 class SearchSpace:
-    """Named domains, in the order of the definition."""
+    """Named domains, in the order of the definition.
+
+    Args:
+        domains: of all dimensions.
+        conditions: when those of them exist that do not always.
+    """
 
     domains: Mapping[str, Domain]
+    conditions: Conditions = field(default_factory=Conditions)
 
     @classmethod
     def parse(cls, spec: Mapping[str, Any]) -> SearchSpace:
-        """Return the space that a definition's `space` describes; raises `UserError` as `parse_domain` does."""
-        return cls({key: parse_domain(value, key) for key, value in spec.items()})
+        """Return the space that a definition's `space` describes.
+
+        Raises:
+            UserError: as `parse_domain` and `parse_conditions` do.
+        """
+        texts = {key: value["when"] for key, value in spec.items() if isinstance(value, Mapping) and "when" in value}
+        return cls({key: parse_domain(value, key) for key, value in spec.items()}, parse_conditions(texts, tuple(spec)))
 
     @property
     def size(self) -> int | None:
         """Number of configurations, or None where a dimension is continuous."""
-        sizes = [domain.size for domain in self.domains.values()]
-        return None if None in sizes else math.prod(size for size in sizes if size is not None)
+        deciders = self.conditions.deciders
+        if not deciders:
+            return self._product(self.domains)
+        # What decides is counted value by value; all else exists or not for a whole group of configurations, and is multiplied.
+        if any(self.domains[key].size is None for key in deciders):
+            return None
+        total = 0
+        for decided in self._combinations(deciders, 0):
+            free = self._product(key for key in self.domains if key not in deciders and self.conditions.holds(key, decided))
+            if free is None:
+                return None
+            total += free
+        return total
+
+    def active(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of the values, one for each dimension, whose dimensions exist beside the others."""
+        if not self.conditions:
+            return dict(values)
+        found: dict[str, Any] = {}
+        for key in self.conditions.order:
+            if self.conditions.holds(key, found):
+                found[key] = values[key]
+        return {key: found[key] for key in self.domains if key in found}
 
     def sample(self, source: UniformSource) -> dict[str, Any]:
         """Return one configuration, each dimension drawn independently."""
-        return {key: domain.at(source.random()) for key, domain in self.domains.items()}
+        # All dimensions are drawn, so that what one draw decides does not shift the random numbers of the others.
+        return self.active({key: domain.at(source.random()) for key, domain in self.domains.items()})
 
     def grid(self, points: int) -> Iterator[dict[str, Any]]:
-        """Yield every combination; continuous dimensions contribute `points` values each."""
+        """Yield every combination once; continuous dimensions contribute `points` values each."""
+        if self.conditions:
+            for found in self._combinations(self.conditions.order, points):
+                yield {key: found[key] for key in self.domains if key in found}
+            return
         axes = [domain.grid(points) for domain in self.domains.values()]
         for values in itertools.product(*axes):
             yield dict(zip(self.domains, values, strict=True))
 
     def check(self, configuration: Mapping[str, Any]) -> None:
-        """Raise `UserError` unless the configuration has exactly this space's keys, each in its domain."""
+        """Raise `UserError` unless the configuration has exactly the keys that exist beside its others, each in its domain."""
         for key in configuration:
             if key not in self.domains:
                 raise UserError(f"configuration key {key!r} is not in the space", did_you_mean(key, list(self.domains)))
         for key, domain in self.domains.items():
-            if key not in configuration:
+            exists = self.conditions.holds(key, configuration)
+            if exists and key not in configuration:
                 raise UserError(f"the configuration lacks {key!r}", "every key of the space needs a value")
-            if not domain.contains(configuration[key]):
+            if not exists and key in configuration:
+                raise UserError(
+                    f"{key} = {configuration[key]!r} beside values that exclude it",
+                    f"it exists only when {self.conditions.text(key)}",
+                    f"leave {key} out",
+                )
+            if exists and not domain.contains(configuration[key]):
                 raise UserError(f"{key} = {configuration[key]!r} is out of range", f"its domain is {domain.spec()!r}")
 
     def spec(self) -> dict[str, Any]:
         """Return the form that `parse` reads."""
-        return {key: domain.spec() for key, domain in self.domains.items()}
+        return {key: self._spec(key, domain) for key, domain in self.domains.items()}
+
+    def _spec(self, key: str, domain: Domain) -> Any:
+        text = self.conditions.text(key)
+        if text is None:
+            return domain.spec()
+        return {"when": text, **({"choice": [domain.spec()]} if isinstance(domain, Constant) else domain.spec())}
+
+    def _combinations(self, keys: Sequence[str], points: int) -> Iterator[dict[str, Any]]:
+        """Yield the combinations of some dimensions, given in an order in which each comes after what decides about it."""
+        if not keys:
+            yield {}
+            return
+        *before, key = keys
+        for found in self._combinations(before, points):
+            if not self.conditions.holds(key, found):
+                yield found
+                continue
+            for value in self.domains[key].grid(points):
+                yield {**found, key: value}
+
+    def _product(self, keys: Iterable[str]) -> int | None:
+        sizes = [self.domains[key].size for key in keys]
+        return None if None in sizes else math.prod(size for size in sizes if size is not None)

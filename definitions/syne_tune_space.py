@@ -16,6 +16,11 @@ def to_syne_tune(space: SearchSpace) -> dict[str, Any]:
     Raises:
         UserError: Syne Tune cannot express a domain, e.g. a choice among values of several types.
     """
+    for key in space.domains:
+        if space.conditions.text(key) is not None:
+            raise UserError(
+                f"{key} exists only when {space.conditions.text(key)}", "Syne Tune's spaces know no conditions", "leave `when` out"
+            )
     return {key: _to_domain(key, domain) for key, domain in space.domains.items()}
 
 

@@ -6,7 +6,7 @@ import ast
 import operator
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from definitions.errors import UserError, did_you_mean
@@ -39,7 +39,7 @@ class Rule:
     """One compiled expression; true for the configurations that may run."""
 
     text: str
-    _tree: ast.expr
+    _tree: ast.expr = field(compare=False, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class Rule:
         return tuple(dict.fromkeys(name for name in found if name not in _NAMES))
 
     def holds(self, configuration: Mapping[str, Any]) -> bool:
-        """Return the expression's truth; a key that the configuration lacks reads as None.
+        """Return the expression's truth; a key that the configuration lacks reads as None, and says nothing where None cannot be compared.
 
         Raises:
             UserError: the values cannot be compared or computed with.
@@ -56,6 +56,8 @@ class Rule:
         try:
             return bool(_evaluate(self._tree, configuration))
         except (TypeError, ZeroDivisionError) as error:
+            if any(name not in configuration for name in self.names):
+                return True
             raise UserError(f"valid: {self.text!r} cannot be evaluated", f"{error} (configuration: {dict(configuration)!r})") from error
 
 

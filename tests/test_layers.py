@@ -53,6 +53,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "definitions": (
         (".", "builtin"),
         ("domains", "valid", "yaml_source"),
+        ("conditions",),
         ("draft", "space"),
         ("parts", "syne_tune_space"),
         ("backend_description", "datasets"),

@@ -138,17 +138,22 @@ class PopulationBasedTraining(Method):
 
     def _changed(self, configuration: Mapping[str, Any], source: random.Random) -> Mapping[str, Any]:
         for _ in range(_TRIES):
-            changed = {
-                # In the order of the space: a recorded configuration has another, and each key draws from the same generator.
-                key: self._changed_value(key, configuration[key], source) if key in self._encoding.varied else configuration[key]
-                for key in self._encoding.space.domains
-            }
+            space = self._encoding.space
+            changed = space.active(
+                {
+                    # In the order of the space: a recorded configuration has another, and each key draws from the same generator.
+                    key: self._changed_value(key, configuration[key], source) if key in configuration else domain.at(source.random())
+                    for key, domain in space.domains.items()
+                }
+            )
             if self.refuse(changed) is None:
                 return changed
         return configuration
 
     def _changed_value(self, key: str, value: Any, source: random.Random) -> Any:
-        domain = self._encoding.varied[key]
+        domain = self._encoding.varied.get(key)
+        if domain is None:
+            return value
         if source.random() < self._given["resample_probability"]:
             return domain.at(source.random())
         if key in self._encoding.unordered:

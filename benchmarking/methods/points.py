@@ -19,7 +19,7 @@ def first_points(method: str, context: MethodContext, space: SearchSpace) -> lis
     """
     found: dict[str, Mapping[str, Any]] = {}
     for number, given in enumerate(context.arguments.get("points_to_evaluate") or ()):
-        point = {key: given.get(key, domain.at(0.5)) for key, domain in space.domains.items()}
+        point = space.active({key: given.get(key, domain.at(0.5)) for key, domain in space.domains.items()})
         try:
             space.check({**point, **given})
         except UserError as error:

@@ -111,7 +111,7 @@ class Proposals:
             for configuration in self._host.answer(number, self._in_flight()):
                 if self._is_new(configuration) and self.refuse(configuration) is None:
                     # Another process sends the keys in another order.
-                    return {key: configuration[key] for key in self._space.domains}
+                    return {key: configuration[key] for key in self._space.domains if key in configuration}
         found = self._random(number)
         self._exhausted = found is None
         return found

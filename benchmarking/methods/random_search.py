@@ -49,7 +49,7 @@ class RandomSearch(Method):
 def draws(space: SearchSpace, seed: int) -> Iterator[Mapping[str, Any]]:
     """Return random configurations of a space, none twice, until a finite one is exhausted; the same for every method of a seed."""
     source = random.Random(f"RS-{seed}")
-    flat = all(domain.is_even for domain in space.domains.values())
+    flat = not space.conditions and all(domain.is_even for domain in space.domains.values())
     return _permutation(space, source) if flat else _rejection(space, source)
 
 

@@ -195,7 +195,10 @@ def test_what_the_kinds_become():
         ({"choise": [1]}, "space.x: there is no domain kind 'choise'\n  did you mean 'choice'?"),
         ({"choice": 3}, "space.x: choice needs a list\n  3 was given"),
         ({"choice": []}, "space.x: choice is empty\n  there is nothing to choose from\n  list at least one value"),
-        ({"choice": [[1]]}, "space.x: [1] is not a scalar\n  values are numbers, text, true/false or null"),
+        (
+            {"choice": [[1, {"a": b"x"}]]},
+            "space.x: b'x' is no value\n  values are numbers, text, true/false, null, and lists and mappings of these",
+        ),
         ({"choice": [1, 1.0]}, "space.x: choice lists a value twice\n  values: [1, 1.0]\n  list each value once"),
         ({"uniform": [1]}, "space.x: uniform needs [lower, upper], all numbers\n  [1] was given"),
         ({"uniform": [True, 2]}, "space.x: uniform needs [lower, upper], all numbers\n  [True, 2] was given"),
@@ -276,3 +279,11 @@ class TestSearchSpace:
     def test_every_point_of_the_grid_passes_the_check(self):
         for configuration in self.space.grid(3):
             self.space.check(configuration)
+
+
+def test_lists_mappings_and_null_are_values():
+    domain = parse_domain({"choice": [None, [64, 64], {"depth": 2}, 3]})
+    assert domain.size == 4
+    assert domain.contains([64, 64])
+    assert not domain.contains([64])
+    assert [domain.at(u) for u in (0.0, 0.3, 0.6, 0.9)] == [None, [64, 64], {"depth": 2}, 3]

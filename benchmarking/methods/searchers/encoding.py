@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from definitions.configuration import configuration_id
 from definitions.domains import Domain
 from definitions.finite_values import index_of
 from definitions.space import SearchSpace
 from definitions.valid import Rule
+
+_MIDDLE = 0.5
 
 
 class Encoding:
@@ -35,8 +39,12 @@ class Encoding:
         """Return a configuration as a vector of `width` numbers in [0, 1]."""
         found: list[float] = []
         for key, domain in self.varied.items():
+            # A dimension that does not exist gets the same value wherever it does not: what decides about it tells those configurations
+            # apart already. For a number that is the middle, as far from either end as can be; for words it is no word.
+            if key not in configuration:
+                found += [0.0] * (self.unordered[key].size or 0) if key in self.unordered else [_MIDDLE]
             # Words have no order, so each gets a column of its own (one-hot): all are equally far from one another.
-            if key in self.unordered:
+            elif key in self.unordered:
                 position = index_of(self.unordered[key].grid(0), configuration[key])
                 found += [1.0 if position == k else 0.0 for k in range(self.unordered[key].size or 0)]
             # Numbers by their quantile: what the space calls equally likely is equally far apart, logarithmic or not.
@@ -45,17 +53,28 @@ class Encoding:
         return found
 
     def marks(self, configuration: Mapping[str, Any]) -> dict[str, float | int]:
-        """Return a configuration with each varied dimension as a quantile, or as the index of the value where it is unordered."""
+        """Return a configuration with each varied dimension as a quantile, or as the index of the value where it is unordered.
+
+        One that does not exist gets an arbitrary value, uniform over configurations: to a model of densities it says nothing then, where a
+        constant would make a peak.
+        """
+        whole = self._filled(configuration)
         return {
-            key: index_of(self.unordered[key].grid(0), configuration[key])
-            if key in self.unordered
-            else self._quantile(key, domain, configuration[key])
+            key: index_of(self.unordered[key].grid(0), whole[key]) if key in self.unordered else self._quantile(key, domain, whole[key])
             for key, domain in self.varied.items()
         }
 
+    def _filled(self, configuration: Mapping[str, Any]) -> Mapping[str, Any]:
+        missing = [key for key in self.varied if key not in configuration]
+        if not missing:
+            return configuration
+        source = random.Random(configuration_id(configuration))
+        return {**configuration, **{key: self.varied[key].at(source.random()) for key in missing}}
+
     def _quantile(self, key: str, domain: Domain, value: Any) -> float:
-        # Finite domains search for a value's quantile, so it is kept; continuous ones compute it. True would be found under the key 1.
-        if domain.size is None or isinstance(value, bool):
+        # Finite domains search for a value's quantile, so it is kept; continuous ones compute it. True would be found under the key 1, and
+        # lists are under none.
+        if domain.size is None or isinstance(value, (bool, list, tuple, dict)):
             return domain.quantile(value)
         if (key, value) not in self._quantiles:
             self._quantiles[key, value] = domain.quantile(value)
@@ -72,7 +91,7 @@ class Encoding:
             else:
                 # A model's proposal may lie outside the cube by rounding.
                 found[key] = domain.at(min(max(float(marks[key]), 0.0), 1.0))
-        return found
+        return self.space.active(found)
 
 
 def allowed(configuration: Mapping[str, Any], rules: Sequence[Rule]) -> bool:
