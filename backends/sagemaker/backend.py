@@ -60,6 +60,7 @@ class SageMakerBackend(Backend):
         rng: of the jitter.
         intervals: at which the service is asked.
         real_s: real seconds per second of the clock.
+        logs_folder: where logs are kept; None to leave them to the service.
     """
 
     capabilities = Capabilities(checkpoints=True, survives_controller=True, real_money=True)
@@ -77,6 +78,7 @@ class SageMakerBackend(Backend):
         rng: random.Random | None = None,
         intervals: PollIntervals = AWS_INTERVALS,
         real_s: float = 1.0,
+        logs_folder: Path | None = None,
     ) -> None:
         self.capabilities = capabilities_of(clients.emulated)
         self.options, self.region = options, options.region
@@ -98,7 +100,12 @@ class SageMakerBackend(Backend):
         )
         self._keeper = PoolKeeper(self._table)
         self._terminator = JobTerminator(
-            self._table, self._log_poller, self._keeper, CapacityHistory(options.fallback_instance_types), self._intervals.settle_s
+            self._table,
+            self._log_poller,
+            self._keeper,
+            CapacityHistory(options.fallback_instance_types),
+            self._intervals.settle_s,
+            logs_folder,
         )
         self._submitter = JobSubmitter(self._table, self._terminator, self._staging, S3Checkpoints(*places))
         self._tracker = StatusTracker(self._table, self._submitter, self._terminator, self._keeper)
@@ -118,7 +125,12 @@ class SageMakerBackend(Backend):
         with as_cloud_errors(f"back-end {cls.block}: AWS is asked whose account this is"):
             options = options_of(context.definition, cls.block, experiment, clients, context.environ, create_bucket=False)
         return cls(
-            context.definition, options, clients, context.prefix, intervals=EMULATED_INTERVALS if clients.emulated else AWS_INTERVALS
+            context.definition,
+            options,
+            clients,
+            context.prefix,
+            intervals=EMULATED_INTERVALS if clients.emulated else AWS_INTERVALS,
+            logs_folder=context.folder / "logs" if clients.emulated else None,
         )
 
     @classmethod

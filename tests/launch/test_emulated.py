@@ -38,3 +38,14 @@ def test_doctor_finds_the_emulator_like_another_emulator(capsys, monkeypatch):
         code = main(["doctor", "--smoke", *words, "--endpoint_url", other.endpoint_url])
     printed = capsys.readouterr()
     assert (code, printed.out[:9]) == (0, "alike in "), printed.err
+
+
+def test_the_logs_of_emulated_jobs_stay_and_are_shown(toy, run, capsys, monkeypatch):
+    monkeypatch.chdir(toy.folder)
+    words = ["--benchmark", "toy.yaml", "--backend", "sagemaker", "--set", "arguments.instance_type=ml.m5.large", "--max_num_trials", "1"]
+    block = "\nsagemaker: {framework: pytorch, framework_version: '2.9'}\n"
+    (toy.folder / "toy.yaml").write_text((toy.folder / "toy.yaml").read_text() + block)
+    code, _, err = run(*words, "--experiment_tag", "t", "--yes", "--emulate")
+    assert code == 0, err
+    assert main(["logs", "t", "--trial", "0"]) == 0
+    assert capsys.readouterr().out.count("[tune-metric]:") == 2

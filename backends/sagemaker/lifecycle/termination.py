@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from backends.events import Closed
@@ -32,9 +34,19 @@ class JobTerminator:
         keeper: of warm pools.
         capacity: of which shortages are made known.
         settle_s: how long the last lines of a log are awaited whose end is not marked.
+        logs_folder: where each job's log is kept, as an emulator and its log groups may be gone afterwards; None to leave them there.
     """
 
-    def __init__(self, table: JobTable, log_poller: LogPoller, keeper: PoolKeeper, capacity: CapacityHistory, settle_s: float) -> None:
+    def __init__(
+        self,
+        table: JobTable,
+        log_poller: LogPoller,
+        keeper: PoolKeeper,
+        capacity: CapacityHistory,
+        settle_s: float,
+        logs_folder: Path | None = None,
+    ) -> None:
+        self._logs_folder = logs_folder
         self._table, self._log_poller, self._keeper, self._settle_s = table, log_poller, keeper, settle_s
         self.capacity = capacity
         self.closing = False
@@ -135,6 +147,22 @@ class JobTerminator:
             cloud.next_look_at = min(again_at, settled_at)
 
     def _finish(self, cloud: CloudJob) -> None:
+        """Close a job, after its log was kept where that is wanted."""
+        if self._logs_folder is None or self.closing:
+            self._conclude(cloud)
+            return
+        path = self._logs_folder / f"{cloud.spec.name}.log"
+
+        def keep(lines: Sequence[str]) -> None:
+            # A log that cannot be kept ends nothing.
+            with contextlib.suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            self._conclude(cloud)
+
+        self._log_poller.lines(cloud.spec.name, keep)
+
+    def _conclude(self, cloud: CloudJob) -> None:
         """Close a job, or first get the last lines of its log where they say what went wrong."""
         event = self._judged(cloud)
         ran = cloud.started or ever_trained(cloud.described or {})
