@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
+from benchmarking.analysis.missing_metrics import FirstReports
 from benchmarking.controller.journal import Record
 from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import TrialState
@@ -42,6 +43,7 @@ class Progress:
         self._best_through = 0
         self._panel: tuple[str, ...] = ()
         self._note = ""
+        self._first: FirstReports | None = None
         self._live = self._make_live() if live else None
 
     def _make_live(self) -> Any:
@@ -58,6 +60,7 @@ class Progress:
     def started(self, tuner: Tuner, n_workers: int) -> None:
         """Take note of the loop that is about to run."""
         self._tuner, self._n_workers = tuner, n_workers
+        self._first = FirstReports(tuner.state.reported_objectives)
         if self._live is not None:
             self._live.start()
 
@@ -81,6 +84,9 @@ class Progress:
             self._note = record.body["text"]
         elif record.kind not in ("noted", "retained"):
             self._note = ""
+        if record.kind == "reported" and self._first is not None:
+            for problem in self._first.saw(record.body["metrics"]):
+                self.say(problem)
         if self._live is not None:
             if now - self._drawn_at >= _MIN_INTERVAL_S or record.kind in ("start", "settle", "end"):
                 self._drawn_at = now

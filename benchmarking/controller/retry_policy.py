@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from backends.failures import Cause, Outcome, signature
+from benchmarking.analysis.missing_metrics import missing
 
 
 class TrialStatus(enum.StrEnum):
@@ -142,8 +143,7 @@ def objective_problem(objectives: Sequence[str], last: Mapping[str, Any]) -> tup
         if value is None:
             if last.get(name) is not None:
                 return Cause.NO_METRICS, f"objective {name!r} is no number: {last[name]!r}"
-            reported = ", ".join(sorted(key for key in last if key != name)) or "nothing"
-            return Cause.NO_METRICS, f"objective {name!r} was never reported (reported: {reported})"
+            return Cause.NO_METRICS, missing(name, [key for key in last if key != name])
         if not math.isfinite(value):
             return Cause.DIVERGED, f"{name} = {value}"
     return None

@@ -7,6 +7,7 @@ from typing import Any
 
 from backends.events import Closed, Rejected
 from backends.failures import Cause, Outcome
+from benchmarking.analysis.missing_metrics import how_to_report
 from benchmarking.controller.budget import cost_usd
 from benchmarking.controller.retry_policy import TrialStatus, objective_problem, settle
 from benchmarking.controller.rows import JobState, TrialState
@@ -41,6 +42,8 @@ def settlement(
             outcome, (cause, message) = Outcome.FAILED, problem
     elif cause is None:
         cause = Cause.SCRIPT_ERROR
+    if cause is Cause.NO_METRICS and not trial.last and reported_objectives and "report with" not in message:
+        message = f"{message}; {how_to_report(reported_objectives)}"
     never = isinstance(event, Rejected) and event.retry_at is None
     decided = settle(outcome, cause, trial.causes[cause] if cause is not None else 0, never=never)
     if decided.status is TrialStatus.WAITING and job.stop_reason is not None:

@@ -121,9 +121,12 @@ def test_objectives_that_are_no_result(last, cause):
 def test_the_message_tells_never_reported_from_not_a_number():
     assert objective_problem(("loss",), {"los": 1.0}) == (
         Cause.NO_METRICS,
-        "objective 'loss' was never reported (reported: los)",
+        "objective 'loss' was never reported (reported: los); the nearest is 'los': name that under `objectives`",
     )
-    assert objective_problem(("loss",), {}) == (Cause.NO_METRICS, "objective 'loss' was never reported (reported: nothing)")
+    assert objective_problem(("loss",), {}) == (
+        Cause.NO_METRICS,
+        "objective 'loss' was never reported (reported: nothing); report with: from outrider_report import report; report(loss=loss)",
+    )
     assert objective_problem(("loss",), {"loss": "low"}) == (Cause.NO_METRICS, "objective 'loss' is no number: 'low'")
 
 
