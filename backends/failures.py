@@ -42,6 +42,9 @@ class Outcome(enum.StrEnum):
     STOPPED = "stopped"
 
 
+LOG_INCOMPLETE = "log incomplete: its end was not seen"
+"""Said of a job that ended well, and of whose reports some may have been lost or come later."""
+
 _MEMORY_MARKS = ("MemoryError", "CUDA out of memory", "OutOfMemoryError", "std::bad_alloc", "Cannot allocate memory")
 
 _OURS = re.compile(r"\s*\[(tune-metric|outrider-\w+)\]:")

@@ -143,7 +143,11 @@ class Progress:
         what = f"trial {trial.trial} {trial.status} after {trial.duration_s:.1f} s"
         if trial.status is TrialStatus.COMPLETED:
             best = self._best_of(state)
-            return f"{what}: {values}" + (" (best so far)" if best is not None and best[1] == trial.trial else "")
+            return (
+                f"{what}: {values}"
+                + (" (best so far)" if best is not None and best[1] == trial.trial else "")
+                + (f" ({trial.message})" if trial.message else "")
+            )
         why = f" ({trial.cause}: {trial.message})" if trial.cause is not None and trial.message else f" ({trial.cause})"
         return what + why
 

@@ -157,6 +157,7 @@ def state_setup(spec: ExperimentSpec) -> StateSetup:
         order=definition.order if spec.repeats == definition.repeats else "default",
         seed=spec.seed,
         level_name=fidelity.reported_as if fidelity is not None and spec.hears_levels else None,
+        reported_level=None if fidelity is None else fidelity.reported_as,
         full_level=None if fidelity is None else fidelity.full,
         default_instance_type=str(definition.arguments.get("instance_type") or default_instance_type(spec.backend)),
     )

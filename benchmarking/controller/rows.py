@@ -22,6 +22,7 @@ class StateSetup:
         repeats: measurements per evaluation; `order`: of them; `seed`: of a random order.
         level_name: metric that holds the level, where the method hears levels; else None.
         full_level: highest level of a progressive fidelity; None where there is none.
+        reported_level: metric that holds the level of a progressive fidelity, whether the method hears it or not; None where there is none.
         default_instance_type: what a job runs on whose configuration does not say; empty where that is not known.
     """
 
@@ -32,6 +33,7 @@ class StateSetup:
     level_name: str | None = None
     full_level: float | None = None
     default_instance_type: str = ""
+    reported_level: str | None = None
 
 
 @dataclass(slots=True)

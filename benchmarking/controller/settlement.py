@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from backends.events import Closed, Rejected
-from backends.failures import Cause, Outcome
+from backends.failures import LOG_INCOMPLETE, Cause, Outcome
 from benchmarking.analysis.missing_metrics import how_to_report
 from benchmarking.controller.budget import cost_usd
-from benchmarking.controller.retry_policy import TrialStatus, objective_problem, settle
+from benchmarking.controller.retry_policy import TrialStatus, as_number, objective_problem, settle
 from benchmarking.controller.rows import JobState, TrialState
 
 
@@ -22,6 +22,8 @@ def settlement(
     usd_per_hour: float | None,
     instance_count: int,
     now: float,
+    level_name: str | None = None,
+    full_level: float | None = None,
 ) -> dict[str, Any]:
     """Return the body of the `settle` record.
 
@@ -33,6 +35,8 @@ def settlement(
         usd_per_hour: price of the instance type; None where it is unknown.
         instance_count: instances of the job.
         now: seconds of the back-end's clock.
+        level_name: metric in which a script reports how far it has come; None where there is none.
+        full_level: its highest value.
     """
     cause, message = event.cause, event.message
     outcome = Outcome.FAILED if isinstance(event, Rejected) else event.outcome
@@ -40,6 +44,8 @@ def settlement(
         problem = objective_problem(reported_objectives, trial.last)
         if problem is not None:
             outcome, (cause, message) = Outcome.FAILED, problem
+        elif message.startswith(LOG_INCOMPLETE):
+            message += _how_far(trial, level_name, full_level)
     elif cause is None:
         cause = Cause.SCRIPT_ERROR
     if cause is Cause.NO_METRICS and not trial.last and reported_objectives and "report with" not in message:
@@ -67,3 +73,9 @@ def settlement(
         "retry_at": retry_at,
         "cost_usd": cost_usd(event.billable_s, usd_per_hour, instance_count) if isinstance(event, Closed) else None,
     }
+
+
+def _how_far(trial: TrialState, level_name: str | None, full_level: float | None) -> str:
+    """Return how many levels of how many were seen; empty where that is not known."""
+    level = as_number(trial.last.get(level_name)) if level_name is not None else None
+    return "" if level is None or full_level is None else f", {level:g} of {full_level:g} {level_name}s"

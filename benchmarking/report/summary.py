@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backends.failures import LOG_INCOMPLETE
 from benchmarking.analysis.pareto import pareto_front
 from benchmarking.analysis.verdict import Measured, judge
 from benchmarking.controller.retry_policy import TrialStatus
@@ -144,6 +145,9 @@ def _caveats(state: ExperimentState) -> list[str]:
     for status, words in ((TrialStatus.INFEASIBLE, "ran out of memory"), (TrialStatus.DIVERGED, "diverged (an objective was not finite)")):
         if statuses[status]:
             lines.append(f"{statuses[status]} of {len(state.trials)} trials {words}.")
+    incomplete = sum(trial.message.startswith(LOG_INCOMPLETE) for trial in state.trials.values())
+    if incomplete:
+        lines.append(f"The logs of {incomplete} trials were incomplete, so their values may not be the last: see `message` in trials.csv.")
     if state.skipped:
         lines.append(f"{state.skipped} suggested configurations cannot run and were skipped; the last: {state.last_reason}.")
     return lines

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backends.events import Closed
-from backends.failures import Cause, Outcome, classify_exit, last_words
+from backends.failures import LOG_INCOMPLETE, Cause, Outcome, classify_exit, last_words
 from backends.reports import TAIL_LINES
 from backends.sagemaker.aws.errors import one_line
 from backends.sagemaker.jobs.job import seconds
@@ -33,6 +33,7 @@ class JobEvidence:
         exit_code: of the script, as the job's entry point said; None where it did not.
         tail: last lines of the log, as many as there are; `usage`: totals.
         asked_for: instance type.
+        is_log_incomplete: whether the end of the log was awaited in vain, or reports are missing by their numbers.
     """
 
     job: str
@@ -44,6 +45,7 @@ class JobEvidence:
     tail: Sequence[str]
     usage: Mapping[str, Any]
     asked_for: str
+    is_log_incomplete: bool = False
 
 
 def closed_event(described: Mapping[str, Any], evidence: JobEvidence) -> Closed:
@@ -55,6 +57,8 @@ def closed_event(described: Mapping[str, Any], evidence: JobEvidence) -> Closed:
     """
     outcome, cause, message = _judged(described, evidence)
     started_at, ended_at = (seconds(described.get(key)) for key in ("TrainingStartTime", "TrainingEndTime"))
+    if evidence.is_log_incomplete and (outcome is Outcome.COMPLETED or cause is Cause.NO_METRICS):
+        message = "; ".join(part for part in (message, LOG_INCOMPLETE) if part)
     used = instance_type(described)
     stages = stage_seconds(described)
     at = evidence.at

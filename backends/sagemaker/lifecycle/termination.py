@@ -190,6 +190,7 @@ class JobTerminator:
             tail=cloud.tail if cloud.tail is not None else cloud.log.tail,
             usage=usage,
             asked_for=cloud.spec.instance_type,
+            is_log_incomplete=cloud.n_looks > 0 and (end is None or cloud.log.has_gaps),
         )
         found = outcome.closed_event(cloud.described or {}, evidence)
         if found.cause is Cause.CAPACITY:

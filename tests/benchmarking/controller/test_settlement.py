@@ -3,17 +3,19 @@ import math
 import pytest
 
 from backends.events import Closed, Rejected
-from backends.failures import Cause, Outcome
+from backends.failures import LOG_INCOMPLETE, Cause, Outcome
 from benchmarking.controller.rows import JobState, TrialState
 from benchmarking.controller.settlement import settlement
 from definitions.trial import TrialSpec
 
 
-def settled(event, *, last=None, causes=None, stop_reason=None, usd_per_hour=3.6, instance_count=1, now=100.0):
+def settled(event, *, last=None, causes=None, stop_reason=None, usd_per_hour=3.6, instance_count=1, now=100.0, **level):
     trial = TrialState(3, 3, TrialSpec({"x": 1}), last=last or {})
     trial.causes.update(causes or {})
     job = JobState("j", 3, 1, 0.0, None, 0.1, stop_reason=stop_reason)
-    return settlement(trial, job, event, reported_objectives=("loss",), usd_per_hour=usd_per_hour, instance_count=instance_count, now=now)
+    return settlement(
+        trial, job, event, reported_objectives=("loss",), usd_per_hour=usd_per_hour, instance_count=instance_count, now=now, **level
+    )
 
 
 def closed(outcome, cause=None, message="", billable_s=10.0):
@@ -95,3 +97,20 @@ def test_unknown_prices_stay_unknown_and_messages_stay_short():
     body = settled(closed(Outcome.FAILED, Cause.SCRIPT_ERROR, "x" * 5000), usd_per_hour=None)
     assert body["cost_usd"] is None
     assert len(body["message"]) == 2000
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"),
+    [
+        ({"level_name": "epoch", "full_level": 60}, "log incomplete: its end was not seen, 22 of 60 epochs"),
+        ({}, "log incomplete: its end was not seen"),
+    ],
+)
+def test_how_far_an_incomplete_log_came_is_said(level, expected):
+    body = settled(closed(Outcome.COMPLETED, message=LOG_INCOMPLETE), last={"loss": 1.0, "epoch": 22}, **level)
+    assert (body["status"], body["message"]) == ("completed", expected)
+
+
+def test_who_reported_nothing_is_told_how_to():
+    body = settled(closed(Outcome.FAILED, Cause.NO_METRICS, "reported nothing"))
+    assert body["message"] == "reported nothing; report with: from outrider_report import report; report(loss=loss)"

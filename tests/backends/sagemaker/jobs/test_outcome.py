@@ -193,3 +193,9 @@ def test_seconds_in_a_stage_are_summed_over_lives_and_never_negative():
         ]
     }
     assert stage_seconds(answer) == {"Starting": 9.0, "Training": 15.0, "Interrupted": 10.0}
+
+
+def test_a_log_whose_end_was_not_seen_is_said_where_the_job_ended_well():
+    assert closed_event(described(), evidence(is_log_incomplete=True)).message == "log incomplete: its end was not seen"
+    assert closed_event(described(), evidence(is_log_incomplete=True, reports=0)).message.endswith("; log incomplete: its end was not seen")
+    assert closed_event(described("Stopped"), evidence(is_log_incomplete=True, stop_reason=Cause.SCHEDULER)).message == ""
