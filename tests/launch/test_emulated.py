@@ -40,7 +40,7 @@ def test_doctor_finds_the_emulator_like_another_emulator(capsys, monkeypatch):
     assert (code, printed.out[:9]) == (0, "alike in "), printed.err
 
 
-def test_the_logs_of_emulated_jobs_stay_and_are_shown(toy, run, capsys, monkeypatch):
+def test_the_logs_of_emulated_jobs_stay_and_are_shown(toy, run, capfd, monkeypatch):
     monkeypatch.chdir(toy.folder)
     words = ["--benchmark", "toy.yaml", "--backend", "sagemaker", "--set", "arguments.instance_type=ml.m5.large", "--max_num_trials", "1"]
     block = "\nsagemaker: {framework: pytorch, framework_version: '2.9'}\n"
@@ -48,4 +48,4 @@ def test_the_logs_of_emulated_jobs_stay_and_are_shown(toy, run, capsys, monkeypa
     code, _, err = run(*words, "--experiment_tag", "t", "--yes", "--emulate")
     assert code == 0, err
     assert main(["logs", "t", "--trial", "0"]) == 0
-    assert capsys.readouterr().out.count("[tune-metric]:") == 2
+    assert capfd.readouterr().out.count("[tune-metric]:") == 2
