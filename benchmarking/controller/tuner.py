@@ -210,6 +210,9 @@ class Tuner:
 
     def _settle(self) -> None:
         job, event = self.state.due_settlements[0]
+        if self._interrupted and isinstance(event, Closed) and event.cause is Cause.OUTSIDE and job.stop_reason is not Cause.OUTSIDE:
+            # Who ends this program together with its jobs, a service manager say, wants the trials to go on at a resume.
+            event = replace(event, cause=Cause.INTERRUPTED, message="")
         trial = self.state.trials[job.trial]
         ran_on = event.instance_type if isinstance(event, Closed) else None
         usd_per_hour, count = self._jobs.price({**trial.configuration, "instance_type": ran_on} if ran_on else trial.configuration)

@@ -185,3 +185,20 @@ def test_what_is_stopped_when_the_first_fail_alike_says_so():
     assert [trial.cause for trial in cut] == [Cause.ALIKE] * len(cut)
     assert cut
     assert cut[0].message == run.state.failures[0][1]
+
+
+@pytest.mark.parametrize(("interrupted", "expected"), [(False, {"stopped": 2}), (True, {"interrupted": 1})])
+def test_a_kill_by_hand_is_no_failure_and_one_together_with_the_controller_is_its_interruption(interrupted, expected):
+    class Killed(SimulatedBackend):
+        """Its jobs are killed by somebody, in one case together with the controller."""
+
+        def wait(self, timeout_s):
+            events = super().wait(timeout_s)
+            if interrupted and any(isinstance(event, Closed) for event in events):
+                run.interrupt()
+            return [replace(e, outcome=Outcome.STOPPED, cause=Cause.OUTSIDE) if isinstance(e, Closed) else e for e in events]
+
+    run = tuner(definition(budget=Budget(max_num_trials=2, max_failures=0)), MemoryJournal(), backend=Killed(FakeTable()), n_workers=1)
+    run.run()
+    assert statuses(run) == expected
+    assert run.state.counted_failures == 0
