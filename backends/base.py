@@ -54,7 +54,15 @@ class JobSpec:
     Args:
         name: unique within the experiment and valid as a SageMaker job name.
         trial: number of the trial; `attempt`: 1 for its first job.
-        script: absolute path of the program; `arguments`: its argument list, values unsplit.
+        script: absolute path of the program, empty where a command starts none; `arguments`: its argument list, values unsplit.
+        command: what is started in place of the script and its arguments; empty for these. `${place}` in a word is filled in by the
+            back-end (`backends.common.command_line.filled`), `$${` is `${`.
+        parameters: the script's arguments by name, as values.
+        files: text by name, which the job finds as `${arguments_file}`.
+        source_dir: absolute path of the folder of script and command; on the path of Python's imports where there is a command.
+        working_dir: absolute path of where the job starts on this machine; empty for a folder of its own.
+        prepare, cleanup: commands that run before and after what is measured; `warmup_runs`: unmeasured runs before the measured one.
+        is_silent: whether success without a report is success.
         environment: variables added to the back-end's own.
         instance_type: e.g. `local.2cpu`, `ml.g5.xlarge`; `instance_count`: how many.
         configuration: the trial's configuration, as the method suggested it.
@@ -71,6 +79,15 @@ class JobSpec:
     script: str
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    command: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    source_dir: str = ""
+    working_dir: str = ""
+    prepare: tuple[str, ...] = ()
+    cleanup: tuple[str, ...] = ()
+    warmup_runs: int = 0
+    is_silent: bool = False
     instance_type: str = ""
     instance_count: int = 1
     inputs: tuple[JobInput, ...] = ()

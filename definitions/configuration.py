@@ -11,8 +11,11 @@ from definitions import strict_json
 Scalar: TypeAlias = bool | int | float | str | None
 Configuration: TypeAlias = Mapping[str, Any]
 
-CONSUMED_KEYS = ("instance_type", "instance_count", "ingestion", "dataset")
+OWN_KEYS = ("instance_type", "instance_count")
 """Keys that a back-end consumes; they reach the script as environment, all others as arguments."""
+
+OWN_WITH_DATA = ("ingestion", "dataset")
+"""Further ones, where the definition has `datasets` or `inputs`; else they are the script's."""
 
 
 def configuration_id(configuration: Configuration) -> str:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
-from definitions.configuration import Scalar
+from definitions.command import ArgumentsStyle, Booleans, Command, Environment, Lists, WorkingDir
 from definitions.errors import UserError
 from definitions.fields import Dollars, Flag, NotNegative, Positive, Seconds, Text
 from definitions.space import parse_domain
@@ -17,23 +17,34 @@ from definitions.valid import parse_rule
 Mode = Literal["min", "max"]
 Order = Literal["default", "interleave", "random"]
 
-DERIVED_OBJECTIVES = ("cost_usd", "duration_s", "billable_s")
+DERIVED_OBJECTIVES = ("cost_usd", "duration_s", "billable_s", "peak_rss_bytes", "cpu_s")
 """Objectives that Outrider itself measures when a job is closed; all others are reported by the script."""
 
-RESERVED_KEYS = (
-    "trial", "fidelity", "repeat", "attempts", "status", "cause", "started_at", "ended_at", "duration_s", "cost_usd", "method",
-    "seed", "job", "attempt", "incarnation", "rank", "sequence", "at", "elapsed_s", "after_stop", "configuration_id", "message",
-    "billable_s", "level", "benchmark",
-)  # fmt: skip
-"""Columns of the result files, which no configuration key may be called."""
+_KEY = re.compile(r"[^\W\d][\w.+@/:-]*")
 
 
 def _check_keys(value: dict[str, Any]) -> dict[str, Any]:
     for key in value:
-        if key in RESERVED_KEYS:
-            raise ValueError(f"{key!r} is a column of the result files; call the key something else")
-        if not re.fullmatch(r"[^\W\d]\w*", key):
-            raise ValueError(f"{key!r} is not a name (letters, digits and _, the first no digit)")
+        if not _KEY.fullmatch(key):
+            raise ValueError(
+                f"{key!r} is not a name (letters, digits and _.-+@/:, the first a letter or _); `rename` says what the script calls it"
+            )
+    return value
+
+
+def _check_value(value: Any) -> Any:
+    """Refuse what is no value of an argument, and keep what is one as it was written."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    for part in parts:
+        _check_value(part)
+    if not isinstance(value, (bool, int, float, str, type(None), list, tuple, dict)):
+        raise ValueError(f"needs text, a number, true/false, null, or a list or mapping of these; {value!r} was given")
+    return value
+
+
+def _check_scalar(value: Any) -> Any:
+    if not isinstance(value, (bool, int, float, str, type(None))):
+        raise ValueError(f"needs a single value: text, a number, true/false or null; {value!r} was given")
     return value
 
 
@@ -56,7 +67,14 @@ def _check_rule(text: str) -> str:
 RuleText = Annotated[str, Field(strict=True), AfterValidator(_check_rule)]
 DomainSpec = Annotated[Any, AfterValidator(_check_domain)]
 Space = Annotated[dict[str, DomainSpec], AfterValidator(_check_keys)]
-Trial = Annotated[dict[str, Scalar], AfterValidator(_check_keys)]
+_SCALAR_SCHEMA = {"type": ["string", "number", "boolean", "null"]}
+# `Any`, as a union of types would make a plain number of one that knows how it was written.
+WrittenScalar = Annotated[Any, AfterValidator(_check_scalar), WithJsonSchema(_SCALAR_SCHEMA)]
+ArgumentValue = Annotated[
+    Any, AfterValidator(_check_value), WithJsonSchema({"type": ["string", "number", "boolean", "null", "array", "object"]})
+]
+Trial = Annotated[dict[str, WrittenScalar], AfterValidator(_check_keys)]
+Arguments = Annotated[dict[str, ArgumentValue], AfterValidator(_check_keys)]
 KeyPath: TypeAlias = tuple[str | int, ...]
 
 
@@ -112,7 +130,18 @@ class Overrides(Model):
     space: Space | None = None
     base_trial: Trial | None = None
     trials: tuple[Trial, ...] | None = None
-    arguments: dict[str, Scalar] | None = None
+    arguments: Arguments | None = None
+    command: Command | None = None
+    arguments_style: ArgumentsStyle | None = None
+    booleans: Booleans | None = None
+    lists: Lists | None = None
+    rename: dict[str, Text] | None = None
+    python: Text | None = None
+    working_dir: WorkingDir | None = None
+    environment: Environment | None = None
+    prepare: Command | None = None
+    cleanup: Command | None = None
+    warmup_runs: NotNegative | None = None
     inputs: dict[str, InputChannel] | None = None
     valid: tuple[RuleText, ...] | None = None
     budget: Budget | None = None

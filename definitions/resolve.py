@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,10 @@ from definitions.settings import apply_settings
 from definitions.yaml_source import KeyPath, Source, SourceLocation, with_datasets
 
 _MANY = 10_000
+_HASHED_WHERE_GIVEN = {
+    "command", "arguments_style", "booleans", "lists", "rename", "working_dir", "environment", "seed_argument", "prepare", "cleanup",
+    "warmup_runs",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -95,10 +100,11 @@ def resolve_python(
 def definition_hash(definition: BenchmarkDefinition, method: str | None = None) -> str:
     """Return a 16-digit hexadecimal hash of what determines the results of a resolved definition.
 
-    In it: script name, arguments, space (in normal form) or trials, valid, inputs, datasets, repeats, order, objectives (in their order),
+    In it: script name, how it is called, arguments, space (in normal form) or trials, valid, inputs, datasets, repeats, order,
+    objectives (in their order),
     fidelity, exclusive, preload, points_to_evaluate, the back-end's block, and the arguments of `method` where it is a variant.
-    Not in it: name, description, source_dir, budget, n_workers, study, other methods, the options of the block that its back-end says do
-    not determine results.
+    Not in it: name, description, source_dir, python, budget, n_workers, study, other methods, the options of the block that its
+    back-end says do not determine results.
 
     Args:
         definition: as resolved for a back-end.
@@ -108,6 +114,7 @@ def definition_hash(definition: BenchmarkDefinition, method: str | None = None) 
     # What is null is left out where null says "not given", so that a new optional field does not change old hashes.
     dump = definition.model_dump(mode="json", include={"script", "arguments", "valid", "repeats", "order", "preload"})
     dump |= definition.model_dump(mode="json", include={"inputs", "datasets", "fidelity"}, exclude_none=True)
+    dump |= definition.model_dump(mode="json", include=_HASHED_WHERE_GIVEN, exclude_defaults=True)
     blocks = {
         name: block.model_dump(mode="json", exclude_none=True, exclude=_unhashed(name, block)) for name, block in definition.blocks.items()
     }
@@ -150,7 +157,11 @@ class _Resolution:
         working_dir: Path,
         context: dict[str, bool] | None,
     ) -> None:
-        self.draft = Draft({key: value for key, value in data.items() if key in BenchmarkDefinition.model_fields}, place)
+        given = {key: value for key, value in data.items() if key in BenchmarkDefinition.model_fields}
+        if described is not None and not described.shares_this_machine:
+            # An interpreter of this machine; one of theirs is named in their block.
+            given.pop("python", None)
+        self.draft = Draft(given, place)
         self.about, self.described, self.backend, self.working_dir, self.context = about, described, backend, working_dir, context
         for name in (backend,) if described is None else described.layers:
             if name in data:
@@ -173,6 +184,7 @@ class _Resolution:
         if problems:
             raise complaint(problems, self.draft.place, self.about)
         self._make_absolute(folder)
+        self._place_python(folder)
         definition = self._validated()
         if check_files:
             self._check_script(definition)
@@ -192,20 +204,35 @@ class _Resolution:
                 base = self.working_dir if place.origin == "--set" else folder(path)
                 self.draft.put(path, str((base / Path(value).expanduser()).resolve()), lambda _, place=place: place)  # type: ignore[misc]
 
+    def _place_python(self, folder: Callable[[KeyPath], Path]) -> None:
+        value = self.draft.get(("python",))
+        if isinstance(value, str) and "/" in value and self.described is not None and self.described.shares_this_machine:
+            place = self.draft.place(("python",))
+            base = self.working_dir if place.origin == "--set" else folder(("python",))
+            # Not resolved: the interpreter of a virtual environment is a link to another one's.
+            self.draft.put(("python",), os.path.abspath(base / Path(value).expanduser()), lambda _: place)  # noqa: PTH100
+
     def _check_script(self, definition: BenchmarkDefinition) -> None:
-        if definition.script is None:
+        if definition.program is None:
             return
-        script = Path(definition.source_dir) / definition.script
-        where = self.draft.place(("script",)).text
+        key = "script" if definition.command is None else "command"
+        script = script_of(definition)
+        where = self.draft.place((key,)).text
         is_usual = self.draft.origin(("source_dir",)) == "default"
         if not Path(definition.source_dir).is_dir():
             where = self.draft.place(("source_dir",)).text
             raise UserError(f"{where}: source_dir: there is no folder {definition.source_dir}")
-        if not script.is_file():
+        if script is not None and not (Path(definition.source_dir) / script).is_file():
+            what = f"`{key}` is relative to `source_dir`" if key == "script" else "files of a command are looked for in `source_dir`"
+            module = script.removeprefix("-m ").replace(".", "/")
+            if (Path(definition.source_dir) / f"{module}.py").is_file():
+                module = module.replace("/", ".")
+                what = f'a module is started by `command: [python, -m, {module}, "${{arguments}}"]`; ' + what
             raise UserError(
-                f"{where}: script: there is no file {definition.script!r}",
-                f"looked for {script}",
-                "`script` is relative to `source_dir`; "
+                f"{where}: {key}: there is no file {script!r}",
+                f"looked for {Path(definition.source_dir) / script}",
+                what
+                + "; "
                 + ("that is the folder of the definition, as none is given" if is_usual else f"that is {definition.source_dir}"),
             )
 
@@ -214,6 +241,16 @@ class _Resolution:
             return BenchmarkDefinition.model_validate(self.draft.data, context=self.context)
         except ValidationError as error:
             raise complaint(problems_of(error, self.draft.data), self.draft.place, self.about) from None
+
+
+def script_of(definition: BenchmarkDefinition) -> str | None:
+    """Return the file in the source folder that a definition starts: its script, or the one that its command gives to Python."""
+    if definition.command is None:
+        return definition.script
+    program, *rest = definition.command
+    first = rest[0] if rest else ""
+    is_python = program in ("python", "python3", "${python}")
+    return first if is_python and first.endswith(".py") and not first.startswith(("-", "/")) and "${" not in first else None
 
 
 def shown_data(definition: BenchmarkDefinition, backend: str) -> dict[str, Any]:
@@ -268,7 +305,7 @@ def _program_problems(definition: BenchmarkDefinition, described: BackendDescrip
     """Yield what is wrong with the program that is to run, as its back-end says."""
     if described is not None:
         block = definition.block(described.name, described.block)
-        found = described.program_problems(block, definition.script, tuple(definition.objectives))
+        found = described.program_problems(block, definition.program, tuple(definition.objectives))
         yield from (Problem(path, text) for path, text in found)
 
 

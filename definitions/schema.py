@@ -9,13 +9,14 @@ from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationErr
 from pydantic_core import InitErrorDetails
 
 from definitions.backend_registry import backend_description, backend_names
-from definitions.configuration import Scalar
+from definitions.command import ArgumentsStyle, Booleans, Calling, Command, Environment, Lists, WorkingDir
+from definitions.configuration import OWN_KEYS, OWN_WITH_DATA
 from definitions.datasets import Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset
 from definitions.errors import UserError
-from definitions.fields import KEEP_WHOLE, Flag, Number, Positive, Text
+from definitions.fields import KEEP_WHOLE, Flag, NotNegative, Number, Positive, Text
 from definitions.parts import (
     DERIVED_OBJECTIVES,
-    RESERVED_KEYS,
+    Arguments,
     Budget,
     ContradictionError,
     InputChannel,
@@ -33,7 +34,6 @@ from definitions.valid import Rule, parse_rule
 
 __all__ = [
     "DERIVED_OBJECTIVES",
-    "RESERVED_KEYS",
     "BenchmarkDefinition",
     "Budget",
     "ContradictionError",
@@ -58,6 +58,9 @@ __all__ = [
 
 KEEP_FOREIGN = {"keep_foreign": True}
 """Context of a validation that keeps blocks of back-ends that are not installed, so that what was measured on one can be read."""
+
+_TIMED = frozenset({*DERIVED_OBJECTIVES} - {"peak_rss_bytes"})
+"""Objectives that another trial beside it would change."""
 
 Block = TypeVar("Block", bound=Overrides)
 
@@ -135,7 +138,19 @@ class BenchmarkDefinition(Model):
         None, description="relative to source_dir; left out only where a back-end runs an image's own program, or an algorithm"
     )
     source_dir: Text = "."
-    arguments: dict[str, Scalar] = {}
+    command: Command | None = Field(None, description="in place of the script alone, with placeholders such as ${arguments} and ${data}")
+    arguments_style: ArgumentsStyle = Field("flags", description="how ${arguments} is written; `--key=value` by default")
+    booleans: Booleans = Field("value", description="`--flag true`; `--flag` or nothing; `--flag` or `--no-flag`")
+    lists: Lists = Field("words", description="`--hidden 64 32`; `--hidden=64 --hidden=32`; `--hidden=64,32`")
+    rename: dict[str, Text] = Field({}, description="what the script calls a key, e.g. {learning_rate: optim.lr}")
+    python: Text | None = Field(None, description="interpreter of Python scripts, e.g. that of a virtual environment")
+    working_dir: WorkingDir = Field("job", description="where jobs start on this machine: in a folder of their own, or in source_dir")
+    environment: Environment = {}
+    seed_argument: Text | None = Field(None, description="told the script, a value of its own for each seed and repeat")
+    prepare: Command | None = Field(None, description="run before the script, outside of what is measured")
+    cleanup: Command | None = Field(None, description="run after the script, outside of what is measured")
+    warmup_runs: NotNegative = Field(0, description="runs of the script before the one that is measured")
+    arguments: Arguments = {}
     space: Space = {}
     valid: tuple[RuleText, ...] = ()
     base_trial: Trial = {}
@@ -199,6 +214,9 @@ class BenchmarkDefinition(Model):
             for there, what in ((keys, "a key of the configurations"), (self.arguments, "a fixed argument")):
                 if argument in there:
                     yield ("fidelity", "argument"), f"{argument!r} is both the fidelity's argument and {what}; keep one"
+        if self.seed_argument is not None and self.seed_argument in (*keys, *self.arguments):
+            yield ("seed_argument",), f"{self.seed_argument!r} is given a value elsewhere; keep one"
+        yield from self.calling.problems()
         for name, channel in self.inputs.items():
             if channel.dataset is not None and self.datasets and channel.dataset not in self.datasets:
                 yield ("inputs", name, "dataset"), f"there is no data set {channel.dataset!r}; known: {', '.join(self.datasets)}"
@@ -242,6 +260,43 @@ class BenchmarkDefinition(Model):
         return tuple(dict.fromkeys([*self.base_trial, *(key for trial in self.trials for key in trial)]))
 
     @property
+    def own_keys(self) -> tuple[str, ...]:
+        """The keys of configurations and arguments that are ours; all others are the script's.
+
+        `dataset` and `ingestion` are ours only where there are `datasets` or `inputs`.
+        """
+        return (*OWN_KEYS, *OWN_WITH_DATA) if self.datasets or self.inputs else OWN_KEYS
+
+    @property
+    def calling(self) -> Calling:
+        """How the script is called."""
+        given = [*self.arguments, *self.configuration_keys]
+        added = [self.fidelity.argument if self.fidelity is not None else None, self.seed_argument]
+        ours = self.own_keys
+        return Calling(
+            self.command,
+            self.arguments_style,
+            self.booleans,
+            self.lists,
+            self.rename,
+            self.environment,
+            keys=tuple(dict.fromkeys([*(key for key in given if key not in ours), *(name for name in added if name is not None)])),
+            own_keys=ours,
+            channels=tuple(dict.fromkeys([*self.inputs, *(["train"] if self.datasets else [])])),
+            others={name: words for name, words in (("prepare", self.prepare), ("cleanup", self.cleanup)) if words},
+        )
+
+    @property
+    def program(self) -> str | None:
+        """What jobs run: the script, or the first word of the command; None where it is an image's own program."""
+        return self.command[0] if self.command is not None else self.script
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether all objectives are measured by Outrider itself, so that a script need not report anything."""
+        return all(name in DERIVED_OBJECTIVES for name in self.objectives)
+
+    @property
     def search_space(self) -> SearchSpace:
         """The parsed `space`."""
         return SearchSpace.parse(self.space)
@@ -252,7 +307,7 @@ class BenchmarkDefinition(Model):
         return tuple(parse_rule(text, self.configuration_keys) for text in self.valid)
 
     @property
-    def explicit_configurations(self) -> tuple[dict[str, Scalar], ...]:
+    def explicit_configurations(self) -> tuple[dict[str, Any], ...]:
         """`trials`, each laid over `base_trial`."""
         return tuple({**self.base_trial, **trial} for trial in self.trials)
 
@@ -264,11 +319,7 @@ class BenchmarkDefinition(Model):
     @property
     def is_exclusive(self) -> bool:
         """Whether nothing may run beside a trial: as given, else where an objective is speed (`*_per_s`, `duration_s`) or cost."""
-        return (
-            self.exclusive
-            if self.exclusive is not None
-            else any(name in DERIVED_OBJECTIVES or name.endswith("_per_s") for name in self.objectives)
-        )
+        return self.exclusive if self.exclusive is not None else any(name in _TIMED or name.endswith("_per_s") for name in self.objectives)
 
 
 def _block(name: str, data: Any, context: Any) -> Overrides:

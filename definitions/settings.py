@@ -13,11 +13,17 @@ from definitions.configuration import Scalar
 from definitions.draft import Draft
 from definitions.errors import UserError, nearest
 from definitions.problems import HOMES, fields_at, takes_list, takes_text
-from definitions.schema import RESERVED_KEYS, BenchmarkDefinition, Overrides
+from definitions.schema import BenchmarkDefinition, Overrides
 from definitions.yaml_source import KeyPath, SourceLocation, parse_scalar, parse_yaml
 
-_OPEN = ("space", "arguments", "base_trial", "objectives", "inputs", "datasets", "methods")
+_OPEN = ("space", "arguments", "base_trial", "objectives", "inputs", "datasets", "methods", "rename", "environment")
 """Parts whose keys the user names."""
+
+_OF_KEYS = ("space", "arguments", "base_trial", "rename")
+"""Parts whose keys are those of configurations, which may have dots."""
+
+_COMMANDS = ("command", "prepare", "cleanup")
+"""Keys that are a list of words, or text that a shell would split."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,9 @@ def apply_settings(draft: Draft, settings: Iterable[str], backend: str, describe
 
 def _apply(draft: Draft, setting: Setting, layers: Sequence[str]) -> None:
     path = _path_of(draft, setting, layers)
+    if path[-1] in _COMMANDS and len(path) == 1 and setting.raw:
+        draft.put(path, setting.text.partition("=")[2].strip(), lambda _: setting.place)
+        return
     is_list = takes_list(path, draft.data)
     inner = (*path, 0) if is_list else path
     if takes_text(inner, draft.data) and setting.raw and setting.values != (None,):
@@ -114,8 +123,10 @@ def _path_of(draft: Draft, setting: Setting, layers: Sequence[str]) -> KeyPath:
     """Return the path that a setting means; `layers` are the back-end's blocks, its own last."""
     backend = layers[-1]
     steps = setting.key.split(".")
-    if len(steps) == 1:
+    if len(steps) == 1 or setting.key in (*_configuration_keys(draft), *(draft.get(("arguments",)) or {})):
         return _bare(draft, setting, backend)
+    if steps[0] in _OF_KEYS and all(steps):
+        return (steps[0], ".".join(steps[1:]))
     if any(not step for step in steps):
         raise UserError(f"--set {setting.text}: {setting.key!r} has an empty part", "keys are joined by single dots")
     if _is_backend(steps[0]):
@@ -172,8 +183,6 @@ def _configuration_keys(draft: Draft) -> list[str]:
 
 
 def _set_configuration_key(draft: Draft, setting: Setting, key: str) -> None:
-    if key in RESERVED_KEYS:
-        raise UserError(f"--set {setting.text}: {key!r} is a column of the result files", "", "call the key something else")
     trials = draft.get(("trials",))
     if not trials:
         _check_numeric(draft, setting, key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,3 +21,11 @@ class TrialSpec:
     configuration: Mapping[str, Any]
     level: float | None = None
     repeat: int = 0
+
+
+def seed_of(seed: int, repeat: int) -> int:
+    """Return what the script of a repeat is seeded with: 31 bits that differ between experiments' seeds and between repeats.
+
+    The first repeat has the experiment's own seed, and each is the same for every configuration, so that these meet equal chances.
+    """
+    return seed if repeat == 0 else int.from_bytes(hashlib.sha256(f"{seed}-{repeat}".encode()).digest()[:4]) >> 1

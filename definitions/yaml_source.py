@@ -12,6 +12,7 @@ import yaml
 
 from definitions.configuration import Scalar
 from definitions.errors import UserError
+from definitions.written import written_float
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
@@ -155,7 +156,7 @@ def parse_scalar(text: str) -> Scalar:
     if _SPECIAL.fullmatch(text):
         return float(text.replace(".", ""))
     if _FLOAT.fullmatch(text) and not _ZERO_PADDED.fullmatch(text):
-        return float(text)
+        return written_float(text)
     return text
 
 
@@ -259,8 +260,8 @@ class _Builder:
             if node.tag == _TAG + "str":
                 return str(node.value)
             value = parse_scalar(node.value)
-            if node.tag == _TAG + "float" and isinstance(value, int):
-                return float(value)
+            if node.tag == _TAG + "float" and isinstance(value, (int, float)) and not isinstance(value, bool):
+                return float(value) if isinstance(value, int) else value
             if node.tag == _TAG + _TYPES.get(type(value), "str"):
                 return value
         tag = node.tag.replace(_TAG, "!!")

@@ -81,21 +81,6 @@ class Child:
         return self.usage.ru_maxrss * 1024 if self.usage.ru_maxrss > own else 0
 
 
-def command_of(script: Path, arguments: Sequence[str], python: str) -> list[str]:
-    """Return the command line: a Python script is run by `python`, anything else by itself.
-
-    Raises:
-        FileNotFoundError, PermissionError: there is nothing that could be run.
-    """
-    if not script.is_file():
-        raise FileNotFoundError(f"the script {script} does not exist" if not script.exists() else f"the script {script} is no file")
-    if script.suffix == ".py":
-        return [python, str(script), *arguments]
-    if not os.access(script, os.X_OK):
-        raise PermissionError(f"the script {script} is not executable; chmod +x it, or give it the ending .py")
-    return [str(script), *arguments]
-
-
 def spawn(command: Sequence[str], folder: Path, environment: Mapping[str, str], cores: Sequence[int]) -> Child:
     """Start a command in a new session, on the given cores from its first instruction.
 

@@ -118,6 +118,7 @@ class LocalBackend(Backend):
             context.folder,
             environment=context.environ or None,
             grace_s=DESCRIPTION.grace_s(context.definition.block("local", LocalBlock)),
+            python=context.definition.python or sys.executable,
             preload=context.definition.preload,
             tag=context.tag,
         )

@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 
 from backends.base import JobSpec
+from backends.common.command_line import data_places
 from backends.common.process_tree import MARK_VARIABLE
-from definitions.configuration import CONSUMED_KEYS
 
 REPORTER_FOLDER = Path(__file__).resolve().parents[1] / "reporter"
 
@@ -49,6 +49,20 @@ _OF_THE_RUN = frozenset({MARK_VARIABLE, "OUTRIDER_LEASES", "OUTRIDER_CHECKPOINT_
 """Variables that only a run's own jobs have a use for."""
 
 
+def places_of(job: JobSpec, place: Allocation, python: str) -> dict[str, str]:
+    """Return what the placeholders of a job's command stand for on this machine."""
+    found = {
+        **data_places(job.inputs),
+        "output": str(place.output),
+        "model": str(place.model),
+        "checkpoint": str(place.checkpoint or ""),
+        "python": python,
+        "source": job.source_dir,
+        "script": job.script,
+    }
+    return {**found, "arguments_file": str(place.folder / next(iter(job.files), ""))}
+
+
 def job_environment(base: Mapping[str, str], job: JobSpec, place: Allocation) -> dict[str, str]:
     """Return the whole environment of a job: `base`, what Outrider and SageMaker would set, and the job's own on top."""
     found = dict(base)
@@ -65,7 +79,9 @@ def job_environment(base: Mapping[str, str], job: JobSpec, place: Allocation) ->
     found.setdefault("PYTHONUNBUFFERED", "1")
     found.update(job.environment)
     path = found.get("PYTHONPATH")
-    found["PYTHONPATH"] = f"{REPORTER_FOLDER}:{path}" if path else str(REPORTER_FOLDER)
+    # A module that a command names is found in the source; a script has its own folder on the path.
+    own = [str(REPORTER_FOLDER), *([job.source_dir] if job.command and job.source_dir else [])]
+    found["PYTHONPATH"] = ":".join([*own, *([path] if path else [])])
     return found
 
 
@@ -102,10 +118,9 @@ def _outrider(base: Mapping[str, str], job: JobSpec, place: Allocation) -> dict[
 
 
 def _sagemaker(job: JobSpec, place: Allocation) -> dict[str, str]:
-    hyperparameters = {key: value for key, value in job.configuration.items() if key not in CONSUMED_KEYS}
     return {
         "SM_CHANNELS": json.dumps([channel.name for channel in job.inputs]),
-        "SM_HPS": json.dumps(hyperparameters),
+        "SM_HPS": json.dumps(dict(job.parameters)),
         "SM_MODEL_DIR": str(place.model),
         "SM_OUTPUT_DATA_DIR": str(place.output),
         "SM_CURRENT_HOST": "algo-1",

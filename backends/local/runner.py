@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 
 from backends.common import memory
-from backends.common.child_process import command_of
+from backends.common.command_line import program_of
 from backends.common.job_output import Output
 from backends.common.reactor import Reactor
 from backends.events import Accepted, Ended, Event, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
 from backends.local.checkpoints import LocalCheckpoints
-from backends.local.environment import Allocation, job_environment, pasteable
+from backends.local.environment import Allocation, job_environment, pasteable, places_of
 from backends.local.job import LocalJob, Termination
 from backends.local.job_processes import JobProcesses
 from backends.local.process_records import ProcessRecords
@@ -102,19 +102,19 @@ class JobRunner:
     def start(self, job: LocalJob) -> None:
         """Start a job that has its lease, as soon as the warm worker is ready where it has one; if that fails, the job has ended."""
         self._emit(Accepted(job.spec.name, self._now()))
-        script = Path(job.spec.script)
         try:
-            command = command_of(script, job.spec.arguments, self._python)
             place = self._prepare(job)
+            program = program_of(job.spec, places_of(job.spec, place, self._python) if job.spec.command else {}, self._python)
             environment = job_environment(self._environment, job.spec, place)
         except (OSError, ValueError) as error:
             self._not_started(job, error)
             return
-        self._records.write_command(place.folder, pasteable(command, place.folder, environment, self._environment))
-        launch = ProcessSpec(command, script, job.spec.arguments, place.folder, environment, place.cores, job.mark)
-        self._starter.when_possible(launch, partial(self._launch, job, launch))
+        folder = Path(job.spec.working_dir) if job.spec.working_dir else place.folder
+        self._records.write_command(place.folder, pasteable(program.command, folder, environment, self._environment))
+        launch = ProcessSpec(program, folder, environment, place.cores, job.mark, job.spec.source_dir)
+        self._starter.when_possible(launch, partial(self._launch, job, launch, place))
 
-    def _launch(self, job: LocalJob, launch: ProcessSpec) -> None:
+    def _launch(self, job: LocalJob, launch: ProcessSpec, place: Allocation) -> None:
         if job.ended_at is not None:
             return  # given up while the warm worker was not ready
         try:
@@ -132,7 +132,7 @@ class JobRunner:
         self._reactor.watch(job.child.ended, partial(self._on_exit, job))
         # Both guard against the controller's own death: the watchdog kills at once, the record lets the next controller do it.
         self._processes.joined(job)
-        self._records.write(launch.folder, job.child.pid, job.mark, before)
+        self._records.write(place.folder, job.child.pid, job.mark, before)
         if job.spec.limits.max_run_s is not None:
             job.run_timer = self._reactor.at(job.started_at + job.spec.limits.max_run_s, partial(self._on_time_out, job))
         self._running[job.spec.name] = job
@@ -177,6 +177,8 @@ class JobRunner:
             # A name is used once, so that the folder is there only where an attempt at the same job failed halfway.
             with contextlib.suppress(FileExistsError):
                 os.mkdir(folder)  # noqa: PTH102 (between two jobs, so in the cheapest way)
+        for name, text in job.spec.files.items():
+            (place.folder / name).write_text(text, encoding="utf-8")
         return place
 
     def _on_output(self, job: LocalJob) -> None:

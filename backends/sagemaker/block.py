@@ -54,7 +54,6 @@ class SageMakerBlock(Overrides):
     network_isolation: Flag | None = Field(None, description="jobs reach no network (default false)")
     encrypt_traffic: Flag | None = Field(None, description="between the hosts of a job (default false)")
     tags: dict[str, Text] | None = Field(None, description="of every job, beside Outrider's own")
-    environment: dict[str, Text] | None = Field(None, description="variables of every job")
     spot: Flag | None = Field(None, description="managed spot training, with checkpoints (default false)")
     max_wait: Seconds | None = Field(None, description="seconds that a spot job may wait and run (default: max_run and an hour)")
     keep_alive: Annotated[int, Field(strict=True, ge=1, le=21600)] | None = Field(

@@ -66,6 +66,7 @@ def definition_of(
         "name": _name(_get(model_trainer, "base_job_name")),
         **_source(_get(model_trainer, "source_code")),
         "arguments": {key: value for key, value in arguments.items() if key not in searched},
+        "arguments_style": "two_words",  # as the SDK's script mode passes them
         "objectives": dict(objectives),
     }
     data |= {"space": dict(space)} if space else {"trials": [placed]}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from backends.failures import Cause
+from definitions.columns import column_in
 from definitions.errors import UserError
 
 _BOOKKEEPING = frozenset(
@@ -77,12 +78,13 @@ class CsvTable:
             raise UserError(f"table {path}", f"cannot be read: {error}", "give the path of a CSV file of measured runs") from error
         if not rows:
             raise UserError(f"table {path}", "has no rows", "give a CSV file of measured runs, e.g. the reports.csv of an experiment")
-        missing = [name for name in ("elapsed_s", *keys) if name not in rows[0]]
+        columns = {key: column_in(key, rows[0]) for key in keys}
+        missing = [name for name in ("elapsed_s", *columns.values()) if name not in rows[0]]
         if missing:
             raise UserError(
                 f"table {path}", f"lacks the columns {', '.join(missing)}", f"it has {', '.join(str(name) for name in rows[0])}"
             )
-        self._runs = _group(path, rows, self._keys)
+        self._runs = _group(path, rows, tuple(columns.values()))
 
     def run(self, configuration: Mapping[str, Any], level: float | None, repeat: int) -> Run | None:
         """Return the measured run, the repeats of a configuration being used in turn."""

@@ -9,7 +9,8 @@ from typing import Any
 from benchmarking.controller.journal import Journal, Record
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.files import utc, write_csv
-from definitions.schema import RESERVED_KEYS, BenchmarkDefinition, PerJob
+from definitions.columns import OUR_COLUMNS, column_of
+from definitions.schema import BenchmarkDefinition, PerJob
 
 _FIXED = ("trial", "repeat", "job", "attempt", "incarnation", "sequence", "at", "elapsed_s", "after_stop")
 _LEVEL = "level"
@@ -19,7 +20,7 @@ _LEVEL = "level"
 def metric_columns(records: Iterable[Record], taken: Sequence[str]) -> dict[str, str]:
     """Return metric name -> column, in order of appearance; a name that is taken by another column gets the prefix `metric_`."""
     names: dict[str, str] = {}
-    used = {*taken, *RESERVED_KEYS, *_FIXED, _LEVEL}
+    used = {*taken, *OUR_COLUMNS, *_FIXED, _LEVEL}
     for record in records:
         if record.kind == "reported":
             for name in record.body["metrics"]:
@@ -66,7 +67,8 @@ def report_rows(
 
 def write_reports(path: Path, definition: BenchmarkDefinition, state: ExperimentState, journal: Journal) -> None:
     """Write reports.csv; raises `UserError` where it cannot be written."""
-    columns = metric_columns(journal.records(), definition.configuration_keys)
+    keys = [column_of(key) for key in definition.configuration_keys]
+    columns = metric_columns(journal.records(), keys)
     level = [_LEVEL] if isinstance(definition.fidelity, PerJob) else []
-    header = [*_FIXED, *level, *definition.configuration_keys, *columns.values()]
+    header = [*_FIXED, *level, *keys, *columns.values()]
     write_csv(path, header, report_rows(definition, state, journal.records(), list(columns)))

@@ -9,17 +9,22 @@ from typing import Any
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.files import utc, write_csv
+from definitions.columns import PREFIX, column_of
 from definitions.configuration import configuration_id
 from definitions.schema import DERIVED_OBJECTIVES, BenchmarkDefinition, PerJob, Progressive
+from definitions.trial import seed_of
 
 
 def trials_header(definition: BenchmarkDefinition) -> list[str]:
     """Return the columns of trials.csv; objectives that Outrider measures itself have their column once."""
     reported = [name for name in definition.objectives if name not in DERIVED_OBJECTIVES]
     derived = [name for name in definition.objectives if name in DERIVED_OBJECTIVES and name not in ("duration_s", "cost_usd")]
+    objectives = [f"{which}_{name}" for which in ("last", "best") for name in reported]
+    seed = [PREFIX + definition.seed_argument] if definition.seed_argument is not None else []
     return [
         "trial",
-        *definition.configuration_keys,
+        *(PREFIX + key if key in (*objectives, *seed) else column_of(key) for key in definition.configuration_keys),
+        *seed,
         "fidelity",
         "repeat",
         "attempts",
@@ -30,8 +35,7 @@ def trials_header(definition: BenchmarkDefinition) -> list[str]:
         "duration_s",
         "cost_usd",
         *derived,
-        *(f"last_{name}" for name in reported),
-        *(f"best_{name}" for name in reported),
+        *objectives,
         "configuration_id",
         "message",
     ]
@@ -45,6 +49,7 @@ def trials_rows(definition: BenchmarkDefinition, state: ExperimentState) -> Iter
         yield [
             trial.trial,
             *(trial.configuration.get(key) for key in definition.configuration_keys),
+            *([seed_of(state.setup.seed, trial.repeat)] if definition.seed_argument is not None else []),
             _fidelity(definition, trial) if trial.level is None else trial.level,
             trial.repeat,
             trial.starts,

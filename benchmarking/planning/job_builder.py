@@ -9,13 +9,13 @@ from typing import Any
 from backends.base import JobInput, JobSpec, Limits
 from benchmarking.controller.budget import cost_usd, longest_run_s
 from benchmarking.controller.interfaces import checkpoint_key
-from definitions import strict_json
+from benchmarking.planning.command_line import CommandLine
 from definitions.backend_registry import backend_description
-from definitions.configuration import CONSUMED_KEYS
 from definitions.errors import UserError
 from definitions.instances import price_of
 from definitions.schema import BenchmarkDefinition, PerJob
-from definitions.trial import TrialSpec
+from definitions.trial import TrialSpec, seed_of
+from definitions.written import in_own_form
 
 
 def instance_type_of(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> str:
@@ -37,14 +37,16 @@ def instance_type_of(definition: BenchmarkDefinition, backend: str, configuratio
     )
 
 
-def argument_list(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return `--key value` pairs; None leaves an argument out, lists and mappings become JSON, true is `True` as in SageMaker."""
-    listed: list[str] = []
-    for key, value in arguments.items():
-        if value is not None:
-            text = strict_json.dumps(value) if isinstance(value, (list, tuple, dict)) else str(value)
-            listed += [f"--{key}", text]
-    return tuple(listed)
+def _own_forms(definition: BenchmarkDefinition) -> dict[str, tuple[tuple[Any, ...], bool]]:
+    """Return for each key of the configurations the values that the definition lists, and whether they are whole numbers only."""
+    if definition.trials:
+        trials = definition.explicit_configurations
+        return {key: (tuple(trial[key] for trial in trials if key in trial), False) for key in definition.configuration_keys}
+    domains = definition.search_space.domains
+    return {
+        key: (domain.grid(0) if domain.is_listed else getattr(domain, "values", ()), bool(getattr(domain, "integer", False)))
+        for key, domain in domains.items()
+    }
 
 
 class JobBuilder:
@@ -90,10 +92,21 @@ class JobBuilder:
         self._prices: dict[str, float | None] = {}
         # What is the same in all jobs is made once: a simulated trial takes no longer than what is made for it.
         self._default_instance_type = definition.arguments.get("instance_type") or described.default_instance_type
-        self._fixed_arguments = {key: value for key, value in definition.arguments.items() if key not in CONSUMED_KEYS}
-        self._fixed_consumed = {key: definition.arguments.get(key) for key in CONSUMED_KEYS}
-        self._is_exclusive = definition.is_exclusive
+        self._own_keys = definition.own_keys
+        self._fixed_arguments = {key: value for key, value in definition.arguments.items() if key not in self._own_keys}
+        self._fixed_consumed = {key: definition.arguments.get(key) for key in self._own_keys}
         self._script = "" if definition.script is None else str(Path(definition.source_dir) / definition.script)
+        source = Path(definition.source_dir)
+        is_file = (lambda word: False) if definition.working_dir == "source" else (lambda word: "." in word and (source / word).is_file())
+        self._command_line = CommandLine(definition.calling, definition.script or "", is_file)
+        self._forms = _own_forms(definition)
+        self._of_all_jobs: dict[str, Any] = {
+            "source_dir": definition.source_dir,
+            "working_dir": definition.source_dir if definition.working_dir == "source" else "",
+            "warmup_runs": definition.warmup_runs,
+            "is_silent": definition.is_silent,
+            "exclusive": definition.is_exclusive,
+        }
         self.after_stop_s = self._grace_s + self._beside_s
         self.worst_s = None if self._max_run_s is None else self._max_run_s + self.after_stop_s
 
@@ -117,22 +130,24 @@ class JobBuilder:
         may_run_s = self._may_run_s(spec)
         fidelity = definition.fidelity
         level = fidelity.full if fidelity is not None and spec.level is None else spec.level
-        arguments: dict[str, Any] = self._fixed_arguments | {key: value for key, value in configuration.items() if key not in CONSUMED_KEYS}
-        if fidelity is not None:
-            arguments[fidelity.argument] = level
-        environment = {
-            f"OUTRIDER_{key.upper()}": str(value)
-            for key, fixed in self._fixed_consumed.items()
-            if (value := configuration.get(key, fixed)) is not None
-        }
+        parameters = self.parameters(spec)
+        consumed = {key: value for key, fixed in self._fixed_consumed.items() if (value := configuration.get(key, fixed)) is not None}
+        seed = seed_of(self._seed, spec.repeat)
+        started = self._command_line.start(parameters, {**consumed, "level": level, "seed": seed, "repeat": spec.repeat, "trial": trial})
+        environment = {f"OUTRIDER_{key.upper()}": str(value) for key, value in consumed.items()}
         environment |= {"OUTRIDER_REPEAT": str(spec.repeat), "OUTRIDER_SEED": str(self._seed)}
         return JobSpec(
             name=self.name(trial, attempt),
             trial=trial,
             attempt=attempt,
             script=self._script,
-            arguments=argument_list(arguments),
-            environment={**environment, **self._environment},
+            arguments=started.arguments,
+            environment={**environment, **self._environment, **started.environment},
+            command=started.command,
+            parameters=parameters,
+            files=started.files,
+            prepare=started.others.get("prepare", ()),
+            cleanup=started.others.get("cleanup", ()),
             instance_type=self._instance_type(configuration),
             instance_count=self._count(configuration),
             inputs=self._channels(spec),
@@ -142,8 +157,22 @@ class JobBuilder:
             checkpoint=checkpoint_key(trial),
             restore_from=restore_from,
             limits=Limits(may_run_s, self._grace_s),
-            exclusive=self._is_exclusive,
+            **self._of_all_jobs,
         )
+
+    def parameters(self, spec: TrialSpec) -> dict[str, Any]:
+        """Return what the script of a trial is told, by the names of its arguments, each value as the definition writes it."""
+        definition, forms = self._definition, self._forms
+        found = dict(self._fixed_arguments)
+        for key, value in spec.configuration.items():
+            if key not in self._own_keys:
+                listed, whole = forms.get(key, ((), False))
+                found[key] = in_own_form(value, listed, whole=whole)
+        if definition.fidelity is not None:
+            found[definition.fidelity.argument] = definition.fidelity.full if spec.level is None else spec.level
+        if definition.seed_argument is not None:
+            found[definition.seed_argument] = seed_of(self._seed, spec.repeat)
+        return found
 
     def _instance_type(self, configuration: Mapping[str, Any]) -> str:
         found = configuration.get("instance_type") or self._default_instance_type

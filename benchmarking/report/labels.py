@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from definitions.configuration import CONSUMED_KEYS, Configuration
+from definitions.configuration import OWN_KEYS, OWN_WITH_DATA, Configuration
 
 
 def label(configuration: Configuration, keys: Sequence[str]) -> str:
@@ -20,7 +20,7 @@ def varying_keys(configurations: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the keys whose values differ between configurations, what a back-end consumes first."""
     keys = list(dict.fromkeys(key for configuration in configurations for key in configuration))
     varying = [key for key in keys if len({repr(configuration.get(key)) for configuration in configurations}) > 1]
-    return sorted(varying, key=lambda key: key not in CONSUMED_KEYS)
+    return sorted(varying, key=lambda key: key not in (*OWN_KEYS, *OWN_WITH_DATA))
 
 
 def _short(value: Any) -> str:

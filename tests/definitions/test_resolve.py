@@ -243,13 +243,11 @@ budget: {max_cost: -1, max_wallclock_time: x, max_num_trials: 2.5, max_run: .inf
 exclusive: yes
 """
         assert refused(text).splitlines() == [
-            "demo.yaml has 22 problems:",
+            "demo.yaml has 20 problems:",
             "  demo.yaml:2: script: needs text; 5 was given; put it in quotes, as you mean it",
             "  demo.yaml:4: space.a: there is no domain kind 'choise'; did you mean 'choice'?",
             "  demo.yaml:5: space.b: loguniform starts at 0; a log scale needs a lower bound above 0",
             "  demo.yaml:6: objectives.loss: must be one of min, max; 'mni' was given; did you mean 'min'?",
-            "  demo.yaml:7: arguments.x: needs a single value: text, a number, true/false or null; [1] was given",
-            "  demo.yaml:7: arguments.y: needs a single value: text, a number, true/false or null; {'z': 1} was given",
             "  demo.yaml:8: max_run: unknown key; it belongs to 'budget': budget.max_run",
             "  demo.yaml:10: datasets.photos.samples: 'lots' is not a count such as 2000 or 2k",
             "  demo.yaml:11: datasets.p2.type: must be one of images, path, s3, filesystem; 'vidio' was given",

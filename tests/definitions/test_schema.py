@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from definitions.schema import RESERVED_KEYS, BenchmarkDefinition, Budget, MethodVariant, Overrides
+from definitions.schema import BenchmarkDefinition, Budget, MethodVariant, Overrides
 
 MINIMAL = {"name": "demo", "script": "train.py", "objectives": {"loss": "min"}}
 
@@ -56,17 +56,17 @@ def test_values_are_not_coerced(parts, kind):
     assert problems(**parts)[0][1] == kind
 
 
-@pytest.mark.parametrize("part", ["space", "base_trial"])
-@pytest.mark.parametrize("key", RESERVED_KEYS)
-def test_reserved_keys(part, key):
-    extra = {"trials": [{"a": 1}]} if part == "base_trial" else {}
-    assert f"{key!r} is a column of the result files" in problems(**{part: {key: 1}}, **extra)[0][2]
+@pytest.mark.parametrize("key", ["seed", "rank", "method", "level", "job", "trial", "learning-rate", "model.lr", "val/x", "a+b@c:d"])
+def test_a_key_is_called_as_the_script_calls_it(key):
+    assert definition(space={key: 1}).configuration_keys == (key,)
+    assert definition(trials=[{key: 1}]).explicit_configurations == ({key: 1},)
 
 
-def test_reserved_keys_and_bad_names_in_trials_and_in_blocks():
-    assert problems(trials=[{"a": 1}, {"seed": 1}])[0][0] == ("trials", 1)
-    assert problems(sagemaker={"space": {"seed": 1}})[0][0] == ("sagemaker", "space")
-    assert "'a-b' is not a name" in problems(space={"a-b": 1})[0][2]
+@pytest.mark.parametrize("key", ["-x", "a b", "a=b", "1a", "${a}", ""])
+def test_bad_names(key):
+    assert f"{key!r} is not a name" in problems(space={key: 1})[0][2]
+    assert problems(trials=[{"a": 1}, {key: 1}])[0][0] == ("trials", 1)
+    assert problems(sagemaker={"space": {key: 1}})[0][0] == ("sagemaker", "space")
 
 
 def test_domains_are_read_where_they_stand_all_of_them():

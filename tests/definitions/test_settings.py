@@ -135,8 +135,10 @@ class TestKeysOfASpace:
         )
         assert refused("batch_size=[]") == "--set batch_size=[]: there is no value\n  give at least one"
 
-    def test_reserved_keys(self):
-        assert refused("space.seed=1,2") == "--set space.seed=1,2: 'seed' is a column of the result files\n  call the key something else"
+    def test_names_of_our_columns_and_names_with_dots(self):
+        assert setting("space.seed=1,2").space["seed"] == {"choice": [1, 2]}
+        assert setting("space.model.lr=1,2").space["model.lr"] == {"choice": [1, 2]}
+        assert setting("model.lr=3", text=SPACE.replace("epochs:", "model.lr:")).arguments["model.lr"] == 3
 
 
 class TestTrials:

@@ -26,6 +26,18 @@ name: demo                            # demo.yaml:1
 description: ""                       # default
 script: train.py                      # demo.yaml:2
 source_dir: /code                     # demo.yaml:3
+command: null                         # default
+arguments_style: flags                # default
+booleans: value                       # default
+lists: words                          # default
+rename: {}                            # default
+python: null                          # default
+working_dir: job                      # default
+environment: {}                       # default
+seed_argument: null                   # default
+prepare: null                         # default
+cleanup: null                         # default
+warmup_runs: 0                        # default
 arguments: {}                         # default
 space:
   batch_size: {choice: [32, 64, 96]}  # --set

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from backends.common.command_line import StartCommand
 from backends.common.process_tree import MARK_VARIABLE
 from backends.local.warm.thread_pools import QUIET
 
@@ -26,32 +27,27 @@ def worker_environment(job: Mapping[str, str], mark: str, placeholder: str) -> d
     return found | QUIET | {MARK_VARIABLE: job.get(MARK_VARIABLE, "").replace(mark, "") + placeholder}
 
 
-def script_folder(script: Path) -> str:
-    """Return the folder that the interpreter would put on the path of this script."""
-    return str(script.resolve().parent)
-
-
-def unsuitable(script: Path, environment: Mapping[str, str]) -> str:
+def unsuitable(program: StartCommand, environment: Mapping[str, str]) -> str:
     """Return why a job is none for any warm worker, or nothing."""
-    if script.suffix != ".py":
-        return f"{script.name} is no Python script"
+    if program.script is None and not program.module:
+        return f"{Path(program.command[0]).name} is no Python script or module that could be forked"
     for name in _PINNING:
         if name in environment:
             return f"{name} ties threads to cores when libraries are loaded, before the job's cores are known"
     return ""
 
 
-def unlike(first: Mapping[str, str], first_folder: str, script: Path, environment: Mapping[str, str]) -> str:
+def unlike(first: Mapping[str, str], first_folder: str, folder: str, environment: Mapping[str, str]) -> str:
     """Return why the worker that was started for one job must not fork another, or nothing.
 
     Args:
         first: the environment of the job that the worker was started for.
-        first_folder: the folder of that job's script.
-        script: of the other job.
+        first_folder: the folder that this job's modules are imported from.
+        folder: that of the other job.
         environment: of the other job.
     """
-    if script_folder(script) != first_folder:
-        return f"{script} lies in another folder than the first job's script, so its imports may mean other modules"
+    if folder != first_folder:
+        return f"what it runs lies in another folder ({folder}) than the first job's, so its imports may mean other modules"
     for name in sorted(first.keys() | environment.keys()):
         if name in _OWN or name.startswith(_OWN_PREFIXES):
             continue

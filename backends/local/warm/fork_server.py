@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _NO_MORE = 3
 
 
-def serve(connection: socket) -> str | None:
-    """Serve requests until the controller has gone, then return None; in the process of each job return its script instead."""
+def serve(connection: socket) -> tuple[str, str] | None:
+    """Serve requests until the controller has gone, then return None; in the process of each job return its script and module instead."""
     received = wire.receive(connection)
     if received is None:
         return None
@@ -51,7 +51,7 @@ def serve(connection: socket) -> str | None:
                 job_process.take_over(*request, changed, loaded)
             finally:
                 connection.close()
-            return str(request[0]["script"])
+            return str(request[0]["script"]), str(request[0]["module"])
         os.close(write_end)
         # The answer ends when both the copy and the job have closed it, so what is read here is whole.
         with open(read_end, "rb") as file:  # noqa: PTH123 (a descriptor)

@@ -42,9 +42,12 @@ def take_over(request: Mapping[str, Any], output: int, changed: Mapping[str, str
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
-    script = request["script"]
-    sys.argv = [script, *request["arguments"]]
-    sys.orig_argv = [sys.executable, *sys.argv]
+    script, module = request["script"], request["module"]
+    sys.argv = ["-m" if module else script, *request["arguments"]]
+    sys.orig_argv = [sys.executable, *(["-m", module] if module else [script]), *request["arguments"]]
+    if module and not getattr(sys.flags, "safe_path", False):
+        # A module is looked for in the working directory first, and only a script has its own folder on the path.
+        sys.path[0] = os.getcwd()  # noqa: PTH109
     # The folder was listed for the worker and may have changed since.
     sys.path_importer_cache.pop(sys.path[0], None)
     loaded.resize(request["environment"])
@@ -80,6 +83,23 @@ def run(script: str) -> None:
         with io.open_code(script) as file:
             source = file.read()
         exec(compile(source, script, "exec", dont_inherit=True), main.__dict__)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        error.__traceback__ = error.__traceback__.tb_next if error.__traceback__ else None
+        _show(error)
+        raise
+
+
+def run_module(name: str) -> None:
+    """Run a module as `python -m` does; what it raises arrives as from there."""
+    import runpy
+
+    main = type(sys)("__main__")
+    main.__dict__.update(__builtins__=builtins, __annotations__={})
+    sys.modules["__main__"] = main
+    try:
+        runpy._run_module_as_main(name)  # type: ignore[attr-defined]  # what `python -m` itself calls
     except SystemExit:
         raise
     except BaseException as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from backends.common.child_process import Child, allowed_cores, spawn
 from backends.common.reactor import Reactor, ScheduledCall
-from backends.local.warm.eligibility import script_folder, unlike, unsuitable
+from backends.local.warm.eligibility import unlike, unsuitable
 from backends.local.warm.worker import ProcessSpec, WarmWorker, WarmWorkerError
 
 logger = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ class JobStarter:
                         self._say(f"the warm worker did not start it: {error}")
         elif not self._given_up:
             self._say(self._cold_reason(launch))
-        return spawn(launch.command, launch.folder, launch.environment, launch.cores)
+        return spawn(launch.program.command, launch.folder, launch.environment, launch.cores)
 
     def close(self) -> None:
         """End the worker."""
@@ -105,10 +105,10 @@ class JobStarter:
             self._stop(at_once=not self._ready)
 
     def _cold_reason(self, launch: ProcessSpec) -> str:
-        reason = unsuitable(launch.script, launch.environment)
+        reason = unsuitable(launch.program, launch.environment)
         if reason or self._first is None:
             return reason
-        return unlike(self._first.environment, script_folder(self._first.script), launch.script, launch.environment)
+        return unlike(self._first.environment, self._first.import_folder, launch.import_folder, launch.environment)
 
     def _begin(self, launch: ProcessSpec) -> None:
         try:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from backends.common import process_tree
 from backends.common.child_process import Child, ForkedProcess, affinity, end_descriptor, wait_for_end
+from backends.common.command_line import StartCommand
 from backends.local.warm import wire
-from backends.local.warm.eligibility import mark_placeholder, script_folder, worker_environment
+from backends.local.warm.eligibility import mark_placeholder, worker_environment
 
 _ANSWER_S = 10.0
 _GOODBYE_S = 1.0
@@ -25,19 +26,25 @@ class ProcessSpec:
     """How a job's first process is started.
 
     Args:
-        command: what starts it cold; for a Python script the interpreter, the script and its arguments.
+        program: what starts it cold, and what a fork would run.
         folder: its working directory.
         cores: those that it may run on.
         mark: what its processes are found by.
+        source_dir: where a module is looked for.
     """
 
-    command: Sequence[str]
-    script: Path
-    arguments: Sequence[str]
+    program: StartCommand
     folder: Path
     environment: Mapping[str, str]
     cores: Sequence[int]
     mark: str
+    source_dir: str = ""
+
+    @property
+    def import_folder(self) -> str:
+        """The folder from which its own modules are imported: a script's own, else that of the source."""
+        script = self.program.script
+        return self.source_dir if script is None else str(script.resolve().parent)
 
 
 class WarmWorkerError(Exception):
@@ -69,7 +76,7 @@ class WarmWorker:
         self._connection, theirs = socket.socketpair()
         self._connection.settimeout(_ANSWER_S)
         command = [python, str(Path(__file__).with_name("zygote.py")), str(theirs.fileno())]
-        order = {"preload": [*preload], "script_folder": script_folder(first.script), "cores": [*allowed], "placeholder": self._placeholder}
+        order = {"preload": [*preload], "script_folder": first.import_folder, "cores": [*allowed], "placeholder": self._placeholder}
         try:
             with theirs, affinity(first.cores), log.open("ab") as output:
                 self._process = subprocess.Popen(
@@ -121,8 +128,9 @@ class WarmWorker:
             OSError: this process lacks descriptors.
         """
         request = {
-            "script": str(launch.script),
-            "arguments": [*launch.arguments],
+            "script": str(launch.program.script or ""),
+            "module": launch.program.module,
+            "arguments": [*launch.program.arguments],
             "folder": str(launch.folder),
             "environment": dict(launch.environment),
             "cores": [*launch.cores],

@@ -12,12 +12,15 @@ if __name__ == "__main__":
         root = os.path.dirname(root)  # noqa: PTH120
     sys.path.insert(0, root)
     from backends.local.warm.fork_server import forget, serve
-    from backends.local.warm.job_process import run
+    from backends.local.warm.job_process import run, run_module
 
     sys.path.remove(root)
     forget([name for name in sys.modules if name.split(".")[0] == "backends"])
     control = socket(fileno=int(sys.argv[1]))
-    script = serve(control)
-    if script is None:
+    asked = serve(control)
+    if asked is None:
         os._exit(0)
-    run(script)
+    if asked[1]:
+        run_module(asked[1])
+    else:
+        run(asked[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backends.sagemaker.aws import s3
@@ -46,20 +46,11 @@ def fits(script: str, arguments: Sequence[str]) -> bool:
     return len(items) <= _MAX_ITEMS and all(len(item) <= _MAX_ITEM_LENGTH and "\n" not in item and "\r" not in item for item in items)
 
 
-def upload_arguments(
-    script: str,
-    arguments: Sequence[str],
-    client: Any,
-    bucket: str,
-    prefix: str,
-    experiment: str,
-    job: str,
-) -> str:
-    """Upload a job's script and arguments as `arguments.json` and return the `s3://` URI of its folder, with a slash at its end.
+def upload_arguments(start: Mapping[str, Any], client: Any, bucket: str, prefix: str, experiment: str, job: str) -> str:
+    """Upload what a job starts as `arguments.json` and return the `s3://` URI of its folder, with a slash at its end.
 
     Args:
-        script: relative to the source folder.
-        arguments: the script's own.
+        start: as `outrider_start.py` reads it.
         client: a boto3 S3 client.
         bucket: an existing bucket.
         prefix: of all of Outrider's keys.
@@ -70,6 +61,5 @@ def upload_arguments(
         UserError, CloudError: S3 refuses.
     """
     folder = s3.joined(prefix, "jobs", experiment, job)
-    content = strict_json.dumps({"script": script, "arguments": list(arguments)})
-    s3.put(client, bucket, folder + ARGUMENTS, content.encode())
+    s3.put(client, bucket, folder + ARGUMENTS, strict_json.dumps(dict(start)).encode())
     return f"s3://{bucket}/{folder}"

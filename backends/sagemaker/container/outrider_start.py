@@ -3,7 +3,7 @@
 One file that travels beside the packed source, standard library only, Python 3.8 or later; it lies in <ml>/input/data/code. Usage::
 
     outrider_start.py SCRIPT ARGUMENT...
-    outrider_start.py --arguments-file FILE     (JSON: {"script": ..., "arguments": [...]})
+    outrider_start.py --arguments-file FILE     (JSON: {"script": ..., "arguments": [...], "command": [...], "files": {...}, ...})
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from pathlib import Path
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, MutableMapping, Sequence
-    from typing import Any
+    from typing import IO, Any
 
 OWN_CHANNELS = ("code", "job")
 ARCHIVE = "source.tar.gz"
@@ -50,11 +51,12 @@ class Runner:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._forward)
 
-    def run(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> int:
+    def run(self, command: Sequence[str], folder: Path, environment: Mapping[str, str], output: IO[bytes] | None = None) -> int:
         """Return the exit code, 128 + n for signal n; raises OSError where the program cannot be started."""
         if self.stopped:
             return 128 + self.stopped
-        child = subprocess.Popen(command, cwd=str(folder), env=dict(environment), start_new_session=True)
+        errors = None if output is None else subprocess.STDOUT
+        child = subprocess.Popen(command, cwd=str(folder), env=dict(environment), start_new_session=True, stdout=output, stderr=errors)
         self._group = child.pid
         self._send()  # what came while there was nobody to forward it to
         code = self._wait(child)
@@ -103,7 +105,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     runner = Runner()
     runner.listen()
     try:
-        script, rest = _asked(arguments)
+        asked = _asked(arguments)
+        script, rest = asked["script"], asked["arguments"]
         code = ml / "code"
         unpack(ml / "input" / "data" / "code" / ARCHIVE, code)
         variables = dict(environment)
@@ -111,8 +114,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         ended = install(code, ml, variables, runner)
         what = "pip"
         if ended == 0:
-            what = script
-            ended = runner.run(command_of(code, script, rest), code, variables)
+            ended, what = run_all(asked, ml, variables, runner)
     except StartError as error:
         return _fail(ml, str(error))
     except OSError as error:
@@ -122,16 +124,84 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     return ended
 
 
-def _asked(arguments: Sequence[str]) -> tuple[str, list[str]]:
+def _asked(arguments: Sequence[str]) -> dict[str, Any]:
     if arguments[:1] != ["--arguments-file"]:
         if not arguments:
             raise StartError("outrider_start.py: no script was named")
-        return arguments[0], list(arguments[1:])
+        return {"script": arguments[0], "arguments": list(arguments[1:])}
     try:
-        content = json.loads(Path(arguments[1]).read_text(encoding="utf-8"))
-        return str(content["script"]), [str(value) for value in content["arguments"]]
+        content: dict[str, Any] = json.loads(Path(arguments[1]).read_text(encoding="utf-8"))
+        return {**content, "script": str(content["script"]), "arguments": [str(value) for value in content["arguments"]]}
     except (IndexError, OSError, ValueError, KeyError, TypeError) as error:
         raise StartError(f"the file of arguments cannot be read: {type(error).__name__}: {error}") from None
+
+
+def run_all(asked: Mapping[str, Any], ml: Path, variables: MutableMapping[str, str], runner: Runner) -> tuple[int, str]:
+    """Run what comes before the script, the script, and what comes after it; return the exit code that counts, and whose it is.
+
+    Raises:
+        StartError: there is no such script.
+    """
+    code = ml / "code"
+    places = _places(asked, ml, variables)
+    for name, text in asked.get("files", {}).items():
+        (ml / "files").mkdir(exist_ok=True)
+        (ml / "files" / name).write_text(text, encoding="utf-8")
+    python = places["python"]
+    variables["PATH"] = os.pathsep.join([os.path.dirname(python), variables.get("PATH", os.defpath)])  # noqa: PTH120 (beside it is torchrun)
+    words = [_filled(word, places) for word in asked.get("command", ())] or command_of(code, asked["script"], asked["arguments"], python)
+    prepare = [_filled(word, places) for word in asked.get("prepare", ())]
+    ended = runner.run(prepare, code, variables) if prepare else 0
+    if ended != 0:
+        return ended, "prepare"
+    for _ in range(int(asked.get("warmup_runs", 0))):
+        ended = _warm_up(words, ml, variables, runner)
+        if ended != 0:
+            return ended, "a warm-up run"
+    ended = runner.run(words, code, variables)
+    cleanup = [_filled(word, places) for word in asked.get("cleanup", ())]
+    if cleanup:
+        runner.run(cleanup, code, variables)
+    return ended, asked["script"] or os.path.basename(words[0])  # noqa: PTH119
+
+
+def _warm_up(words: Sequence[str], ml: Path, variables: Mapping[str, str], runner: Runner) -> int:
+    """Run the script once with output and checkpoint of no account; what it printed is shown where it fails."""
+    folder = ml / "files" / "warmup"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "output.log").open("w+b") as output:
+        ended = runner.run(words, ml / "code", {**variables, "OUTRIDER_CHECKPOINT_DIR": str(folder)}, output)
+        if ended != 0:
+            output.seek(0)
+            sys.stderr.write(output.read().decode("utf-8", "replace")[-20000:])
+    return ended
+
+
+def _places(asked: Mapping[str, Any], ml: Path, variables: Mapping[str, str]) -> dict[str, str]:
+    """Return what the placeholders of a command stand for in a container."""
+    data = {name[len("SM_CHANNEL_") :].lower(): value for name, value in variables.items() if name.startswith("SM_CHANNEL_")}
+    config = _json(ml / "input" / "config" / "inputdataconfig.json")
+    found = {f"data.{name}": variables.get("OUTRIDER_CHANNEL_" + _suffix(name)) or str(ml / "input" / "data" / name) for name in config}
+    found.update({f"data.{name}": value for name, value in data.items() if f"data.{name}" not in found})
+    return {
+        **found,
+        "data": found.get(f"data.{asked.get('data', '')}", ""),
+        "output": str(ml / "output" / "data"),
+        "model": str(ml / "model"),
+        "checkpoint": variables.get("OUTRIDER_CHECKPOINT_DIR", str(ml / "checkpoints")),
+        "arguments_file": str(ml / "files" / next(iter(asked.get("files", {})), "")),
+        "python": asked.get("python") or sys.executable or "python3",
+        "source": str(ml / "code"),
+        "script": str(ml / "code" / asked["script"]),
+    }
+
+
+def _suffix(channel: str) -> str:
+    return "".join(letter if letter.isalnum() else "_" for letter in channel).upper()
+
+
+def _filled(word: str, places: Mapping[str, str]) -> str:
+    return re.sub(r"\$(\$\{)|\$\{([^{}]+)\}", lambda match: match[1] or places[match[2]], word)
 
 
 def unpack(archive: Path, folder: Path) -> None:
@@ -289,14 +359,16 @@ def _is_satisfied(text: str) -> bool:
         return False
 
 
-def command_of(code: Path, script: str, arguments: Sequence[str]) -> list[str]:
+def command_of(code: Path, script: str, arguments: Sequence[str], python: str) -> list[str]:
     """Return the command that runs a script; raises StartError where there is no such file."""
     path = code / script
     if not path.is_file():
         raise StartError(f"the source holds no {script}")
     if script.endswith(".py"):
-        return [sys.executable or "python3", str(path), *arguments]
-    if script.endswith(".sh"):
+        return [python, str(path), *arguments]
+    with path.open("rb") as file:
+        has_interpreter = file.read(2) == b"#!"
+    if script.endswith(".sh") and not has_interpreter:
         return ["/bin/sh", str(path), *arguments]
     if not os.access(path, os.X_OK):
         path.chmod(0o755)

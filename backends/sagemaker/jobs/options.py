@@ -25,6 +25,7 @@ class Options:
         image_cpu, image_gpu: URI of the training image for instances without and with GPUs; None where there is none.
         algorithm_name: name or ARN of an algorithm, in place of an image.
         has_script: whether a script of the user's runs; `script`: its path relative to the packed source.
+        python: interpreter within the image; empty for the one that starts the job.
         benchmark: its name.
         sharded: channels of which each host gets a share; `content_types`: of channels, by name.
         spot: managed spot training; `max_wait_s`: longest wait and run together.
@@ -54,7 +55,7 @@ class Options:
     network_isolation: bool = False
     encrypt_traffic: bool = False
     tags: Mapping[str, str] = field(default_factory=lambda: _NONE)
-    environment: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    python: str = ""
     benchmark: str = ""
     sharded: tuple[str, ...] = ()
     content_types: Mapping[str, str] = field(default_factory=lambda: _NONE)

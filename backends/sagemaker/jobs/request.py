@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from backends.base import JobSpec
@@ -13,8 +13,8 @@ from backends.sagemaker.code.upload import fits
 from backends.sagemaker.jobs.channels import MOUNT, channel_environment, input_data
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.tags import job_tags
-from definitions.configuration import CONSUMED_KEYS
 from definitions.errors import UserError
+from definitions.written import text_of
 
 START = f"{MOUNT}/code/outrider_start.py"
 ARGUMENTS_FILE = f"{MOUNT}/job/arguments.json"
@@ -56,7 +56,7 @@ def training_job(
         "TrainingJobName": job.name,
         "RoleArn": options.role,
         "AlgorithmSpecification": _algorithm(job, options, instance_type, code_uri, arguments_uri),
-        "HyperParameters": shown_parameters(job.configuration, job.arguments) if options.has_script else program_parameters(job.arguments),
+        "HyperParameters": shown_parameters(job.parameters) if options.has_script else program_parameters(job.parameters),
         "Environment": _environment(job, options, instance_type),
         "OutputDataConfig": {"S3OutputPath": options.uri("output", options.experiment)},
         "CheckpointConfig": {"S3Uri": checkpoint_uri(options, job.checkpoint or f"trial-{job.trial}")},
@@ -81,8 +81,16 @@ def training_job(
 
 
 def arguments_fit(job: JobSpec, script: str = "") -> bool:
-    """Return whether a script's path and arguments fit into the request; else they travel by file."""
-    return fits(script, job.arguments)
+    """Return whether what is started fits into the request; else it travels by file, as anything but a script and its arguments does."""
+    return not (job.command or job.files or job.prepare or job.cleanup or job.warmup_runs) and fits(script, job.arguments)
+
+
+def start_document(job: JobSpec, options: Options) -> dict[str, Any]:
+    """Return what a job starts, as its entry point reads it from a file."""
+    found: dict[str, Any] = {"script": options.script, "arguments": list(job.arguments), "python": options.python}
+    usual = "train" if any(channel.name == "train" for channel in job.inputs) else job.inputs[0].name if job.inputs else ""
+    found |= {"command": list(job.command), "files": dict(job.files), "data": usual}
+    return found | {"prepare": list(job.prepare), "cleanup": list(job.cleanup), "warmup_runs": job.warmup_runs}
 
 
 def checkpoint_uri(options: Options, key: str) -> str:
@@ -90,31 +98,25 @@ def checkpoint_uri(options: Options, key: str) -> str:
     return options.uri("checkpoints", options.experiment, key)
 
 
-def shown_parameters(configuration: Mapping[str, Any], arguments: Sequence[str] = ()) -> dict[str, str]:
-    """Return a script's configuration and its other arguments as hyperparameters, for the console and SM_HPS; its own way is argv.
+def shown_parameters(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Return a script's arguments as hyperparameters, for the console and SM_HPS; its own way is argv.
 
     Values are JSON where they would not be read as what they are; what is too long ends with `…`, and what is too much is counted.
     """
-    found = {key: _shown(value) for key, value in configuration.items() if key not in CONSUMED_KEYS}
-    for key, value in zip(arguments[::2], arguments[1::2], strict=False):
-        if key.startswith("--") and len(key) > 2:
-            found.setdefault(key[2:], _cut(value))
-    items = [(key, value) for key, value in found.items() if len(key) <= _LONGEST_SHOWN]
+    items = [(key, _shown(value)) for key, value in parameters.items() if len(key) <= _LONGEST_SHOWN]
     if len(items) > _MOST_PARAMETERS:
         kept = _MOST_PARAMETERS - 1
         items = [*items[:kept], ("outrider_omitted", str(len(items) - kept))]
     return dict(items)
 
 
-def program_parameters(arguments: tuple[str, ...]) -> dict[str, str]:
-    """Return `--key value` pairs as hyperparameters, which is how an image's own program or an algorithm is told them.
+def program_parameters(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Return arguments as hyperparameters, which is how an image's own program or an algorithm is told them.
 
     Raises:
         UserError: too many, or too long.
     """
-    if len(arguments) % 2 or not all(key.startswith("--") for key in arguments[::2]):
-        raise UserError(f"arguments {' '.join(arguments)[:200]}", "a program without a script is told --key value pairs only")
-    found = {key.removeprefix("--"): value for key, value in zip(arguments[::2], arguments[1::2], strict=True)}
+    found = {key: text_of(value) for key, value in parameters.items() if value is not None}
     if len(found) > _MOST_PARAMETERS:
         raise UserError(f"{len(found)} arguments", f"SageMaker takes at most {_MOST_PARAMETERS} hyperparameters", "leave some out")
     for key, value in found.items():
@@ -166,7 +168,7 @@ def _environment(job: JobSpec, options: Options, instance_type: str) -> dict[str
     found = {"PYTHONUNBUFFERED": "1", "OUTRIDER_CHECKPOINT_DIR": CHECKPOINTS}
     for channel in job.inputs:
         found |= channel_environment(channel)
-    found |= {**job.environment, **options.environment}
+    found |= job.environment
     found |= {
         "OUTRIDER_JOB": job.name,
         "OUTRIDER_TRIAL": str(job.trial),
@@ -176,7 +178,7 @@ def _environment(job: JobSpec, options: Options, instance_type: str) -> dict[str
     }
     if len(found) > _MOST_VARIABLES:
         raise UserError(
-            f"{len(found)} environment variables, of which {len(found) - len(options.environment)} are Outrider's",
+            f"{len(found)} environment variables, Outrider's own among them",
             f"SageMaker takes at most {_MOST_VARIABLES}",
             "set fewer",
         )

@@ -66,7 +66,7 @@ def options_of(
         image_cpu=images[0],
         image_gpu=images[1],
         algorithm_name=block.algorithm_name,
-        has_script=definition.script is not None,
+        has_script=definition.program is not None,
         script="" if definition.script is None else relative_script(definition.source_dir, definition.script),
         volume_gb=block.volume_gb or 30,
         volume_kms_key=block.volume_kms_key,
@@ -76,7 +76,7 @@ def options_of(
         network_isolation=bool(block.network_isolation),
         encrypt_traffic=bool(block.encrypt_traffic),
         tags=dict(block.tags or {}),
-        environment=dict(block.environment or {}),
+        python=definition.python or "",
         benchmark=definition.name,
         sharded=tuple(name for name, channel in definition.inputs.items() if channel.distribution == "sharded"),
         content_types={name: channel.content_type for name, channel in definition.inputs.items() if channel.content_type},
@@ -130,7 +130,7 @@ def _images(block: SageMakerBlock, definition: BenchmarkDefinition, backend: str
 
 def _console_regexes(definition: BenchmarkDefinition, block: SageMakerBlock) -> dict[str, str]:
     """Return expressions that find the objectives in the lines that the reporter prints, for the console's eyes alone."""
-    if not block.console_metrics or definition.script is None:
+    if not block.console_metrics or definition.program is None:
         return {}
     reported = [name for name in definition.objectives if name not in DERIVED_OBJECTIVES and name not in (block.metrics or {})]
     return {name: rf'\[tune-metric\]:.*"{re.escape(name)}": ?([-+0-9.eE]+)' for name in reported}

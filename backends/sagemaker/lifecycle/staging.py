@@ -16,7 +16,7 @@ from backends.sagemaker.code.packing import pack
 from backends.sagemaker.code.upload import upload_arguments, upload_code
 from backends.sagemaker.jobs.checkpoints import S3Checkpoints
 from backends.sagemaker.jobs.options import Options
-from backends.sagemaker.jobs.request import arguments_fit, training_job
+from backends.sagemaker.jobs.request import arguments_fit, start_document, training_job
 from backends.sagemaker.pools.capacity import jobs_within_quota
 from definitions.schema import BenchmarkDefinition
 
@@ -68,7 +68,7 @@ class Staging:
                 checkpoints.copy(job.restore_from, job.checkpoint)
                 copied = True
             if by_file:
-                upload_arguments(options.script, job.arguments, client, options.bucket, options.prefix, options.experiment, job.name)
+                upload_arguments(start_document(job, options), client, options.bucket, options.prefix, options.experiment, job.name)
             return self._clients.get("sagemaker", attempts=1).create_training_job(**request)
 
         return create

@@ -33,7 +33,7 @@ def bench(tmp_path: Path) -> Iterator[LocalBench]:
 
 
 def test_a_job_finds_its_identity_its_share_and_its_channels() -> None:
-    spec = dataclasses.replace(SPEC, configuration={"batch_size": 32, "instance_type": "local.2cpu.1gpu", "ingestion": "local"})
+    spec = dataclasses.replace(SPEC, parameters={"batch_size": 32})
     found = job_environment({"HOME": "/h", "OUTRIDER_CHECKPOINT_DIR": "/of/an/outer/job"}, spec, PLACE)
     wanted = {
         "HOME": "/h",

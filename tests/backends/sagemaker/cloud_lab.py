@@ -31,7 +31,7 @@ INTERVALS = PollIntervals(shortest_s=1.0, longest_s=2.0, settle_s=4.0)
 
 SCRIPT = """
 import os, signal, sys, time
-given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+given = dict(word.split('=', 1) for word in sys.argv[1:])
 kind, steps, pause = given.get("--kind", "steps"), int(given.get("--steps", 1)), float(given.get("--pause", 0))
 x = float(given.get("--x", 0))
 if kind == "import":

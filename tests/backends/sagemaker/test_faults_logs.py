@@ -64,7 +64,7 @@ def test_doubled_lines_reordered_pages_and_names_that_begin_alike(tmp_path, monk
 def test_what_is_no_number_is_kept_as_it_is_and_never_decides(tmp_path, monkeypatch):
     script = """
 import json, sys
-x = float(dict(zip(sys.argv[1::2], sys.argv[2::2]))["--x"])
+x = float(dict(word.split("=", 1) for word in sys.argv[1:])["--x"])
 for step, value in enumerate([1.0, float("nan"), float("inf"), "1e-05", 12.34, None, x], 1):
     print("[tune-metric]: " + json.dumps({"step": step, "loss": value, "st_worker_iter": step - 1}), flush=True)
 """

@@ -63,7 +63,7 @@ def test_repeats_are_two_at_the_lowest_rung_unless_somebody_says_otherwise():
 
 def test_a_canarys_job_gets_its_level_and_its_repeat():
     job = JobBuilder(benchmark(), "local", "p", region="us-east-1").build(0, 1, TrialSpec({"x": 1}, 0.03, 2), None)
-    assert job.arguments == ("--x", "1", "--fraction", "0.03")
+    assert job.arguments == ("--x=1", "--fraction=0.03")
     assert (job.level, job.repeat, job.environment["OUTRIDER_REPEAT"]) == (0.03, 2, "2")
     assert dict(job.configuration) == {"x": 1}
     assert JobBuilder(benchmark(), "local", "p", region="us-east-1").build(0, 1, TrialSpec({"x": 1}), None).level == 1.0

@@ -1,4 +1,3 @@
-import json
 import re
 from pathlib import Path
 
@@ -8,7 +7,7 @@ from backends.base import JobInput, Limits
 from backends.local.description import LocalBlock
 from backends.naming import job_prefix
 from backends.sagemaker.block import SageMakerBlock
-from benchmarking.planning.job_builder import JobBuilder, argument_list, instance_type_of
+from benchmarking.planning.job_builder import JobBuilder, instance_type_of
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.schema import Budget, PerJob, Progressive
@@ -22,30 +21,16 @@ def builder(benchmark, **options):
     return JobBuilder(benchmark, "local", "fake-01234567", **{"region": "us-east-1", **options})
 
 
-def test_arguments_are_pairs_and_values_stay_whole():
-    arguments = {"text": "two words", "empty": "", "yes": True, "no": False, "none": None, "n": -3, "lr": 1e-05, "q": "a'b\"c $HOME"}
-    assert argument_list(arguments) == (
-        "--text", "two words", "--empty", "", "--yes", "True", "--no", "False", "--n", "-3", "--lr", "1e-05", "--q", "a'b\"c $HOME",
-    )  # fmt: skip
-
-
-def test_lists_and_mappings_become_json():
-    key, value = argument_list({"layers": [64, None, "a b"]})
-    assert (key, json.loads(value)) == ("--layers", [64, None, "a b"])
-    assert json.loads(argument_list({"d": {"a": (1, 2)}})[1]) == {"a": [1, 2]}
-
-
 def test_what_a_back_end_consumes_is_environment_and_all_else_arguments():
     benchmark = definition(
         space={"x": {"choice": [1]}, "instance_type": {"choice": ["local.2cpu"]}, "dataset": {"choice": ["d"]}},
         arguments={"epochs": 3, "instance_count": 2, "note": None},
     )
     job = builder(benchmark, seed=17).build(4, 2, TrialSpec({"x": 1, "instance_type": "local.2cpu", "dataset": "d"}, repeat=1), None)
-    assert job.arguments == ("--epochs", "3", "--x", "1")
+    assert job.arguments == ("--epochs=3", "--x=1", "--dataset=d")
     assert job.environment == {
         "OUTRIDER_INSTANCE_TYPE": "local.2cpu",
         "OUTRIDER_INSTANCE_COUNT": "2",
-        "OUTRIDER_DATASET": "d",
         "OUTRIDER_REPEAT": "1",
         "OUTRIDER_SEED": "17",
     }
@@ -76,13 +61,13 @@ def test_where_nobody_limits_a_jobs_time_the_back_end_does_or_the_limit_of_money
 @pytest.mark.parametrize(
     ("fidelity", "argument", "level"),
     [
-        (PerJob(kind="per_job", argument="fraction", ladder=(0.1,), full=0.5), ("--fraction", "0.5"), 0.5),
-        (Progressive(kind="progressive", argument="epochs", reported_as="epoch", full=27), ("--epochs", "27"), None),
+        (PerJob(kind="per_job", argument="fraction", ladder=(0.1,), full=0.5), "--fraction=0.5", 0.5),
+        (Progressive(kind="progressive", argument="epochs", reported_as="epoch", full=27), "--epochs=27", None),
     ],
 )
 def test_the_fidelity_is_an_argument(fidelity, argument, level):
     job = builder(definition(fidelity=fidelity)).build(0, 1, TrialSpec({"x": 5}), None)
-    assert job.arguments == ("--x", "5", *argument)
+    assert job.arguments == ("--x=5", argument)
     assert job.level == level
 
 

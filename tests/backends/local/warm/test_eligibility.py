@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from backends.common.command_line import StartCommand
 from backends.local.warm.eligibility import mark_placeholder, unlike, unsuitable, worker_environment
 
 
 def test_who_may_be_forked_is_told_by_folder_and_environment() -> None:
-    script, first = Path("/x/train.py"), {"PATH": "/bin", "OUTRIDER_JOB": "a", "SM_HPS": "{}", "OMP_NUM_THREADS": "1"}
-    assert unsuitable(script, first) == ""
-    assert "is no Python script" in unsuitable(Path("/x/train.sh"), first)
+    program = StartCommand(("python", "/x/train.py"), Path("/x/train.py"))
+    first = {"PATH": "/bin", "OUTRIDER_JOB": "a", "SM_HPS": "{}", "OMP_NUM_THREADS": "1"}
+    assert unsuitable(program, first) == ""
+    assert unsuitable(StartCommand(("python", "-m", "a.b"), None, "a.b"), first) == ""
+    assert "torchrun is no Python script or module" in unsuitable(StartCommand(("/v/bin/torchrun", "t.py")), first)
     assert (
-        unlike(first, "/x", script, first | {"OUTRIDER_JOB": "b", "SM_HPS": "1", "OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": "1"}) == ""
+        unlike(first, "/x", "/x", first | {"OUTRIDER_JOB": "b", "SM_HPS": "1", "OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": "1"}) == ""
     )
-    assert "another folder" in unlike(first, "/y", script, first)
-    assert unlike(first, "/x", script, {"PATH": "/bin"}) == ""
-    assert unlike(first, "/x", script, first | {"PATH": "/usr/bin"}).startswith("PATH has another value")
-    assert unlike(first, "/x", script, first | {"NEW": ""}).startswith("NEW has another value")
+    assert "another folder" in unlike(first, "/y", "/x", first)
+    assert unlike(first, "/x", "/x", {"PATH": "/bin"}) == ""
+    assert unlike(first, "/x", "/x", first | {"PATH": "/usr/bin"}).startswith("PATH has another value")
+    assert unlike(first, "/x", "/x", first | {"NEW": ""}).startswith("NEW has another value")
 
 
 def test_a_worker_starts_without_what_is_a_jobs_own_and_with_room_for_marks() -> None:

@@ -27,7 +27,8 @@ JOB = JobSpec(
     trial=7,
     attempt=2,
     script="/code/train.py",
-    arguments=("--epochs", "3", "--optimizer", "adam"),
+    arguments=("--epochs=3", "--optimizer=adam"),
+    parameters={"epochs": 3, "optimizer": "adam", "lr": 0.5, "flag": True, "text": "3"},
     environment={"OUTRIDER_INSTANCE_TYPE": "ml.m5.xlarge", "OUTRIDER_SEED": "17"},
     instance_type="ml.m5.xlarge",
     configuration={"optimizer": "adam", "instance_type": "ml.m5.xlarge", "lr": 0.5, "flag": True, "text": "3"},
@@ -71,7 +72,7 @@ def test_the_whole_request(made):
             "EnableSageMakerMetricsTimeSeries": False,
             "TrainingImage": CPU,
             "ContainerEntrypoint": list(ENTRYPOINT),
-            "ContainerArguments": ["train.py", "--epochs", "3", "--optimizer", "adam"],
+            "ContainerArguments": ["train.py", "--epochs=3", "--optimizer=adam"],
         },
         "HyperParameters": {"optimizer": "adam", "lr": "0.5", "flag": "true", "text": '"3"', "epochs": "3"},
         "Environment": {
@@ -119,14 +120,13 @@ def test_options_of_the_experiment(made):
         output_kms_key="alias/b",
         network_isolation=True,
         encrypt_traffic=True,
-        environment={"A": "b", "OUTRIDER_SEED": "18"},
         tags={"team name": "us & them", "outrider:trial": "x"},
         retries=3,
         profiler=True,
         profiler_interval_ms=1000,
         keep_alive_s=600,
     )
-    request = made(options=options)
+    request = made(replace(JOB, environment={**JOB.environment, "A": "b", "OUTRIDER_SEED": "18"}), options)
     assert request["VpcConfig"] == {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
     assert request["ResourceConfig"] == {
         "InstanceType": "ml.m5.xlarge",
@@ -255,7 +255,7 @@ class TestWithoutAScript:
 
     def test_arguments_become_hyperparameters(self, made):
         request = made(replace(JOB, script=""), self.OPTIONS, None)
-        assert request["HyperParameters"] == {"epochs": "3", "optimizer": "adam"}
+        assert request["HyperParameters"] == {"epochs": "3", "optimizer": "adam", "lr": "0.5", "flag": "true", "text": "3"}
         assert request["AlgorithmSpecification"] == {
             "TrainingInputMode": "File",
             "EnableSageMakerMetricsTimeSeries": False,
@@ -275,11 +275,9 @@ class TestWithoutAScript:
 
     def test_what_does_not_fit_is_refused(self):
         with pytest.raises(UserError, match="'a' of 2501 characters"):
-            program_parameters(("--a", "x" * 2501))
+            program_parameters({"a": "x" * 2501})
         with pytest.raises(UserError, match="101 arguments"):
-            program_parameters(tuple(text for n in range(101) for text in (f"--k{n}", "1")))
-        with pytest.raises(UserError, match="pairs only"):
-            program_parameters(("--a",))
+            program_parameters({f"k{n}": 1 for n in range(101)})
 
 
 def test_what_the_console_shows_is_cut_and_counted():
@@ -309,8 +307,8 @@ def test_texts_are_read_back_as_what_they_are():
         ({"instance_count": 0}, {}, "at least one instance"),
         ({"limits": Limits(28 * 86400 + 1.0)}, {}, "28 days"),
         ({"environment": {"OUTRIDER_X": "x" * 513}}, {}, "OUTRIDER_X of 513 characters[\\s\\S]*512[\\s\\S]*shorter prefix"),
-        ({}, {"environment": {"A B": "x"}}, "environment variable 'A B'"),
-        ({}, {"environment": {f"V{n}": "" for n in range(100)}}, "108 environment variables, of which 8 are Outrider's"),
+        ({"environment": {"A B": "x"}}, {}, "environment variable 'A B'"),
+        ({"environment": {f"V{n}": "" for n in range(100)}}, {}, "107 environment variables, Outrider's own among them"),
         ({}, {"tags": {f"k{n}": "" for n in range(47)}}, "tags: 47 are given"),
         ({}, {"tags": {"aws:x": ""}}, "keeps those that begin with aws:"),
         ({"inputs": (channel("code"),)}, {}, "inputs.code: the name is taken"),
@@ -328,20 +326,15 @@ def test_what_sagemaker_would_refuse_is_refused_before_any_call(job, options, me
 
 def test_what_sagemaker_takes_at_its_limits_is_made(made):
     """One more of each is refused, cut or counted."""
-    full = made(replace(JOB, environment={"OUTRIDER_X": "x" * 512}), replace(OPTIONS, environment={"E" * 512: ""}))
+    full = made(replace(JOB, environment={"OUTRIDER_X": "x" * 512, "E" * 512: ""}))
     assert (len(full["Environment"]["OUTRIDER_X"]), full["Environment"]["E" * 512]) == (512, "")
     own = len(made(replace(JOB, environment={}))["Environment"])
-    most = made(replace(JOB, environment={}), replace(OPTIONS, environment={f"V{n}": "" for n in range(100 - own)}))
+    most = made(replace(JOB, environment={f"V{n}": "" for n in range(100 - own)}))
     assert len(most["Environment"]) == 100
-    assert program_parameters(("--a", "x" * 2500, "--" + "k" * 256, "1")) == {"a": "x" * 2500, "k" * 256: "1"}
+    assert program_parameters({"a": "x" * 2500, "k" * 256: 1}) == {"a": "x" * 2500, "k" * 256: "1"}
     assert len(shown_parameters({f"k{n}": n for n in range(100)})) == 100
     assert "outrider_omitted" not in shown_parameters({f"k{n}": n for n in range(100)})
     assert shown_parameters({"a": "x" * 256}) == {"a": "x" * 256}
-
-
-def test_other_arguments_are_shown_in_pairs_and_never_over_the_configuration(made):
-    assert shown_parameters({"x": 1}, ("--x", "2", "--y", "3", "--", "4", "z", "5", "--last")) == {"x": "1", "y": "3"}
-    assert shown_parameters({}, ("--a", "1")) == {"a": "1"}
 
 
 def test_a_job_without_a_checkpoint_of_its_own_keeps_its_trial_s(made):

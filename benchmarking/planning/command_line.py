@@ -1,0 +1,205 @@
+"""From a trial's values to what is started: words, variables, a file of arguments. Places that a back-end knows stay placeholders. Pure."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from definitions.command import ARGUMENTS, FILE_STYLES, OWN_PREFIX, Calling
+from definitions.template import Placeholder, Template, escaped, fill, parse_template
+from definitions.written import text_of
+
+INTERPRETERS = ("python", "python3")
+"""First words of a command that mean the definition's interpreter."""
+
+_FILE = "${arguments_file}"
+
+
+@dataclass(frozen=True)
+class TrialCommand:
+    """What one trial starts.
+
+    Args:
+        command: with places as placeholders; empty where the script is run by its interpreter, with `arguments`.
+        environment: variables that the definition asks for.
+        files: text by name, to be written before the start.
+        others: `prepare` and `cleanup`, by name.
+    """
+
+    command: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+class CommandLine:
+    """Writes the command lines of a definition's trials.
+
+    Args:
+        calling: how its script is called.
+        script: the definition's, empty where it has none.
+        is_source: whether a word of the command names a file of the source folder, whose place differs between back-ends.
+    """
+
+    def __init__(self, calling: Calling, script: str = "", is_source: Callable[[str], bool] = lambda word: False) -> None:
+        self._calling = calling
+        self._named = calling.named
+        self._file = f"arguments.{calling.style}" if calling.style in FILE_STYLES else ""
+        words = calling.command
+        if words is None and self._file:
+            words = _words_of(script, self._file)
+        self._command = None if words is None else tuple(_template(word, first=k == 0, is_source=is_source) for k, word in enumerate(words))
+        self._others = {
+            name: tuple(_template(word, first=k == 0, is_source=is_source) for k, word in enumerate(one))
+            for name, one in calling.others.items()
+        }
+        self._environment = {name: parse_template(text) for name, text in calling.environment.items()}
+        self._flags = {key: calling.flag(key) for key in calling.keys}
+
+    def start(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> TrialCommand:
+        """Return what a trial starts.
+
+        Args:
+            values: of the script's keys, in their order; null and absent ones are left out.
+            facts: of our keys, and what `NUMBERS` name.
+        """
+        left = {key: value for key, value in values.items() if key not in self._named}
+        files = {self._file: self._document(left)} if self._file else {}
+        if self._command is None:
+            return TrialCommand((), self._words(left), self._variables(values, facts), files, self._other_commands(values, facts))
+        words: list[str] = []
+        for template in self._command:
+            words += self._expanded(template, values, facts, left)
+        return TrialCommand(tuple(words), (), self._variables(values, facts), files, self._other_commands(values, facts))
+
+    def _other_commands(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+        return {
+            name: tuple(word for template in templates for word in self._expanded(template, values, facts, {}))
+            for name, templates in self._others.items()
+        }
+
+    def _variables(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, str]:
+        return {name: fill(template, lambda key: _plain(key, values, facts) or "") for name, template in self._environment.items()}
+
+    def _expanded(self, template: Template, values: Mapping[str, Any], facts: Mapping[str, Any], left: Mapping[str, Any]) -> list[str]:
+        """Return the words that one word of a command becomes."""
+        found = ""
+        for part in template:
+            if not isinstance(part, Placeholder):
+                found += escaped(part)
+            elif _is_ours(part.name, ARGUMENTS, values):
+                words = self._words(left)
+                if len(template) == 1:
+                    return list(words)
+                # Within a word it is for a shell, so that each word has to stay one.
+                found += " ".join(word if word == _FILE else shlex.quote(word) for word in words)
+            elif (text := _plain(part.name, values, facts)) is not None:
+                found += escaped(text)
+            elif _is_key(part.name, values, self._calling, facts):
+                return []  # null, or not active: the word that names it is left out
+            else:
+                found += "${" + part.name.removeprefix(OWN_PREFIX) + "}"
+        return [found]
+
+    def _words(self, left: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return what `${arguments}` stands for."""
+        calling, style = self._calling, self._calling.style
+        if style == "none":
+            return ()
+        if self._file:
+            return (_FILE,)
+        template = calling.command is not None
+        words: list[str] = []
+        for key, value in left.items():
+            name = self._flags[key]
+            made = _pairs(name, value, calling.lists) if style == "key=value" else _flagged(name, value, calling)
+            words += map(escaped, made) if template else made
+        return tuple(words)
+
+    def _document(self, left: Mapping[str, Any]) -> str:
+        """Return the file of arguments; dots in names make mappings within mappings."""
+        nested: dict[str, Any] = {}
+        for key, value in left.items():
+            *above, last = self._flags[key].split(".")
+            node = nested
+            for step in above:
+                inner = node.setdefault(step, {})
+                node = inner if isinstance(inner, dict) else node
+            node[last] = _unwritten(value)
+        if self._calling.style == "json":
+            return json.dumps(nested, indent=1, ensure_ascii=False) + "\n"
+        import yaml
+
+        text: str = yaml.safe_dump(nested, sort_keys=False, allow_unicode=True)
+        return text
+
+
+def _words_of(script: str, file: str) -> tuple[str, ...]:
+    head = ("${python}",) if script.endswith(".py") else ("/bin/sh",) if script.endswith(".sh") else ()
+    return (*head, "${script}", _FILE)
+
+
+def _template(word: str, *, first: bool, is_source: Callable[[str], bool]) -> Template:
+    if first and word in INTERPRETERS:
+        return (Placeholder("python"),)
+    if not word.startswith(("-", "/")) and "${" not in word and is_source(word):
+        return (Placeholder("source"), "/" + word.removeprefix("./"))
+    return parse_template(word)
+
+
+def _is_ours(name: str, ours: str, values: Mapping[str, Any]) -> bool:
+    return name == OWN_PREFIX + ours or (name == ours and ours not in values)
+
+
+def _is_key(name: str, values: Mapping[str, Any], calling: Calling, facts: Mapping[str, Any]) -> bool:
+    return name in calling.keys or name in calling.own_keys or name.removeprefix(OWN_PREFIX) in facts
+
+
+def _plain(name: str, values: Mapping[str, Any], facts: Mapping[str, Any]) -> str | None:
+    """Return the text of a value, None for null and for what is none; a key of the configurations wins over a word of ours."""
+    value = values[name] if name in values else facts.get(name.removeprefix(OWN_PREFIX))
+    return None if value is None else text_of(value)
+
+
+def _flagged(flag: str, value: Any, calling: Calling) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(value, bool) and calling.booleans != "value":
+        if value:
+            return [flag]
+        return ["--no-" + flag.lstrip("-")] if calling.booleans == "no_switch" else []
+    if isinstance(value, (list, tuple)):
+        texts = [text_of(item) for item in value]
+        if calling.lists == "words":
+            return [flag, *texts]
+        return [word for text in ([",".join(texts)] if calling.lists == "comma" else texts) for word in _one(flag, text, calling)]
+    return _one(flag, text_of(value), calling)
+
+
+def _one(flag: str, text: str, calling: Calling) -> list[str]:
+    # What follows `=` is a value, whatever it begins with; a short option has no such form.
+    return [flag, text] if calling.style == "two_words" or not flag.startswith("--") else [f"{flag}={text}"]
+
+
+def _pairs(name: str, value: Any, lists: str) -> list[str]:
+    if isinstance(value, dict):
+        return [word for key, inner in value.items() for word in _pairs(f"{name}.{key}", inner, lists)]
+    if isinstance(value, (list, tuple)):
+        texts = [text_of(item) for item in value]
+        if lists == "repeated":
+            return [f"{name}={text}" for text in texts]
+        return [f"{name}=[{','.join(texts)}]" if lists == "words" else f"{name}={','.join(texts)}"]
+    return [f"{name}={text_of(value)}"]
+
+
+def _unwritten(value: Any) -> Any:
+    """Return a value without how it was written: Python's YAML reads 1e3 as text."""
+    if isinstance(value, dict):
+        return {key: _unwritten(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_unwritten(inner) for inner in value]
+    return float(value) if isinstance(value, float) else value

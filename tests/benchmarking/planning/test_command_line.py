@@ -1,0 +1,81 @@
+"""What a trial starts: each style, placeholders, null, what is written how."""
+
+import json
+
+import pytest
+import yaml
+
+from benchmarking.planning.command_line import CommandLine
+from definitions.command import Calling
+from definitions.written import written_float
+
+VALUES = {"lr": -8.2e-06, "batch_size": 32, "amp": True, "slow": False, "hidden": [64, 32], "note": None, "text": "a b"}
+
+
+def words(values=VALUES, command=None, facts=None, **how):
+    calling = Calling(command, keys=tuple(values), **how)
+    made = CommandLine(calling, "train.py").start(values, facts or {})
+    return [*(made.command or made.arguments)]
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ({}, "--lr=-8.2e-06|--batch_size=32|--amp=true|--slow=false|--hidden|64|32|--text=a b"),
+        ({"style": "hyphens"}, "--lr=-8.2e-06|--batch-size=32|--amp=true|--slow=false|--hidden|64|32|--text=a b"),
+        ({"style": "two_words"}, "--lr|-8.2e-06|--batch_size|32|--amp|true|--slow|false|--hidden|64|32|--text|a b"),
+        ({"booleans": "switch", "lists": "comma"}, "--lr=-8.2e-06|--batch_size=32|--amp|--hidden=64,32|--text=a b"),
+        ({"booleans": "no_switch", "lists": "repeated"},
+         "--lr=-8.2e-06|--batch_size=32|--amp|--no-slow|--hidden=64|--hidden=32|--text=a b"),
+        ({"style": "key=value"}, "lr=-8.2e-06|batch_size=32|amp=true|slow=false|hidden=[64,32]|note=null|text=a b"),
+        ({"style": "none"}, ""),
+        ({"rename": {"lr": "optim.lr", "batch_size": "-b"}},
+         "--optim.lr=-8.2e-06|-b|32|--amp=true|--slow=false|--hidden|64|32|--text=a b"),
+    ],
+)  # fmt: skip
+def test_each_style(how, expected):
+    assert "|".join(words(**how)) == expected
+
+
+def test_a_value_is_as_it_was_written():
+    assert words({"n": written_float("1e3"), "m": 1e-05, "d": {"a": [1]}}) == ["--n=1e3", "--m=1e-05", '--d={"a":[1]}']
+
+
+def test_arguments_leave_out_what_is_named_elsewhere():
+    command = ("torchrun", "--n=${procs}", "${data}/x", "${arguments}", "${seed}")
+    assert words({"procs": 2, "lr": 1}, command, {"seed": 7}) == ["torchrun", "--n=2", "${data}/x", "--lr=1", "7"]
+    assert words({"procs": 2, "lr": 1}, ("p", "${arguments}"), environment={"N": "${procs}"}) == ["p", "--lr=1"]
+
+
+def test_a_key_of_the_script_wins_over_ours_which_has_another_name():
+    assert words({"seed": 3, "model": "m"}, ("p", "${seed}", "${outrider.seed}", "${model}", "${outrider.model}"), {"seed": 9}) == [
+        "p", "3", "9", "m", "${model}",
+    ]  # fmt: skip
+
+
+def test_a_word_that_names_nothing_is_left_out_and_braces_in_values_stay():
+    assert words({"a": None, "b": "${x}"}, ("p", "--a=${a}", "--b=${b}", "$${HOME}")) == ["p", "--b=$${x}", "$${HOME}"]
+
+
+def test_arguments_within_a_word_are_quoted_for_a_shell():
+    assert words({"t": "a b; rm", "u": 1}, ("sh", "-c", "p ${arguments} | tee log"))[2] == "p '--t=a b; rm' --u=1 | tee log"
+
+
+@pytest.mark.parametrize("style", ["json", "yaml"])
+def test_a_file_of_arguments(style):
+    values = {"model.lr": written_float("1e3"), "model.depth": 2, "amp": True, "none": None}
+    made = CommandLine(Calling(style=style, keys=tuple(values)), "train.py").start(values, {})
+    assert made.command == ("${python}", "${script}", "${arguments_file}")
+    read = {"json": json.loads, "yaml": yaml.safe_load}[style](made.files[f"arguments.{style}"])
+    assert read == {"model": {"lr": 1000.0, "depth": 2}, "amp": True, "none": None}
+
+
+def test_python_and_files_of_the_source_are_placed():
+    line = CommandLine(Calling(("python", "train.py", "resnet", "-m")), "", lambda word: word == "train.py")
+    assert line.start({}, {}).command == ("${python}", "${source}/train.py", "resnet", "-m")
+
+
+def test_environment_and_other_commands():
+    calling = Calling(environment={"LR": "x${lr}", "T": "${trial}"}, keys=("lr",), others={"prepare": ("make", "${lr}", "${output}")})
+    made = CommandLine(calling, "t.py").start({"lr": 2}, {"trial": 4})
+    assert (made.environment, made.others, made.arguments) == ({"LR": "x2", "T": "4"}, {"prepare": ("make", "2", "${output}")}, ())
