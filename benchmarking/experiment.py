@@ -6,7 +6,8 @@ import contextlib
 import fcntl
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,6 +112,7 @@ class Surroundings:
         wallet: money spent by the invocation's earlier experiments.
         observers: called after each record.
         started: called with the loop before it runs, so that it can be interrupted, and with the number of workers.
+        decided: called with a line for each thing that is decided for the user, before the loop runs.
         make_backend: makes the back-end; for tests.
     """
 
@@ -119,6 +121,7 @@ class Surroundings:
     wallet: Wallet = field(default_factory=Wallet)
     observers: tuple[Observer, ...] = ()
     started: Callable[[Tuner, int], None] = lambda tuner, n_workers: None
+    decided: Callable[[Sequence[str]], None] = lambda lines: None
     make_backend: Callable[[str, BackendContext], Backend] = lambda name, context: backend_class(name).create(context)
 
 
@@ -208,6 +211,7 @@ def make_tuner(
         region=backend.region,
         instance_type=default_instance_type(spec.backend),
     )
+    surroundings.decided(decided(spec, backend, n_workers, finite=method.finite, environ=surroundings.environ))
     return Tuner(
         state=ExperimentState(state_setup(spec)),
         adapter=MethodAdapter(method, refuse),
@@ -218,6 +222,39 @@ def make_tuner(
         n_workers=n_workers,
         wallet=surroundings.wallet,
         observers=surroundings.observers,
+    )
+
+
+def decided(spec: ExperimentSpec, backend: Backend, n_workers: int, *, finite: bool, environ: Mapping[str, str]) -> list[str]:
+    """Return a line for each thing that is decided for the user.
+
+    Args:
+        spec: the experiment.
+        backend: where its jobs run.
+        n_workers: jobs that run at once.
+        finite: whether the method ends by itself.
+        environ: the controller's environment.
+    """
+    from benchmarking.planning.decisions import Facts, decisions
+
+    definition, described = spec.definition, backend_description(spec.backend)
+    types = instance_types(definition, spec.backend)
+    folder = next((path for path in (spec.results_dir.absolute(), *spec.results_dir.absolute().parents) if path.exists()), None)
+    return decisions(
+        Facts(
+            definition.budget,
+            described.default_max_run_s,
+            finite,
+            definition.n_workers,
+            n_workers,
+            types,
+            described.shares_this_machine and definition.is_exclusive,
+            definition.preload,
+            backend.capabilities.price_label,
+            backend.capabilities.real_money,
+            None if folder is None else shutil.disk_usage(folder).free,
+            tuple(described.remarks(types, environ)),
+        )
     )
 
 

@@ -129,6 +129,19 @@ class BackendDescription(Generic[Block]):
         """Return why no job can run on an instance type, as a sentence about it, or None where some may."""
         return None
 
+    def instance_type_here(self, environ: Mapping[str, str]) -> str | None:
+        """Return what a job runs on where nobody says, given what this machine has; None where somebody has to say."""
+        return self.default_instance_type
+
+    def remarks(self, instance_types: Sequence[str], environ: Mapping[str, str]) -> Iterator[str]:
+        """Yield one sentence for each thing that the back-end decides for the user, and how to have it otherwise.
+
+        Args:
+            instance_types: that configurations can ask for.
+            environ: the controller's environment.
+        """
+        yield from ()
+
     def facts(self, instance_type: str, tables: Tables) -> InstanceFacts | None:
         """Return what an instance type of its own has, or None where that is not known.
 

@@ -10,6 +10,7 @@ from backends.base import Backend, BackendContext
 from backends.registry import backend_class
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.method import Method
+from benchmarking.experiment import decided
 from benchmarking.forecasting.lookup import ForecastLookup, forecast_text, latest_forecasts
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
@@ -27,6 +28,7 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str
     """Return a table of the experiments: trials, workers, and the most that each can take and cost; raises `UserError` as a run would."""
     rows, worst, label, dropped, priced = [], [], "", 0, True
     forecast_tables: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for spec in specs:
         with tempfile.TemporaryDirectory() as scratch:
             backend = backend_class(spec.backend).create(BackendContext(spec.definition, Path(scratch), spec.seed, environ))
@@ -35,6 +37,8 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str
                 forecast_tables[forecast_text(forecasts)] = None
                 label = backend.capabilities.price_label
                 row, one, left_out, is_priced = _row(spec, backend, forecasts)
+                finite = _method(spec, backend).finite
+                lines |= dict.fromkeys(decided(spec, backend, int(str(row[6])), finite=finite, environ=environ))
             finally:
                 backend.close()
         rows.append(row)
@@ -43,7 +47,7 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str
         priced = priced and is_priced
     header = ["benchmark", "method", "seed", "back-end", "instance types", "trials", "workers", "longest", "worst cost"]
     blocks = [table(header, rows), *(text for text in forecast_tables if text)]
-    return "\n\n".join([*blocks, _total(worst, specs, label, dropped, priced=priced)])
+    return "\n\n".join([*blocks, *(["\n".join(lines)] if lines else []), _total(worst, specs, label, dropped, priced=priced)])
 
 
 def _total(worst: Sequence[WorstCase], specs: Sequence[ExperimentSpec], label: str, dropped: int, *, priced: bool) -> str:

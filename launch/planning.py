@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from backends.naming import TAG_FORM
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.archive.stored import experiments_of, load_to_run, not_installed
+from benchmarking.archive.stored import experiments_of, load_to_run, not_installed, read_identity
 from benchmarking.methods.registry import default_method, experiment_spec, known_methods
+from benchmarking.planning.machine_default import with_machine_default
 from definitions.errors import UserError, did_you_mean
 from definitions.program import command
 from definitions.registry import Registry, listing
@@ -52,15 +54,24 @@ def plan(request: RunRequest, registry: Registry | None = None, now: datetime.da
     specs = []
     for benchmark in request.benchmark:
         resolved = _resolve(benchmark, request, registry, tuple(methods))
+        here = with_machine_default(resolved, os.environ)
         for method in request.method or (default_method(resolved.definition),):
             for number in range(request.start_seed, request.start_seed + request.num_seeds):
                 seed = experiment_seed(request.random_seed, number)
                 given = request.method_args
-                specs.append(experiment_spec(resolved, method, seed, tag, request.results_dir, given, number, methods))
+                earlier = experiment_spec(resolved, method, seed, tag, request.results_dir, given, number, methods)
+                spec = experiment_spec(here, method, seed, tag, request.results_dir, given, number, methods)
+                # What began on the type that all machines had by default goes on with it.
+                specs.append(earlier if spec is not earlier and _is_there(earlier) else spec)
     _check_distinct(specs)
     if request.resume and not any((spec.folder / "experiment.json").is_file() for spec in specs):
         raise _unknown_tag(request.resume, request.results_dir, "--resume")
     return specs
+
+
+def _is_there(spec: ExperimentSpec) -> bool:
+    path = spec.folder / "experiment.json"
+    return path.is_file() and bool(read_identity(spec.folder)["hash"] == spec.hash)
 
 
 def _resolve(benchmark: Any, request: RunRequest, registry: Registry, methods: tuple[str, ...]) -> Resolved:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from benchmarking.analysis.missing_metrics import FirstReports
@@ -44,6 +44,7 @@ class Progress:
         self._panel: tuple[str, ...] = ()
         self._note = ""
         self._first: FirstReports | None = None
+        self._said: set[str] = set()
         self._live = self._make_live() if live else None
 
     def _make_live(self) -> Any:
@@ -76,6 +77,13 @@ class Progress:
             self._live.console.print(line, highlight=False, markup=False, soft_wrap=True)
         else:
             print(line, file=self._stream, flush=True)
+
+    def say_once(self, lines: Sequence[str]) -> None:
+        """Write those of the lines that no earlier experiment of the invocation has."""
+        for line in lines:
+            if line not in self._said:
+                self._said.add(line)
+                self.say(f"  {line}")
 
     def observe(self, record: Record, state: ExperimentState) -> None:
         """Show a change."""

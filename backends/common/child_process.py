@@ -7,6 +7,7 @@ import itertools
 import os
 import resource
 import select
+import shutil
 import subprocess
 import sys
 import threading
@@ -182,6 +183,8 @@ def gpu_ids(environment: Mapping[str, str]) -> tuple[str, ...]:
     if visible is not None:
         names = [name.strip() for name in visible.split(",")]
         return tuple(itertools.takewhile(lambda name: name and not name.startswith("-"), names))
+    if shutil.which("nvidia-smi") is None:
+        return ()
     try:
         listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20, check=True).stdout
     except (OSError, subprocess.SubprocessError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from pydantic import Field
@@ -38,6 +39,23 @@ class LocalDescription(BackendDescription[LocalBlock]):
     example_instance_type: ClassVar[str] = "local.2cpu"
     default_max_run_s: ClassVar[float | None] = None
 
+    def instance_type_here(self, environ: Mapping[str, str]) -> str | None:
+        """Return a share with one GPU and its part of the cores where there are GPUs, else one core."""
+        from backends.common.child_process import gpu_ids
+        from backends.common.cpu_quota import usable_cores
+
+        return usual_share(len(usable_cores()), len(gpu_ids(environ)))
+
+    def remarks(self, instance_types: Sequence[str], environ: Mapping[str, str]) -> Iterator[str]:
+        """Yield what the shares take of this machine's cores and GPUs, and what a quota takes away."""
+        from backends.common.child_process import allowed_cores, gpu_ids
+        from backends.common.cpu_quota import cpu_quota, quota_text, usable_cores
+
+        yield from share_remarks(instance_types, len(usable_cores()), len(gpu_ids(environ)))
+        limited = quota_text(cpu_quota(), len(allowed_cores()))
+        if limited:
+            yield limited
+
     def facts(self, instance_type: str, tables: Tables) -> InstanceFacts | None:
         """Return what the share that the name says has."""
         share = parse_local(instance_type)
@@ -57,6 +75,34 @@ class LocalDescription(BackendDescription[LocalBlock]):
     def grace_s(self, block: LocalBlock) -> float:
         """Return the seconds between TERM and KILL."""
         return block.grace_s or DEFAULT_GRACE_S
+
+
+def usual_share(cores: int, gpus: int) -> str:
+    """Return the share that a trial gets where nobody says: a GPU and its part of the cores, else one core."""
+    return f"local.{max(1, cores // gpus)}cpu.1gpu" if gpus else "local.1cpu"
+
+
+def share_remarks(instance_types: Sequence[str], cores: int, gpus: int) -> Iterator[str]:
+    """Yield what a trial gets of this machine's cores and GPUs where that is less than all.
+
+    Args:
+        instance_types: that configurations can ask for.
+        cores: of this machine that may be used.
+        gpus: of this machine that may be used.
+    """
+    shares = [parse_local(name) for name in instance_types]
+    if len(shares) != 1:
+        return
+    share = shares[0]
+    if gpus and not share.gpus:
+        are = "1 GPU is" if gpus == 1 else f"{gpus} GPUs are"
+        yield f"{are} here, trials ask for none: --set arguments.instance_type={usual_share(cores, gpus)}"
+    elif gpus:
+        yield f"each trial gets {share.gpus} of {gpus} GPUs; --set arguments.instance_type=local.1cpu for none"
+    if share.cores < cores:
+        all_cores = f"local.{cores}cpu" + (f".{share.gpus}gpu" if share.gpus else "")
+        threads = f"OMP_NUM_THREADS={share.cores}"
+        yield f"each trial gets {share.cores} of {cores} cores ({threads}); --set arguments.instance_type={all_cores} for all"
 
 
 DESCRIPTION = LocalDescription()

@@ -96,7 +96,7 @@ def _execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Pro
                 raise KeyboardInterrupt
             running[0].interrupt()
 
-        surroundings = Surroundings(os.environ, request.cache_dir, wallet, (progress.observe,), started)
+        surroundings = Surroundings(os.environ, request.cache_dir, wallet, (progress.observe,), started, progress.say_once)
         try:
             with winding_down(wind_down, progress.say):
                 results.append(run_experiment(spec, surroundings))

@@ -72,6 +72,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
     (tmp_path / "toy.yaml").write_text(DEFINITION, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OUTRIDER_RESULTS", raising=False)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     monkeypatch.setenv("OUTRIDER_LEASES", str(tmp_path / "leases"))
     return Toy(tmp_path)
 

@@ -18,7 +18,7 @@ def test_lines_elsewhere_are_plain_and_one_per_change(toy, run):
     _, out, err = run("--benchmark", "toy.yaml", "--n_workers", "1")
     assert "\r" not in err
     assert "\x1b" not in err + out
-    changes = [line.partition("] ")[2].split()[:3] for line in err.splitlines()[1:]]
+    changes = [line.partition("] ")[2].split()[:3] for line in err.splitlines() if line.startswith("[")]
     assert changes == [words for k in range(4) for words in (["trial", str(k), "starts:"], ["trial", str(k), "completed"])]
 
 

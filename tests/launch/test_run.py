@@ -391,3 +391,33 @@ def test_a_cap_that_allows_no_trial_is_told_before(toy, run):
     code, _, err = run("--benchmark", "toy.yaml", "--dry_run", "--max_cost", "0.0001")
     assert code == 2
     assert "allows no trial" in err
+
+
+@pytest.mark.slow
+def test_what_is_decided_for_the_user_is_said_once_before_the_first_trial(toy, run):
+    code, _, err = run("--benchmark", "toy.yaml", "--num_seeds", "2", "--n_workers", "999")
+    assert code == 0
+    lines = err.splitlines()
+    said = [line.strip() for line in lines if line.startswith("  ")]
+    assert len(said) == len(set(said))
+    assert any(line.startswith("n_workers 999 -> ") and line.endswith("no more of local.1cpu fit here at once") for line in said)
+    assert "a job may take as long as it takes; --max_run S limits it" in said
+    first = next(at for at, line in enumerate(lines) if "trial 0 starts" in line)
+    assert all(lines.index(f"  {line}") < first for line in said)
+
+
+@pytest.mark.slow
+def test_an_experiment_that_began_without_gpus_goes_on_without_and_a_new_one_gets_one(toy, run, monkeypatch):
+    code, _, _ = run("--benchmark", "toy.yaml", "--experiment_tag", "before")
+    assert code == 0
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    code, _, err = run("--benchmark", "toy.yaml", "--experiment_tag", "before", "--max_num_trials", "5")
+    assert code == 0
+    assert "1 GPU is here, trials ask for none" in err
+    code, _, err = run("--benchmark", "toy.yaml", "--experiment_tag", "after")
+    assert code == 0
+    assert "each trial gets 1 of 1 GPUs" in err
+    assert "cpu.1gpu" in (toy.experiment("after") / "definition.yaml").read_text(encoding="utf-8")
+    code, _, err = run("--resume", "after", "--max_num_trials", "5")
+    assert code == 0
+    assert "each trial gets 1 of 1 GPUs" in err

@@ -1,0 +1,82 @@
+"""What is decided for the user where they did not say, one line each: facts in, sentences out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarking.controller.budget import longest_run_s
+from definitions.quantities import size_text
+from definitions.schema import Budget
+
+_LITTLE_DISK_BYTES = 1024**3
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What an experiment was asked for, and what is there.
+
+    Args:
+        budget: the limits; `default_max_run_s`: the back-end's own of a job's time, None where it has none.
+        finite: whether the method ends by itself.
+        asked_workers: `n_workers` as given; `workers`: how many there will be.
+        instance_types: that configurations can ask for.
+        exclusive: whether nothing may run beside a trial.
+        preload: modules that are imported once for all trials.
+        price_label: how prices are labelled; empty for real ones. `real_money`: whether somebody is billed.
+        free_bytes: on the disk of the results; None where not known.
+        remarks: what the back-end itself decides.
+    """
+
+    budget: Budget
+    default_max_run_s: float | None
+    finite: bool
+    asked_workers: int | None
+    workers: int
+    instance_types: Sequence[str]
+    exclusive: bool
+    preload: Sequence[str] = ()
+    price_label: str = ""
+    real_money: bool = False
+    free_bytes: int | None = None
+    remarks: Sequence[str] = ()
+
+
+def decisions(facts: Facts) -> list[str]:
+    """Return one sentence for each thing that is decided for the user, and how to have it otherwise."""
+    return [line for line in (*facts.remarks, _workers(facts), *_limits(facts), *_means(facts)) if line]
+
+
+def _workers(facts: Facts) -> str:
+    asked = facts.asked_workers
+    if facts.exclusive:
+        reduced = f"n_workers {asked} -> {facts.workers}: " if asked is not None and asked > facts.workers else ""
+        return f"{reduced}exclusive: nothing runs beside a trial, so that nothing disturbs it; --set exclusive=false for more at once"
+    if asked is None or asked <= facts.workers:
+        return ""
+    return f"n_workers {asked} -> {facts.workers}: no more of {', '.join(facts.instance_types)} fit here at once"
+
+
+def _limits(facts: Facts) -> list[str]:
+    budget, found = facts.budget, []
+    if not facts.finite and budget.max_num_trials is None and budget.max_wallclock_time is None and budget.max_cost is None:
+        found.append("no budget: it goes on until it is interrupted; --max_num_trials, --max_wallclock_time or --max_cost end it")
+    if budget.max_run is None:
+        longest_s = longest_run_s(budget, facts.default_max_run_s)
+        why = ", as max_cost needs a limit" if facts.default_max_run_s is None else ""
+        found.append(
+            "a job may take as long as it takes; --max_run S limits it"
+            if longest_s is None
+            else f"a job may take {longest_s:g} s (default{why}); --max_run S for another limit"
+        )
+    return found
+
+
+def _means(facts: Facts) -> list[str]:
+    price = f"prices are {facts.price_label}: nobody is billed" if facts.price_label else ""
+    found = ["prices are real: the account is billed" if facts.real_money else price]
+    if facts.preload:
+        found.append(f"preload {', '.join(facts.preload)}: Python scripts are forked from a process that has imported it")
+    if facts.free_bytes is not None and facts.free_bytes < _LITTLE_DISK_BYTES:
+        found.append(f"only {size_text(facts.free_bytes)} of disk are free for results; make room, or give another --results_dir")
+    return found
