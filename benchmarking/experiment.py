@@ -16,6 +16,7 @@ from backends.base import Backend, BackendContext
 from backends.common.file_lock import try_lock
 from backends.failures import Cause
 from backends.registry import backend_class
+from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import prepare_folder, read_nonce
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.stop_requests import listening
@@ -98,7 +99,7 @@ class ExperimentResult:
         """The rows of trials.csv."""
         from benchmarking.export.trials_csv import trials_header, trials_rows
 
-        header = trials_header(self.spec.definition)
+        header = trials_header(self.spec.definition, self.state)
         return [dict(zip(header, row, strict=True)) for row in trials_rows(self.spec.definition, self.state)]
 
 
@@ -114,6 +115,7 @@ class Surroundings:
         started: called with the loop before it runs, so that it can be interrupted, and with the number of workers.
         decided: called with a line for each thing that is decided for the user, before the loop runs.
         make_backend: makes the back-end; for tests.
+        accept_changes: go on with an experiment although its code is another than was measured.
     """
 
     environ: Mapping[str, str]
@@ -123,6 +125,7 @@ class Surroundings:
     started: Callable[[Tuner, int], None] = lambda tuner, n_workers: None
     decided: Callable[[Sequence[str]], None] = lambda lines: None
     make_backend: Callable[[str, BackendContext], Backend] = lambda name, context: backend_class(name).create(context)
+    accept_changes: bool = False
 
 
 def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentResult:
@@ -131,7 +134,7 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
     Raises:
         UserError: see the message; what was measured is kept.
     """
-    prepare_folder(spec, surroundings.environ)
+    prepare_folder(spec, surroundings.environ, accept_changes=surroundings.accept_changes)
     with _locked(spec.folder), contextlib.closing(SqliteJournal(spec.folder / "journal.sqlite")) as journal:
         prefix = spec.job_prefix(read_nonce(spec.folder))
         context = BackendContext(spec.definition, spec.folder, spec.seed, surroundings.environ, spec.tag, prefix)
@@ -212,6 +215,7 @@ def make_tuner(
         instance_type=default_instance_type(spec.backend),
     )
     surroundings.decided(decided(spec, backend, n_workers, finite=method.finite, environ=surroundings.environ))
+    version = code_version(spec)
     return Tuner(
         state=ExperimentState(state_setup(spec)),
         adapter=MethodAdapter(method, refuse),
@@ -222,6 +226,7 @@ def make_tuner(
         n_workers=n_workers,
         wallet=surroundings.wallet,
         observers=surroundings.observers,
+        code={"code": version.code, "files": dict(version.files)} if version.code else None,
     )
 
 

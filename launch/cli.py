@@ -57,6 +57,9 @@ def make_parser() -> VerbParser:
     files.add_argument("--experiment_tag", default="", metavar="TAG", help="name of this run; default: date and hash. A known tag goes on")
     files.add_argument("--resume", default="", metavar="TAG", help="go on with the experiments of this tag, as they were defined")
     files.add_argument(
+        "--accept_changes", action="store_true", help="go on with a tag although the script changed; trials say which version"
+    )
+    files.add_argument(
         "--results_dir", type=Path, default=None, metavar="DIR", help="folder of results (default results, or $OUTRIDER_RESULTS)"
     )
     files.add_argument("--cache_dir", type=Path, default=None, metavar="DIR", help="where generated data sets are kept "
@@ -107,6 +110,7 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
         cache_dir=cache.expanduser(),
         dry_run=given.dry_run,
         verbose=given.verbose,
+        accept_changes=given.accept_changes,
     )
     return given, request
 

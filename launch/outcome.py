@@ -131,7 +131,7 @@ def as_csv(results: Sequence[ExperimentResult]) -> str:
     columns: dict[str, None] = {}
     rows: list[dict[str, object]] = []
     for result in results:
-        columns |= dict.fromkeys(trials_header(result.spec.definition))
+        columns |= dict.fromkeys(trials_header(result.spec.definition, result.state))
         about = {"benchmark": result.spec.definition.name, "method": result.spec.method, "seed": result.spec.number}
         rows += [{**about, **trial} for trial in result.trials]
     names = ["benchmark", "method", "seed", *columns]

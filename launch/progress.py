@@ -119,6 +119,8 @@ class Progress:
                 repeat = f" repeat={trial.repeat}" if state.setup.repeats > 1 else ""
                 running = sum(other.started for other in state.jobs.values())
                 return f"trial {trial.trial} starts{again}: {configuration_text(trial.configuration, keys)}{repeat} ({running} running)"
+            case "code" if len(state.trials) > 0:
+                return f"the code changed: trials from now on measure version {body['code']}"
             case "settle":
                 return self._settled(state.trials[body["trial"]], state)
             case "rejected":

@@ -26,6 +26,7 @@ class RunRequest:
         cache_dir: folder for generated data sets.
         dry_run: only show what would run.
         verbose: log more.
+        accept_changes: go on with a tag although its code is another than was measured.
     """
 
     benchmark: tuple[Any, ...] = ()
@@ -42,3 +43,4 @@ class RunRequest:
     cache_dir: Path = Path("~/.cache/outrider")
     dry_run: bool = False
     verbose: bool = False
+    accept_changes: bool = False

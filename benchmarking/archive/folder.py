@@ -11,6 +11,7 @@ from typing import Any
 
 from backends.common.file_lock import try_lock
 from backends.registry import backend_class
+from benchmarking.archive.code_version import check_code
 from benchmarking.archive.environment import describe_environment
 from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
 from benchmarking.archive.stored import read_identity
@@ -24,11 +25,16 @@ from definitions.show import render
 _MADE_BEFORE_A_START = ("definition.yaml", "environment.json", "experiment.json")
 
 
-def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
+def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str], *, accept_changes: bool = False) -> None:
     """Write down what the experiment is, or make sure that the folder holds this very experiment.
 
+    Args:
+        spec: what it is.
+        environ: the controller's environment.
+        accept_changes: go on although the code is another than was measured.
+
     Raises:
-        UserError: the folder holds another experiment, or cannot be written.
+        UserError: the folder holds another experiment, or one of other code; or it cannot be written.
     """
     path = spec.folder / "experiment.json"
     has_begun = has_records(spec.folder / "journal.sqlite")
@@ -51,6 +57,7 @@ def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
             f"its results are in {spec.folder}",
             "use another --experiment_tag; or --resume with the definition it was started with",
         )
+    check_code(spec, accepted=accept_changes)
 
 
 def discard_unstarted(folder: Path, results_dir: Path) -> None:

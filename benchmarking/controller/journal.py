@@ -27,7 +27,7 @@ class Record(NamedTuple):
     Args:
         sequence: position, from 1, without gaps.
         at: seconds of the back-end's clock.
-        kind: `suggest`, `start`, `tell`, `stop`, `settle`, `end`, or the name of a back-end event.
+        kind: `suggest`, `code`, `start`, `tell`, `stop`, `settle`, `end`, or the name of a back-end event.
         body: the entry's content, of JSON types and floats.
     """
 
@@ -199,6 +199,15 @@ class SqliteJournal(Journal):
                 f"cannot read the journal {self._path}", str(error), "the file is damaged: take it from a backup, or use another tag"
             ) from error
 
+    def last(self, kind: str) -> Record | None:
+        """Return the latest committed record of a kind; None where there is none."""
+        query = "SELECT sequence, at, kind, body FROM records WHERE kind = ? ORDER BY sequence DESC LIMIT 1"
+        row = self._db.execute(query, (kind,)).fetchone()
+        if row is None:
+            return None
+        body = strict_json.loads(row[3])
+        return Record(row[0], row[1], kind, body if self._version == SCHEMA_VERSION else upgraded(self._version, kind, body))
+
     def begin_session(self, session: ControllerSession) -> None:
         """Record, on disk at once, that a controller started; raises `UserError` where the file cannot be written."""
         with self._writing():
@@ -220,6 +229,12 @@ def _text(body: Mapping[str, Any]) -> str:
     text = strict_json.dumps(body)
     # A script may report half a character (a lone surrogate), which no file can hold; as an escape it comes back as it was.
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def last_record(path: Path, kind: str) -> Record | None:
+    """Return the latest record of a kind in a journal, or None; raises `UserError` where it cannot be read."""
+    with contextlib.closing(SqliteJournal(path, read_only=True)) as journal:
+        return journal.last(kind)
 
 
 def has_records(path: Path) -> bool:

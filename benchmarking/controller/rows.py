@@ -46,6 +46,7 @@ class TrialState:
         cost_usd: of all its jobs; None where a price is unknown.
         last, best: last and best value reported under each name.
         causes: how often its jobs ended for each cause.
+        code: version of the code that its latest job ran; empty where that is not known.
     """
 
     trial: int
@@ -67,6 +68,7 @@ class TrialState:
     causes: Counter[Cause] = field(default_factory=Counter)
     log_tail: Sequence[str] = ()
     usage: Mapping[str, Any] = field(default_factory=dict)
+    code: str = ""
 
     @property
     def configuration(self) -> Mapping[str, Any]:

@@ -63,9 +63,11 @@ class ExperimentState:
         """Sequence number and time of the first record of a job that runs; None before: from then on time is limited."""
         self.last_at = 0.0
         self.sequence = 0
+        self.code = ""
         self.ended: Mapping[str, Any] | None = None
         self._steps: Mapping[str, Callable[[float, Mapping[str, Any]], None]] = {
             "suggest": self._suggest,
+            "code": self._new_code,
             "start": self._start,
             "tell": self._tell,
             "stop": self._stop,
@@ -76,6 +78,11 @@ class ExperimentState:
         self._best_of = [(name, mode) for name, mode in setup.objectives.items() if name not in DERIVED_OBJECTIVES]
         self.reported_objectives = tuple(name for name, _ in self._best_of)
         """Objectives that the script reports itself."""
+
+    @property
+    def codes(self) -> list[str]:
+        """Versions of the code that its trials ran, the earliest first."""
+        return list(dict.fromkeys(trial.code for trial in self.trials.values()))
 
     def apply(self, record: Record, event: Event | None = None) -> None:
         """Take a record in; the next decision is then a function of this state alone.
@@ -101,6 +108,9 @@ class ExperimentState:
 
     def _end(self, at: float, body: Mapping[str, Any]) -> None:
         self.ended = body
+
+    def _new_code(self, at: float, body: Mapping[str, Any]) -> None:
+        self.code = body["code"]
 
     def _suggest(self, at: float, body: Mapping[str, Any]) -> None:
         self.skipped += body.get("skipped", 0)
@@ -145,6 +155,7 @@ class ExperimentState:
             self.interrupted.remove(trial_id)
         trial.status, trial.cause, trial.message = TrialStatus.RUNNING, None, ""
         trial.submissions += 1
+        trial.code = self.code
         self.jobs[body["job"]] = JobState(body["job"], trial_id, body["attempt"], at, body["restore_from"], body["worst_usd"])
         self.reserved_usd += body["worst_usd"] or 0.0
         self.busy += 1

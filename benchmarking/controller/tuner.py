@@ -51,6 +51,7 @@ class Tuner:
         n_workers: trials that may be in flight at once.
         wallet: money spent by the invocation's earlier experiments.
         observers: called after each record, for progress.
+        code: body of the record that says which version of the code runs, its hash under `code`; None where that is not known.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Tuner:
         n_workers: int,
         wallet: Wallet | None = None,
         observers: tuple[Observer, ...] = (),
+        code: Mapping[str, Any] | None = None,
     ) -> None:
         self.state = state
         self._adapter = adapter
@@ -75,6 +77,7 @@ class Tuner:
         self._n_workers = n_workers
         self._wallet = wallet or Wallet()
         self._observers = observers
+        self._code = code
         self._events: deque[Event] = deque()
         self._stop_requests: deque[int] = deque()
         self._interrupted = False
@@ -347,6 +350,8 @@ class Tuner:
             "restore_from": restore_from,
             "worst_usd": worst_usd,
         }
+        if self._code is not None and self._code["code"] != state.code:
+            self._record("code", self._code)
         self._record("start", body)
         self._commit()
         self._release_until = None

@@ -15,8 +15,12 @@ from definitions.schema import DERIVED_OBJECTIVES, BenchmarkDefinition, PerJob, 
 from definitions.trial import seed_of
 
 
-def trials_header(definition: BenchmarkDefinition) -> list[str]:
-    """Return the columns of trials.csv; objectives that Outrider measures itself have their column once."""
+def trials_header(definition: BenchmarkDefinition, state: ExperimentState | None = None) -> list[str]:
+    """Return the columns of trials.csv.
+
+    Objectives that Outrider measures itself have their column once. The version of the code has one where the trials of `state` ran
+    several.
+    """
     reported = [name for name in definition.objectives if name not in DERIVED_OBJECTIVES]
     derived = [name for name in definition.objectives if name in DERIVED_OBJECTIVES and name not in ("duration_s", "cost_usd")]
     objectives = [f"{which}_{name}" for which in ("last", "best") for name in reported]
@@ -37,6 +41,11 @@ def trials_header(definition: BenchmarkDefinition) -> list[str]:
         *derived,
         *objectives,
         "configuration_id",
+        *(
+            ["code" if "code" not in definition.configuration_keys else "code_version"]
+            if state is not None and len(state.codes) > 1
+            else []
+        ),
         "message",
     ]
 
@@ -45,6 +54,7 @@ def trials_rows(definition: BenchmarkDefinition, state: ExperimentState) -> Iter
     """Yield the rows of trials.csv, in the order of the trials."""
     reported = [name for name in definition.objectives if name not in DERIVED_OBJECTIVES]
     derived = [name for name in definition.objectives if name in DERIVED_OBJECTIVES and name not in ("duration_s", "cost_usd")]
+    several = len(state.codes) > 1
     for trial in state.trials.values():
         yield [
             trial.trial,
@@ -63,13 +73,14 @@ def trials_rows(definition: BenchmarkDefinition, state: ExperimentState) -> Iter
             *(trial.last.get(name) for name in reported),
             *(trial.best.get(name) for name in reported),
             configuration_id(trial.configuration),
+            *([trial.code] if several else []),
             trial.message,
         ]
 
 
 def write_trials(path: Path, definition: BenchmarkDefinition, state: ExperimentState) -> None:
     """Write trials.csv; raises `UserError` where it cannot be written."""
-    write_csv(path, trials_header(definition), trials_rows(definition, state))
+    write_csv(path, trials_header(definition, state), trials_rows(definition, state))
 
 
 def _fidelity(definition: BenchmarkDefinition, trial: TrialState) -> Any:

@@ -73,8 +73,9 @@ def summarise(
     lines += _caveats(state)
     ranked = [] if verdict is None else [verdict.leader, *(comparison.other for comparison in verdict.comparisons)]
     order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in {entry.evaluation for entry in ranked}]
-    header = ["config", *keys, *objectives, "n", "status", *(["front"] if front else [])]
-    rows = [_row(e, groups[e], keys, objectives, e in front if front else None) for e in order[:_ROWS]]
+    header = ["config", *keys, *objectives, "n", "status", *(["front"] if front else []), *(["code"] if len(state.codes) > 1 else [])]
+    versions = {e: [", ".join(dict.fromkeys(trial.code for trial in groups[e]))] if len(state.codes) > 1 else [] for e in groups}
+    rows = [[*_row(e, groups[e], keys, objectives, e in front if front else None), *versions[e]] for e in order[:_ROWS]]
     text = table(header, rows) + (f"\n... and {len(order) - _ROWS} more" if len(order) > _ROWS else "")
     warm = warm_text(state, price_label) if keeps_warm else ""
     return Summary("\n".join(lines), text if rows else "", None if verdict is None else verdict.leader.mean, warm)
@@ -150,4 +151,6 @@ def _caveats(state: ExperimentState) -> list[str]:
         lines.append(f"The logs of {incomplete} trials were incomplete, so their values may not be the last: see `message` in trials.csv.")
     if state.skipped:
         lines.append(f"{state.skipped} suggested configurations cannot run and were skipped; the last: {state.last_reason}.")
+    if len(state.codes) > 1:
+        lines.append(f"The code changed on the way ({', '.join(map(shown, state.codes))}): compare only what one version measured.")
     return lines

@@ -64,7 +64,7 @@ def execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Prog
     created = [spec for spec in specs if not spec.folder.exists()]
     try:
         for spec in specs:
-            prepare_folder(spec, os.environ)
+            prepare_folder(spec, os.environ, accept_changes=request.accept_changes)
         return _execute(specs, request, progress)
     except OutriderError:
         for spec in created:
@@ -96,7 +96,8 @@ def _execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Pro
                 raise KeyboardInterrupt
             running[0].interrupt()
 
-        surroundings = Surroundings(os.environ, request.cache_dir, wallet, (progress.observe,), started, progress.say_once)
+        told = (progress.observe,), started, progress.say_once
+        surroundings = Surroundings(os.environ, request.cache_dir, wallet, *told, accept_changes=request.accept_changes)
         try:
             with winding_down(wind_down, progress.say):
                 results.append(run_experiment(spec, surroundings))

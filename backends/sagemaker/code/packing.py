@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
-from backends.sagemaker.code.source_files import IGNORE_FILE, Entry, entries_of
+from backends.common.source_tree import IGNORE_FILE
+from backends.sagemaker.code.source_files import Entry, entries_of
 from definitions.errors import UserError
 
 START = Path(__file__).parents[1] / "container" / "outrider_start.py"

@@ -1,0 +1,117 @@
+"""Which version of the code an experiment measures: a hash of the script and of the sources beside it, and what the journal knows of it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from backends.common.source_tree import files_below
+from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.controller.journal import last_record
+from definitions.backend_description import DataAccess
+from definitions.backend_registry import backend_description
+from definitions.errors import UserError
+
+_SUFFIXES = frozenset({".py", ".sh", ".bash", ".yaml", ".yml"})
+_MOST_FILES = 10_000
+"""Files of a folder that are looked at; where there are more, it is no project's, and what is beside the script counts alone."""
+_MOST_BYTES = 1_000_000
+"""Of a file that is read; a larger one counts by its size."""
+_MOST_NAMED = 200
+_DEFINITION = re.compile(rb"^objectives:", re.MULTILINE)
+"""Top-level key of a benchmark definition, which is no part of the code: what of it matters has a hash of its own."""
+
+
+@dataclass(frozen=True)
+class CodeVersion:
+    """One version of the code.
+
+    Args:
+        code: short hash of all files; empty where no script of ours to see runs.
+        files: name -> short hash of each; empty where there are too many to be listed.
+    """
+
+    code: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def changed(self, earlier: Mapping[str, str]) -> str:
+        """Return the names of files that are not as in an earlier version's `files`; empty where that is not known."""
+        if not self.files or not earlier:
+            return ""
+        names = sorted(name for name in {*self.files, *earlier} if self.files.get(name) != earlier.get(name))
+        return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def code_version(spec: ExperimentSpec) -> CodeVersion:
+    """Return the version of an experiment's code as it is now on this disk."""
+    definition = spec.definition
+    if (definition.script is None and definition.command is None) or backend_description(spec.backend).data_access is DataAccess.NOTHING:
+        return CodeVersion()
+    folder = Path(definition.source_dir)
+    script = folder / (definition.script or "")
+    own = {} if definition.script is None else {Path(definition.script).as_posix(): script}
+    found = {}
+    for name, path in {**_sources(folder, script.parent if own else folder, spec.results_dir), **own}.items():
+        digest = _digest(path, is_script=path == script)
+        if digest:
+            found[name] = digest
+    whole = hashlib.sha256("\n".join(f"{name} {digest}" for name, digest in sorted(found.items())).encode("utf-8", "surrogateescape"))
+    return CodeVersion(whole.hexdigest()[:8], found if len(found) <= _MOST_NAMED else {})
+
+
+def check_code(spec: ExperimentSpec, *, accepted: bool) -> None:
+    """Raise `UserError` where trials of the experiment measured another version of the code, unless that is accepted."""
+    path = spec.folder / "journal.sqlite"
+    known = last_record(path, "code") if path.is_file() and not accepted else None
+    if known is None:
+        return
+    now = code_version(spec)
+    if now.code in ("", known.body["code"]):
+        return
+    names = now.changed(known.body["files"])
+    raise UserError(
+        f"tag {spec.tag!r}: the code of {spec.title} changed since it was measured"
+        f" ({known.body['code']}, now {now.code}{': ' + names if names else ''})",
+        "what the versions measure may not be comparable; nothing was changed or lost",
+        "--accept_changes goes on, and marks each trial with its version; or use another tag; what is no code belongs into .outriderignore",
+    )
+
+
+def _sources(folder: Path, beside: Path, results: Path) -> Mapping[str, Path]:
+    """Return name -> path of the sources below a folder, those of results left out; only those beside the script where it is too large."""
+    try:
+        found = {}
+        for number, (name, path) in enumerate(files_below(folder)):
+            if number >= _MOST_FILES:
+                return dict(_beside(folder, beside))
+            if path.suffix in _SUFFIXES and not path.absolute().is_relative_to(results.absolute()):
+                found[name] = path
+        return found
+    except OSError:
+        return dict(_beside(folder, beside))
+
+
+def _beside(folder: Path, beside: Path) -> Iterator[tuple[str, Path]]:
+    try:
+        for path in beside.iterdir():
+            if path.suffix in _SUFFIXES:
+                yield path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.as_posix(), path
+    except OSError:
+        return
+
+
+def _digest(path: Path, *, is_script: bool) -> str:
+    """Return the short hash of a file; empty where it is none, or a benchmark definition."""
+    try:
+        if not path.is_file():
+            return ""
+        size = path.stat().st_size
+        content = f"{size} bytes".encode() if size > _MOST_BYTES else path.read_bytes()
+    except OSError:
+        return ""
+    if not is_script and path.suffix in (".yaml", ".yml") and _DEFINITION.search(content):
+        return ""
+    return hashlib.sha256(content).hexdigest()[:8]
