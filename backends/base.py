@@ -362,6 +362,9 @@ class Backend(abc.ABC):
         """
         return None
 
+    def discard(self, jobs: Sequence[str]) -> None:  # noqa: B027 (most keep nothing of a job but its log)
+        """Delete the models that closed jobs left; logs stay, unknown jobs are ignored."""
+
     def release(self) -> None:  # noqa: B027 (most keep nothing)
         """Give up what is kept for later jobs, as none will come; a final `Retained` follows for each."""
 

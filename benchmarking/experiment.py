@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from backends.base import Backend, BackendContext
 from backends.common.file_lock import try_lock
-from backends.failures import Cause
 from backends.registry import backend_class
 from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import prepare_folder, read_nonce
@@ -24,7 +23,9 @@ from benchmarking.archive.stored import state_setup
 from benchmarking.controller.ending import Ending
 from benchmarking.controller.interfaces import Observer, Wallet, checkpoint_key
 from benchmarking.controller.journal import Journal, SqliteJournal
+from benchmarking.controller.kept_files import KeptFiles, disposable
 from benchmarking.controller.method_adapter import MethodAdapter
+from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
 from benchmarking.controller.tuner import Tuner
 from benchmarking.methods.registry import build_method
@@ -177,11 +178,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         surroundings.started(tuner, n_workers)
         with listening(spec.folder, tuner.request_stop):
             ending = tuner.run()
-        try:
-            _tidy_checkpoints(tuner.state, backend, definition)
-        except OutriderError as error:
-            # What was measured does not depend on what is left lying about.
-            logger.warning("checkpoints are kept: %s", error)
+        _tidy(tuner.state, backend, jobs, definition)
         return tuner, ending
 
 
@@ -216,6 +213,10 @@ def make_tuner(
     )
     surroundings.decided(decided(spec, backend, n_workers, finite=method.finite, environ=surroundings.environ))
     version = code_version(spec)
+    # Where checkpoints fill this machine's disk they go as early as can be; elsewhere at the end, as deleting them is a call.
+    gives_up_early = backend_description(spec.backend).shares_this_machine and not method.copies_checkpoints
+    kept = KeptFiles(definition.objectives, definition.keep, lambda trial: _give_up(trial, backend, jobs))
+    keeping = (kept.observe,) if gives_up_early and backend.capabilities.checkpoints else ()
     return Tuner(
         state=ExperimentState(state_setup(spec)),
         adapter=MethodAdapter(method, refuse),
@@ -225,8 +226,8 @@ def make_tuner(
         budget=definition.budget,
         n_workers=n_workers,
         wallet=surroundings.wallet,
-        observers=surroundings.observers,
         code={"code": version.code, "files": dict(version.files)} if version.code else None,
+        observers=(*surroundings.observers, *keeping),
     )
 
 
@@ -294,15 +295,25 @@ def export(folder: Path, definition: BenchmarkDefinition, state: ExperimentState
         write_forecasts(folder / "forecasts.csv", definition, state, Question(billing=Billing(region)))
 
 
-def _tidy_checkpoints(state: ExperimentState, backend: Backend, definition: BenchmarkDefinition) -> None:
-    """Delete the checkpoints of trials that are over, but for the best one's."""
+def _give_up(trial: TrialState, backend: Backend, jobs: JobBuilder) -> None:
+    """Delete what a trial left and nobody needs: its checkpoint, and the models of its jobs; what cannot be deleted stays and is said."""
+    try:
+        backend.checkpoints.delete([checkpoint_key(trial.trial)])
+        backend.discard([jobs.name(trial.trial, attempt) for attempt in range(1, trial.submissions + 1)])
+    except OutriderError as error:
+        # What was measured does not depend on what is left lying about.
+        logger.warning("files of trial %d are kept: %s", trial.trial, error)
+
+
+def _tidy(state: ExperimentState, backend: Backend, jobs: JobBuilder, definition: BenchmarkDefinition) -> None:
+    """At the end delete what no trial that is over needs; with `keep: none` that of paused ones too."""
     if not backend.capabilities.checkpoints:
         return
-    primary, mode = next(iter(definition.objectives.items()))
-    over = [trial for trial in state.trials.values() if trial.status.is_final]
-    ranked = [(value if mode == "min" else -value, trial.trial) for trial in over if (value := trial.value_of(primary)) is not None]
-    best = min(ranked, default=(0.0, -1))[1]
-    backend.checkpoints.delete([checkpoint_key(trial.trial) for trial in over if trial.trial != best and trial.cause is not Cause.PAUSED])
+    for number in disposable([*state.trials.values()], definition.objectives, definition.keep):
+        _give_up(state.trials[number], backend, jobs)
+    if definition.keep == "none":
+        for trial in state.trials.values():
+            _give_up(trial, backend, jobs)
 
 
 @contextlib.contextmanager

@@ -17,6 +17,9 @@ from definitions.valid import parse_rule
 Mode = Literal["min", "max"]
 Order = Literal["default", "interleave", "random"]
 
+Keep = Literal["paused", "none", "all"] | Positive
+"""Whose checkpoints and models outlive their trials: those of so many of the best, of paused trials alone, nobody's, or all."""
+
 DERIVED_OBJECTIVES = ("cost_usd", "duration_s", "billable_s", "peak_rss_bytes", "cpu_s")
 """Objectives that Outrider itself measures when a job is closed; all others are reported by the script."""
 

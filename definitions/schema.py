@@ -20,6 +20,7 @@ from definitions.parts import (
     Budget,
     ContradictionError,
     InputChannel,
+    Keep,
     KeyPath,
     Mode,
     Model,
@@ -43,6 +44,7 @@ __all__ = [
     "ForeignBlock",
     "ImagesDataset",
     "InputChannel",
+    "Keep",
     "KeyPath",
     "MethodVariant",
     "Mode",
@@ -164,6 +166,11 @@ class BenchmarkDefinition(Model):
     n_workers: Positive | None = None
     exclusive: Flag | None = None
     budget: Budget = Budget()
+    keep: Keep = Field(
+        1,
+        description="whose checkpoints and models outlive their trials: a number for so many of the best, `paused` for none but those that "
+        "may go on, `none`, `all`; paused ones are kept in any case but `none`",
+    )
     preload: tuple[Text, ...] = ()
     method: Text | None = None
     methods: dict[str, MethodVariant] = {}

@@ -6,6 +6,7 @@ import atexit
 import math
 import os
 import secrets
+import shutil
 import sys
 import time
 from collections import deque
@@ -208,6 +209,11 @@ class LocalBackend(Backend):
             if not job.ended:
                 self._events.append(Ended(job.spec.name, at))
             self._events.append(Closed(job.spec.name, at, Outcome.FAILED, Cause.LOST, message))
+
+    def discard(self, jobs: Sequence[str]) -> None:
+        """Delete the models that closed jobs left; logs stay, unknown jobs are ignored."""
+        for name in jobs:
+            shutil.rmtree(self._folder / "jobs" / name / "model", ignore_errors=True)
 
     def wake(self) -> None:
         """Make the current or the next `wait` return early."""

@@ -135,6 +135,9 @@ class Method(abc.ABC):
     needs_checkpoints: bool = False
     """Whether it pauses evaluations or starts them from others' checkpoints."""
 
+    copies_checkpoints: bool = False
+    """Whether it may start an evaluation from the checkpoint of another, also of one that is over."""
+
     replays_without_asking: bool = False
     """Whether on resume it need but hear of recorded suggestions (`on_suggestion`), not make them again."""
 

@@ -49,6 +49,7 @@ class PopulationBasedTraining(Method):
         "points_to_evaluate": POINTS,
     }
     needs_checkpoints = True
+    copies_checkpoints = True
 
     def __init__(self, context: MethodContext) -> None:
         """Raise `UserError` where space, fidelity or arguments do not suit."""

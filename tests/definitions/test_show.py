@@ -60,6 +60,7 @@ budget:
   max_cost: 2.0                       # demo.yaml:8
   max_num_trials: null                # default
   max_run: null                       # default
+keep: 1                               # default
 preload: []                           # default
 method: null                          # default
 methods: {}                           # default
