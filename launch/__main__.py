@@ -18,6 +18,7 @@ VERBS = {
     "stop": "stop a run or one of its trials; the training jobs of a tag, from anywhere",
     "logs": "show a trial's log, its command and its folder",
     "clean": "delete what the training jobs of a tag left in S3",
+    "best": "show the winner's exact values, and run it again",
     "export": "write the CSV files of a run anew from its journal",
     "prices": "show what instances cost; --refresh asks AWS",
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 from backends.failures import LOG_INCOMPLETE
 from benchmarking.analysis.pareto import pareto_front
-from benchmarking.analysis.verdict import Measured, judge
+from benchmarking.analysis.verdict import Measured, Ranking, judge
 from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
@@ -61,8 +61,7 @@ def summarise(
     primary, mode = next(iter(objectives.items()))
     groups = _by_evaluation(state)
     points = {e: _point(trials[0]) for e, trials in groups.items()}
-    measured = [Measured(e, points[e], _values(trials, primary)) for e, trials in groups.items() if _values(trials, primary)]
-    verdict = judge(measured, mode)
+    verdict = ranking(state, primary, mode)
     keys = _keys_shown(list(points.values()), keys_in_order)
     lines = [verdict_sentence(verdict, primary, keys, price_label)]
     means = {e: {name: mean(_values(trials, name)) for name in objectives} for e, trials in groups.items() if _completed(trials)}
@@ -79,6 +78,12 @@ def summarise(
     text = table(header, rows) + (f"\n... and {len(order) - _ROWS} more" if len(order) > _ROWS else "")
     warm = warm_text(state, price_label) if keeps_warm else ""
     return Summary("\n".join(lines), text if rows else "", None if verdict is None else verdict.leader.mean, warm)
+
+
+def ranking(state: ExperimentState, primary: str, mode: Mode) -> Ranking | None:
+    """Return how the completed evaluations compare in the primary objective; None where none was completed."""
+    groups = _by_evaluation(state).items()
+    return judge([Measured(e, _point(trials[0]), values) for e, trials in groups if (values := _values(trials, primary))], mode)
 
 
 def _row(

@@ -1,0 +1,116 @@
+"""`outrider best TAG`: the winner's exact values, a definition of it alone, and the command that runs it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from definitions.program import command
+from launch.parser import VerbParser
+
+if TYPE_CHECKING:
+    from benchmarking.archive.stored import StoredExperiment
+    from definitions.resolve import Resolved
+
+_EPILOG = """\
+The winner is that of the table: the best mean of the primary objective among completed ones, over all experiments of the tag on one
+benchmark. best.yaml, in the tag's folder, is the benchmark with this configuration alone. Further flags are those of `run`: with --rerun,
+--repeats 5 measures it five times."""
+
+
+@dataclass(frozen=True)
+class _Winner:
+    """The best evaluation of an experiment: its configuration, the primary objective's mean, and each measurement of it."""
+
+    stored: StoredExperiment
+    configuration: Mapping[str, Any]
+    level: float | None
+    mean: float
+    values: Sequence[float]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the winner, write best.yaml, run it again where asked; return the exit code; raises `UserError` where there is no winner."""
+    parser = VerbParser(prog=command("best"), description="Show the winner of a tag, exactly, and run it again.", epilog=_EPILOG)
+    parser.add_argument("tag", metavar="TAG")
+    parser.add_argument("--experiment", default="", metavar="NAME", help="which of a tag's experiments, e.g. toy or toy/RS-local-0")
+    parser.add_argument("--rerun", action="store_true", help="run it again at once, under a tag of its own")
+    parser.add_results_dir()
+    given, rest = parser.parse_known_args(arguments)
+    if rest and not given.rerun:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    from definitions.files import write_atomically
+    from definitions.show import render
+
+    winner = _winner(given.tag, given.results_dir, given.experiment)
+    spec = winner.stored.spec
+    path = given.results_dir / given.tag / "best.yaml"
+    write_atomically(path, render(_alone(winner)))
+    print(f"{spec.title}" + ("" if winner.level is None else f", measured at level {winner.level!r}"))
+    for key, value in winner.configuration.items():
+        print(f"  {key}: {value!r}")
+    several = f", the mean of {', '.join(map(repr, winner.values))}" if len(winner.values) > 1 else ""
+    print(f"{spec.definition.primary_objective}: {winner.mean!r}{several}")
+    words = ["--benchmark", str(path), "--backend", spec.backend]
+    print(f"run it again: {command('run', *words)}", flush=True)
+    if not given.rerun:
+        return 0
+    from launch.verbs.run import main as run
+
+    return run([*words, "--results_dir", str(given.results_dir), *rest])
+
+
+def _winner(tag: str, results_dir: Path, named: str) -> _Winner:
+    from benchmarking.archive.stored import load
+    from definitions.errors import UserError
+    from launch.planning import folders_of
+
+    found = []
+    for folder in folders_of(tag, results_dir, "best"):
+        if named in ("", folder.name, folder.parent.name, f"{folder.parent.name}/{folder.name}"):
+            winner = _winner_of(load(folder))
+            if winner is not None:
+                found.append(winner)
+    if not found:
+        raise UserError(f"best {tag}" + (f" --experiment {named}" if named else ""), "no trial there was completed, so nothing wins")
+    benchmarks = sorted({winner.stored.spec.definition.name for winner in found})
+    if len(benchmarks) > 1:
+        raise UserError(f"best {tag}", f"it has several benchmarks: {', '.join(benchmarks)}", "name one: --experiment NAME")
+    definition = found[0].stored.spec.definition
+    sign = 1.0 if definition.objectives[definition.primary_objective] == "min" else -1.0
+    return min(found, key=lambda winner: sign * winner.mean)
+
+
+def _winner_of(stored: StoredExperiment) -> _Winner | None:
+    """Return an experiment's best evaluation; None where nothing was completed."""
+    from benchmarking.report.summary import ranking
+
+    if not stored.is_started:
+        return None
+    with stored.journal() as journal:
+        state = stored.state(journal)
+    definition = stored.spec.definition
+    ranked = ranking(state, definition.primary_objective, definition.objectives[definition.primary_objective])
+    if ranked is None:
+        return None
+    first = state.evaluations[ranked.leader.evaluation].first
+    return _Winner(stored, first.configuration, first.level, ranked.leader.mean, ranked.leader.values)
+
+
+def _alone(winner: _Winner) -> Resolved:
+    """Return the definition whose only trial is the winner."""
+    resolved = winner.stored.spec.resolved
+    definition = resolved.definition
+    changes: dict[str, Any] = {
+        "space": {},
+        "valid": (),
+        "base_trial": {},
+        "trials": (dict(winner.configuration),),
+        "points_to_evaluate": (),
+        "method": None,
+        "methods": {},
+        "budget": definition.budget.model_copy(update={"max_num_trials": None}),
+    }
+    return replace(resolved, definition=definition.model_copy(update=changes), origins={})

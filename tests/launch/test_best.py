@@ -1,0 +1,48 @@
+"""`outrider best`: the exact winner, and running it again."""
+
+from __future__ import annotations
+
+import csv
+import re
+
+import pytest
+
+from definitions.errors import EXIT_USAGE
+from launch.__main__ import main
+
+pytestmark = pytest.mark.slow
+
+
+def rows(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_winner_is_exact_and_its_definition_runs_again(toy, run, capfd):
+    assert run("--benchmark", "toy.yaml", "--experiment_tag", "b", "--num_seeds", "2")[0] == 0
+    found = [row for seed in (0, 1) for row in rows(toy.experiment("b", seed=seed) / "trials.csv")]
+    best = min(found, key=lambda row: float(row["last_loss"]))
+    assert main(["best", "b"]) == 0
+    out = capfd.readouterr().out
+    assert f"  x: {float(best['x'])!r}\n" in out
+    assert f"\nloss: {float(best['last_loss'])!r}\n" in out
+    words = re.search(r"run it again: .*? run (.*)", out)[1].split()
+    assert words == ["--benchmark", "results/b/best.yaml", "--backend", "local"]
+    assert run(*words, "--experiment_tag", "again")[0] == 0
+    again = rows(toy.experiment("again", "LISTED") / "trials.csv")
+    assert [(row["x"], row["last_loss"]) for row in again] == [(best["x"], best["last_loss"])]
+
+
+def test_rerun_measures_it_so_often(toy, run, capfd):
+    assert run("--benchmark", "toy.yaml", "--experiment_tag", "b", "--max_num_trials", "2")[0] == 0
+    assert main(["best", "b", "--rerun", "--repeats", "3", "--experiment_tag", "again"]) == 0
+    assert [row["repeat"] for row in rows(toy.experiment("again", "LISTED") / "trials.csv")] == ["0", "1", "2"]
+
+
+def test_no_winner_is_said_and_flags_of_run_need_rerun(toy, run, capfd):
+    run("--benchmark", "toy.yaml", "--experiment_tag", "f", "--set", "arguments.fail_above=-1")
+    capfd.readouterr()
+    assert main(["best", "f"]) == EXIT_USAGE
+    assert "nothing wins" in capfd.readouterr().err
+    assert main(["best", "f", "--repeats", "3"]) == EXIT_USAGE
+    assert not (toy.results / "f" / "best.yaml").exists()
