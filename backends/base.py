@@ -62,7 +62,8 @@ class JobSpec:
         source_dir: absolute path of the folder of script and command; on the path of Python's imports where there is a command.
         working_dir: absolute path of where the job starts on this machine; empty for a folder of its own.
         prepare, cleanup: commands that run before and after what is measured; `warmup_runs`: unmeasured runs before the measured one.
-        is_silent: whether success without a report is success.
+        is_silent: whether success without a report is success; `is_measured_alone`: whether the script is to be measured apart from what
+            else the job does.
         environment: variables added to the back-end's own.
         instance_type: e.g. `local.2cpu`, `ml.g5.xlarge`; `instance_count`: how many.
         configuration: the trial's configuration, as the method suggested it.
@@ -88,6 +89,7 @@ class JobSpec:
     cleanup: tuple[str, ...] = ()
     warmup_runs: int = 0
     is_silent: bool = False
+    is_measured_alone: bool = False
     instance_type: str = ""
     instance_count: int = 1
     inputs: tuple[JobInput, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from definitions.draft import Draft
 from definitions.errors import UserError, nearest
 from definitions.problems import HOMES, fields_at, takes_list, takes_text
 from definitions.schema import BenchmarkDefinition, Overrides
+from definitions.space import KINDS
 from definitions.yaml_source import KeyPath, SourceLocation, parse_scalar, parse_yaml
 
 _OPEN = ("space", "arguments", "base_trial", "objectives", "inputs", "datasets", "methods", "rename", "environment")
@@ -22,6 +24,7 @@ _OPEN = ("space", "arguments", "base_trial", "objectives", "inputs", "datasets",
 _OF_KEYS = ("space", "arguments", "base_trial", "rename")
 """Parts whose keys are those of configurations, which may have dots."""
 
+_CALL = re.compile(r"([a-z]+)\((.*)\)")
 _COMMANDS = ("command", "prepare", "cleanup")
 """Keys that are a list of words, or text that a shell would split."""
 
@@ -52,6 +55,8 @@ class Setting:
 def parse_setting(text: str) -> Setting:
     """Return a parsed setting: `batch_size=32,64`, `name='a,b'`, `name=[a, "b,c"]`, or `lr={loguniform: [1e-4, 1e-1]}`.
 
+    A domain may also be written `lr=loguniform(1e-4,1e-1)`.
+
     Raises:
         UserError: no `=`, no key, or a value that is empty or cannot be read.
     """
@@ -69,6 +74,9 @@ def parse_setting(text: str) -> Setting:
         if any(isinstance(item, (Mapping, list)) for item in parsed):
             raise UserError(f"--set {text}: a list within a list", "values are text, numbers, true/false or null")
         return Setting(text, key, tuple(parsed))
+    call = _CALL.fullmatch(value)
+    if call is not None and call[1] in KINDS:
+        return Setting(text, key, (), {call[1]: [_scalar(item.strip(), text) for item in _split(call[2], text)]})
     items = [item.strip() for item in _split(value, text)]
     values = tuple(_scalar(item, text) for item in items)
     raw = tuple(value if isinstance(value, str) else item for value, item in zip(values, items, strict=True))

@@ -30,6 +30,8 @@ def make_parser() -> VerbParser:
     )
     what = parser.add_argument_group("what to run")
     what.add_argument("--benchmark", nargs="+", default=[], metavar="NAME|FILE", help="built-in benchmarks by name, your own by YAML file")
+    what.add_argument("--command", metavar="WORDS", help="in place of a benchmark: a command, with ${key} for what --set varies")
+    what.add_argument("--objective", nargs="+", default=[], metavar="NAME=min|max", help="of the command; default: duration_s=min")
     what.add_argument("--method", nargs="+", default=[], metavar="NAME", help="methods; default: the definition's, else LISTED or RS")
     what.add_argument("--method_args", nargs="+", default=[], metavar="KEY=VALUE", help="arguments for the methods, e.g. points=3")
     what.add_argument("--ladder", metavar="L1,L2,...", help="levels of canaries, for CANARY and RACE: 0.01,0.03,0.1")
@@ -94,9 +96,19 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
         value = getattr(given, name)
         if value is not None:
             settings.append(f"{key}={str(value).lower() if isinstance(value, bool) else value}")
+    benchmark: tuple[Any, ...] = tuple(given.benchmark)
+    if given.command is not None:
+        from launch.command_benchmark import command_benchmark
+
+        made, others = command_benchmark(given.command, given.objective, settings)
+        benchmark, settings = (*benchmark, made), [*others]
+    elif given.objective:
+        from definitions.errors import UserError
+
+        raise UserError("--objective without --command", "a benchmark says itself what it is judged by", "write it into the definition")
     cache = given.cache_dir or Path(environ.get("OUTRIDER_CACHE") or "~/.cache/outrider")
     request = RunRequest(
-        benchmark=tuple(given.benchmark),
+        benchmark=benchmark,
         method=tuple(given.method),
         backend=_backend(given.backend, warm=bool(given.warm_pool)),
         num_seeds=given.num_seeds,

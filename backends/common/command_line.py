@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,9 @@ from backends.base import JobInput, JobSpec
 
 _PLACE = re.compile(r"\$(\$\{)|\$\{([^{}]+)\}")
 _SHEBANG_BYTES = 256
+_PLAN = "stages.json"
+MEASURED = "measured.json"
+"""File in a job's folder that says what was measured of the script alone."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,31 @@ def found_program(name: str, python: str) -> str:
     return beside if "/" not in name and "/" in python and os.access(beside, os.X_OK) else name
 
 
-def other_command(words: Sequence[str], places: Mapping[str, str], python: str) -> list[str]:
-    """Return a command to run beside the script, with places filled in."""
+def staged(job: JobSpec, start: StartCommand, places: Mapping[str, str], folder: Path, python: str) -> StartCommand:
+    """Return what runs a job's further commands before and after its script, and measures the script alone.
+
+    Args:
+        job: with commands to prepare or clean up, or warm-up runs.
+        start: what runs the script.
+        places: what placeholders stand for.
+        folder: the job's own, where the plan is written.
+        python: the interpreter.
+    """
+    plan = {
+        "prepare": _other(job.prepare, places, python),
+        "warmup_runs": job.warmup_runs,
+        "command": list(start.command),
+        "cleanup": _other(job.cleanup, places, python),
+        "folder": str(folder),
+        "measured": str(folder / MEASURED),
+    }
+    (folder / _PLAN).write_text(json.dumps(plan), encoding="utf-8")
+    return StartCommand((sys.executable, str(Path(__file__).with_name("staged_run.py")), str(folder / _PLAN)))
+
+
+def _other(words: Sequence[str], places: Mapping[str, str], python: str) -> list[str]:
+    if not words:
+        return []
     first, *rest = (filled(word, places) for word in words)
     return [found_program(first, python), *rest]
 

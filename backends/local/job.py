@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from backends.base import JobSpec
@@ -39,6 +41,7 @@ class LocalJob:
         ended_at: when nothing of it ran any more.
         kill_at: when what is left of it is killed; None while nothing is being ended.
         known: processes of it seen so far, by number.
+        measured_file: what was measured of the script alone, where other commands run before or after it.
     """
 
     spec: JobSpec
@@ -58,6 +61,7 @@ class LocalJob:
     incarnation: int = 0
     peak_rss_bytes: int = 0
     known: dict[int, Process] = field(default_factory=dict)
+    measured_file: Path | None = None
     run_timer: ScheduledCall | None = None
     end_timer: ScheduledCall | None = None
 
@@ -73,7 +77,7 @@ class LocalJob:
         counts = parser.counts if parser else None
         raised = parser.tracebacks.raised if parser else None
         found = self.decided or termination_of_exit(
-            self.exit_code or 0, counts.delivered if counts else 0, counts.alien if counts else 0, tail, raised
+            self.exit_code or 0, counts.delivered if counts else 0, counts.alien if counts else 0, tail, raised, self.spec.is_silent
         )
         # What the script left running is chased for up to the grace period, which is none of its time.
         over_at = self.ended_at if self.exited_at is None else self.exited_at
@@ -105,10 +109,20 @@ class LocalJob:
         if self.peak_rss_bytes:
             usage["peak_rss_bytes"] = self.peak_rss_bytes
         cpu_s = self.child.cpu_s() if self.child else None
-        return usage if cpu_s is None else usage | {"cpu_s": cpu_s}
+        usage |= {} if cpu_s is None else {"cpu_s": cpu_s}
+        return usage | ({"measured": measured} if (measured := self._measured()) else {})
+
+    def _measured(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self.measured_file.read_text(encoding="utf-8")) if self.measured_file is not None else {}
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
 
 
-def termination_of_exit(exit_code: int, reports: int, alien: int, tail: Sequence[str], raised: Raised | None = None) -> Termination:
+def termination_of_exit(
+    exit_code: int, reports: int, alien: int, tail: Sequence[str], raised: Raised | None = None, is_silent: bool = False
+) -> Termination:
     """Return what the script's own end means.
 
     Args:
@@ -117,11 +131,12 @@ def termination_of_exit(exit_code: int, reports: int, alien: int, tail: Sequence
         alien: number of lines that looked like reports and were none.
         tail: last lines of the log.
         raised: the exception found in the log.
+        is_silent: whether no report is expected.
     """
     if exit_code != 0:
         cause, message = classify_exit(exit_code, tail, raised)
         return Termination(Outcome.STOPPED if cause is Cause.OUTSIDE else Outcome.FAILED, cause, message)
-    if reports > 0:
+    if reports > 0 or is_silent:
         return Termination(Outcome.COMPLETED)
     last = last_words(tail)
     message = "ended with success but reported nothing"

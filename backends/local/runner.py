@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from backends.common import memory
-from backends.common.command_line import program_of
+from backends.common.command_line import MEASURED, program_of, staged
 from backends.common.job_output import Output
 from backends.common.reactor import Reactor
 from backends.events import Accepted, Ended, Event, Reported, Restarted, Started
@@ -104,7 +104,11 @@ class JobRunner:
         self._emit(Accepted(job.spec.name, self._now()))
         try:
             place = self._prepare(job)
-            program = program_of(job.spec, places_of(job.spec, place, self._python) if job.spec.command else {}, self._python)
+            places = places_of(job.spec, place, self._python)
+            program = program_of(job.spec, places, self._python)
+            if job.spec.is_measured_alone:
+                program = staged(job.spec, program, places, place.folder, self._python)
+                job.measured_file = place.folder / MEASURED
             environment = job_environment(self._environment, job.spec, place)
         except (OSError, ValueError) as error:
             self._not_started(job, error)

@@ -89,8 +89,15 @@ class TrialState:
         """Return the last value of an objective, derived ones included; None where it has none."""
         if objective == "cost_usd":
             return self.cost_usd
+        if objective == "billable_s":
+            return self.billable_s
         if objective in DERIVED_OBJECTIVES:
-            return self.duration_s if objective == "duration_s" else self.billable_s
+            # Of the script alone, where other commands ran before or after it.
+            measured = self.usage.get("measured")
+            alone = as_number(measured.get(objective)) if isinstance(measured, Mapping) else None
+            if alone is not None:
+                return alone
+            return self.duration_s if objective == "duration_s" else as_number(self.usage.get(objective))
         return as_number(self.last.get(objective))
 
 

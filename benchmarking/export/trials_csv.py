@@ -67,7 +67,7 @@ def trials_rows(definition: BenchmarkDefinition, state: ExperimentState) -> Iter
             None if trial.cause is None else str(trial.cause),
             utc(trial.started_at),
             utc(trial.ended_at),
-            trial.duration_s,
+            trial.value_of("duration_s"),
             trial.cost_usd,
             *(trial.value_of(name) for name in derived),
             *(trial.last.get(name) for name in reported),

@@ -105,6 +105,10 @@ class JobBuilder:
             "working_dir": definition.source_dir if definition.working_dir == "source" else "",
             "warmup_runs": definition.warmup_runs,
             "is_silent": definition.is_silent,
+            # What a process's peak begins with is that of whoever started it, here a program much smaller than the controller.
+            "is_measured_alone": bool(
+                definition.prepare or definition.cleanup or definition.warmup_runs or "peak_rss_bytes" in definition.objectives
+            ),
             "exclusive": definition.is_exclusive,
         }
         self.after_stop_s = self._grace_s + self._beside_s

@@ -228,7 +228,7 @@ class TrialRecord:
         result = {**event.metrics, TIMESTAMP: event.at, TIME: spent_s, ITERATION: len(self.results)}
         usd = cost_usd(spent_s, self.usd_per_hour, self.instances)
         so_far = {"cost_usd": usd, "duration_s": spent_s, "billable_s": spent_s}
-        result |= {name: so_far[name] for name in self.schema.derived if so_far[name] is not None}
+        result |= {name: so_far[name] for name in self.schema.derived if so_far.get(name) is not None}
         if usd is not None:
             result[COST] = usd
         return result

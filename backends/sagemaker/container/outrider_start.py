@@ -45,6 +45,7 @@ class Runner:
         self._group = 0
         self._waiting: list[int] = []
         self.stopped = 0  # number of the last signal
+        self.usage: Any = None  # of the last program
 
     def listen(self) -> None:
         """Forward from now on; the first process of a container would ignore signals that it does not handle."""
@@ -53,6 +54,7 @@ class Runner:
 
     def run(self, command: Sequence[str], folder: Path, environment: Mapping[str, str], output: IO[bytes] | None = None) -> int:
         """Return the exit code, 128 + n for signal n; raises OSError where the program cannot be started."""
+        self.usage = None
         if self.stopped:
             return 128 + self.stopped
         errors = None if output is None else subprocess.STDOUT
@@ -68,7 +70,7 @@ class Runner:
     def _wait(self, child: subprocess.Popen[bytes]) -> int:
         # As the first process it inherits orphans, which stay for ever unless somebody waits for them.
         while True:
-            pid, status = os.waitpid(-1, 0)
+            pid, status, self.usage = os.wait4(-1, 0)
             if pid == child.pid:
                 break
         child.returncode = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
@@ -99,8 +101,8 @@ class Runner:
                 os.killpg(self._group, self._waiting.pop(0))
 
 
-def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Start the script and return its exit code, 1 where it could not be started."""
+def main(arguments: Sequence[str], environment: Mapping[str, str], measured: MutableMapping[str, float] | None = None) -> int:
+    """Start the script and return its exit code, 1 where it could not be started; `measured` gets what the script alone took."""
     ml = Path(__file__).absolute().parents[3]  # not resolved, as a link must not lead out of the folder
     runner = Runner()
     runner.listen()
@@ -114,7 +116,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         ended = install(code, ml, variables, runner)
         what = "pip"
         if ended == 0:
-            ended, what = run_all(asked, ml, variables, runner)
+            ended, what = run_all(asked, ml, variables, runner, {} if measured is None else measured)
     except StartError as error:
         return _fail(ml, str(error))
     except OSError as error:
@@ -136,7 +138,9 @@ def _asked(arguments: Sequence[str]) -> dict[str, Any]:
         raise StartError(f"the file of arguments cannot be read: {type(error).__name__}: {error}") from None
 
 
-def run_all(asked: Mapping[str, Any], ml: Path, variables: MutableMapping[str, str], runner: Runner) -> tuple[int, str]:
+def run_all(
+    asked: Mapping[str, Any], ml: Path, variables: MutableMapping[str, str], runner: Runner, measured: MutableMapping[str, float]
+) -> tuple[int, str]:
     """Run what comes before the script, the script, and what comes after it; return the exit code that counts, and whose it is.
 
     Raises:
@@ -158,7 +162,13 @@ def run_all(asked: Mapping[str, Any], ml: Path, variables: MutableMapping[str, s
         ended = _warm_up(words, ml, variables, runner)
         if ended != 0:
             return ended, "a warm-up run"
+    begun = time.monotonic()
     ended = runner.run(words, code, variables)
+    usage = runner.usage
+    if prepare or asked.get("cleanup") or asked.get("warmup_runs"):
+        measured["duration_s"] = time.monotonic() - begun
+    if usage is not None:
+        measured.update(cpu_s=usage.ru_utime + usage.ru_stime, peak_rss_bytes=usage.ru_maxrss * 1024)
     cleanup = [_filled(word, places) for word in asked.get("cleanup", ())]
     if cleanup:
         runner.run(cleanup, code, variables)
@@ -415,14 +425,15 @@ def _write_failure(ml: Path, message: str) -> None:
             file.write(message[:1000])
 
 
-def _say_end(code: int) -> None:
+def _say_end(code: int, measured: Mapping[str, float]) -> None:
     """Print the line by which a log is known to be whole; with one call, so that it does not mix with others."""
     with contextlib.suppress(OSError):
         sys.stderr.flush()
-        os.write(1, (END_MARK + json.dumps({"exit_code": code}) + "\n").encode())
+        os.write(1, (END_MARK + json.dumps({"exit_code": code, "measured": dict(measured)}) + "\n").encode())
 
 
 if __name__ == "__main__":
-    ended = main(sys.argv[1:], os.environ)
-    _say_end(ended)
+    found: dict[str, float] = {}
+    ended = main(sys.argv[1:], os.environ, found)
+    _say_end(ended, found)
     sys.exit(ended)

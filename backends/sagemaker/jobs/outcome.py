@@ -32,7 +32,7 @@ class JobEvidence:
         reports: how many arrived, from this or an earlier controller.
         exit_code: of the script, as the job's entry point said; None where it did not.
         tail: last lines of the log, as many as there are; `usage`: totals.
-        asked_for: instance type.
+        asked_for: instance type; `is_silent`: whether no report is expected.
         is_log_incomplete: whether the end of the log was awaited in vain, or reports are missing by their numbers.
     """
 
@@ -45,6 +45,7 @@ class JobEvidence:
     tail: Sequence[str]
     usage: Mapping[str, Any]
     asked_for: str
+    is_silent: bool = False
     is_log_incomplete: bool = False
 
 
@@ -88,7 +89,7 @@ def _judged(described: Mapping[str, Any], evidence: JobEvidence) -> tuple[Outcom
     status, secondary = str(described.get("TrainingJobStatus", "")), str(described.get("SecondaryStatus", ""))
     reason = one_line(str(described.get("FailureReason", "")), 1024)
     if status == "Completed":
-        if evidence.reports == 0:
+        if evidence.reports == 0 and not evidence.is_silent:
             last = last_words(evidence.tail)
             return Outcome.FAILED, Cause.NO_METRICS, "it ended well, but reported nothing" + (f"; its last line: {last}" if last else "")
         return Outcome.COMPLETED, None, ""

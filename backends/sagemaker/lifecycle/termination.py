@@ -180,6 +180,8 @@ class JobTerminator:
         usage, end = cloud.log.usage(), cloud.log.end(lives(cloud.described or {}))
         if self._table.options.keep_alive_s:
             usage["warm"] = self._keeper.was_warm(cloud.spec.name)
+        if end is not None and end.measured:
+            usage["measured"] = dict(end.measured)
         evidence = outcome.JobEvidence(
             job=cloud.spec.name,
             at=self._table.now(),
@@ -190,6 +192,7 @@ class JobTerminator:
             tail=cloud.tail if cloud.tail is not None else cloud.log.tail,
             usage=usage,
             asked_for=cloud.spec.instance_type,
+            is_silent=cloud.spec.is_silent,
             is_log_incomplete=cloud.n_looks > 0 and (end is None or cloud.log.has_gaps),
         )
         found = outcome.closed_event(cloud.described or {}, evidence)

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from backends.reports import REPORT_MARK, SUMMARY_MARK, Report, ReportParser
@@ -37,10 +37,11 @@ def stream_name(text: str) -> StreamName | None:
 
 @dataclass(frozen=True)
 class ScriptEnd:
-    """How one life of a script ended, and when its last line was printed, by the service's clock."""
+    """How one life of a script ended, and when its last line was printed, by the service's clock, and what it took by itself."""
 
     exit_code: int
     printed_at: float
+    measured: Mapping[str, Any] = field(default_factory=dict)
 
 
 class JobLog:
@@ -126,7 +127,7 @@ class JobLog:
     def _end(self, message: str, since: int, at_ms: int) -> None:
         try:
             said = json.loads(message.split(END_MARK, 1)[1])
-            self._ends[since] = ScriptEnd(int(said["exit_code"]), at_ms / 1000)
+            self._ends[since] = ScriptEnd(int(said["exit_code"]), at_ms / 1000, dict(said.get("measured") or {}))
         except (ValueError, KeyError, TypeError):
             return
 

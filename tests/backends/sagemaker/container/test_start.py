@@ -80,7 +80,7 @@ def finish(process):
     output, _ = process.communicate(timeout=60)
     text, mark, end = output.rpartition(start.END_MARK)
     assert mark
-    assert json.loads(end) == {"exit_code": process.returncode}
+    assert json.loads(end)["exit_code"] == process.returncode
     return process.returncode, text
 
 

@@ -1,0 +1,97 @@
+"""Runs a script between what prepares it and what cleans up after it, and measures it alone. Standard library only, Python 3.8 or later.
+
+Usage: `staged_run.py PLAN`, the path of a JSON file: {"prepare": [...], "warmup_runs": n, "command": [...], "cleanup": [...],
+"folder": "...", "measured": "..."}. What is measured is written to the last one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+
+class Stages:
+    """Runs commands one after another; once it was told to end, only what cleans up still starts.
+
+    Args:
+        plan: as in the file.
+    """
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        self._plan = plan
+        self._is_told = False
+        # Whoever ends a job signals all of its processes, so that this one has nothing to pass on; what it starts has the usual handler.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._told)
+
+    def run(self) -> int:
+        """Return the exit code that counts, 128 + n for signal n."""
+        ended = self._start(self._plan["prepare"], "prepare") if self._plan["prepare"] else 0
+        for number in range(self._plan["warmup_runs"]):
+            ended = ended or self._warm_up(number)
+        if ended == 0:
+            ended = self._measured()
+        if self._plan["cleanup"]:
+            self._is_told = False
+            self._start(self._plan["cleanup"], "cleanup")
+        return ended
+
+    def _told(self, *_: Any) -> None:
+        self._is_told = True
+
+    def _start(self, command: Sequence[str], what: str) -> int:
+        code = 128 + signal.SIGTERM if self._is_told else _exit_code(subprocess.Popen(command).wait())
+        if code and not self._is_told:
+            sys.stderr.write(f"{what} ended with exit code {code}: {' '.join(command)[:300]}\n")
+        return code
+
+    def _warm_up(self, number: int) -> int:
+        """Run the script with output and checkpoint of no account; what it printed is shown where it fails."""
+        if self._is_told:
+            return 128 + signal.SIGTERM
+        folder = Path(self._plan["folder"]) / f"warmup-{number}"
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "output.log").open("w+b") as output:
+            child = subprocess.Popen(
+                self._plan["command"], stdout=output, stderr=output, env={**os.environ, "OUTRIDER_CHECKPOINT_DIR": str(folder)}
+            )
+            code = _exit_code(child.wait())
+            if code:
+                output.seek(0)
+                sys.stderr.write(output.read()[-20000:].decode("utf-8", "replace"))
+        return code
+
+    def _measured(self) -> int:
+        if self._is_told:
+            return 128 + signal.SIGTERM
+        begun = time.monotonic()
+        child = subprocess.Popen(self._plan["command"])
+        _, status, usage = os.wait4(child.pid, 0)
+        found = {"duration_s": time.monotonic() - begun, "cpu_s": usage.ru_utime + usage.ru_stime, "peak_rss_bytes": usage.ru_maxrss * 1024}
+        child.returncode = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        Path(self._plan["measured"]).write_text(json.dumps(found), encoding="utf-8")
+        return _exit_code(child.returncode)
+
+
+def _exit_code(code: int) -> int:
+    return 128 - code if code < 0 else code
+
+
+if __name__ == "__main__":
+    code = Stages(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))).run()
+    if code > 128:
+        # Ended as the script was, so that who looks sees the same signal.
+        if code - 128 != signal.SIGKILL:
+            signal.signal(code - 128, signal.SIG_DFL)
+        os.kill(os.getpid(), code - 128)
+    sys.exit(code)
