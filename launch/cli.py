@@ -35,6 +35,9 @@ def make_parser() -> VerbParser:
     what.add_argument("--method", nargs="+", default=[], metavar="NAME", help="methods; default: the definition's, else LISTED or RS")
     what.add_argument("--method_args", nargs="+", default=[], metavar="KEY=VALUE", help="arguments for the methods, e.g. points=3")
     what.add_argument("--ladder", metavar="L1,L2,...", help="levels of canaries, for CANARY and RACE: 0.01,0.03,0.1")
+    what.add_argument(
+        "--warm_start", nargs="+", default=[], metavar="TAG", help="finished runs whose measurements the method is told first"
+    )
     what.add_argument("--backend", default=None, metavar="NAME",
                       help="where trials run: local (default), sagemaker, warm_pool, simulated, or a plug-in's")  # fmt: skip
     what.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=V1[,V2]", dest="settings",
@@ -123,6 +126,7 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
         dry_run=given.dry_run,
         verbose=given.verbose,
         accept_changes=given.accept_changes,
+        warm_start=tuple(given.warm_start),
     )
     return given, request
 

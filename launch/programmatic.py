@@ -22,7 +22,9 @@ def run_benchmarks(benchmark: Any, options: Mapping[str, Any]) -> list[Experimen
     for name in options:
         if name not in fields:
             raise UserError(f"launch.run({name}=...): there is no such option", did_you_mean(name, fields))
-    given: dict[str, Any] = {name: _tuple(value) if name in ("method", "settings") else value for name, value in options.items()}
+    given: dict[str, Any] = {
+        name: _tuple(value) if name in ("method", "settings", "warm_start") else value for name, value in options.items()
+    }
     for name in ("results_dir", "cache_dir"):
         given[name] = Path(given.get(name) or getattr(RunRequest, name)).expanduser()
     for name in ("num_seeds", "start_seed", "random_seed"):

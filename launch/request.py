@@ -26,6 +26,7 @@ class RunRequest:
         cache_dir: folder for generated data sets.
         dry_run: only show what would run.
         verbose: log more.
+        warm_start: tags of finished runs that a new experiment's method learns from.
         accept_changes: go on with a tag although its code is another than was measured.
     """
 
@@ -44,3 +45,4 @@ class RunRequest:
     dry_run: bool = False
     verbose: bool = False
     accept_changes: bool = False
+    warm_start: tuple[str, ...] = ()

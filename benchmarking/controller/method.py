@@ -144,6 +144,12 @@ class Method(abc.ABC):
     refuse: Callable[[Mapping[str, Any]], str | None] = staticmethod(allow)
     """Says why a configuration cannot run, or None where it can; set before the first call."""
 
+    learns: bool = False
+    """Whether it makes use of what earlier experiments measured (`learn`)."""
+
+    def learn(self, past: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:  # noqa: B027
+        """Hear, before the first suggestion, of configurations that earlier experiments completed, each with its result."""
+
     @abc.abstractmethod
     def suggest(self) -> Suggestion | None:
         """Return the next evaluation, or None when nothing is left to suggest."""

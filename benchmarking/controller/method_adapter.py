@@ -95,6 +95,10 @@ class MethodAdapter:
         if not capabilities.virtual_time:
             self._method.start_worker(wake)
 
+    def learn(self, body: Mapping[str, Any]) -> None:
+        """Tell the method what a `learn` record holds of earlier experiments; raises `MethodError`."""
+        self._called("learn", self._method.learn, [(one["configuration"], one["result"]) for one in body["results"]])
+
     def conclude(self) -> tuple[bool, str] | None:
         """Return whether the method decided what it was to decide, and in words what; None for most; raises `MethodError`."""
         return self._called("conclude", self._method.conclude)

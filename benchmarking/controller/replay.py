@@ -30,6 +30,8 @@ def replay(journal: Journal, adapter: MethodAdapter, state: ExperimentState) -> 
                 limited=body.get("limited", False),
                 skipped=body.get("skipped", 0),
             )
+        elif record.kind == "learn":
+            adapter.learn(body)
         elif record.kind == "tell":
             adapter.tell(state.due_tells[0])
         state.apply(record)

@@ -52,6 +52,7 @@ class Tuner:
         wallet: money spent by the invocation's earlier experiments.
         observers: called after each record, for progress.
         code: body of the record that says which version of the code runs, its hash under `code`; None where that is not known.
+        learned: body of the record of what earlier experiments measured; None for nothing. A journal that has begun has its own.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Tuner:
         wallet: Wallet | None = None,
         observers: tuple[Observer, ...] = (),
         code: Mapping[str, Any] | None = None,
+        learned: Mapping[str, Any] | None = None,
     ) -> None:
         self.state = state
         self._adapter = adapter
@@ -78,6 +80,7 @@ class Tuner:
         self._wallet = wallet or Wallet()
         self._observers = observers
         self._code = code
+        self._learned = learned
         self._events: deque[Event] = deque()
         self._stop_requests: deque[int] = deque()
         self._interrupted = False
@@ -124,6 +127,9 @@ class Tuner:
 
     def _run(self) -> Ending:
         self._replay()
+        if self._learned is not None and not self.state.sequence:
+            self._adapter.learn(self._learned)
+            self._record("learn", self._learned)
         while True:
             stopping = self._stopping()
             if self._step(stopping):

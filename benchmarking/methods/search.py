@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from benchmarking.controller.method import Evaluation, Method, MethodContext, Suggestion
@@ -51,6 +51,7 @@ class SearchMethod(Method):
     searcher: ClassVar[str]
     title: ClassVar[str]
     hears_levels = False
+    learns = True
     replays_without_asking = True
 
     def __init__(self, context: MethodContext) -> None:
@@ -62,6 +63,11 @@ class SearchMethod(Method):
     def initial(self, context: MethodContext, space: SearchSpace) -> int:
         """Return how many evaluations must be observed before the searcher is asked."""
         return int(context.arguments["init_random"])
+
+    def learn(self, past: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:
+        """Tell the searcher of earlier experiments' measurements as if they were evaluations of this one, under ids of their own."""
+        for index, (configuration, result) in enumerate(past):
+            self._proposals.observed(-1 - index, configuration, self._primary.value(result))
 
     def suggest(self) -> Suggestion | None:
         """Return what the searcher proposes, or a random configuration until it is asked; None where nothing new is left."""
