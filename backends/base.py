@@ -14,6 +14,7 @@ from backends.events import Event
 from backends.failures import Cause
 from definitions.errors import UserError
 from definitions.made_at_once import made_at_once
+from definitions.metrics import NO_SOURCES, MetricSources
 from definitions.schema import BenchmarkDefinition
 
 
@@ -72,6 +73,7 @@ class JobSpec:
         checkpoint: key under which the trial keeps its checkpoint, across attempts.
         restore_from: key of the checkpoint to start from; None to start afresh.
         exclusive: whether nothing else may run beside it (local).
+        metrics: where metrics are found in its output, beside its reports.
     """
 
     name: str
@@ -100,6 +102,7 @@ class JobSpec:
     restore_from: str | None = None
     limits: Limits = Limits()
     exclusive: bool = False
+    metrics: MetricSources = NO_SOURCES
 
 
 @dataclass(frozen=True)

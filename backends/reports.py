@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import bisect
 import json
+import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
+from backends.metrics.patterns import MetricMatcher
 from backends.tracebacks import TracebackFinder
+from definitions.metrics import NO_SOURCES, MetricSources
 from definitions.scalars import is_number
 
 REPORT_MARK = "[tune-metric]:"
@@ -25,6 +28,7 @@ TAIL_WIDTH = 1000
 
 _CARRIAGE_RETURN = ord("\r")
 _OURS = ("st_", "outrider_")
+_EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Exit|Interrupt)\b")
 _decode = json.JSONDecoder().raw_decode
 
 
@@ -101,10 +105,13 @@ class ReportParser:
 
     Args:
         incarnation: which life of the script lines belong to at least, whatever they say; a back-end raises it when a job is restarted.
+        sources: where metrics are found beside reports.
     """
 
-    def __init__(self, incarnation: int = 0) -> None:
+    def __init__(self, incarnation: int = 0, sources: MetricSources = NO_SOURCES) -> None:
         self.incarnation = incarnation
+        self._matcher = MetricMatcher(sources) if sources else None
+        self._matched = 0
         self.counts = Counts()
         self.tracebacks = TracebackFinder()
         self._partial = bytearray()
@@ -123,6 +130,9 @@ class ReportParser:
     def feed(self, chunk: bytes) -> list[Report]:
         """Take the next bytes of the log; return the reports that they complete."""
         found: list[Report] = []
+        if b"\0" in chunk:
+            # UTF-16, as some consoles write it, is ASCII with a zero beside each letter.
+            chunk = chunk.replace(b"\0", b"")
         for piece in chunk.splitlines(keepends=True):
             line = piece.rstrip(b"\r\n")
             self._extend(line)
@@ -135,6 +145,8 @@ class ReportParser:
         found: list[Report] = []
         if self._partial:
             self._end_line(found, rewritten=False)
+        if self._matcher is not None:
+            found += [self._of_match(metrics) for metrics in self._matcher.finish()]
         self.tracebacks.finish()
         return found
 
@@ -180,8 +192,19 @@ class ReportParser:
             self.counts.too_long += 1
             return
         text = line.decode("utf-8", "replace")
-        if b"]:" not in line or not self._scan(text, found):
+        if b"]:" in line and self._scan(text, found):
+            return
+        matched = [] if self._matcher is None else [self._of_match(metrics) for metrics in self._matcher.take(line, rewritten)]
+        found += matched
+        if matched and _EXCEPTION.match(text) is None:
+            self.tracebacks.reported()
+        else:
             self.tracebacks.feed(text)
+
+    def _of_match(self, metrics: Mapping[str, Any]) -> Report:
+        self.counts.delivered += 1
+        self._matched += 1
+        return Report(metrics, self._matched - 1, self.incarnation)
 
     def _remember(self, line: bytes, rewritten: bool) -> None:
         # A progress bar ends its states with a carriage return; of those only the last belongs in the tail, or nothing else would be left.

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 from definitions.command import ArgumentsStyle, Booleans, Command, Environment, Lists, WorkingDir
 from definitions.errors import UserError
 from definitions.fields import Dollars, Flag, NotNegative, Positive, Seconds, Text
+from definitions.metrics import Metrics
 from definitions.space import parse_domain
 from definitions.valid import parse_rule
 
@@ -131,6 +132,7 @@ class Overrides(Model):
     """Parts of a definition that may differ on one back-end."""
 
     space: Space | None = None
+    metrics: Metrics | None = Field(None, description="laid over the definition's own")
     base_trial: Trial | None = None
     trials: tuple[Trial, ...] | None = None
     arguments: Arguments | None = None

@@ -113,7 +113,7 @@ def definition_hash(definition: BenchmarkDefinition, method: str | None = None) 
     variant = definition.methods.get(method or "")
     # What is null is left out where null says "not given", so that a new optional field does not change old hashes.
     dump = definition.model_dump(mode="json", include={"script", "arguments", "valid", "repeats", "order", "preload"})
-    dump |= definition.model_dump(mode="json", include={"inputs", "datasets", "fidelity"}, exclude_none=True)
+    dump |= definition.model_dump(mode="json", include={"inputs", "datasets", "fidelity", "metrics"}, exclude_none=True)
     dump |= definition.model_dump(mode="json", include=_HASHED_WHERE_GIVEN, exclude_defaults=True)
     blocks = {
         name: block.model_dump(mode="json", exclude_none=True, exclude=_unhashed(name, block)) for name, block in definition.blocks.items()
@@ -305,8 +305,10 @@ def _program_problems(definition: BenchmarkDefinition, described: BackendDescrip
     """Yield what is wrong with the program that is to run, as its back-end says."""
     if described is not None:
         block = definition.block(described.name, described.block)
-        found = described.program_problems(block, definition.program, tuple(definition.objectives))
-        yield from (Problem(path, text) for path, text in found)
+        found = definition.metric_sources
+        objectives = [name for name in definition.objectives if not found.presets and name not in dict(found.expressions)]
+        problems = described.program_problems(block, definition.program, objectives)
+        yield from (Problem(path, text) for path, text in problems)
 
 
 def _unknown_method(name: str, known: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from definitions.configuration import OWN_KEYS, OWN_WITH_DATA
 from definitions.datasets import Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset
 from definitions.errors import UserError
 from definitions.fields import KEEP_WHOLE, Flag, NotNegative, Number, Positive, Text
+from definitions.metrics import Metrics, MetricSources, sources_of
 from definitions.parts import (
     DERIVED_OBJECTIVES,
     Arguments,
@@ -148,6 +149,10 @@ class BenchmarkDefinition(Model):
     python: Text | None = Field(None, description="interpreter of Python scripts, e.g. that of a virtual environment")
     working_dir: WorkingDir = Field("job", description="where jobs start on this machine: in a folder of their own, or in source_dir")
     environment: Environment = {}
+    metrics: Metrics | None = Field(
+        None,
+        description="found in what the script prints: a regular expression with one group by name, a library's name, or a list of both",
+    )
     seed_argument: Text | None = Field(None, description="told the script, a value of its own for each seed and repeat")
     prepare: Command | None = Field(None, description="run before the script, outside of what is measured")
     cleanup: Command | None = Field(None, description="run after the script, outside of what is measured")
@@ -312,6 +317,12 @@ class BenchmarkDefinition(Model):
     def rules(self) -> tuple[Rule, ...]:
         """The compiled `valid` expressions."""
         return tuple(parse_rule(text, self.configuration_keys) for text in self.valid)
+
+    @property
+    def metric_sources(self) -> MetricSources:
+        """Where metrics are found in what the script prints."""
+        level = self.fidelity.reported_as if isinstance(self.fidelity, Progressive) else None
+        return sources_of(self.metrics, level, (name for name in self.objectives if name not in DERIVED_OBJECTIVES))
 
     @property
     def explicit_configurations(self) -> tuple[dict[str, Any], ...]:

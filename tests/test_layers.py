@@ -64,7 +64,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("resolve",),
         ("show",),
     ),
-    "backends": ((".",), ("common",), ("emulator", "local", "reporter", "sagemaker", "simulated")),
+    "backends": (("metrics",), (".",), ("common",), ("emulator", "local", "reporter", "sagemaker", "simulated")),
     "launch": ((".",), ("verbs",), ("__main__", "programmatic")),
     "backends/emulator": (("core",), ("http",), ("account", "faults", "s3"), ("logs",), ("container",), ("training",), (".",)),
 }

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from backends.reports import Report, ReportParser
+from definitions.metrics import NO_SOURCES, MetricSources
 
 CHUNK_BYTES = 65536
 """Most bytes taken at a time, so that a talkative job does not keep others waiting."""
@@ -18,11 +19,12 @@ class Output:
     Args:
         descriptor: the pipe, not blocking; closed with `close`.
         log: the file that everything is appended to. A log that cannot be written ends nothing: the lost bytes are counted.
+        sources: where metrics are found beside reports.
     """
 
-    def __init__(self, descriptor: int, log: Path) -> None:
+    def __init__(self, descriptor: int, log: Path, sources: MetricSources = NO_SOURCES) -> None:
         self.descriptor = descriptor
-        self.parser = ReportParser()
+        self.parser = ReportParser(sources=sources)
         self.at_end = False
         self.lost_bytes = 0
         try:

@@ -96,7 +96,7 @@ class SageMakerBackend(Backend):
         own_bucket = definition.block(self.block, SageMakerBlock).bucket is None
         self._staging = Staging(options, clients, Path(definition.source_dir), own_bucket=own_bucket)
         self._log_poller = LogPoller(
-            prefix, clients, self._calls, lambda job, event: self._tracker.log_event_seen(job, event), pattern=not options.metrics
+            prefix, clients, self._calls, lambda job, event: self._tracker.log_event_seen(job, event), pattern=not definition.metric_sources
         )
         self._keeper = PoolKeeper(self._table)
         self._terminator = JobTerminator(
@@ -207,7 +207,7 @@ class SageMakerBackend(Backend):
         self._names.add(job.name)
         now = self.now()
         instance_type = self._terminator.capacity.choose(job.instance_type, now, lambda name: self.capacity(name) > 0)
-        cloud = CloudJob(job, JobLog(metrics=self.options.metrics), instance_type, submitted_at=now)
+        cloud = CloudJob(job, JobLog(sources=job.metrics), instance_type, submitted_at=now)
         self._submitter.submit(cloud, self.capacity(job.instance_type))
         if job.name in self._table.jobs:
             self._keeper.submitted(job.name, MatchKey(instance_type, job.instance_count))

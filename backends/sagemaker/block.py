@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from definitions.fields import Flag, Number, Seconds, Text
 from definitions.parts import Overrides
 
 DEFAULT_KEEP_ALIVE_S = 600
 """Seconds that instances are kept after a job of back-end warm_pool."""
-
-
-def _check_metrics(value: dict[str, str]) -> dict[str, str]:
-    for name, regex in value.items():
-        try:
-            groups = re.compile(regex).groups
-        except re.error as error:
-            raise ValueError(f"{name}: {regex!r} is no regular expression: {error}") from error
-        if groups != 1:
-            raise ValueError(f"{name}: {regex!r} has {groups} groups; it needs exactly one, around the number")
-        if len(regex) > 500 or not 0 < len(name) <= 255:
-            raise ValueError(f"{name}: SageMaker takes names of 1 to 255 characters and expressions of at most 500")
-    if len(value) > 40:
-        raise ValueError(f"SageMaker takes at most 40 metrics; {len(value)} were given")
-    return value
-
-
-Metrics = Annotated[dict[str, Text], AfterValidator(_check_metrics)]
 
 
 class SageMakerBlock(Overrides):
@@ -61,9 +42,6 @@ class SageMakerBlock(Overrides):
     )
     fallback_instance_types: tuple[Text, ...] | None = Field(
         None, description="tried in this order where an instance type has no capacity; the trial's price and speed are then theirs"
-    )
-    metrics: Metrics | None = Field(
-        None, description="a regular expression with one group per metric, for programs that print no reports; shown on the console too"
     )
     profiler: Flag | None = Field(None, description="SageMaker's system profiler (default false)")
     profiler_interval_ms: Literal[100, 200, 500, 1000, 5000, 60000] | None = Field(None, description="between samples (default 500)")

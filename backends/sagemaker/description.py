@@ -80,10 +80,10 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
             yield ("script",), f"is missing; without one, give {self.name}.image or {self.name}.algorithm_name"
         if block.algorithm_name is not None:
             for name in objectives:
-                if name not in DERIVED_OBJECTIVES and name not in (block.metrics or {}):
+                if name not in DERIVED_OBJECTIVES:
                     yield (
                         ("objectives", name),
-                        f"an algorithm prints no reports; give {self.name}.metrics.{name}, a regular expression",
+                        f"an algorithm prints no reports; give metrics.{name}, a regular expression",
                     )
 
 

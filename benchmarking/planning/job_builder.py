@@ -110,6 +110,7 @@ class JobBuilder:
                 definition.prepare or definition.cleanup or definition.warmup_runs or "peak_rss_bytes" in definition.objectives
             ),
             "exclusive": definition.is_exclusive,
+            "metrics": definition.metric_sources,
         }
         self.after_stop_s = self._grace_s + self._beside_s
         self.worst_s = None if self._max_run_s is None else self._max_run_s + self.after_stop_s

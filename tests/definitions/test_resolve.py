@@ -305,10 +305,9 @@ exclusive: yes
     def test_an_algorithm_runs_no_script_and_says_nothing_by_itself(self):
         text = "name: d\nspace: {a: 1}\nobjectives:\n  x: min\n  cost_usd: min\nsagemaker:\n  algorithm_name: xgb\n"
         assert refused(text, "sagemaker") == (
-            "demo.yaml:4: objectives.x: an algorithm prints no reports; give sagemaker.metrics.x, a regular expression"
+            "demo.yaml:4: objectives.x: an algorithm prints no reports; give metrics.x, a regular expression"
         )
-        block = resolved(text + "  metrics: {x: 'x=(.*)'}", "sagemaker").definition.block("sagemaker", SageMakerBlock)
-        assert block.metrics == {"x": "x=(.*)"}
+        assert resolved(text + "  metrics: {x: 'x=(.*)'}", "sagemaker").definition.metrics == {"x": "x=(.*)"}
         text += "  metrics: {x: 'x=(.*)'}\n  image: i\nscript: t.py"
         assert refused(text, "sagemaker").splitlines()[1:] == [
             "  demo.yaml:7 (sagemaker): sagemaker.algorithm_name: an image is given too; keep one of them",
@@ -326,7 +325,8 @@ exclusive: yes
   security_groups: []
 """
         assert refused(small(block), "sagemaker").splitlines()[1:] == [
-            "  demo.yaml:6: sagemaker.metrics: a: 'no group' has 0 groups; it needs exactly one, around the number",
+            "  demo.yaml:6: sagemaker.metrics: a: 'no group' has 0 groups; it needs exactly one, around the number "
+            "(others are written `(?:...)`)",
             "  demo.yaml:7: sagemaker.keep_alive: must be at least 1; 0 was given",
             "  demo.yaml:8: sagemaker.profiler_interval_ms: must be one of 100, 200, 500, 1000, 5000, 60000; 300 was given; "
             "did you mean '500'?",

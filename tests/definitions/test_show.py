@@ -34,6 +34,7 @@ rename: {}                            # default
 python: null                          # default
 working_dir: job                      # default
 environment: {}                       # default
+metrics: null                         # default
 seed_argument: null                   # default
 prepare: null                         # default
 cleanup: null                         # default

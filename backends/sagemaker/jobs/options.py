@@ -31,7 +31,7 @@ class Options:
         spot: managed spot training; `max_wait_s`: longest wait and run together.
         keep_alive_s: seconds that instances are kept after a job; 0 for none.
         fallback_instance_types: tried in this order where there is no capacity.
-        metrics: a regular expression with one group for each metric of a program that prints no reports.
+        metrics: a regular expression with one group for each metric that is found in the log; shown on the console too.
         console_metrics: whether the console shows a time series of them; `console_regexes`: of the metrics that reports hold.
         retries: by SageMaker within a job, after internal errors; 0 for none.
         log_settle_s: how long late log lines are awaited after a job's end; None for the back-end's own.

@@ -158,7 +158,10 @@ def _algorithm(job: JobSpec, options: Options, instance_type: str, code_uri: str
             raise ValueError("the arguments do not fit into the request, but it is not said where they are")
         found["ContainerEntrypoint"] = list(ENTRYPOINT)
         found["ContainerArguments"] = [options.script, *job.arguments] if fits else ["--arguments-file", ARGUMENTS_FILE]
-    expressions = {**options.console_regexes, **options.metrics}
+    # The console takes short ones alone, and forty of them; reports do not depend on it.
+    expressions = {
+        name: regex for name, regex in {**options.console_regexes, **options.metrics}.items() if len(regex) <= 500 and 0 < len(name) <= 255
+    }
     if expressions:
         found["MetricDefinitions"] = [{"Name": name, "Regex": regex} for name, regex in expressions.items()][:40]
     return found

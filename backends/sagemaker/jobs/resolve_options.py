@@ -12,6 +12,7 @@ from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, SageMakerBlock
 from backends.sagemaker.jobs.images import find_images
 from backends.sagemaker.jobs.options import DEFAULT_PREFIX, Options
 from definitions.errors import UserError
+from definitions.metrics import expressions_of
 from definitions.program import command
 from definitions.schema import DERIVED_OBJECTIVES, BenchmarkDefinition
 
@@ -84,7 +85,7 @@ def options_of(
         max_wait_s=block.max_wait,
         keep_alive_s=(block.keep_alive or DEFAULT_KEEP_ALIVE_S) if backend == "warm_pool" else 0,
         fallback_instance_types=block.fallback_instance_types or (),
-        metrics=dict(block.metrics or {}),
+        metrics=expressions_of(definition.metrics),
         profiler=bool(block.profiler),
         profiler_interval_ms=block.profiler_interval_ms or 500,
         console_metrics=bool(block.console_metrics),
@@ -132,7 +133,7 @@ def _console_regexes(definition: BenchmarkDefinition, block: SageMakerBlock) -> 
     """Return expressions that find the objectives in the lines that the reporter prints, for the console's eyes alone."""
     if not block.console_metrics or definition.program is None:
         return {}
-    reported = [name for name in definition.objectives if name not in DERIVED_OBJECTIVES and name not in (block.metrics or {})]
+    reported = [name for name in definition.objectives if name not in DERIVED_OBJECTIVES and name not in expressions_of(definition.metrics)]
     return {name: rf'\[tune-metric\]:.*"{re.escape(name)}": ?([-+0-9.eE]+)' for name in reported}
 
 

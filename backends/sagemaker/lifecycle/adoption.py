@@ -32,7 +32,7 @@ class JobAdopter:
     def adopt(self, adopted: AdoptedJob) -> None:
         """Look a job up; what is found arrives as events."""
         spec = adopted.spec
-        cloud = CloudJob(spec, JobLog(adopted.received, self._table.options.metrics), spec.instance_type, submitted_at=adopted.submitted_at)
+        cloud = CloudJob(spec, JobLog(adopted.received, spec.metrics), spec.instance_type, submitted_at=adopted.submitted_at)
         cloud.accepted_at = adopted.accepted_at
         cloud.accepted, cloud.started, cloud.ended = adopted.accepted_at is not None, adopted.started, adopted.ended
         cloud.incarnation, cloud.is_looked_up = adopted.incarnation, True

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backends.events import Closed
+from backends.events import Closed, Reported
 from backends.failures import Cause, Outcome
 from backends.sagemaker.aws.call_queue import Call
 from backends.sagemaker.aws.errors import CallFailure, FailureKind
@@ -177,6 +177,11 @@ class JobTerminator:
         self._log_poller.tail(cloud.spec.name, cloud.log.streams, tail)
 
     def _judged(self, cloud: CloudJob) -> Closed:
+        for report in cloud.log.finish():
+            elapsed_s = max(0.0, self._table.now() - (cloud.exists_since or self._table.now()))
+            self._table.events.append(
+                Reported(cloud.spec.name, self._table.now(), report.sequence, report.metrics, elapsed_s, report.incarnation)
+            )
         usage, end = cloud.log.usage(), cloud.log.end(lives(cloud.described or {}))
         if self._table.options.keep_alive_s:
             usage["warm"] = self._keeper.was_warm(cloud.spec.name)

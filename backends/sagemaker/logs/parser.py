@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from backends.reports import REPORT_MARK, SUMMARY_MARK, Report, ReportParser
+from definitions.metrics import NO_SOURCES, MetricSources
 
 GROUP = "/aws/sagemaker/TrainingJobs"
 END_MARK = "[outrider-end]:"
@@ -49,16 +50,14 @@ class JobLog:
 
     Args:
         received: (incarnation, sequence) of reports that an earlier controller has recorded.
-        metrics: regular expression with one group by metric, for programs that print no reports of ours.
+        sources: where metrics are found beside reports.
     """
 
-    def __init__(self, received: Collection[tuple[int, int]] = (), metrics: Mapping[str, str] | None = None) -> None:
+    def __init__(self, received: Collection[tuple[int, int]] = (), sources: MetricSources = NO_SOURCES) -> None:
         self._received = set(received)
-        self._parser = ReportParser()
-        self._patterns = {name: re.compile(pattern) for name, pattern in (metrics or {}).items()}
+        self._parser = ReportParser(sources=sources)
         self._lives: list[int] = []
         self._ids: set[str] = set()
-        self._by_pattern = 0
         self.streams: set[str] = set()
         self.first_ms: int | None = None
         self._ends: dict[int, ScriptEnd] = {}
@@ -115,9 +114,17 @@ class JobLog:
         message = str(event.get("message", ""))
         if END_MARK in message:
             self._end(message, name.since, at_ms)
+            yield from self.finish()
             return
         self._parser.incarnation = life
-        for report in [*self._parser.feed(message.encode() + b"\n"), *self._matched(message, life)]:
+        yield from self._new(self._parser.feed(message.encode() + b"\n"))
+
+    def finish(self) -> Iterator[Report]:
+        """Yield what was gathered and is not told yet, as nothing follows."""
+        yield from self._new(self._parser.finish())
+
+    def _new(self, reports: Iterable[Report]) -> Iterator[Report]:
+        for report in reports:
             identity_of_report = (report.incarnation, report.sequence)
             if identity_of_report not in self._received:
                 self._received.add(identity_of_report)
@@ -130,23 +137,6 @@ class JobLog:
             self._ends[since] = ScriptEnd(int(said["exit_code"]), at_ms / 1000, dict(said.get("measured") or {}))
         except (ValueError, KeyError, TypeError):
             return
-
-    def _matched(self, message: str, life: int) -> Iterator[Report]:
-        found: dict[str, Any] = {}
-        for name, pattern in self._patterns.items():
-            match = pattern.search(message)
-            if match is not None:
-                found[name] = _number(match[1])
-        if found:
-            yield Report(found, self._by_pattern, life)
-            self._by_pattern += 1
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def is_marked(line: str) -> bool:

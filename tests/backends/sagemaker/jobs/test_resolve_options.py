@@ -91,13 +91,13 @@ def test_all_options_arrive():
             "spot": True,
             "max_wait": 7200.5,
             "fallback_instance_types": ["ml.m4.xlarge"],
-            "metrics": {"loss": "loss=(.*)"},
             "profiler": True,
             "profiler_interval_ms": 1000,
             "retries": 3,
             "log_settle_s": 1.5,
             "prefix": "/a/b/",
         },
+        metrics={"loss": "loss=(.*)"},
         inputs={"train": {"distribution": "sharded", "content_type": "text/csv"}, "test": {"distribution": "replicated"}},
     )
     assert found == Options(
@@ -141,7 +141,7 @@ def test_the_console_reads_what_the_reporter_prints():
     found = made(block={"console_metrics": True}).console_regexes
     assert list(found) == ["loss"]
     assert re.search(found["loss"], '[tune-metric]: {"epoch": 1, "loss": -1.5e-3, "x": 2}')[1] == "-1.5e-3"
-    assert made(block={"console_metrics": True, "metrics": {"loss": "l=(.*)"}}).console_regexes == {}
+    assert made(block={"console_metrics": True}, metrics={"loss": "l=(.*)"}).console_regexes == {}
 
 
 @pytest.mark.parametrize(

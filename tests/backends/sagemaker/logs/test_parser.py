@@ -8,6 +8,7 @@ import math
 import pytest
 
 from backends.sagemaker.logs.parser import END_MARK, JobLog, ScriptEnd, is_marked, stream_name
+from definitions.metrics import MetricSources
 
 
 def line(message, number=0, stream="x-1/algo-1-100", at_ms=1000, identity=None):
@@ -130,7 +131,7 @@ def test_a_garbled_line_explains_a_gap():
 
 
 def test_metrics_by_expression():
-    log = JobLog(metrics={"loss": r"loss=(\S+)", "accuracy": r"acc=([\d.]+)"})
+    log = JobLog(sources=MetricSources((("loss", r"loss=(\S+)"), ("accuracy", r"acc=([\d.]+)"))))
     events = [line("epoch 1 loss=0.5 acc=0.8", 1), line("nothing", 2), line("loss=nan", 3), line("loss=low", 4)]
     found = fed(log, *events)
     assert found[0].metrics == {"loss": 0.5, "accuracy": 0.8}

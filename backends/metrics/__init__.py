@@ -1,0 +1,1 @@
+"""Finds metrics in the output of programs that print no reports."""

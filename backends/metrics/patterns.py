@@ -1,0 +1,177 @@
+"""Finds metrics in lines by regular expressions, in bounded time, and gathers those of one level into one report."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from backends.metrics.presets import PRESETS, Preset
+from definitions.metrics import MetricSources, literal_in, repeats_in
+
+LINE_BUDGET_S = 0.02
+"""Processor seconds after which the search in a longer part of a line is given up."""
+
+_ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])|\x08+")
+_RANKS = re.compile(r"\[(?:rank|default)([0-9]+)\]: ?|\[[0-9]+,([0-9]+)\]<std(?:out|err)>: ?")
+_SAFE, _SAFE_FOR_MANY = 4096, 16
+
+
+class Expression:
+    """One compiled regular expression with one group.
+
+    Args:
+        text: as `check_expression` takes it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._regex = re.compile(text)
+        self.literal = literal_in(text)
+        # With one part of any length the time grows with the square at most; with more, shorter lines can be too much.
+        self._safe = _SAFE if repeats_in(text) < 2 else _SAFE_FOR_MANY
+        self.given_up = 0
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return the first match; a line that takes too long is searched only as far as there was time, and counted."""
+        window = self._safe
+        began = time.thread_time() if len(text) > window else 0.0
+        while len(text) > window:
+            # Twice the length takes at most 2 ** n times as long, so that what one try takes bounds the next.
+            found = self._regex.search(text[:window])
+            if time.thread_time() - began > LINE_BUDGET_S:
+                self.given_up += 1
+                return found
+            window *= 2
+        return self._regex.search(text)
+
+
+class MetricMatcher:
+    """Finds the metrics of one job in its lines.
+
+    Args:
+        sources: what to look for.
+    """
+
+    def __init__(self, sources: MetricSources) -> None:
+        self._expressions = [(name, Expression(text)) for name, text in sources.expressions]
+        self._presets = [PRESETS[name] for name in sources.presets]
+        levels = [preset.level_name for preset in self._presets]
+        known = sources.level in [*levels, *(name for name, _ in sources.expressions)]
+        self._level = sources.level if known else levels[0] if levels else None
+        self._wanted = frozenset(sources.objectives)
+        self._gathered: dict[str, Any] = {}
+        self._is_due = False
+        self._bar: Mapping[str, Any] | None = None
+        literals = [expression.literal for _, expression in self._expressions]
+        literals += [literal for preset in self._presets for literal in preset.literals]
+        self.literals = None if b"" in literals else tuple(dict.fromkeys(literals))
+        """One of which is in each line that can hold a metric; None where any line can."""
+
+    @property
+    def given_up(self) -> int:
+        """Lines that were not searched to their end, as that took too long."""
+        return sum(expression.given_up for _, expression in self._expressions)
+
+    def take(self, line: bytes, rewritten: bool) -> Iterator[dict[str, Any]]:
+        """Take one line; yield the metrics of each report that is complete with it.
+
+        Args:
+            line: without its end.
+            rewritten: whether it ends with a carriage return, as the states of a progress bar do.
+        """
+        for text in _own_parts(decoded(line)):
+            found = self._found(text)
+            if found:
+                yield from self._gather(found, rewritten) if self._level is not None else self._single(found)
+        if not rewritten:
+            self._bar = None
+            if self._is_due and self._wanted <= self._gathered.keys():
+                yield self._told()
+
+    def finish(self) -> Iterator[dict[str, Any]]:
+        """Yield what is gathered and was not yet told."""
+        if self._is_due:
+            yield self._told()
+
+    def _single(self, found: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        # A bar is drawn again and again with the same figures, which are one report.
+        if not _same(self._bar, found):
+            yield found
+        self._bar = found
+
+    def _gather(self, found: dict[str, Any], rewritten: bool) -> Iterator[dict[str, Any]]:
+        level = found.get(self._level or "")
+        known = self._gathered.get(self._level or "")
+        if level is not None and known is not None and level != known:
+            if self._is_due:
+                yield self._told()
+            self._gathered = {}
+        news = {name: value for name, value in found.items() if name != self._level}
+        # The same figures in the same bar are none; in a line of their own they are another report.
+        self._is_due = self._is_due or bool(news and not _same(self._bar, found))
+        self._gathered |= found
+        self._bar = found
+
+    def _told(self) -> dict[str, Any]:
+        self._is_due = False
+        return dict(self._gathered)
+
+    def _found(self, text: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for preset in self._presets:
+            found |= self._by_preset(preset, text)
+        for name, expression in self._expressions:
+            match = expression.search(text)
+            if match is not None and match[1] is not None:
+                found[name] = number(match[1])
+        return found
+
+    def _by_preset(self, preset: Preset, text: str) -> dict[str, Any]:
+        text = text[:_SAFE]
+        found: dict[str, Any] = {}
+        if preset.line.search(text) is not None:
+            found = {
+                "-".join(part.strip().replace(" ", "-") for part in names): number(value) for *names, value in preset.pair.findall(text)
+            }
+        level = preset.level.search(text) if preset.level is not None and (found or preset.level_added == 0) else None
+        if level is not None:
+            found[preset.level_name] = int(level[1]) + preset.level_added
+        return found
+
+
+def decoded(line: bytes) -> str:
+    """Return a line as text, without colours and backspaces: UTF-8, else Latin-1, in which all bytes are letters."""
+    plain = _ESCAPES.sub(b"", line)
+    try:
+        return plain.decode()
+    except UnicodeDecodeError:
+        return plain.decode("latin-1")
+
+
+def number(text: str) -> Any:
+    """Return what a group holds: a whole number, a number (NaN and infinities included), or the text where it is none."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _own_parts(text: str) -> Iterator[str]:
+    """Yield what rank 0 printed in a line, or who tells no rank: several may have written into the same one."""
+    start, rank = 0, 0
+    for match in _RANKS.finditer(text):
+        if rank == 0 and match.start() > start:
+            yield text[start : match.start()]
+        start, rank = match.end(), int(match[1] or match[2])
+    if rank == 0:
+        yield text[start:]
+
+
+def _same(one: Mapping[str, Any] | None, other: Mapping[str, Any]) -> bool:
+    """Return whether two states show the same, where a NaN is the same as another."""
+    return one is not None and repr(one) == repr(other)

@@ -1,0 +1,261 @@
+"""Where a program's metrics are found that prints no reports: regular expressions, and ready-made ones for what libraries print. Pure."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from definitions.errors import nearest
+
+PRESETS = ("huggingface", "keras", "lightgbm", "lightning", "xgboost")
+"""Libraries whose output is known (`backends/metrics/presets.py`)."""
+
+_ONE: list[dict[str, Any]] = [
+    {"type": "string", "enum": list(PRESETS)},
+    {"type": "object", "additionalProperties": {"type": "string", "description": "a regular expression with exactly one group"}},
+]
+_SCHEMA = {"anyOf": [*_ONE, {"type": "array", "items": {"anyOf": _ONE}}]}
+_MOST_REPEATS = 6
+_ALPHABET = [chr(code) for code in range(128)]
+_CATEGORIES: Mapping[str, Callable[[str], bool]] = {
+    "DIGIT": str.isdigit,
+    "SPACE": str.isspace,
+    "WORD": lambda letter: letter.isalnum() or letter == "_",
+}
+
+
+@dataclass(frozen=True)
+class MetricSources:
+    """Where the metrics of a job are found beside its reports.
+
+    Args:
+        expressions: (name, regular expression with one group) for each metric.
+        presets: names of libraries whose output is known.
+        level: the metric that says how far a job is, by which the others are gathered; None where nothing does.
+        objectives: that a gathered report waits for.
+    """
+
+    expressions: tuple[tuple[str, str], ...] = ()
+    presets: tuple[str, ...] = ()
+    level: str | None = None
+    objectives: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.expressions or self.presets)
+
+
+NO_SOURCES = MetricSources()
+
+
+def expressions_of(metrics: Any) -> dict[str, str]:
+    """Return the regular expressions in a definition's `metrics`, by name; what is listed later wins."""
+    found: dict[str, str] = {}
+    for one in _listed(metrics):
+        if isinstance(one, Mapping):
+            found |= one
+    return found
+
+
+def _listed(metrics: Any) -> tuple[str | dict[str, str], ...]:
+    return () if metrics is None else metrics if isinstance(metrics, tuple) else (metrics,)
+
+
+def sources_of(metrics: Any, level: str | None, objectives: Iterable[str]) -> MetricSources:
+    """Return what a definition's `metrics` say.
+
+    Args:
+        metrics: as validated.
+        level: what the fidelity is reported as; None where there is none.
+        objectives: of the script.
+    """
+    if not metrics:
+        return NO_SOURCES
+    presets = tuple(one for one in _listed(metrics) if isinstance(one, str))
+    return MetricSources(tuple(expressions_of(metrics).items()), presets, level, tuple(objectives))
+
+
+def check_expression(text: str) -> None:
+    """Raise `ValueError`, with a sentence, where a regular expression is none, has not exactly one group, or could take for ever."""
+    try:
+        groups = re.compile(text).groups
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"{text!r} is no regular expression: {error}") from error
+    if groups != 1:
+        raise ValueError(f"{text!r} has {groups} groups; it needs exactly one, around the number (others are written `(?:...)`)")
+    tree = _parsed(text)
+    if any(_is_catastrophic(inner) for inner in _repeats(tree)):
+        raise ValueError(
+            f"{text!r} repeats what itself repeats, so that one line could take for ever; "
+            "write e.g. `[^,]+` or `\\S+` in place of the inner one"
+        )
+    count = sum(1 for _ in _repeats(tree))
+    if count > _MOST_REPEATS:
+        raise ValueError(f"{text!r} has {count} parts of any length (`*`, `+`); at most {_MOST_REPEATS} can be searched in time")
+
+
+def repeats_in(text: str) -> int:
+    """Return how many parts of any length an expression has, which is the power that its time can grow with."""
+    return sum(1 for _ in _repeats(_parsed(text)))
+
+
+def literal_in(text: str) -> bytes:
+    """Return the longest ASCII text that is in whatever the expression matches; empty where there is none or case is ignored."""
+    tree = _parsed(text)
+    return b"" if tree.state.flags & re.IGNORECASE else max(_literals(tree), key=len, default=b"")
+
+
+def _parsed(text: str) -> Any:
+    # The parser has no public name, but its tree has been the same since Python 3.6.
+    return importlib.import_module("re._parser").parse(text)
+
+
+def _literals(tree: Iterable[Any]) -> Iterator[bytes]:
+    run = bytearray()
+    for operator, argument in tree:
+        name = str(operator)
+        if name == "LITERAL" and argument < 128:
+            run.append(argument)
+            continue
+        yield bytes(run)
+        run.clear()
+        if name == "SUBPATTERN" and not argument[1] & re.IGNORECASE:
+            yield from _literals(argument[3])
+        elif name.endswith("_REPEAT") and argument[0] > 0:
+            yield from _literals(argument[2])
+    yield bytes(run)
+
+
+def _repeats(tree: Iterable[Any]) -> Iterator[Sequence[Any]]:
+    """Yield what is repeated without a limit anywhere in a tree, outer ones first."""
+    for operator, argument in tree:
+        if str(operator).endswith("_REPEAT") and argument[1] > 100:
+            yield argument[2]
+        for inner in _within(str(operator), argument):
+            yield from _repeats(inner)
+
+
+def _within(name: str, argument: Any) -> Iterator[Any]:
+    if name.endswith("_REPEAT"):
+        yield argument[2]
+    elif name == "SUBPATTERN":
+        yield argument[3]
+    elif name == "BRANCH":
+        yield from argument[1]
+    elif name in ("ASSERT", "ASSERT_NOT"):
+        yield argument[1]
+    elif name == "ATOMIC_GROUP":
+        yield argument
+    elif name == "GROUPREF_EXISTS":
+        yield from (one for one in argument[1:] if one is not None)
+
+
+def _is_catastrophic(body: Sequence[Any]) -> bool:
+    """Return whether something repeated can be read in several ways, of which there are then exponentially many."""
+    parts = list(_flat(body))
+    for number, (operator, argument) in enumerate(parts):
+        name = str(operator)
+        if name in ("BRANCH", "GROUPREF", "GROUPREF_EXISTS"):
+            firsts = [_first(branch) for branch in argument[1]] if name == "BRANCH" else []
+            if not firsts or any(one & other for at, one in enumerate(firsts) for other in firsts[:at]) or not all(firsts):
+                return True
+        if name.endswith("_REPEAT") and argument[0] != argument[1]:
+            if name == "POSSESSIVE_REPEAT":
+                continue
+            taken = _letters(argument[2])
+            # Something that has to come and that the inner repeat cannot take tells where one round ends.
+            others = [_first([part]) for at, part in enumerate(parts) if at != number and _is_needed(part)]
+            if not any(other and not other & taken for other in others):
+                return True
+    return False
+
+
+def _flat(body: Iterable[Any]) -> Iterator[Any]:
+    for operator, argument in body:
+        if str(operator) == "SUBPATTERN":
+            yield from _flat(argument[3])
+        else:
+            yield operator, argument
+
+
+def _is_needed(part: Any) -> bool:
+    name = str(part[0])
+    return name in ("LITERAL", "NOT_LITERAL", "IN", "ANY") or (name.endswith("_REPEAT") and part[1][0] > 0)
+
+
+def _first(body: Iterable[Any]) -> frozenset[str]:
+    """Return the letters that a text matched by this can begin with; empty where that is not known."""
+    for operator, argument in _flat(body):
+        name = str(operator)
+        if name in ("LITERAL", "NOT_LITERAL", "IN", "ANY"):
+            return _of_one(name, argument)
+        return _first(argument[2]) if name.endswith("_REPEAT") and argument[0] > 0 else frozenset()
+    return frozenset()
+
+
+def _letters(body: Iterable[Any]) -> frozenset[str]:
+    """Return all letters that are in what this can match."""
+    found: frozenset[str] = frozenset()
+    for operator, argument in _flat(body):
+        name = str(operator)
+        if name in ("LITERAL", "NOT_LITERAL", "IN", "ANY"):
+            found |= _of_one(name, argument)
+        elif name != "AT":
+            for inner in _within(name, argument):
+                found |= _letters(inner)
+    return found
+
+
+def _of_one(name: str, argument: Any) -> frozenset[str]:
+    if name == "ANY":
+        return frozenset(_ALPHABET)
+    if name == "LITERAL":
+        return frozenset([chr(argument)])
+    if name == "NOT_LITERAL":
+        return frozenset(_ALPHABET) - {chr(argument)}
+    found: set[str] = set()
+    for operator, value in argument:
+        kind = str(operator)
+        if kind == "LITERAL":
+            found.add(chr(value))
+        elif kind == "RANGE":
+            found |= {letter for letter in _ALPHABET if value[0] <= ord(letter) <= value[1]}
+        elif kind == "CATEGORY":
+            what = str(value).removeprefix("CATEGORY_")
+            holds = _CATEGORIES[what.removeprefix("NOT_")]
+            found |= {letter for letter in _ALPHABET if holds(letter) is not what.startswith("NOT_")}
+    negated = any(str(operator) == "NEGATE" for operator, _ in argument)
+    return frozenset(_ALPHABET) - found if negated else frozenset(found)
+
+
+def _checked(value: Any) -> Any:
+    """Return a definition's `metrics` as given, lists as tuples; raises `ValueError` with a sentence on what is wrong."""
+    if isinstance(value, (list, tuple)):
+        return tuple(_checked_one(one) for one in value)
+    return _checked_one(value)
+
+
+def _checked_one(value: Any) -> Any:
+    if isinstance(value, str):
+        if value not in PRESETS:
+            near = nearest(value, PRESETS)
+            hint = f"did you mean {near!r}?" if near else "known: " + ", ".join(PRESETS)
+            raise ValueError(f"{value!r} is no library whose output is known; {hint} (an expression needs a name: `loss: '...'`)")
+        return value
+    if not isinstance(value, Mapping):
+        raise ValueError(f"needs expressions by name, the name of a library ({', '.join(PRESETS)}), or a list of both; {value!r} was given")
+    for name, text in value.items():
+        if not isinstance(text, str) or not isinstance(name, str) or not name:
+            raise ValueError(f"{name}: needs a regular expression as text, in quotes; {text!r} was given")
+        try:
+            check_expression(text)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+    return dict(value)
+
+
+Metrics = Annotated[Any, BeforeValidator(_checked), WithJsonSchema(_SCHEMA)]

@@ -1,0 +1,91 @@
+"""Metrics in what programs print: bars, colours, ranks, encodings, and expressions that could take for ever."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import pytest
+
+from backends.metrics.patterns import MetricMatcher
+from backends.reports import ReportParser
+from definitions.metrics import MetricSources
+
+LOSS = (("loss", r"loss[:=] ?(nan|-?inf|[0-9.eE+-]+)"),)
+
+
+def reports(log: bytes, *expressions: tuple[str, str], level: str | None = None, objectives: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """Return the metrics of all reports, which have to be the same byte by byte and in one piece."""
+    sources = MetricSources(expressions or LOSS, (), level, objectives)
+
+    def of(pieces: list[bytes]) -> list[dict[str, Any]]:
+        parser = ReportParser(sources=sources)
+        found = [report for piece in pieces for report in parser.feed(piece)] + parser.finish()
+        assert [report.sequence for report in found] == list(range(len(found)))
+        return [dict(report.metrics) for report in found]
+
+    whole = of([log])
+    assert repr(of([log[at : at + 1] for at in range(len(log))])) == repr(whole)
+    return whole
+
+
+def test_one_report_a_line_and_exact_values() -> None:
+    found = reports(b"start\nloss: 0.5\nloss: nan\nloss: -inf\r\nloss: 1e-05\nloss: 7", *LOSS)
+    assert [found[0], *found[2:]] == [{"loss": 0.5}, {"loss": -math.inf}, {"loss": 1e-05}, {"loss": 7}]
+    assert math.isnan(found[1]["loss"])
+
+
+def test_a_bar_counts_once_for_each_distinct_state() -> None:
+    bar = b"\r 10%|#   | loss=0.9\r 20%|##  | loss=0.9\r 50%|### | loss=0.4\r100%|####| loss=0.4\n"
+    assert reports(bar + bar) == [{"loss": 0.9}, {"loss": 0.4}] * 2
+    assert reports(b"loss=0.9\nloss=0.9\n") == [{"loss": 0.9}] * 2
+
+
+def test_colours_and_backspaces_are_no_part_of_a_line() -> None:
+    assert reports(b"\x1b[1mlo\x1b[0mss: \x1b[32m0.5\x1b[0m\n\x1b]0;title\x07loss: 0.25\x08\x08\x08\r\n") == [{"loss": 0.5}, {"loss": 0.25}]
+
+
+def test_only_rank_0_counts_where_ranks_are_told() -> None:
+    log = (
+        b"[rank1]: loss: 9\n[rank0]: loss: 1\n[default0]:loss: 2[rank1]: loss: 9\n[1,0]<stdout>: loss: 3\n[1,2]<stdout>: loss: 9\nloss: 4\n"
+    )
+    assert reports(log) == [{"loss": 1}, {"loss": 2}, {"loss": 3}, {"loss": 4}]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16-le"])
+def test_encodings(encoding: str) -> None:
+    assert reports("précision: 0.5\nloss: 2\n".encode(encoding), ("p", r"précision: ([\d.]+)"), *LOSS) == [{"p": 0.5}, {"loss": 2}]
+
+
+def test_lines_of_one_level_are_one_report_as_soon_as_the_objectives_are_there() -> None:
+    log = b"Epoch 1\nloss: 0.5\nval: 0.1\nEpoch 2\nloss: 0.4\nval: 0.2\nEpoch 3\nloss: 0.3\n"
+    expressions = (("epoch", r"Epoch (\d+)"), *LOSS, ("val", r"val: ([\d.]+)"))
+    assert reports(log, *expressions, level="epoch", objectives=("val",)) == [
+        {"epoch": 1, "loss": 0.5, "val": 0.1},
+        {"epoch": 2, "loss": 0.4, "val": 0.2},
+        {"epoch": 3, "loss": 0.3},
+    ]
+
+
+def test_of_a_bar_s_level_the_last_state_counts() -> None:
+    log = b"\rEpoch 1: loss=9\rEpoch 1: loss=2\rEpoch 2: loss=8\rEpoch 2: loss=1"
+    assert reports(log, ("epoch", r"Epoch (\d+)"), *LOSS, level="epoch", objectives=("loss",)) == [
+        {"epoch": 1, "loss": 2},
+        {"epoch": 2, "loss": 1},
+    ]
+
+
+@pytest.mark.parametrize("text", [r".*a.*a.*a.*a.*=(x)", r"\S+\s*\S+:\s*\S*=(x)", r".*=(x)"])
+def test_the_time_for_one_line_is_bounded(text: str) -> None:
+    matcher = MetricMatcher(MetricSources((("m", text),)))
+    began = time.process_time()
+    assert list(matcher.take(b"a" * 1_000_000, rewritten=False)) == []
+    assert time.process_time() - began < 10
+    assert matcher.given_up == 1
+
+
+def test_a_script_s_own_reports_and_lines_that_match_both_count() -> None:
+    parser = ReportParser(sources=MetricSources(LOSS))
+    found = parser.feed(b'[tune-metric]: {"acc": 1, "outrider_sequence": 0}\nloss: 2\n[tune-metric]: {"acc": 3, "outrider_sequence": 1}\n')
+    assert [dict(one.metrics) for one in found] == [{"acc": 1}, {"loss": 2}, {"acc": 3}]

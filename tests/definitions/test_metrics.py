@@ -1,0 +1,60 @@
+"""Which expressions are taken, and what is in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from definitions.metrics import MetricSources, check_expression, literal_in, repeats_in, sources_of
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"val_acc: ([0-9.eE+-]+|nan)", r"(?P<loss>\d+)", r"(?:\d+,)+(\d+)", r"(?:\s+\w+)*=(\d)", r".*Epoch.*loss: (\S+).*",
+        r"(?i)Loss[ =:]+(.*?);",
+        r"(?:train|test) (\d+)", r"(?:ab){3}(x)",
+    ],
+)  # fmt: skip
+def test_usual_expressions_are_taken(text: str) -> None:
+    check_expression(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("no group", "has 0 groups"),
+        ("(one)(two)", "has 2 groups"),
+        ("(", "is no regular expression"),
+        ("(a+)+$", "repeats what itself repeats"),
+        ("(?:a*)*=(x)", "repeats what itself repeats"),
+        (r"(?:.*,)*(x)", "repeats what itself repeats"),
+        (r"(?:\s*\w+)+=(\d)", "repeats what itself repeats"),
+        (r"(?:\w\w|\d\d)*=(x)", "repeats what itself repeats"),
+        (r"(?:(?:a|b+)*c?)*(x)", "repeats what itself repeats"),
+        (".*" * 8 + "(x)", "at most 6"),
+    ],
+)
+def test_what_is_wrong_or_takes_for_ever_is_refused_with_a_sentence(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        check_expression(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "literal", "repeats"),
+    [
+        (r"val_acc: ([0-9.]+)", b"val_acc: ", 1),
+        (r"(?i)loss: (\d)", b"", 0),
+        (r"(?:train|test)=(\d+)", b"t", 1),
+        (r"(?:abc)?d(\d+)", b"d", 1),
+        (r"é: (.*) end", b" end", 1),
+        (r"(\d+)", b"", 1),
+    ],
+)
+def test_what_is_in_every_match(text: str, literal: bytes, repeats: int) -> None:
+    assert (literal_in(text), repeats_in(text)) == (literal, repeats)
+
+
+def test_forms_of_the_key() -> None:
+    assert sources_of("keras", "epoch", ["loss"]) == MetricSources((), ("keras",), "epoch", ("loss",))
+    assert sources_of(("xgboost", {"a": "a(x)"}), None, []) == MetricSources((("a", "a(x)"),), ("xgboost",))
+    assert not sources_of(None, "epoch", ["loss"])
