@@ -7,6 +7,7 @@ import fcntl
 import logging
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from backends.base import Backend, BackendContext
 from backends.common.file_lock import try_lock
+from backends.common.hints import interpreter_remark
 from backends.registry import backend_class
 from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import prepare_folder, read_nonce
@@ -273,9 +275,17 @@ def decided(spec: ExperimentSpec, backend: Backend, n_workers: int, *, finite: b
             backend.capabilities.price_label,
             backend.capabilities.real_money,
             None if folder is None else shutil.disk_usage(folder).free,
-            tuple(described.remarks(types, environ)),
+            (*described.remarks(types, environ), *_interpreter(definition, described)),
         )
     )
+
+
+def _interpreter(definition: BenchmarkDefinition, described: BackendDescription[Any]) -> list[str]:
+    """Return what is to be said of who runs the script."""
+    if definition.script is None or definition.command is not None:
+        return []
+    python = definition.python or (sys.executable if described.shares_this_machine else "the image's interpreter")
+    return [remark for remark in [interpreter_remark(Path(definition.source_dir) / definition.script, python)] if remark]
 
 
 def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from backends.base import JobSpec
 from backends.common.child_process import Child
+from backends.common.hints import calling_hint
 from backends.common.job_output import Output
 from backends.common.process_tree import Process
 from backends.common.reactor import ScheduledCall
@@ -79,6 +80,8 @@ class LocalJob:
         found = self.decided or termination_of_exit(
             self.exit_code or 0, counts.delivered if counts else 0, counts.alien if counts else 0, tail, raised, self.spec.is_silent
         )
+        hint = calling_hint(found.message, self.spec) if found.outcome is Outcome.FAILED else ""
+        message = f"{found.message} ({hint})" if hint else found.message
         # What the script left running is chased for up to the grace period, which is none of its time.
         over_at = self.ended_at if self.exited_at is None else self.exited_at
         billable_s = over_at - self.started_at if self.started_at is not None and over_at is not None else 0.0
@@ -87,7 +90,7 @@ class LocalJob:
             at,
             found.outcome,
             found.cause,
-            found.message,
+            message,
             self.started_at,
             over_at if self.started_at is not None else None,
             billable_s,

@@ -322,3 +322,27 @@ def test_it_is_one_file_for_python_3_8():
     assert imported <= set(sys.stdlib_module_names) | {"packaging", "pip"}  # these two are tried, and may be missing
     assert "removeprefix" not in text
     assert "removesuffix" not in text
+
+
+def test_a_command_runs_with_its_places_files_and_further_commands(ml):
+    ml.source({"pkg/__init__.py": "", "pkg/b.py": "X = 1\n", "pkg/a.py": "from .b import X\n" + SHOW})
+    command = ["${python}", "-m", "pkg.a", "${arguments_file}", "--d=${data}", "${data.test}", "${output}", "$${x}"]
+    asked = {"script": "", "arguments": [], "command": command, "files": {"arguments.json": '{"lr": 1}'}, "data": "train"}
+    asked |= {"prepare": ["sh", "-c", "echo begun"], "cleanup": ["sh", "-c", "echo over"], "warmup_runs": 2}
+    ml.configure(inputdataconfig={"train": {}, "test": {}})
+    (ml.folder / "arguments.json").write_text(json.dumps(asked))
+    process = ml.popen("--arguments-file", str(ml.folder / "arguments.json"), OUTRIDER_CHANNEL_TEST="s3://b/test")
+    output, _ = process.communicate(timeout=60)
+    begun, shown, over, *_ = output.splitlines()
+    file, *rest = json.loads(shown)[0]
+    assert (process.returncode, begun, over, json.loads(Path(file).read_text())) == (0, "begun", "over", {"lr": 1})
+    assert rest == [f"--d={ml.folder}/input/data/train", "s3://b/test", f"{ml.folder}/output/data", "${x}"]
+    measured = json.loads(output.rpartition(start.END_MARK)[2])["measured"]
+    assert (0 < measured["duration_s"] < 60, measured["peak_rss_bytes"] > 1e6) == (True, True)
+
+
+def test_where_preparing_fails_the_script_does_not_run(ml):
+    ml.source({"show.py": SHOW})
+    (ml.folder / "arguments.json").write_text(json.dumps({"script": "show.py", "arguments": [], "prepare": ["false"]}))
+    assert ml.run("--arguments-file", str(ml.folder / "arguments.json")) == (1, "")
+    assert ml.failure == "prepare ended with exit code 1"
