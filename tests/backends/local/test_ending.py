@@ -164,7 +164,7 @@ def test_a_scripts_own_end_has_its_cause(bench: LocalBench, code: str, cause: Ca
 def test_a_script_that_cannot_be_run_fails_its_job_alone(bench: LocalBench) -> None:
     good = bench.job("good", "report(epoch=1)\n")
     missing = dataclasses.replace(good, name="missing", script=str(bench.folder / "nothing.py"))
-    plain = bench.folder / "train.sh"
+    plain = bench.folder / "train"
     plain.write_text("#!/bin/sh\nexit 0\n")
     forbidden = dataclasses.replace(good, name="forbidden", script=str(plain))
     alien = bench.folder / "alien"

@@ -54,7 +54,7 @@ def test_a_trainer_becomes_the_same_jobs(tmp_path):
     assert (block.role, block.volume_gb, block.spot, block.max_wait) == (ROLE, 50, True, 1800)
     assert block.image.endswith("/mine:1")
     assert (block.subnets, block.security_groups, block.network_isolation) == (("subnet-1",), ("sg-1",), False)
-    assert (block.tags, block.environment) == ({"team": "x", "cost": "7"}, {"LEVEL": "3"})
+    assert (block.tags, dict(resolved.environment)) == ({"team": "x", "cost": "7"}, {"LEVEL": "3"})
     # Elsewhere there are no such instances.
     assert "instance_type" not in resolve_python(found, "local").definition.arguments
 

@@ -46,6 +46,7 @@ class Experiment:
         given = {
             "name": "bench",
             "script": "run.py",
+            "arguments_style": "two_words",
             "source_dir": str(bench.source),
             "objectives": {"loss": "min"},
             "trials": [{"kind": "reports3", "n": n, "instance_type": name} for n, name in enumerate(types)],

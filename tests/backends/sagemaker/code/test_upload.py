@@ -93,7 +93,7 @@ def test_an_upload_that_was_cut_short_is_made_anew(emulator, source):
 @pytest.mark.slow
 def test_arguments_are_a_file_of_the_job(emulator):
     client = emulator.client("s3")
-    uri = upload_arguments("train.py", ["--x", "é\n"], client, "bucket", "/outrider/", "tag/demo", "demo-t1-a1")
+    uri = upload_arguments({"script": "train.py", "arguments": ["--x", "é\n"]}, client, "bucket", "/outrider/", "tag/demo", "demo-t1-a1")
     assert uri == "s3://bucket/outrider/jobs/tag/demo/demo-t1-a1/"
     body = client.get_object(Bucket="bucket", Key="outrider/jobs/tag/demo/demo-t1-a1/arguments.json")["Body"].read()
     assert json.loads(body) == {"script": "train.py", "arguments": ["--x", "é\n"]}

@@ -27,7 +27,8 @@ class Jobs:
         channels = [("code", code)]
         items = [script, *arguments]
         if not fits(script, arguments):
-            channels.append(("job", upload_arguments(script, arguments, self.s3, "bucket", "outrider", "tag/demo", name)))
+            start = {"script": script, "arguments": [*arguments]}
+            channels.append(("job", upload_arguments(start, self.s3, "bucket", "outrider", "tag/demo", name)))
             items = ["--arguments-file", "/opt/ml/input/data/job/arguments.json"]
         self.sagemaker.create_training_job(
             TrainingJobName=name,
