@@ -103,31 +103,9 @@ def repeats_in(text: str) -> int:
     return sum(1 for _ in _repeats(_parsed(text)))
 
 
-def literal_in(text: str) -> bytes:
-    """Return the longest ASCII text that is in whatever the expression matches; empty where there is none or case is ignored."""
-    tree = _parsed(text)
-    return b"" if tree.state.flags & re.IGNORECASE else max(_literals(tree), key=len, default=b"")
-
-
 def _parsed(text: str) -> Any:
     # The parser has no public name, but its tree has been the same since Python 3.6.
     return importlib.import_module("re._parser").parse(text)
-
-
-def _literals(tree: Iterable[Any]) -> Iterator[bytes]:
-    run = bytearray()
-    for operator, argument in tree:
-        name = str(operator)
-        if name == "LITERAL" and argument < 128:
-            run.append(argument)
-            continue
-        yield bytes(run)
-        run.clear()
-        if name == "SUBPATTERN" and not argument[1] & re.IGNORECASE:
-            yield from _literals(argument[3])
-        elif name.endswith("_REPEAT") and argument[0] > 0:
-            yield from _literals(argument[2])
-    yield bytes(run)
 
 
 def _repeats(tree: Iterable[Any]) -> Iterator[Sequence[Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backends.metrics.presets import PRESETS, Preset
-from definitions.metrics import MetricSources, literal_in, repeats_in
+from definitions.metrics import MetricSources, repeats_in
 
 LINE_BUDGET_S = 0.02
 """Processor seconds after which the search in a longer part of a line is given up."""
@@ -27,7 +27,6 @@ class Expression:
 
     def __init__(self, text: str) -> None:
         self._regex = re.compile(text)
-        self.literal = literal_in(text)
         # With one part of any length the time grows with the square at most; with more, shorter lines can be too much.
         self._safe = _SAFE if repeats_in(text) < 2 else _SAFE_FOR_MANY
         self.given_up = 0
@@ -62,11 +61,9 @@ class MetricMatcher:
         self._wanted = frozenset(sources.objectives)
         self._gathered: dict[str, Any] = {}
         self._is_due = False
+        self._is_running = any(preset.is_running for preset in self._presets)
+        self._wraps: list[Preset] = []
         self._bar: Mapping[str, Any] | None = None
-        literals = [expression.literal for _, expression in self._expressions]
-        literals += [literal for preset in self._presets for literal in preset.literals]
-        self.literals = None if b"" in literals else tuple(dict.fromkeys(literals))
-        """One of which is in each line that can hold a metric; None where any line can."""
 
     @property
     def given_up(self) -> int:
@@ -86,7 +83,7 @@ class MetricMatcher:
                 yield from self._gather(found, rewritten) if self._level is not None else self._single(found)
         if not rewritten:
             self._bar = None
-            if self._is_due and self._wanted <= self._gathered.keys():
+            if self._is_due and not self._is_running and self._wanted <= self._gathered.keys():
                 yield self._told()
 
     def finish(self) -> Iterator[dict[str, Any]]:
@@ -119,8 +116,10 @@ class MetricMatcher:
 
     def _found(self, text: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for preset in self._presets:
-            found |= self._by_preset(preset, text)
+        shown = [(preset, self._by_preset(preset, text)) for preset in self._presets]
+        self._wraps = [preset for preset, metrics in shown if metrics]
+        for _, metrics in shown:
+            found |= metrics
         for name, expression in self._expressions:
             match = expression.search(text)
             if match is not None and match[1] is not None:
@@ -130,7 +129,8 @@ class MetricMatcher:
     def _by_preset(self, preset: Preset, text: str) -> dict[str, Any]:
         text = text[:_SAFE]
         found: dict[str, Any] = {}
-        if preset.line.search(text) is not None:
+        goes_on = preset.wrapped is not None and preset in self._wraps and preset.wrapped.search(text) is not None
+        if goes_on or preset.line.search(text) is not None:
             found = {
                 "-".join(part.strip().replace(" ", "-") for part in names): number(value) for *names, value in preset.pair.findall(text)
             }

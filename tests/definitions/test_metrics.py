@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from definitions.metrics import MetricSources, check_expression, literal_in, repeats_in, sources_of
+from definitions.metrics import MetricSources, check_expression, sources_of
 
 
 @pytest.mark.parametrize(
@@ -37,21 +37,6 @@ def test_usual_expressions_are_taken(text: str) -> None:
 def test_what_is_wrong_or_takes_for_ever_is_refused_with_a_sentence(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         check_expression(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "literal", "repeats"),
-    [
-        (r"val_acc: ([0-9.]+)", b"val_acc: ", 1),
-        (r"(?i)loss: (\d)", b"", 0),
-        (r"(?:train|test)=(\d+)", b"t", 1),
-        (r"(?:abc)?d(\d+)", b"d", 1),
-        (r"é: (.*) end", b" end", 1),
-        (r"(\d+)", b"", 1),
-    ],
-)
-def test_what_is_in_every_match(text: str, literal: bytes, repeats: int) -> None:
-    assert (literal_in(text), repeats_in(text)) == (literal, repeats)
 
 
 def test_forms_of_the_key() -> None:

@@ -163,9 +163,10 @@ if float(p["eta"]) > 0.5:
 def test_an_image_s_own_program_with_metrics_by_expression(tmp_path, monkeypatch):
     settings = Settings(images={"xgboost*": (sys.executable, "-c", PROGRAM)})
     with CloudLab(tmp_path, monkeypatch, settings=settings) as lab:
-        block = {"image": "xgboost:1", "metrics": {"rmse": r"train-rmse:([\d.]+)"}, "log_settle_s": 1}
+        block = {"image": "xgboost:1", "log_settle_s": 1}
+        metrics = {"rmse": r"train-rmse:([\d.]+)"}
         trials = [{"eta": 0.3}, {"eta": 0.9}]
-        run = lab.run(lab.definition(trials, block=block, script=None, objectives={"rmse": "min"}))
+        run = lab.run(lab.definition(trials, block=block, script=None, metrics=metrics, objectives={"rmse": "min"}))
         first, second = run.result.state.trials.values()
         assert (str(first.status), first.reports, first.last["rmse"]) == ("completed", 3, pytest.approx(0.1))
         assert (str(second.cause), second.message) == ("script_error", "eta is too large")
