@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import create_model
 
 from definitions.backend_registry import BUILT_IN, backend_description
+from definitions.key_descriptions import describe
 from definitions.schema import BenchmarkDefinition
 
 FILE = Path(__file__).with_name("schema.json")
@@ -49,6 +50,9 @@ def json_schema(backends: Iterable[str] = BUILT_IN) -> dict[str, Any]:
     datasets = schema["properties"]["datasets"]
     file = {"type": "string", "description": "path of a YAML file of data sets, relative to this one"}
     schema["properties"]["datasets"] = {"anyOf": [datasets, file]}
+    for name, model in (("", schema), *definitions.items()):
+        if "properties" in model:
+            model["properties"] = describe(name, model["properties"], is_block=name.endswith("Block"))
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Outrider benchmark definition"}
     untitled: dict[str, Any] = _without_titles(schema)
     return {**head, **untitled}

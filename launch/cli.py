@@ -18,7 +18,7 @@ Exit codes: 0 done, 1 a fault of ours, 2 wrong use, 3 failure budget spent, 4 bu
 5 refused by the cloud, 130 interrupted. Ctrl-C once winds down and prints the line that resumes; twice stops at once."""
 
 _SETTINGS = ("n_workers", "max_wallclock_time", "max_failures", "max_cost", "max_num_trials", "max_run", "repeats", "order", "exclusive")
-_FIELDS = {name: f"budget.{name}" if name.startswith("max_") else name for name in _SETTINGS}
+BUDGET_FLAGS = {name: f"budget.{name}" if name.startswith("max_") else name for name in _SETTINGS}
 
 
 def make_parser() -> VerbParser:
@@ -95,7 +95,7 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
     """
     given = make_parser().parse_args(arguments)
     settings = [*given.settings]
-    for name, key in _FIELDS.items():
+    for name, key in BUDGET_FLAGS.items():
         value = getattr(given, name)
         if value is not None:
             settings.append(f"{key}={str(value).lower() if isinstance(value, bool) else value}")

@@ -103,7 +103,7 @@ def test_commands_of_the_main_program_parse(page):
 
 def test_the_installed_name_is_the_one_that_is_taught():
     """`python hpo_main.py` is named once, as what a checkout without an installation has; peers' launchers have their own paths."""
-    named = {name: len(re.findall(r"(?<!/)python hpo_main\.py|python -m launch", text_of(ROOT / name))) for name in IDS}
+    named = {name: len(re.findall(r"(?<!/)python hpo_main\.py|python -m launch\b(?!\.)", text_of(ROOT / name))) for name in IDS}
     assert {name: count for name, count in named.items() if count} == {"README.md": 2}
     assert "`python hpo_main.py` is the same as\n`outrider run`" in text_of(ROOT / "README.md")
 

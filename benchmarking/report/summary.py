@@ -33,12 +33,14 @@ class Summary:
         table: configurations, best first, at most a dozen.
         best: value of the primary objective of the leading configuration; None where nothing was completed.
         warm: what warm instances did and cost; empty where none were asked for.
+        best_config: the leading configuration; None where nothing was completed.
     """
 
     verdict: str
     table: str
     best: float | None
     warm: str = ""
+    best_config: Mapping[str, Any] | None = None
 
 
 def summarise(
@@ -77,7 +79,10 @@ def summarise(
     rows = [[*_row(e, groups[e], keys, objectives, e in front if front else None), *versions[e]] for e in order[:_ROWS]]
     text = table(header, rows) + (f"\n... and {len(order) - _ROWS} more" if len(order) > _ROWS else "")
     warm = warm_text(state, price_label) if keeps_warm else ""
-    return Summary("\n".join(lines), text if rows else "", None if verdict is None else verdict.leader.mean, warm)
+    leader = None if verdict is None else verdict.leader
+    return Summary(
+        "\n".join(lines), text if rows else "", *((None, warm, None) if leader is None else (leader.mean, warm, leader.configuration))
+    )
 
 
 def ranking(state: ExperimentState, primary: str, mode: Mode) -> Ranking | None:

@@ -33,11 +33,7 @@ class _Winner:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the winner, write best.yaml, run it again where asked; return the exit code; raises `UserError` where there is no winner."""
-    parser = VerbParser(prog=command("best"), description="Show the winner of a tag, exactly, and run it again.", epilog=_EPILOG)
-    parser.add_argument("tag", metavar="TAG")
-    parser.add_argument("--experiment", default="", metavar="NAME", help="which of a tag's experiments, e.g. toy or toy/RS-local-0")
-    parser.add_argument("--rerun", action="store_true", help="run it again at once, under a tag of its own")
-    parser.add_results_dir()
+    parser = make_parser()
     given, rest = parser.parse_known_args(arguments)
     if rest and not given.rerun:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -114,3 +110,13 @@ def _alone(winner: _Winner) -> Resolved:
         "budget": definition.budget.model_copy(update={"max_num_trials": None}),
     }
     return replace(resolved, definition=definition.model_copy(update=changes), origins={})
+
+
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
+    parser = VerbParser(prog=command("best"), description="Show the winner of a tag, exactly, and run it again.", epilog=_EPILOG)
+    parser.add_argument("tag", metavar="TAG")
+    parser.add_argument("--experiment", default="", metavar="NAME", help="which of a tag's experiments, e.g. toy or toy/RS-local-0")
+    parser.add_argument("--rerun", action="store_true", help="run it again at once, under a tag of its own")
+    parser.add_results_dir()
+    return parser

@@ -23,7 +23,7 @@ Exit codes: 0 done, 2 wrong use or not agreed, 5 something could not be deleted,
 
 def main(arguments: Sequence[str]) -> int:
     """Delete the leftovers and return the exit code; raises `UserError` where that was not agreed to, `CloudError` where AWS refuses."""
-    given = _parser().parse_args(arguments)
+    given = make_parser().parse_args(arguments)
     from backends.sagemaker.admin.s3_leftovers import Leftovers
     from backends.sagemaker.admin.stop_jobs import JobStopper
     from backends.sagemaker.admin.tagged_jobs import check_tag
@@ -95,7 +95,8 @@ def _agree(yes: bool) -> None:
         raise UserError("not agreed, so nothing was deleted")
 
 
-def _parser() -> VerbParser:
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
     parser = VerbParser(
         prog=command("clean"),
         description="Delete what the training jobs of a tag left in S3.",

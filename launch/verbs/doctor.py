@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
         from launch.smoke import main as smoke
 
         return smoke(arguments)
-    given = _parser().parse_args(arguments)
+    given = make_parser().parse_args(arguments)
     from backends.registry import backend_class
 
     backend = backend_class(given.backend)
@@ -115,7 +115,8 @@ def _resolved(given: argparse.Namespace) -> Resolved:
     return resolve(found, given.backend, given.settings, methods=methods)
 
 
-def _parser() -> VerbParser:
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
     parser = VerbParser(
         prog=command("doctor"),
         description="Check whether a first start can work, and say what is missing.",

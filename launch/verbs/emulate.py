@@ -21,7 +21,7 @@ ADDRESS/_emulator/faults
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until INT or TERM and return the exit code; raises `UserError` for wrong use."""
-    given = _parser().parse_args(arguments)
+    given = make_parser().parse_args(arguments)
     from backends.emulator import Emulator
 
     stopped = threading.Event()
@@ -41,7 +41,8 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> VerbParser:
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
     parser = VerbParser(
         prog=command("emulate"),
         description="Run an emulator of SageMaker's training jobs on 127.0.0.1; prints what to export so that AWS clients use it.",

@@ -10,10 +10,7 @@ from launch.parser import VerbParser
 
 def main(arguments: Sequence[str]) -> int:
     """Export every experiment of a tag and return the exit code; raises `UserError` where there is none."""
-    parser = VerbParser(prog=command("export"), description="Write the CSV files of a run anew from its journal.")
-    parser.add_argument("tag", metavar="TAG")
-    parser.add_results_dir()
-    given = parser.parse_args(arguments)
+    given = make_parser().parse_args(arguments)
     from benchmarking.archive.stored import load
     from benchmarking.experiment import export
     from definitions.errors import UserError
@@ -36,3 +33,11 @@ def main(arguments: Sequence[str]) -> int:
     if problem is not None:
         raise problem
     return 0
+
+
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
+    parser = VerbParser(prog=command("export"), description="Write the CSV files of a run anew from its journal.")
+    parser.add_argument("tag", metavar="TAG")
+    parser.add_results_dir()
+    return parser

@@ -26,7 +26,7 @@ as what it is. The forecast goes to stdout, remarks to stderr."""
 
 def main(arguments: Sequence[str]) -> int:
     """Forecast and return the exit code; raises `UserError` where a table cannot be used."""
-    given = _parser().parse_args(arguments)
+    given = make_parser().parse_args(arguments)
     from benchmarking.forecasting.forecast import forecast
 
     table, question = _table(given), _question(given)
@@ -41,7 +41,8 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> VerbParser:
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
     parser = VerbParser(
         prog=command("forecast"),
         description="Forecast the full job from canaries: a CSV table, a tag or a folder of results, or training jobs by name.",

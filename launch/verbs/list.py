@@ -10,9 +10,14 @@ from launch.parser import VerbParser
 
 def main(arguments: Sequence[str]) -> int:
     """Print the benchmarks and return the exit code."""
-    VerbParser(prog=command("list"), description="List the known benchmarks.").parse_args(arguments)
+    make_parser().parse_args(arguments)
     from benchmarking.report.text import table
     from definitions.registry import Registry
 
     print(table(["benchmark", "what it is", "from"], [[entry.name, entry.summary, entry.origin] for entry in Registry().names()]))
     return 0
+
+
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
+    return VerbParser(prog=command("list"), description="List the known benchmarks.")

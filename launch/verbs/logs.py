@@ -24,7 +24,7 @@ once more as it was run, but for the cores and the checkpoint. Where a benchmark
 
 def main(arguments: Sequence[str]) -> int:
     """Print a trial's log and return the exit code; raises `UserError` where there is no such trial."""
-    given = _parser().parse_args(arguments)
+    given = make_parser().parse_args(arguments)
     from definitions.backend_registry import backend_description
     from definitions.errors import EXIT_INTERRUPTED, UserError
 
@@ -50,7 +50,8 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> VerbParser:
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
     parser = VerbParser(prog=command("logs"), description="Show a trial's log, its command and its folder.", epilog=_EPILOG)
     parser.add_argument("tag", metavar="TAG")
     parser.add_argument("--trial", type=int, required=True, metavar="N", help="its number, as in trials.csv")

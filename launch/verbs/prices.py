@@ -19,7 +19,7 @@ one of the later date counts. What is not known is shown as -, and is never take
 
 def main(arguments: Sequence[str], environ: Mapping[str, str] = os.environ, now: Callable[[], float] = time.time) -> int:
     """Show the prices and return the exit code; raises `UserError` for an unknown type and `CloudError` where AWS refuses."""
-    given = _parser(environ).parse_args(arguments)
+    given = make_parser(environ).parse_args(arguments)
     from benchmarking.report.text import table
     from definitions.errors import nearest
     from definitions.instance_tables import load_tables
@@ -48,7 +48,8 @@ def main(arguments: Sequence[str], environ: Mapping[str, str] = os.environ, now:
     return 0
 
 
-def _parser(environ: Mapping[str, str]) -> VerbParser:
+def make_parser(environ: Mapping[str, str] = os.environ) -> VerbParser:
+    """Return the parser of this verb."""
     parser = VerbParser(
         prog=command("prices"),
         description="Show what instances cost, since when, and by whose word.",

@@ -17,9 +17,7 @@ def main(arguments: Sequence[str]) -> int:
     """Print the definition and return the exit code; raises `UserError` for an unknown one."""
     from launch.cli import parse_run
 
-    parser = VerbParser(prog=command("show"), description="Show a benchmark's resolved definition.")
-    parser.add_argument("benchmark", metavar="NAME|FILE")
-    given, rest = parser.parse_known_args(arguments)
+    given, rest = make_parser().parse_known_args(arguments)
     print(show(given.benchmark, parse_run(rest, os.environ)[1]))
     return 0
 
@@ -35,3 +33,10 @@ def show(benchmark: str, request: RunRequest) -> str:
     if isinstance(found, BenchmarkDefinition):
         return render(resolve_python(found, request.backend, request.settings)).rstrip("\n")
     return render(resolve(found, request.backend, request.settings)).rstrip("\n")
+
+
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
+    parser = VerbParser(prog=command("show"), description="Show a benchmark's resolved definition.")
+    parser.add_argument("benchmark", metavar="NAME|FILE")
+    return parser

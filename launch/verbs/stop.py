@@ -23,7 +23,7 @@ Exit codes: 0 all are gone (with --no_wait: asked to go), 2 wrong use, 5 somethi
 
 def main(arguments: Sequence[str]) -> int:
     """Stop the run or its jobs and return the exit code; raises `CloudError` where AWS refuses to list them."""
-    given = _parser().parse_args(arguments)
+    given = make_parser().parse_args(arguments)
     from backends.sagemaker.admin.tagged_jobs import check_tag
     from benchmarking.archive.stored import experiments_of, load
     from definitions.errors import UserError
@@ -104,7 +104,8 @@ def _stop_jobs(given: Any) -> int:
     return 0
 
 
-def _parser() -> VerbParser:
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
     parser = VerbParser(
         prog=command("stop"),
         description="Stop a run on this machine, or all training jobs of a tag and their warm pools.",

@@ -1,0 +1,93 @@
+"""What the keys of a definition mean, for the schema and the reference page, where the model's field does not say it itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+ON_ONE_BACKEND = "as in the definition, and in place of it on this back-end"
+"""Of the keys of a back-end's block that the definition has too."""
+
+KEYS: Mapping[str, Mapping[str, str]] = {
+    "": {
+        "name": "of the benchmark, and of its folder of results",
+        "description": "one line, shown by `outrider list`",
+        "source_dir": "folder of the script and what it imports, relative to the definition's file",
+        "arguments": "fixed arguments of every job, beside those of its configuration",
+        "valid": "rules over keys of the space; a configuration that breaks one is not tried",
+        "base_trial": "what all of `trials` have in common",
+        "trials": "the configurations to measure, in place of `space`",
+        "inputs": "channels of data that jobs are given",
+        "datasets": "data sets by name, which a configuration chooses from with `dataset`",
+        "repeats": "measurements of each configuration",
+        "order": "of repeated measurements: one configuration after the other, in turn, or shuffled",
+        "objectives": "reported or measured numbers and whether less or more is better; the first one decides",
+        "fidelity": "what makes a job smaller, for canaries and early stopping",
+        "n_workers": "trials at once, at most; default: what fits, 1 where speed or cost is measured",
+        "exclusive": "whether nothing else runs beside a trial; default: where speed or cost is measured",
+        "budget": "limits of an experiment",
+        "preload": "modules that are imported once and forked for every local job",
+        "method": "that suggests configurations; default LISTED for `trials`, else RS",
+        "methods": "methods with arguments of their own, by the names that they get here",
+        "study": "which methods are compared, and over how many seeds",
+        "local": "what differs on this machine",
+        "simulated": "what differs where a table of measurements is replayed",
+        "sagemaker": "what differs on SageMaker",
+        "warm_pool": "what differs on SageMaker with instances that are kept warm",
+    },
+    "FilesystemDataset": {
+        "type": "a folder of a file system that jobs mount",
+        "kind": "of the file system",
+        "id": "of the file system",
+        "directory": "path inside of the file system",
+        "format": "of the files, which a script is told",
+    },
+    "ImagesDataset": {
+        "type": "images that are made here",
+        "format": "single files or shards",
+        "samples": "number of images",
+        "image_size": "height and width in pixels",
+        "shard_size": "bytes of a shard, about",
+        "seed": "of the generator",
+    },
+    "InputChannel": {
+        "dataset": "name of one of `datasets`; default: the configuration's `dataset`",
+        "ingestion": "how the data reaches the job; default: the configuration's `ingestion`",
+    },
+    "MethodVariant": {"base": "name of the method", "arguments": "of the method; they may stand beside `base` too"},
+    "PathDataset": {
+        "type": "a folder or file of this machine",
+        "path": "relative to the definition's file",
+        "format": "of the files, which a script is told",
+    },
+    "S3Dataset": {"type": "objects below a prefix of S3", "uri": "s3://bucket/prefix", "format": "of the objects, which a script is told"},
+    "PerJob": {
+        "kind": "each level is a job of its own",
+        "argument": "name of the script's argument that is given the level",
+        "ladder": "levels of the canaries, ascending",
+        "full": "level of the full job",
+    },
+    "Progressive": {
+        "kind": "one job passes many levels",
+        "argument": "name of the script's argument that is given the last level",
+        "reported_as": "name that the script reports its level by",
+        "full": "last level of the full job",
+    },
+    "Study": {"methods": "names of methods", "seeds": "repetitions of each search"},
+}
+"""Of each model (`""` is the definition), its keys."""
+
+
+def describe(model: str, properties: Mapping[str, dict[str, object]], is_block: bool) -> dict[str, dict[str, object]]:
+    """Return the properties of a model, each with a description.
+
+    Args:
+        model: name of the model; empty for the definition.
+        properties: of its JSON Schema.
+        is_block: whether it is a back-end's block, where a key without a description is one of the definition's.
+    """
+    said = {**KEYS.get(model, {})}
+    found = {}
+    for name, schema in properties.items():
+        text = said.get(name) or (ON_ONE_BACKEND if is_block else "")
+        found[name] = schema if "description" in schema or not text else {**schema, "description": text}
+    return found

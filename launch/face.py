@@ -1,0 +1,81 @@
+"""`outrider.run` and `outrider.load`: the planning and execution of the command line, for definitions, mappings and functions."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from definitions.errors import UserError, did_you_mean
+from definitions.schema import BenchmarkDefinition
+from launch.cli import BUDGET_FLAGS
+from launch.functions import IN_FUNCTION, definition_of, validated
+from launch.parser import default_results_dir
+from launch.planning import folders_of, plan
+from launch.progress import Progress
+from launch.request import RunRequest
+from launch.result import Result
+from launch.verbs.run import execute
+
+
+def run(benchmark: Any, options: Mapping[str, Any]) -> Result | list[Result]:
+    """Run experiments; see `outrider.run`."""
+    if os.environ.get(IN_FUNCTION):
+        raise UserError("outrider.run inside of a job", "its file is run for each trial", 'put the call below `if __name__ == "__main__":`')
+    fields = {field.name for field in dataclasses.fields(RunRequest)} - {"benchmark"}
+    keys = {*BenchmarkDefinition.model_fields} - {"name"}
+    given: dict[str, Any] = {}
+    added: dict[str, Any] = {}
+    settings = [*_tuple(options.get("settings", ()))]
+    for name, value in options.items():
+        if name in fields:
+            given[name] = _tuple(value) if name == "method" else value
+        elif name in BUDGET_FLAGS:
+            settings.append(f"{BUDGET_FLAGS[name]}={str(value).lower() if isinstance(value, bool) else value}")
+        elif name in keys:
+            added[name] = value
+        else:
+            raise UserError(
+                f"outrider.run({name}=...): there is no such option", did_you_mean(name, sorted(fields | {*BUDGET_FLAGS} | keys))
+            )
+    for name in ("num_seeds", "start_seed", "random_seed"):
+        if not isinstance(given.get(name, 0), int):
+            raise UserError(f"outrider.run({name}={given[name]!r})", "it is a whole number")
+    given["settings"] = tuple(settings)
+    given["results_dir"] = Path(given.get("results_dir") or default_results_dir()).expanduser()
+    given["cache_dir"] = Path(given.get("cache_dir") or RunRequest.cache_dir).expanduser()
+    several = isinstance(benchmark, (list, tuple))
+    made = tuple(_benchmark(one, added, given["cache_dir"]) for one in (benchmark if several else [benchmark]))
+    request = RunRequest(benchmark=made, **given)
+    results = [Result(one.spec, one.state) for one in execute(plan(request), request, Progress(sys.stderr, live=False))]
+    return results[0] if len(results) == 1 and not several else results
+
+
+def load(tag: str, results_dir: Path | str | None) -> Result | list[Result]:
+    """Read a tag again; see `outrider.load`."""
+    from benchmarking.archive.stored import load as load_stored
+
+    results = []
+    for folder in folders_of(tag, Path(results_dir or default_results_dir()).expanduser(), "load"):
+        stored = load_stored(folder)
+        if stored.is_started:
+            with stored.journal() as journal:
+                results.append(Result(stored.spec, stored.state(journal)))
+    return results[0] if len(results) == 1 else results
+
+
+def _benchmark(benchmark: Any, added: Mapping[str, Any], cache: Path) -> Any:
+    if callable(benchmark) and not isinstance(benchmark, BenchmarkDefinition):
+        return definition_of(benchmark, added, cache)
+    if isinstance(benchmark, Mapping):
+        return validated({"source_dir": str(Path.cwd()), **benchmark, **added})
+    if added:
+        raise UserError(f"outrider.run({', '.join(added)}=...)", "these go with a mapping or a function", "use settings=['key=value'] here")
+    return str(benchmark) if isinstance(benchmark, Path) else benchmark
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,)

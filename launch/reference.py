@@ -1,0 +1,120 @@
+"""The reference page: keys, domains, fidelities and flags, from schema and parsers. `python -m launch.reference` rewrites it."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from launch.__main__ import VERBS
+from launch.cli import make_parser
+
+FILE = Path(__file__).resolve().parent.parent / "docs" / "reference.md"
+_FILES = {
+    "journal.sqlite": "the append-only record that all else is derived from (`outrider export TAG` does so again)",
+    "trials.csv": "one row a trial",
+    "reports.csv": "one row a report, with the configuration",
+    "forecasts.csv": "after canaries: what the full jobs will take, with intervals",
+    "definition.yaml": "what was run, as resolved",
+    "experiment.json": "method, seed and back-end",
+    "environment.json": "commit, packages, hardware, date of the prices",
+    "logs/": "each job's output",
+    "jobs/": "each job's working folder",
+    "checkpoints/": "the checkpoints that are kept",
+}
+
+
+def page() -> str:
+    """Return the text of the page."""
+    from definitions.json_schema import json_schema
+
+    schema = json_schema()
+    models = {name: model for name, model in schema["$defs"].items() if "properties" in model}
+    lines = ["# Reference", "", "Made by `python -m launch.reference` from the schema of definitions and the parsers of the verbs.", ""]
+    lines += ["## Keys of a definition", "", *_keys(schema)]
+    for name, model in models.items():
+        lines += [f"### {name}", "", *([model["description"].split("\n")[0], ""] if "description" in model else []), *_keys(model)]
+    lines += ["## Domains of a space", "", "More in [search_space.md](search_space.md).", "", *_domains(schema["$defs"]["Domain"])]
+    lines += ["## Fidelities", "", "`fidelity:` is one of these two; their keys are above.", ""]
+    lines += [
+        f"- `kind: {models[name]['properties']['kind']['const']}`: {models[name]['description']}" for name in ("PerJob", "Progressive")
+    ]
+    lines += ["", "## Verbs and their flags", ""]
+    for verb, summary in VERBS.items():
+        lines += [f"### outrider {verb}", "", f"{summary[0].upper()}{summary[1:]}.", "", *_flags(verb)]
+    lines += ["## Files of a folder of results", "", "In `results/<tag>/<benchmark>/<method>-<backend>-<seed>/`:", ""]
+    lines += [*_table(("file", "content"), [(f"`{name}`", what) for name, what in _FILES.items()])]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(cell.replace("|", r"\|").replace("\n", " ") for cell in row) + " |"
+    yield ""
+
+
+def _keys(model: Mapping[str, Any]) -> Iterator[str]:
+    required = model.get("required", ())
+    rows = []
+    for name, schema in model["properties"].items():
+        default = "required" if name in required else _default(schema)
+        rows.append((f"`{name}`", _type(schema), default, schema.get("description", "")))
+    yield from _table(("key", "type", "default", "meaning"), rows)
+
+
+def _default(schema: Mapping[str, Any]) -> str:
+    value = schema.get("default")
+    # A whole block's default is those of its keys.
+    return "" if value is None or isinstance(value, dict) or value in ([], "") else f"`{json.dumps(value)}`"
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    """Return how a value of a schema is called, e.g. `list of text`."""
+    if "$ref" in schema:
+        return str(schema["$ref"].rsplit("/", 1)[-1])
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            return " or ".join(dict.fromkeys(name for one in schema[key] if (name := _type(one)) != "null"))
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return ", ".join(f"`{one}`" for one in schema["enum"])
+    kinds: Any = schema.get("type", "any")
+    words: dict[Any, str] = {"string": "text", "integer": "whole number", "boolean": "true or false"}
+    if isinstance(kinds, list):
+        return ", ".join(words.get(kind, str(kind)) for kind in kinds if kind != "null")
+    if kinds == "array":
+        return f"list of {_type(schema['items'])}" if "items" in schema else "list"
+    if kinds == "object":
+        inner = schema.get("additionalProperties")
+        return f"mapping to {_type(inner)}" if isinstance(inner, dict) and inner else "mapping"
+    return words.get(kinds, str(kinds))
+
+
+def _domains(schema: Mapping[str, Any]) -> Iterator[str]:
+    forms = [one for one in schema.get("oneOf", schema.get("anyOf", ())) if one.get("required")]
+    yield from _table(("domain", "values"), [(f"`{form['required'][0]}`", form.get("description", "")) for form in forms])
+
+
+def _flags(verb: str) -> Iterator[str]:
+    parser = make_parser() if verb == "run" else importlib.import_module(f"launch.verbs.{verb}").make_parser()
+    rows = []
+    for action in parser._actions:
+        if action.help == argparse.SUPPRESS or "--help" in action.option_strings:
+            continue
+        value = action.metavar or ("|".join(map(str, action.choices)) if action.choices else "")
+        value = " ".join(value) if isinstance(value, tuple) else value
+        names = ", ".join(action.option_strings) if action.option_strings else str(value or action.dest)
+        shown = f"`{names} {value}`" if action.option_strings and value and action.nargs != 0 else f"`{names}`"
+        rows.append((shown, (action.help or "").replace("%%", "%")))
+    if rows:
+        yield from _table(("flag", "meaning"), rows)
+
+
+if __name__ == "__main__":
+    FILE.write_text(page(), encoding="utf-8")
