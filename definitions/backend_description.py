@@ -95,6 +95,9 @@ class BackendDescription(Generic[Block]):
     default_ingestion: ClassVar[str] = "local"
     """The ingestion of a channel for which nobody names one."""
 
+    runs_commands: ClassVar[bool] = False
+    """Whether its jobs start a definition's `command`, and what comes before and after the script; else they run scripts alone."""
+
     shares_this_machine: ClassVar[bool] = False
     """Whether jobs take cores of this machine: then no more run than fit, and one at a time where nothing may disturb a measurement."""
 

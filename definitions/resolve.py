@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from definitions import strict_json
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
+from definitions.command import FILE_STYLES
 from definitions.draft import PYTHON, Draft, units
 from definitions.errors import UserError, nearest
 from definitions.problems import Problem, complaint, dotted, problems_of
@@ -304,6 +305,12 @@ def _cross_checks(definition: BenchmarkDefinition, methods: Sequence[str]) -> It
 def _program_problems(definition: BenchmarkDefinition, described: BackendDescription[Any] | None) -> Iterator[Problem]:
     """Yield what is wrong with the program that is to run, as its back-end says."""
     if described is not None:
+        if not described.runs_commands:
+            for key in ("command", "prepare", "cleanup", "warmup_runs"):
+                if getattr(definition, key):
+                    yield Problem((key,), f"back-end {described.name} runs scripts alone; leave it out, or use another back-end")
+            if definition.arguments_style in FILE_STYLES:
+                yield Problem(("arguments_style",), f"back-end {described.name} gives scripts no files; use another style")
         block = definition.block(described.name, described.block)
         found = definition.metric_sources
         objectives = [name for name in definition.objectives if not found.presets and name not in dict(found.expressions)]

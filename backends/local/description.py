@@ -34,6 +34,7 @@ class LocalDescription(BackendDescription[LocalBlock]):
     instance_pattern: ClassVar[str] = r"local(\..*)?"
     instance_form: ClassVar[str] = "local."
     shares_this_machine: ClassVar[bool] = True
+    runs_commands: ClassVar[bool] = True
     nominal: ClassVar[bool] = True
     default_instance_type: ClassVar[str | None] = "local.1cpu"
     example_instance_type: ClassVar[str] = "local.2cpu"

@@ -23,6 +23,7 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
 
     name: ClassVar[str] = "sagemaker"
     implementation: ClassVar[str] = "backends.sagemaker.backend:SageMakerBackend"
+    runs_commands: ClassVar[bool] = True
     block = SageMakerBlock
     unhashed: ClassVar[frozenset[str]] = frozenset(
         (

@@ -88,7 +88,6 @@ def test_its_benchmark_and_its_block_are_shown(outrider):
     shown = outrider("show", "other_demo", "--backend", "other", "--set", "other.site=north")
     block = shown[shown.index("\nother:") :]
     assert [line.split() for line in block.strip().splitlines()[1:]] == [
-        ["python:", "null", "#", "default"],
         ["cores:", "2", "#", "other_demo.yaml:14", "(other)"],
         ["site:", "north", "#", "--set"],
     ]

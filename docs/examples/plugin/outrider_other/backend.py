@@ -86,7 +86,8 @@ class OtherBackend(Backend):
         """Make one from the block `other` of the definition."""
         block = context.definition.block(DESCRIPTION.name, OtherBlock)
         site = DESCRIPTION.region(block, context.environ)
-        return cls(context.folder, block.python or sys.executable, block.cores or 2, site, context.environ or os.environ)
+        python = context.definition.python or sys.executable
+        return cls(context.folder, python, block.cores or 2, site, context.environ or os.environ)
 
     def now(self) -> float:
         """Return UTC seconds since the epoch."""

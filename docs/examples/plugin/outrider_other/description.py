@@ -13,7 +13,7 @@ from pydantic import Field
 
 from definitions.backend_description import BackendDescription
 from definitions.errors import UserError
-from definitions.fields import Positive, Text
+from definitions.fields import Positive
 from definitions.instance_tables import InstanceFacts, Price, Tables
 from definitions.parts import Overrides
 
@@ -24,7 +24,6 @@ _USD_PER_CORE_HOUR = {"south": 0.02, "north": 0.03}
 class OtherBlock(Overrides):
     """The block `other:` of a definition. `Overrides` is what may differ on any back-end; the fields here are options of this one."""
 
-    python: Text | None = Field(None, description="interpreter that runs the scripts; Outrider's own where nothing is given")
     cores: Positive | None = Field(None, description="cores that all jobs share (default 2)")
     site: Literal["south", "north"] | None = Field(None, description="where jobs run, which decides what they cost (default south)")
 
