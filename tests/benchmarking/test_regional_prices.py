@@ -85,10 +85,7 @@ def test_all_of_them_agree(spec, tmp_path, monkeypatch):
         seconds, cost = (next(value for (shown, what), value in median.items() if name in shown and what == metric)
                          for metric in ("total_s", "cost_usd"))  # fmt: skip
         assert cost == pytest.approx(seconds / 3600 * price, rel=0.02)
-    assert sorted(latest_forecasts(spec.definition, spec.results_dir, "sagemaker", "eu-north-1", region="us-east-1").prices.values()) == [
-        0.25,
-        2.0,
-    ]
+    assert sorted(latest_forecasts(spec.definition, spec.results_dir, "sagemaker", "eu-north-1").prices.values()) == [0.25, 2.0]
     assert "$0.25" in as_text([result])
     monkeypatch.setattr("launch.dry_run.backend_class", lambda name: Northern)
     assert "$0.25" in describe([spec], {})
