@@ -86,9 +86,14 @@ def run(script: str) -> None:
     except SystemExit:
         raise
     except BaseException as error:
-        error.__traceback__ = error.__traceback__.tb_next if error.__traceback__ else None
-        _show(error)
+        _show_without_us(error)
         raise
+
+
+def _show_without_us(error: BaseException) -> None:
+    """Print a script's exception as its own interpreter would, without the frame of this file."""
+    error.__traceback__ = error.__traceback__.tb_next if error.__traceback__ else None
+    _show(error)
 
 
 def run_module(name: str) -> None:
@@ -103,8 +108,7 @@ def run_module(name: str) -> None:
     except SystemExit:
         raise
     except BaseException as error:
-        error.__traceback__ = error.__traceback__.tb_next if error.__traceback__ else None
-        _show(error)
+        _show_without_us(error)
         raise
 
 
