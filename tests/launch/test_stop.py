@@ -8,6 +8,7 @@ import time
 import pytest
 
 from launch.__main__ import main
+from launch.verbs import stop
 from tests.backends.tag_bench import TagBench, tag_bench, use
 
 pytestmark = pytest.mark.slow
@@ -99,3 +100,8 @@ def test_a_run_on_this_machine_ends_as_at_ctrl_c_and_one_trial_for_good(toy, con
     capsys.readouterr()
     assert main(["stop", "--tag", "t"]) == 0
     assert capsys.readouterr().out == "nothing of t runs on this machine\n"
+
+
+@pytest.mark.parametrize(("backend", "outlive"), [("sagemaker", True), ("warm_pool", True), ("local", False), ("simulated", False)])
+def test_the_service_is_asked_wherever_jobs_may_outlive_their_controller(backend, outlive):
+    assert stop._jobs_outlive_it(backend) is outlive
