@@ -100,10 +100,9 @@ class ExperimentResult:
     @property
     def trials(self) -> list[dict[str, Any]]:
         """The rows of trials.csv."""
-        from benchmarking.export.trials_csv import trials_header, trials_rows
+        from benchmarking.export.trials_csv import trials_table
 
-        header = trials_header(self.spec.definition, self.state)
-        return [dict(zip(header, row, strict=True)) for row in trials_rows(self.spec.definition, self.state)]
+        return trials_table(self.spec.definition, self.state)
 
 
 @dataclass(frozen=True)

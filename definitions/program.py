@@ -27,9 +27,9 @@ def install_extra(extra: str) -> str:
 
 def _program(called: str, python: str, verb: str) -> list[str]:
     path = Path(called)
-    if path.name == "hpo_main.py" and verb == "run":
-        return [_typed(python, "python", "python3"), shlex.quote(called)]
-    if path.name == "hpo_main.py" or path.parts[-2:] == ("launch", "__main__.py"):
+    if path.name == "hpo_main.py":
+        return [_typed(python, "python", "python3"), shlex.quote(called), *([] if verb == "run" else [verb])]
+    if path.parts[-2:] == ("launch", "__main__.py"):
         return [_typed(python, "python", "python3"), "-m", "launch", verb]
     if path.name == "outrider":
         return [_typed(called, "outrider"), verb]

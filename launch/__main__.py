@@ -37,13 +37,18 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
         return _run(arguments)
 
 
-def program(*words: str) -> int:
-    """Run as a program: these words, then those of the command line, are a verb and its arguments; return the exit code."""
+def program(usual: str = "") -> int:
+    """Run as a program: the command line is a verb and its arguments; return the exit code.
+
+    Args:
+        usual: the verb where the command line begins with none; without it there has to be one.
+    """
     if too_old(sys.version_info[:3]) is None:
         from launch.streams import speak_utf8
 
         speak_utf8()
-    return main([*words, *sys.argv[1:]])
+    words = sys.argv[1:]
+    return main(words if not usual or (words[:1] and words[0] in VERBS) else [usual, *words])
 
 
 def _run(arguments: "Sequence[str]") -> int:

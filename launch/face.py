@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError, did_you_mean
 from definitions.schema import BenchmarkDefinition
 from launch.cli import BUDGET_FLAGS
@@ -19,6 +20,9 @@ from launch.progress import Progress
 from launch.request import RunRequest
 from launch.result import Result
 from launch.verbs.run import execute
+
+_LISTS = ("method", "warm_start")
+"""Fields of a request that one value is enough for."""
 
 
 def run(benchmark: Any, options: Mapping[str, Any]) -> Result | list[Result]:
@@ -32,7 +36,7 @@ def run(benchmark: Any, options: Mapping[str, Any]) -> Result | list[Result]:
     settings = [*_tuple(options.get("settings", ()))]
     for name, value in options.items():
         if name in fields:
-            given[name] = _tuple(value) if name == "method" else value
+            given[name] = _tuple(value) if name in _LISTS else value
         elif name in BUDGET_FLAGS:
             settings.append(f"{BUDGET_FLAGS[name]}={str(value).lower() if isinstance(value, bool) else value}")
         elif name in keys:
@@ -50,7 +54,8 @@ def run(benchmark: Any, options: Mapping[str, Any]) -> Result | list[Result]:
     several = isinstance(benchmark, (list, tuple))
     made = tuple(_benchmark(one, added, given["cache_dir"]) for one in (benchmark if several else [benchmark]))
     request = RunRequest(benchmark=made, **given)
-    results = [Result(one.spec, one.state) for one in execute(plan(request), request, Progress(sys.stderr, live=False))]
+    found = execute(plan(request), request, Progress(sys.stderr, live=False))
+    results = [Result(one.spec, one.state, one.price_label, one.described.keeps_warm) for one in found]
     return results[0] if len(results) == 1 and not several else results
 
 
@@ -62,8 +67,11 @@ def load(tag: str, results_dir: Path | str | None) -> Result | list[Result]:
     for folder in folders_of(tag, Path(results_dir or default_results_dir()).expanduser(), "load"):
         stored = load_stored(folder)
         if stored.is_started:
+            # A plug-in that is gone tells nothing more of its prices.
+            described = backend_description(stored.spec.backend) if stored.spec.backend in backend_names() else None
+            about = ("nominal" if described.nominal else "", described.keeps_warm) if described is not None else ()
             with stored.journal() as journal:
-                results.append(Result(stored.spec, stored.state(journal)))
+                results.append(Result(stored.spec, stored.state(journal), *about))
     return results[0] if len(results) == 1 else results
 
 

@@ -1,4 +1,4 @@
-"""What a run was asked for, as data: built by the command line and by `launch.run`, read by planning."""
+"""What a run was asked for, as data: built by the command line and by `outrider.run`, read by planning."""
 
 from __future__ import annotations
 

@@ -3,31 +3,84 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.state import ExperimentState
+from benchmarking.export.trials_csv import trials_table
+from benchmarking.report.comparison import comparison_rows
+from benchmarking.report.summary import Summary, keys_shown, ranking, summarise
+from benchmarking.report.text import shown, table
+from definitions.errors import UserError
 
-if TYPE_CHECKING:
-    from benchmarking.report.summary import Summary
+
+@dataclass(frozen=True, repr=False)
+class ResultTable(Sequence[dict[str, Any]]):
+    """Rows with names, which show themselves as a table.
+
+    Args:
+        rows: (n_rows,) each with the same keys in the same order.
+        caption: what they say, in a sentence.
+    """
+
+    rows: tuple[dict[str, Any], ...]
+    caption: str = ""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas table; raises `UserError` where pandas is not installed."""
+        try:
+            import pandas  # type: ignore[import-untyped, unused-ignore]
+        except ModuleNotFoundError as error:
+            raise UserError("to_pandas()", "pandas is not installed here", "pip install pandas, or go through the rows") from error
+        return pandas.DataFrame(list(self.rows))
+
+    def __repr__(self) -> str:
+        text = table(list(self.rows[0]), [list(row.values()) for row in self.rows]) if self.rows else ""
+        return "\n".join(part for part in (self.caption, text) if part)
+
+    def _repr_html_(self) -> str:
+        caption = f"<p>{html.escape(self.caption)}</p>" if self.caption else ""
+        if not self.rows:
+            return caption
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.rows[0])
+        lines = ("".join(f"<td>{html.escape(shown(value))}</td>" for value in row.values()) for row in self.rows)
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        return f"{caption}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """An experiment that was run or read again; `state` is all that its journal amounts to."""
+    """An experiment that was run or read again.
+
+    Args:
+        spec: what was run.
+        state: all that its journal amounts to.
+        price_label: what kind of dollars it counts, e.g. `nominal`.
+        keeps_warm: whether its back-end keeps instances warm.
+    """
 
     spec: ExperimentSpec
     state: ExperimentState = field(repr=False)
+    price_label: str = ""
+    keeps_warm: bool = False
 
-    @property
+    @cached_property
     def summary(self) -> Summary:
         """Verdict and table as they are printed."""
-        from benchmarking.report.summary import summarise
-
         definition = self.spec.definition
-        return summarise(self.state, definition.objectives, "", definition.configuration_keys)
+        return summarise(self.state, definition.objectives, self.price_label, definition.configuration_keys, keeps_warm=self.keeps_warm)
 
     @property
     def verdict(self) -> str:
@@ -40,34 +93,35 @@ class Result:
         return self.summary.best
 
     @property
-    def best_config(self) -> Mapping[str, Any] | None:
+    def best_config(self) -> dict[str, Any] | None:
         """The leading configuration; None where nothing was completed."""
-        return self.summary.best_config
+        return None if self.summary.best_config is None else dict(self.summary.best_config)
 
     @property
-    def trials(self) -> list[dict[str, Any]]:
-        """The rows of trials.csv."""
-        from benchmarking.export.trials_csv import trials_header, trials_rows
+    def trials(self) -> ResultTable:
+        """The rows of trials.csv, of each trial one."""
+        return ResultTable(tuple(trials_table(self.spec.definition, self.state)))
 
-        header = trials_header(self.spec.definition, self.state)
-        return [dict(zip(header, row, strict=True)) for row in trials_rows(self.spec.definition, self.state)]
+    @property
+    def ended(self) -> str:
+        """Why and how it ended, in a sentence; empty where it was killed, and goes on when it is run again."""
+        return "" if self.state.ended is None else str(self.state.ended["message"])
 
     def to_pandas(self) -> Any:
         """Return `trials` as a pandas table; raises `UserError` where pandas is not installed."""
-        try:
-            import pandas  # type: ignore[import-untyped, unused-ignore]
-        except ModuleNotFoundError as error:
-            from definitions.errors import UserError
+        return self.trials.to_pandas()
 
-            raise UserError("to_pandas()", "pandas is not installed here", "pip install pandas, or read .trials") from error
-        return pandas.DataFrame(self.trials)
-
-    def compare(self) -> str:
-        """Return the verdict and the table of configurations."""
-        return f"{self.verdict}\n{self.summary.table}"
+    def compare(self) -> ResultTable:
+        """Return how each configuration compares with the leader: by what factor, in which 95 % interval, and whether that decides it."""
+        definition = self.spec.definition
+        primary = definition.primary_objective
+        ranked = ranking(self.state, primary, definition.objectives[primary])
+        measured = [] if ranked is None else [ranked.leader, *(one.other for one in ranked.comparisons)]
+        keys = keys_shown([one.configuration for one in measured], definition.configuration_keys)
+        return ResultTable(tuple(comparison_rows(ranked, primary, keys)), self.verdict)
 
     def __repr__(self) -> str:
-        return f"<{self.spec.title}: {len(self.state.trials)} trials, best {self.best_value} at {dict(self.best_config or {})}>"
+        return f"<{self.spec.title}: {len(self.state.trials)} trials, best {self.best_value} at {self.best_config or {}}>"
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(self.verdict)}</p><pre>{html.escape(self.summary.table)}</pre>"

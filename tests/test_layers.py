@@ -65,7 +65,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("show",),
     ),
     "backends": (("metrics",), (".",), ("common",), ("emulator", "local", "reporter", "sagemaker", "simulated")),
-    "launch": ((".",), ("verbs",), ("__main__", "face", "programmatic"), ("reference",)),
+    "launch": ((".",), ("verbs",), ("__main__", "face"), ("reference",)),
     "backends/emulator": (("core",), ("http",), ("account", "faults", "s3"), ("logs",), ("container",), ("training",), (".",)),
 }
 """Folders and modules of a folder, lowest first; those on one floor do not know each other. `.` is its modules that are not named."""

@@ -50,6 +50,12 @@ def trials_header(definition: BenchmarkDefinition, state: ExperimentState | None
     ]
 
 
+def trials_table(definition: BenchmarkDefinition, state: ExperimentState) -> list[dict[str, Any]]:
+    """Return the rows of trials.csv, each by its columns' names."""
+    header = trials_header(definition, state)
+    return [dict(zip(header, row, strict=True)) for row in trials_rows(definition, state)]
+
+
 def trials_rows(definition: BenchmarkDefinition, state: ExperimentState) -> Iterator[Sequence[Any]]:
     """Yield the rows of trials.csv, in the order of the trials."""
     reported = [name for name in definition.objectives if name not in DERIVED_OBJECTIVES]

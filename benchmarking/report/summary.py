@@ -64,7 +64,7 @@ def summarise(
     groups = _by_evaluation(state)
     points = {e: _point(trials[0]) for e, trials in groups.items()}
     verdict = ranking(state, primary, mode)
-    keys = _keys_shown(list(points.values()), keys_in_order)
+    keys = keys_shown(list(points.values()), keys_in_order)
     lines = [verdict_sentence(verdict, primary, keys, price_label)]
     means = {e: {name: mean(_values(trials, name)) for name in objectives} for e, trials in groups.items() if _completed(trials)}
     front = [list(means)[index] for index in pareto_front(list(means.values()), objectives)] if len(objectives) > 1 else []
@@ -139,8 +139,13 @@ def _statuses(trials: Sequence[TrialState]) -> str:
     return ", ".join(name if count == len(trials) else f"{count} {name}" for name, count in counts.items())
 
 
-def _keys_shown(configurations: Sequence[Mapping[str, Any]], order: Sequence[str]) -> list[str]:
-    """Return the keys that tell configurations apart, in the order of the definition; the first four where none does."""
+def keys_shown(configurations: Sequence[Mapping[str, Any]], order: Sequence[str]) -> list[str]:
+    """Return the keys that tell configurations apart, in the order of the definition; the first four where none does.
+
+    Args:
+        configurations: (n_configurations,) points of the space.
+        order: all keys, in the order of the definition.
+    """
     place = {key: number for number, key in enumerate(order)}
     varying = varying_keys(configurations)
     keys = varying or list(dict.fromkeys(key for configuration in configurations for key in configuration))

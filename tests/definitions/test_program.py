@@ -24,7 +24,7 @@ def test_it_is_named_as_it_was_called(bin_folder, monkeypatch, is_on_path):
     python = str(bin_folder / "python")
     assert command("run", "--resume", "t", called=".venv/bin/outrider") == f"{before}outrider run --resume t"
     assert command("run", "--resume", "t", called="hpo_main.py", python=python) == f"{before}python hpo_main.py --resume t"
-    assert command("export", "t", called="hpo_main.py", python=python) == f"{before}python -m launch export t"
+    assert command("export", "t", called="hpo_main.py", python=python) == f"{before}python hpo_main.py export t"
     assert command("run", called="/there/launch/__main__.py", python=python) == f"{before}python -m launch run"
 
 

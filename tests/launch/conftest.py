@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import signal
 import subprocess
@@ -44,6 +45,12 @@ objectives: {loss: min}
 fidelity: {kind: progressive, argument: epochs, reported_as: epoch, full: 2}
 budget: {max_num_trials: 4}
 """
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 @dataclass

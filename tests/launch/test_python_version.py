@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import shutil
 import subprocess
 import sys
@@ -63,7 +62,18 @@ def test_a_real_older_python_gets_the_sentence(command):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [["hpo_main.py", "--version"], ["-m", "launch", "--version"], ["-m", "launch", "run", "--version"]])
-def test_every_entrance_tells_the_version(command):
-    done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True, env=dict(os.environ), check=True)
+@pytest.mark.parametrize("entrance", [["hpo_main.py"], ["hpo_main.py", "run"], ["-m", "launch"], ["-m", "launch", "run"]], ids=" ".join)
+def test_every_entrance_tells_the_version(entrance):
+    done = subprocess.run([sys.executable, *entrance, "--version"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == f"outrider {__version__}\n"
+
+
+@pytest.mark.slow
+def test_the_main_program_knows_every_verb_and_runs_where_none_is_given():
+    def said(*words):
+        done = subprocess.run([sys.executable, "hpo_main.py", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    assert said("run", "--list") == said("--list") == said("list")
+    code, _, err = said("rnu", "--list")
+    assert (code, "unrecognized arguments: rnu" in err) == (2, True)

@@ -21,7 +21,7 @@ from _common import load_line, median, show, temporary_folder
 SCRIPT = """
 import sys, time
 from outrider_report import report
-given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+given = dict(word.split("=", 1) for word in sys.argv[1:])
 for epoch in range(1, int(given["--epochs"]) + 1):
     time.sleep(0.3)
     report(epoch=epoch, loss=(float(given["--x"]) - 0.3) ** 2 + 1 / epoch)
@@ -44,7 +44,7 @@ def emulated() -> Iterator[None]:
 
 def run(folder: Path, backend: str, types: tuple[str, ...], method: str, trials: int, workers: int) -> dict[str, Any]:
     """Run one experiment and return its figures."""
-    import launch
+    import outrider
     from definitions.schema import BenchmarkDefinition
 
     source = folder / "source"
@@ -63,9 +63,9 @@ def run(folder: Path, backend: str, types: tuple[str, ...], method: str, trials:
             "sagemaker": {"image": "image:1", "bucket": "bench", "log_settle_s": 4},
         }
     )
-    (result,) = launch.run(definition, backend=backend, method=method, results_dir=folder / "results")
+    result = outrider.run(definition, backend=backend, method=method, results_dir=folder / "results")
     state = result.state
-    assert len(state.trials) == trials, result.ending.message
+    assert len(state.trials) == trials, result.ended
     last_at = max(trial.ended_at or 0.0 for trial in state.trials.values())
     figures = state.warm.figures()
     configurations = sorted((trial.configuration["x"], trial.configuration["instance_type"]) for trial in state.trials.values())

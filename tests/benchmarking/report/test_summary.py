@@ -4,7 +4,7 @@ from backends.failures import Cause
 from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import StateSetup, TrialState
 from benchmarking.controller.state import ExperimentState
-from benchmarking.report.summary import _keys_shown, summarise
+from benchmarking.report.summary import keys_shown, summarise
 from definitions.trial import TrialSpec
 
 
@@ -145,5 +145,5 @@ def test_the_spread_of_repeats_is_relative_except_around_zero():
 def test_a_row_without_a_result_has_a_dash_and_what_never_differs_is_shown_up_to_four_keys():
     assert [line.split()[2] for line in experiment([[0.5], [None]]).table.splitlines()[2:]] == ["0.5000", "-"]
     keys = [{name: 1 for name in "edcba"}]
-    assert _keys_shown(keys, "abcde") == ["a", "b", "c", "d"]
-    assert _keys_shown([{**keys[0], "e": 2}, *keys], "abcde") == ["e"]
+    assert keys_shown(keys, "abcde") == ["a", "b", "c", "d"]
+    assert keys_shown([{**keys[0], "e": 2}, *keys], "abcde") == ["e"]

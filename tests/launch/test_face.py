@@ -53,6 +53,17 @@ def test_functions_are_tuned_beside_a_users_own_launch_and_benchmarking(tmp_path
     assert (trials, other) == (1, 2.0)
 
 
+@pytest.mark.slow
+def test_a_file_is_run_as_the_command_line_does(toy):
+    result = outrider.run("toy.yaml", results_dir="elsewhere", experiment_tag="p", settings=["max_num_trials=2"])
+    assert [row["status"] for row in result.trials] == ["completed"] * 2
+    assert result.ended == "max_num_trials is reached after 2 trials (max_num_trials = 2, 2 started)"
+    assert (toy.folder / "elsewhere" / "p" / "toy" / "RS-local-0" / "trials.csv").is_file()
+    assert repr(outrider.load("p", "elsewhere")) == repr(result)
+    with pytest.raises(UserError, match="no such option"):
+        outrider.run("toy.yaml", methodd="RS")
+
+
 def test_a_function_that_no_process_can_be_given_is_refused(tmp_path):
     with pytest.raises(UserError, match="needs a function with a name"):
         definition_of(lambda x: x, {}, tmp_path)
