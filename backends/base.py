@@ -355,6 +355,10 @@ class Backend(abc.ABC):
     def capacity(self, instance_type: str) -> int:
         """Return how many jobs of this type could run at once with nothing else running; 0 where none ever can."""
 
+    def there_is(self) -> str:
+        """Return what there is for jobs, in words, e.g. `2 cores, no GPU, 8.0 GiB of memory`; empty where that is not known."""
+        return ""
+
     def idle(self, instance_type: str, instance_count: int) -> int:
         """Return how many sets of instances wait warm for a job that asks for these, beyond those that submitted jobs will get."""
         return 0

@@ -32,7 +32,7 @@ from benchmarking.controller.state import ExperimentState
 from benchmarking.controller.tuner import Tuner
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
-from benchmarking.planning.feasibility import Refuse, check_listed, refusal
+from benchmarking.planning.feasibility import Refuse, check_listed, check_room, refusal
 from benchmarking.planning.inputs import Inputs, upload_target
 from benchmarking.planning.job_builder import JobBuilder
 from definitions.backend_description import BackendDescription
@@ -162,6 +162,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
     definition = spec.definition
     ruled_out, longest_s = _by_forecasts(spec, backend.region)
     refuse = refusal(definition, spec.backend, backend.capacity, ruled_out)
+    check_room(definition, spec.backend, backend.capacity, backend.there_is)
     check_listed(definition, refusal(definition, spec.backend, backend.capacity))
     target = upload_target(definition, backend, surroundings.environ)
     with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed, target=target) as inputs:

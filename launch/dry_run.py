@@ -14,7 +14,7 @@ from benchmarking.experiment import decided
 from benchmarking.forecasting.lookup import ForecastLookup, forecast_text, latest_forecasts
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
-from benchmarking.planning.feasibility import Refuse, check_listed, refusal
+from benchmarking.planning.feasibility import Refuse, check_listed, check_room, refusal
 from benchmarking.planning.job_builder import JobBuilder
 from benchmarking.planning.worst_case import Plan, WorstCase, dearest, least_usd, worst_case
 from benchmarking.report.text import dollars, duration, table
@@ -73,6 +73,7 @@ def _total(worst: Sequence[WorstCase], specs: Sequence[ExperimentSpec], label: s
 def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> tuple[list[object], WorstCase, int, bool]:
     definition = spec.definition
     check_listed(definition, refusal(definition, spec.backend, backend.capacity))
+    check_room(definition, spec.backend, backend.capacity, backend.there_is)
     jobs = JobBuilder(definition, spec.backend, "dry-run", region=backend.region, longest_s=forecasts.longest_s)
     types = instance_types(definition, spec.backend)
     workers = worker_count(definition, spec.backend, backend.capacity)

@@ -143,6 +143,12 @@ class LocalBackend(Backend):
         """
         return self._capacity(parse_local(instance_type))
 
+    def there_is(self) -> str:
+        """Return what this machine has, in words."""
+        cores, gpus = len(self._cores), len(self._gpu_ids())
+        counts = [f"{cores} core{'s' * (cores > 1)}", f"{gpus or 'no'} GPU{'s' * (gpus > 1)}"]
+        return ", ".join([*counts, f"{size_text(self._memory_bytes)} of memory"])
+
     def submit(self, job: JobSpec) -> None:
         """Start a job, or put it in the queue when its cores are leased.
 
@@ -270,9 +276,7 @@ class LocalBackend(Backend):
         if job.instance_count != 1:
             return f"instance_count {job.instance_count}: this machine is one instance"
         if self._capacity(share) == 0:
-            gpus = f", {len(self._gpu_ids())} GPUs" if share.gpus else ""
-            has = f"{len(self._cores)} cores{gpus}, {size_text(self._memory_bytes)} of memory"
-            return f"{job.instance_type} does not fit: this machine has {has}"
+            return f"{job.instance_type} does not fit: this machine has {self.there_is()}"
         return ""
 
     def _gpu_ids(self) -> Sequence[str]:

@@ -59,8 +59,31 @@ def _check_instances(definition: BenchmarkDefinition, backend: str) -> None:
         raise UserError(
             f"benchmark {definition.name} on {backend}: none of its configurations can run there",
             "; ".join(problem for problem in problems if problem is not None),
-            f"give instance_type in the {backend} block, or --set instance_type={described.example_instance_type}",
+            f"give instance_type in the {backend} block, or --set arguments.instance_type={described.example_instance_type}",
         )
+
+
+def check_room(definition: BenchmarkDefinition, backend: str, capacity: Callable[[str], int], there_is: Callable[[], str]) -> None:
+    """Raise `UserError` where no job of any instance type that configurations can ask for fits this machine.
+
+    Elsewhere what fits may change while a run goes on, and jobs of an earlier controller may still run.
+
+    Args:
+        definition: the resolved definition.
+        backend: name of the back-end.
+        capacity: how many jobs of an instance type can run at once.
+        there_is: says what the machine has.
+    """
+    described = backend_description(backend)
+    types = instance_types(definition, backend)
+    if not described.shares_this_machine or any(described.instance_problem(name) is not None or capacity(name) for name in types):
+        return
+    raise UserError(
+        f"benchmark {definition.name}: {' and '.join(types)} {'does' if len(types) == 1 else 'do'} not fit here",
+        f"this machine has {there_is()}",
+        "go on where there is room, or start with another tag and e.g. "
+        f"--set arguments.instance_type={described.default_instance_type}; what was measured is kept",
+    )
 
 
 def check_listed(definition: BenchmarkDefinition, refuse: Refuse) -> None:

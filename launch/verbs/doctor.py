@@ -104,6 +104,7 @@ def _failed(name: str, error: Any) -> Check:
 
 def _resolved(given: argparse.Namespace) -> Resolved:
     from benchmarking.methods.registry import known_methods
+    from benchmarking.planning.machine_default import with_machine_default
     from definitions.registry import Registry
     from definitions.resolve import resolve, resolve_python
     from definitions.schema import BenchmarkDefinition
@@ -111,8 +112,10 @@ def _resolved(given: argparse.Namespace) -> Resolved:
     found = Registry().find(given.benchmark)
     methods = tuple(known_methods())
     if isinstance(found, BenchmarkDefinition):
-        return resolve_python(found, given.backend, given.settings, methods=methods)
-    return resolve(found, given.backend, given.settings, methods=methods)
+        resolved = resolve_python(found, given.backend, given.settings, methods=methods)
+    else:
+        resolved = resolve(found, given.backend, given.settings, methods=methods)
+    return with_machine_default(resolved, os.environ)
 
 
 def make_parser() -> VerbParser:

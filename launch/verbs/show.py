@@ -24,6 +24,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def show(benchmark: str, request: RunRequest) -> str:
     """Return the definition as YAML; back-end and settings are those of the request."""
+    from benchmarking.planning.machine_default import with_machine_default
     from definitions.registry import Registry
     from definitions.resolve import resolve, resolve_python
     from definitions.schema import BenchmarkDefinition
@@ -31,8 +32,10 @@ def show(benchmark: str, request: RunRequest) -> str:
 
     found = Registry().find(benchmark)
     if isinstance(found, BenchmarkDefinition):
-        return render(resolve_python(found, request.backend, request.settings)).rstrip("\n")
-    return render(resolve(found, request.backend, request.settings)).rstrip("\n")
+        resolved = resolve_python(found, request.backend, request.settings)
+    else:
+        resolved = resolve(found, request.backend, request.settings)
+    return render(with_machine_default(resolved, os.environ)).rstrip("\n")
 
 
 def make_parser() -> VerbParser:
