@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import logging
-import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.base import Backend, BackendContext
-from backends.common.file_lock import try_lock
 from backends.common.hints import interpreter_remark
 from backends.registry import backend_class
 from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import prepare_folder, read_nonce
+from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.stop_requests import listening
 from benchmarking.archive.stored import state_setup
@@ -138,8 +136,11 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
     Raises:
         UserError: see the message; what was measured is kept.
     """
-    prepare_folder(spec, surroundings.environ, accept_changes=surroundings.accept_changes)
-    with _locked(spec.folder), contextlib.closing(SqliteJournal(spec.folder / "journal.sqlite")) as journal:
+    with contextlib.ExitStack() as stack:
+        # First the lock: two controllers that begin at the same time must not each write down what the experiment is.
+        stack.enter_context(locked(spec.folder))
+        prepare_folder(spec, surroundings.environ, accept_changes=surroundings.accept_changes)
+        journal = stack.enter_context(contextlib.closing(SqliteJournal(spec.folder / "journal.sqlite")))
         prefix = spec.job_prefix(read_nonce(spec.folder))
         context = BackendContext(spec.definition, spec.folder, spec.seed, surroundings.environ, spec.tag, prefix)
         backend = surroundings.make_backend(spec.backend, context)
@@ -338,15 +339,3 @@ def _tidy(state: ExperimentState, backend: Backend, jobs: JobBuilder, definition
     if definition.keep == "none":
         for trial in state.trials.values():
             _give_up(trial, backend, jobs)
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder against other controllers; raises `UserError` where one is at work."""
-    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        if not try_lock(descriptor, fcntl.LOCK_EX, folder / "lock", "give a folder on another disk: --results_dir"):
-            raise UserError(f"{folder} is in use", "another process is running this experiment", "wait for it, or use another tag")
-        yield
-    finally:
-        os.close(descriptor)

@@ -75,8 +75,9 @@ def _spent(result: ExperimentResult) -> list[str]:
 
 
 def _files(result: ExperimentResult) -> str:
-    """Return which files there are; the logs of jobs elsewhere stay where they ran."""
-    return f"trials.csv, reports.csv, journal.sqlite, {result.described.logs}"
+    """Return which files there are; the logs of jobs elsewhere stay where they ran, but for those that were kept beside the results."""
+    logs = "logs/" if (result.spec.folder / "logs").is_dir() else result.described.logs
+    return f"trials.csv, reports.csv, journal.sqlite, {logs}"
 
 
 def _comparison(results: Sequence[ExperimentResult]) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
+import contextlib
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from backends.common.file_lock import try_lock
 from backends.registry import backend_class
 from benchmarking.archive.code_version import check_code
 from benchmarking.archive.environment import describe_environment
+from benchmarking.archive.folder_lock import FolderInUseError, locked
 from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
 from benchmarking.archive.stored import read_identity
 from benchmarking.controller.journal import has_records
@@ -69,10 +68,9 @@ def discard_unstarted(folder: Path, results_dir: Path) -> None:
     """
     if not folder.is_dir() or has_records(folder / "journal.sqlite"):
         return
-    lock = folder / "lock"
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        if not try_lock(descriptor, fcntl.LOCK_EX, lock, "give a folder on another disk: --results_dir"):
+    with contextlib.suppress(FolderInUseError), locked(folder) as lock:
+        # Looked at again: another controller may have begun and ended meanwhile.
+        if has_records(folder / "journal.sqlite"):
             return
         for path in folder.iterdir():
             if path.name in _MADE_BEFORE_A_START or path.name.startswith("journal.sqlite"):
@@ -80,8 +78,6 @@ def discard_unstarted(folder: Path, results_dir: Path) -> None:
             elif path.is_dir():
                 _remove_if_empty(path)
         lock.unlink()
-    finally:
-        os.close(descriptor)
     while _remove_if_empty(folder) and folder != results_dir:
         folder = folder.parent
 

@@ -60,11 +60,13 @@ def main(arguments: Sequence[str]) -> int:
 def execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Progress) -> list[ExperimentResult]:
     """Run the experiments in order, up to one that is interrupted; return a result for each; one that is refused leaves nothing."""
     from benchmarking.archive.folder import discard_unstarted, prepare_folder
+    from benchmarking.archive.folder_lock import locked
 
     created = [spec for spec in specs if not spec.folder.exists()]
     try:
         for spec in specs:
-            prepare_folder(spec, os.environ, accept_changes=request.accept_changes)
+            with locked(spec.folder):
+                prepare_folder(spec, os.environ, accept_changes=request.accept_changes)
         return _execute(specs, request, progress)
     except OutriderError:
         for spec in created:

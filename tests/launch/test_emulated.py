@@ -45,7 +45,8 @@ def test_the_logs_of_emulated_jobs_stay_and_are_shown(toy, run, capfd, monkeypat
     words = ["--benchmark", "toy.yaml", "--backend", "sagemaker", "--set", "arguments.instance_type=ml.m5.large", "--max_num_trials", "1"]
     block = "\nsagemaker: {framework: pytorch, framework_version: '2.9'}\n"
     (toy.folder / "toy.yaml").write_text((toy.folder / "toy.yaml").read_text() + block)
-    code, _, err = run(*words, "--experiment_tag", "t", "--yes", "--emulate")
+    code, out, err = run(*words, "--experiment_tag", "t", "--yes", "--emulate")
+    assert out.splitlines()[-1].endswith(", journal.sqlite, logs/")
     assert code == 0, err
     assert main(["logs", "t", "--trial", "0"]) == 0
     assert capfd.readouterr().out.count("[tune-metric]:") == 2

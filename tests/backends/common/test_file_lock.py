@@ -11,7 +11,6 @@ import pytest
 
 from backends.common.file_lock import try_lock
 from backends.local.leases import LeaseBook
-from benchmarking.experiment import _locked
 from definitions.errors import UserError
 
 NO_LOCKS = [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP]
@@ -43,16 +42,3 @@ def test_leases_without_locks_are_refused_at_once(tmp_path: Path, monkeypatch: p
         LeaseBook(tmp_path / "leases", (0, 1))
     assert str(tmp_path / "leases") in caught.value.asked
     assert "OUTRIDER_LEASES" in caught.value.advice
-
-
-@pytest.mark.parametrize("number", NO_LOCKS)
-def test_results_without_locks_are_not_called_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    monkeypatch.setattr(fcntl, "flock", failing(number))
-    with pytest.raises(UserError, match="has no locks") as caught, _locked(tmp_path):
-        pass
-    assert (os.strerror(number) in caught.value.fact, "--results_dir" in caught.value.advice) == (True, True)
-
-
-def test_results_that_another_has_are_in_use(tmp_path: Path) -> None:
-    with _locked(tmp_path), pytest.raises(UserError, match="is in use"), _locked(tmp_path):
-        pass

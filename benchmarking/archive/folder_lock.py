@@ -1,0 +1,64 @@
+"""The lock of an experiment's folder: one controller at a time, and who it is for the others."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from backends.common.file_lock import try_lock
+from benchmarking.export.files import utc
+from definitions.errors import UserError
+
+_NAME = "lock"
+_ELSEWHERE = "give a folder on another disk: --results_dir"
+
+
+class FolderInUseError(UserError):
+    """Another controller is at work in the folder."""
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[Path]:
+    """Hold the folder of an experiment, which is made where there is none, and give the path of its lock.
+
+    Raises:
+        FolderInUseError: another controller has it.
+        UserError: the folder cannot be written, or its file system has no locks.
+    """
+    path = folder / _NAME
+    descriptor = _opened(path)
+    try:
+        while try_lock(descriptor, fcntl.LOCK_EX, path, _ELSEWHERE):
+            if _is_at(descriptor, path):
+                break
+            # Whoever gave up an experiment that never began removed the file after we had opened it: what we hold guards nothing.
+            os.close(descriptor)
+            descriptor = _opened(path)
+        else:
+            holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "another process"
+            raise FolderInUseError(f"{folder} is in use", f"{holder} runs this experiment", "wait for it, or use another tag")
+        with contextlib.suppress(OSError):  # a full disk: then nobody is told who has it
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"process {os.getpid()}, since {utc(time.time())},\n".encode(), 0)
+        yield path
+    finally:
+        os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise UserError(f"cannot write {path}", str(error), "check the folder's permissions, or give another --results_dir") from error
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return False
