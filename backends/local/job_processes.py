@@ -116,7 +116,8 @@ class JobProcesses:
         """Reap the orphans of jobs that have ended, so that they do not fill the table of processes."""
         sessions = {job.child.pid for job in jobs if job.child is not None}
         known = {(process.pid, process.start_ticks) for job in jobs for process in job.known.values()}
-        for pid in self._orphans():
+        # All children, not only those that count as orphans: one met while it was exiting has no environment left and counts as another's.
+        for pid in process_tree.children(os.getpid()):
             process = process_tree.read_process(pid)
             # First processes are reaped where their exit code is read, never here.
             if process is None or process.alive or pid in self._leaders:

@@ -84,6 +84,20 @@ def test_processes_that_hide_their_environment_are_found_by_descent(bench: Local
     assert not alive(of_job(events, "one", Reported)[0].metrics["pid"])
 
 
+def test_what_counted_as_anothers_child_is_reaped_once_it_is_known_as_the_jobs(bench: LocalBench) -> None:
+    # In a session of its own and without a mark, it looks like a child of the controller's program as soon as the job has exited.
+    code = """
+        import subprocess, time
+        subprocess.Popen(["sleep", "60"], env={}, start_new_session=True)
+        report(epoch=1)
+        time.sleep(0.8)  # longer than the time between two samples, so that it is seen while its parent lives
+    """
+    before = {*zombies()}
+    events = bench.begin(bench.job("one", code))
+    collect(bench.backend, all_closed("one"), 5.0, events)
+    assert {*zombies()} <= before
+
+
 def test_other_children_of_the_controller_are_left_alone(bench: LocalBench) -> None:
     mine = subprocess.Popen(["sleep", "60"])
     ended = subprocess.Popen(["sh", "-c", "exit 7"], start_new_session=True)
