@@ -1,12 +1,10 @@
-"""When and why an experiment is over, and the exit code that says so. Pure."""
+"""How an experiment ended: the reason, the sentence for people, and the exit code. Pure."""
 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from backends.failures import Cause
-from benchmarking.controller.budget import Limit, may_add
 from benchmarking.controller.state import ExperimentState
 from definitions.errors import EXIT_BUDGET, EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, EXIT_USAGE
 from definitions.schema import Budget
@@ -33,16 +31,6 @@ class Ending:
     reason: Reason
     message: str
     exit_code: int
-
-
-def limit_reason(limit: Limit) -> Reason:
-    """Return the reason that goes with a reached limit."""
-    return Reason(str(limit))
-
-
-def stop_cause(reason: Reason) -> Cause:
-    """Return the cause of a trial that is stopped because its experiment ends for a reason."""
-    return {Reason.INTERRUPTED: Cause.INTERRUPTED, Reason.ALIKE: Cause.ALIKE}.get(reason, Cause.BUDGET)
 
 
 def budget_use(reason: Reason, budget: Budget, *, trials: int, failures: int, elapsed_s: float, spent_usd: float) -> str:
@@ -105,22 +93,35 @@ def ending(
             return Ending(reason, f"interrupted after {trials} trials{suffix}", EXIT_INTERRUPTED)
 
 
-def nothing_left(state: ExperimentState, budget: Budget, now: float, *, is_computing: bool) -> tuple[Reason, str] | None:
-    """Return why nothing more can start although nothing runs, and its detail; None where something will in time.
+def final_reason(reason: Reason, detail: str, state: ExperimentState) -> tuple[Reason, str]:
+    """Return why an experiment ended, and its detail, once its jobs are closed: where every trial failed, that is the reason.
 
     Args:
-        state: of the experiment, without open jobs.
-        budget: its limits.
-        now: in seconds of the back-end's clock; what is due by then could start.
-        is_computing: whether the method's worker is about to suggest something.
+        reason: why nothing more was started.
+        detail: what is special about it.
+        state: of the experiment.
     """
-    if state.waiting or state.blocked_until_at() > now:
-        affordable_later = not state.waiting or state.waiting[0][0] > now
-        return None if affordable_later else (Reason.COST, "")
-    if state.interrupted:
-        return Reason.COST, ""
-    if state.exhausted and not state.queue:
-        return (Reason.EXHAUSTED, "") if state.trials else (Reason.NOTHING_VALID, state.last_reason)
-    if may_add(budget, len(state.trials)) is not None:
-        return Reason.TRIALS, ""
-    return None if is_computing else (Reason.COST, "")
+    if reason in (Reason.EXHAUSTED, Reason.TRIALS) and state.failures and len(state.failures) == state.finished == len(state.trials):
+        return Reason.NONE_SUCCEEDED, state.failures[-1][1]
+    return reason, detail
+
+
+def final_ending(
+    reason: Reason, detail: str, state: ExperimentState, *, finite: bool, conclusion: tuple[bool, str] | None = None, used: str = ""
+) -> Ending:
+    """Return the ending of an experiment whose jobs are all closed.
+
+    Args:
+        reason: why, as `final_reason` says it.
+        detail: what is special about this case, e.g. the common cause of failures.
+        state: of the experiment.
+        finite: whether the user asked for a whole list.
+        conclusion: of the method: whether it decided what it was asked for, and a sentence; None for no conclusion.
+        used: the limit, its value and its use, as `budget_use` says them.
+    """
+    unfinished = not state.exhausted or bool(state.queue or state.block or state.interrupted or state.waiting)
+    # What was stopped because the first trials failed alike is not among those.
+    trials = state.finished if reason is Reason.ALIKE else len(state.trials)
+    detail = conclusion[1] if conclusion else detail
+    result = ending(reason, finite=finite, unfinished=unfinished, trials=trials, measured=state.has_measured, detail=detail, used=used)
+    return replace(result, exit_code=EXIT_BUDGET) if conclusion is not None and not conclusion[0] else result

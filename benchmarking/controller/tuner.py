@@ -12,24 +12,22 @@ from typing import Any
 from backends.base import Backend, JobSpec
 from backends.events import Accepted, Closed, Event, Reported, Retained, Started
 from backends.failures import Cause
-from benchmarking.controller.budget import Limit, affordable, cost_usd, may_add, reached
-from benchmarking.controller.ending import Ending, Reason, budget_use, ending, limit_reason, nothing_left, stop_cause
+from benchmarking.controller.budget import affordable, cost_usd, may_add
+from benchmarking.controller.ending import Ending, Reason, budget_use, final_ending, final_reason
 from benchmarking.controller.event_codec import event_record, suggestion_body
 from benchmarking.controller.interfaces import JobFactory, Observer, Wallet, checkpoint_key
 from benchmarking.controller.journal import Journal
 from benchmarking.controller.lookahead import next_entries, wanted_ahead
 from benchmarking.controller.method_adapter import MethodAdapter
+from benchmarking.controller.recorder import Recorder
 from benchmarking.controller.repeat_order import block_size
 from benchmarking.controller.replay import downtime_s, replay
-from benchmarking.controller.retry_policy import common_cause
 from benchmarking.controller.settlement import settlement
+from benchmarking.controller.starting import PlannedStart, first_attempt, next_attempt
 from benchmarking.controller.state import ExperimentState
+from benchmarking.controller.stopping import nothing_left, stop_cause, why_stopping
 from benchmarking.controller.wait_limits import TICK_S, timeout_s
-from definitions.errors import EXIT_BUDGET
 from definitions.schema import Budget
-
-_VIRTUAL_BATCH = 512
-"""Records per commit on a virtual clock, where the same run can be had again for nothing."""
 
 _RELEASE_S = 60.0
 """Longest wait at the end for what warm instances cost."""
@@ -74,20 +72,20 @@ class Tuner:
         self._adapter = adapter
         self._backend = backend
         self._journal = journal
+        self.virtual = backend.capabilities.virtual_time
+        recorder = Recorder(journal, state, backend.now, observers, virtual=self.virtual)
+        self._record, self._commit = recorder.record, recorder.commit
         self._jobs = jobs
         self._budget = budget
         self._n_workers = n_workers
         self._wallet = wallet or Wallet()
-        self._observers = observers
         self._code = code
         self._learned = learned
         self._events: deque[Event] = deque()
         self._stop_requests: deque[int] = deque()
         self._interrupted = False
         self._downtime_s = 0.0
-        self._uncommitted = 0
         self._release_until: float | None = None
-        self.virtual = backend.capabilities.virtual_time
         adapter.attach(backend.capabilities, backend.wake)
 
     def interrupt(self) -> None:
@@ -169,30 +167,9 @@ class Tuner:
             self._backend.adopt_pools(self.state.adopted_pools())
         self._downtime_s = downtime_s(self._journal, self.state, self._backend.now())
 
-    def _record(self, kind: str, body: Mapping[str, Any], event: Event | None = None) -> None:
-        record = self._journal.append(self._backend.now() if event is None else event.at, kind, body)
-        self.state.apply(record, event)
-        self._uncommitted += 1
-        for observer in self._observers:
-            observer(record, self.state)
-
-    def _commit(self, *, always: bool = False) -> None:
-        if always or not self.virtual or self._uncommitted >= _VIRTUAL_BATCH:
-            self._journal.commit()
-            self._uncommitted = 0
-
     def _stopping(self) -> tuple[Reason, str] | None:
-        """Return why everything is to be stopped now, or why nothing more will be started; None to go on."""
-        state = self.state
-        if self._interrupted:
-            return Reason.INTERRUPTED, ""
-        if state.failures and len(state.failures) == state.finished:
-            alike = common_cause(state.failures, state.finished, self._n_workers)
-            if alike is not None:
-                return Reason.ALIKE, alike
         elapsed_s = 0.0 if self._budget.max_wallclock_time is None else self.elapsed_s
-        limit = reached(self._budget, failures=state.counted_failures, elapsed_s=elapsed_s)
-        return None if limit is None else (limit_reason(limit), state.failures[-1][1] if limit is Limit.FAILURES else "")
+        return why_stopping(self.state, self._budget, interrupted=self._interrupted, elapsed_s=elapsed_s, n_workers=self._n_workers)
 
     def _is_closed_to(self, instance_type: str) -> bool:
         return self.state.closed_until_at(instance_type) > self._backend.now() + TICK_S
@@ -269,9 +246,9 @@ class Tuner:
         if self._is_closed_to(""):
             return False
         if state.interrupted:
-            return self._start(state.interrupted[0])
+            return self._start(next_attempt(state, state.interrupted[0]))
         if state.waiting and state.waiting[0][0] <= self._backend.now() + TICK_S:
-            return self._start(state.waiting[0][1])
+            return self._start(next_attempt(state, state.waiting[0][1]))
         if may_add(self._budget, len(state.trials)) is not None:
             if self._ask_resume():
                 return True
@@ -289,15 +266,15 @@ class Tuner:
         state, budget = self.state, self._budget
         order, repeats = state.setup.order, state.setup.repeats
         if not (self._backend.capabilities.warm_pools and self._adapter.independent) or order == "random":
-            return self._start(None)
+            return self._start(first_attempt(state, state.queue[0]))
         left = sys.maxsize if budget.max_num_trials is None else budget.max_num_trials - len(state.trials)
         if not state.exhausted and self._block_size() == 1 and wanted_ahead(state.queue, repeats=repeats, left=left) and self._ask():
             return True
         overtaken = state.overtaken[state.queue[0]]
         for evaluation, repeat in next_entries(state.queue, order=order, repeats=repeats, left=left, overtaken=overtaken):
             if self._backend.idle(*self._jobs.instances(state.evaluations[evaluation].configuration)):
-                return self._start(None, (evaluation, repeat)) or self._start(None)
-        return self._start(None)
+                return self._start(first_attempt(state, (evaluation, repeat))) or self._start(first_attempt(state, state.queue[0]))
+        return self._start(first_attempt(state, state.queue[0]))
 
     def _workers_now(self) -> int:
         # The first trial of an unknown script on a paid back-end runs alone: if it fails, it fails once.
@@ -330,38 +307,30 @@ class Tuner:
         left = most - len(self.state.trials) if self._adapter.independent and most is not None else None
         return block_size(setup.repeats, setup.order, finite=self._adapter.finite, left=left)
 
-    def _start(self, trial_id: int | None, entry: tuple[int, int] | None = None) -> bool:
-        state = self.state
-        if trial_id is None:
-            evaluation, repeat = entry or state.queue[0]
-            trial_id, attempt, trial = len(state.trials), 1, state.evaluations[evaluation].trial(repeat)
-            source = state.evaluations[evaluation].checkpoint_from
-            restore_from = None if source is None else self._checkpoint_of(state.evaluations[source].trials[0])
-        else:
-            known = state.trials[trial_id]
-            evaluation, attempt, trial = known.evaluation, known.submissions + 1, known.spec
-            repeat = trial.repeat - state.evaluations[evaluation].first.repeat
-            restore_from = self._checkpoint_of(trial_id)
-        if self._is_closed_to(str(trial.configuration.get("instance_type", ""))):
+    def _start(self, planned: PlannedStart) -> bool:
+        if self._is_closed_to(str(planned.spec.configuration.get("instance_type", ""))):
             return False
-        worst_usd = self._jobs.worst_usd(trial)
-        if not affordable(self._budget, spent_usd=self.spent_usd, reserved_usd=state.reserved_usd, worst_usd=worst_usd):
+        worst_usd = self._jobs.worst_usd(planned.spec)
+        reserved_usd = self.state.reserved_usd
+        if not affordable(self._budget, spent_usd=self.spent_usd, reserved_usd=reserved_usd, worst_usd=worst_usd):
             return False
+        trial, attempt = planned.trial, planned.attempt
+        restore_from = None if planned.checkpoint_of is None else self._checkpoint_of(planned.checkpoint_of)
         body = {
-            "trial": trial_id,
-            "evaluation": evaluation,
-            "repeat": repeat,
+            "trial": trial,
+            "evaluation": planned.evaluation,
+            "repeat": planned.repeat,
             "attempt": attempt,
-            "job": self._jobs.name(trial_id, attempt),
+            "job": self._jobs.name(trial, attempt),
             "restore_from": restore_from,
             "worst_usd": worst_usd,
         }
-        if self._code is not None and self._code["code"] != state.code:
+        if self._code is not None and self._code["code"] != self.state.code:
             self._record("code", self._code)
         self._record("start", body)
         self._commit()
         self._release_until = None
-        self._backend.submit(self._spec(trial_id, attempt, restore_from))
+        self._backend.submit(self._spec(trial, attempt, restore_from))
         return True
 
     def _spec(self, trial_id: int, attempt: int, restore_from: str | None) -> JobSpec:
@@ -416,18 +385,11 @@ class Tuner:
         )
 
     def _end(self, reason: Reason, detail: str) -> Ending:
-        state = self.state
-        if reason in (Reason.EXHAUSTED, Reason.TRIALS) and state.failures and len(state.failures) == state.finished == len(state.trials):
-            reason, detail = Reason.NONE_SUCCEEDED, state.failures[-1][1]
-        unfinished = not state.exhausted or bool(state.queue or state.block or state.interrupted or state.waiting)
-        trials = state.finished if reason is Reason.ALIKE else len(state.trials)
+        reason, detail = final_reason(reason, detail, self.state)
         conclusion = self._adapter.conclude() if reason is Reason.EXHAUSTED else None
-        detail = conclusion[1] if conclusion else detail
-        finite, measured, used = self._adapter.finite, state.has_measured, self._used(reason)
-        result = ending(reason, finite=finite, unfinished=unfinished, trials=trials, measured=measured, detail=detail, used=used)
-        if conclusion is not None and not conclusion[0]:
-            result = replace(result, exit_code=EXIT_BUDGET)
-        if state.ended is None or state.ended["reason"] != result.reason:
+        result = final_ending(reason, detail, self.state, finite=self._adapter.finite, conclusion=conclusion, used=self._used(reason))
+        ended = self.state.ended
+        if ended is None or ended["reason"] != result.reason:
             self._record("end", {"reason": str(result.reason), "message": result.message, "exit_code": result.exit_code})
         self._commit(always=True)
         return result

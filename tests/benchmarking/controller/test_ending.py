@@ -1,9 +1,9 @@
 import pytest
 
-from backends.failures import Cause
-from benchmarking.controller.budget import Limit
-from benchmarking.controller.ending import Reason, budget_use, ending, limit_reason, stop_cause
+from backends.failures import Cause, Outcome
+from benchmarking.controller.ending import Reason, budget_use, ending, final_ending, final_reason
 from definitions.schema import Budget
+from tests.benchmarking.controller.scripted_state import Script
 
 # (reason, finite, unfinished) -> exit code, by design: 0 done, 2 wrong use, 3 failures, 4 a list cut short, 130 interrupted
 CODES = {
@@ -57,10 +57,6 @@ def test_the_sentence_has_number_and_detail():
     assert found.message == "the first 2 trials all fail alike: KeyError: 'x'"
 
 
-def test_each_limit_has_the_reason_of_its_name():
-    assert {limit: str(limit_reason(limit)) for limit in Limit} == {limit: str(limit) for limit in Limit}
-
-
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
@@ -77,6 +73,65 @@ def test_an_end_by_a_budget_says_which_its_value_and_what_was_used(reason, said)
     assert ending(reason, finite=False, unfinished=True, trials=4, used=used).message == said
 
 
-def test_what_is_stopped_with_an_experiment_has_the_cause_of_its_end():
-    causes = {reason: stop_cause(reason) for reason in (Reason.TIME, Reason.FAILURES, Reason.ALIKE, Reason.INTERRUPTED)}
-    assert list(causes.values()) == [Cause.BUDGET, Cause.BUDGET, Cause.ALIKE, Cause.INTERRUPTED]
+def failed_trials(n, finished=None):
+    script = Script()
+    for trial in range(n):
+        script.suggest(trial)
+        script.start(trial)
+    for trial in range(n if finished is None else finished):
+        script.close(f"j{trial}-1", Outcome.FAILED, Cause.SCRIPT_ERROR, status="failed", counts=True, message=f"m{trial}")
+    return script
+
+
+@pytest.mark.parametrize("reason", [Reason.EXHAUSTED, Reason.TRIALS])
+def test_where_every_trial_failed_that_is_the_reason_with_the_last_message(reason):
+    assert final_reason(reason, "", failed_trials(3).state) == (Reason.NONE_SUCCEEDED, "m2")
+
+
+def test_a_trial_that_is_left_or_another_reason_leaves_the_reason_as_it_was():
+    assert final_reason(Reason.TRIALS, "d", failed_trials(3, finished=2).state) == (Reason.TRIALS, "d")
+    assert final_reason(Reason.TIME, "d", failed_trials(3).state) == (Reason.TIME, "d")
+    assert final_reason(Reason.EXHAUSTED, "d", Script().state) == (Reason.EXHAUSTED, "d")
+
+
+def done_trial():
+    script = Script()
+    script.suggest(0)
+    script.start(0)
+    script.report("j0-1", loss=0.5)
+    script.close("j0-1", status="completed")
+    return script
+
+
+def test_a_list_of_which_nothing_is_left_is_done_and_one_that_goes_on_is_cut_short():
+    script = done_trial()
+    assert final_ending(Reason.COST, "", script.state, finite=True).exit_code == 4  # who is asked next might suggest more
+    script.suggest(None)
+    assert final_ending(Reason.COST, "", script.state, finite=True).exit_code == 0
+
+
+@pytest.mark.parametrize("left", ["queue", "block", "interrupted", "waiting"])
+def test_whatever_is_left_of_a_list_makes_it_unfinished(left):
+    script = done_trial()
+    script.suggest(None)
+    getattr(script.state, left).append((9.0, 1) if left == "waiting" else (1, 0) if left == "queue" else 1)
+    assert final_ending(Reason.COST, "", script.state, finite=True).exit_code == 4
+
+
+def test_trials_that_fail_alike_are_counted_without_those_stopped_for_it():
+    state = failed_trials(3, finished=2).state
+    assert final_ending(Reason.ALIKE, "m", state, finite=False).message == "the first 2 trials all fail alike: m"
+    assert final_ending(Reason.INTERRUPTED, "", state, finite=False).message == "interrupted after 3 trials"
+
+
+def test_a_method_that_could_not_decide_ends_as_a_list_cut_short_and_says_why():
+    script = done_trial()
+    undecided = final_ending(Reason.EXHAUSTED, "", script.state, finite=True, conclusion=(False, "not decided: a or b"))
+    assert (undecided.exit_code, undecided.message) == (4, "all 1 trials are done: not decided: a or b")
+    decided = final_ending(Reason.EXHAUSTED, "", script.state, finite=True, conclusion=(True, "a is best"))
+    assert (decided.exit_code, decided.message) == (0, "all 1 trials are done: a is best")
+
+
+def test_an_open_search_whose_trials_measured_nothing_is_a_failure():
+    assert final_ending(Reason.TIME, "", failed_trials(2).state, finite=False).exit_code == 3
+    assert final_ending(Reason.TIME, "", done_trial().state, finite=False).exit_code == 0

@@ -1,0 +1,63 @@
+"""Whether everything is to be stopped now, or nothing more can start, and why. Pure."""
+
+from __future__ import annotations
+
+from backends.failures import Cause
+from benchmarking.controller.budget import Limit, may_add, reached
+from benchmarking.controller.ending import Reason
+from benchmarking.controller.retry_policy import common_cause
+from benchmarking.controller.state import ExperimentState
+from definitions.schema import Budget
+
+
+def limit_reason(limit: Limit) -> Reason:
+    """Return the reason that goes with a reached limit."""
+    return Reason(str(limit))
+
+
+def stop_cause(reason: Reason) -> Cause:
+    """Return the cause of a trial that is stopped because its experiment ends for a reason."""
+    return {Reason.INTERRUPTED: Cause.INTERRUPTED, Reason.ALIKE: Cause.ALIKE}.get(reason, Cause.BUDGET)
+
+
+def why_stopping(
+    state: ExperimentState, budget: Budget, *, interrupted: bool, elapsed_s: float, n_workers: int
+) -> tuple[Reason, str] | None:
+    """Return why everything is to be stopped now and nothing more started, and its detail; None to go on.
+
+    Args:
+        state: of the experiment.
+        budget: its limits.
+        interrupted: whether somebody asked for an end.
+        elapsed_s: seconds that the experiment's controllers have run; not looked at where time has no limit.
+        n_workers: trials that may be in flight at once: so many that fail alike at the start end it.
+    """
+    if interrupted:
+        return Reason.INTERRUPTED, ""
+    if state.failures and len(state.failures) == state.finished:
+        alike = common_cause(state.failures, state.finished, n_workers)
+        if alike is not None:
+            return Reason.ALIKE, alike
+    limit = reached(budget, failures=state.counted_failures, elapsed_s=elapsed_s)
+    return None if limit is None else (limit_reason(limit), state.failures[-1][1] if limit is Limit.FAILURES else "")
+
+
+def nothing_left(state: ExperimentState, budget: Budget, now: float, *, is_computing: bool) -> tuple[Reason, str] | None:
+    """Return why nothing more can start although nothing runs, and its detail; None where something will in time.
+
+    Args:
+        state: of the experiment, without open jobs.
+        budget: its limits.
+        now: in seconds of the back-end's clock; what is due by then could start.
+        is_computing: whether the method's worker is about to suggest something.
+    """
+    if state.waiting or state.blocked_until_at() > now:
+        affordable_later = not state.waiting or state.waiting[0][0] > now
+        return None if affordable_later else (Reason.COST, "")
+    if state.interrupted:
+        return Reason.COST, ""
+    if state.exhausted and not state.queue:
+        return (Reason.EXHAUSTED, "") if state.trials else (Reason.NOTHING_VALID, state.last_reason)
+    if may_add(budget, len(state.trials)) is not None:
+        return Reason.TRIALS, ""
+    return None if is_computing else (Reason.COST, "")
