@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import configparser
+import statistics
 import subprocess
 import sys
 from collections import defaultdict
@@ -73,6 +74,16 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 WORKLOADS_APART = "benchmarking.workloads."  # scripts that stand alone, and each trains something of its own
 NAMED_TWICE = {"Trainer": [f"{WORKLOADS_APART}{name}" for name in ("digits", "image_ingestion", "resnet_cifar10")]}
 """Public classes of one name in several modules, and in which."""
+
+LONGEST = 400
+"""Lines of a module, in the packages and in tests."""
+LONGER = {
+    "backends/reporter/outrider_report.py",  # jobs get it as one file
+    "backends/sagemaker/container/outrider_start.py",  # jobs get it as one file
+    "tests/launch/test_run.py",
+}
+MEDIAN = 130
+"""Lines that half of the packages' modules have at most."""
 
 WORKLOADS = ROOT / "benchmarking" / "workloads"
 ON_DEMAND = {ROOT / "benchmarking" / "syne_tune_adapter" / "backend.py"}  # subclasses Syne Tune's class; imported when asked for
@@ -158,6 +169,17 @@ def test_no_circle_of_files():
     while free := {module for module, imports in left.items() if not imports & left.keys()}:
         left = {module: imports for module, imports in left.items() if module not in free}
     assert not left, f"in a circle, or importing one: {sorted(left)}"
+
+
+def test_modules_are_short():
+    lengths = {
+        str(path.relative_to(ROOT)): path.read_text(encoding="utf-8").count("\n")
+        for package in (*ORDER, "tests")
+        for path in modules(package)
+    }
+    assert {path for path, lines in lengths.items() if lines > LONGEST} == LONGER
+    ours = [lines for path, lines in lengths.items() if not path.startswith("tests/") and not path.endswith("__init__.py")]
+    assert statistics.median(ours) <= MEDIAN
 
 
 GUESTS = ("backends.local", "backends.sagemaker", "backends.simulated", "backends.emulator")
