@@ -80,7 +80,6 @@ LONGEST = 400
 LONGER = {
     "backends/reporter/outrider_report.py",  # jobs get it as one file
     "backends/sagemaker/container/outrider_start.py",  # jobs get it as one file
-    "tests/launch/test_run.py",
 }
 MEDIAN = 130
 """Lines that half of the packages' modules have at most."""

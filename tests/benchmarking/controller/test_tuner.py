@@ -357,9 +357,12 @@ def test_reports_after_a_stop_are_kept():
 
 def test_every_intent_is_recorded_before_its_effect():
     journal = MemoryJournal()
-    run = tuner(definition(budget=Budget(max_num_trials=5)), journal)
     submitted = []
-    submit = run._backend.submit
-    run._backend.submit = lambda job: (submitted.append((job.name, kinds(journal).count("start"))), submit(job))
-    run.run()
-    assert [count for _, count in submitted] == [1, 2, 3, 4, 5]
+
+    class Watched(SimulatedBackend):
+        def submit(self, job):
+            submitted.append((job.name, kinds(journal).count("start")))
+            super().submit(job)
+
+    tuner(definition(budget=Budget(max_num_trials=5)), journal, backend=Watched(FakeTable())).run()
+    assert submitted == [(f"job-t{trial}-a1", trial + 1) for trial in range(5)]

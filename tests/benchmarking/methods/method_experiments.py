@@ -50,9 +50,24 @@ def benchmark(**changes):
     return definition(**(given | changes))
 
 
-def experiment(definition, journal, method="ASHA", *, seed=0, arguments=None, n_workers=3, backend=None, table=None, wrap=None, **options):
+def experiment(
+    definition,
+    journal,
+    method="ASHA",
+    *,
+    seed=0,
+    arguments=None,
+    n_workers=3,
+    backend=None,
+    table=None,
+    wrap=None,
+    refuse=lambda trial: None,
+    observers=(),
+    **options,
+):
+    """Return a loop over learning curves; `wrap` gets the method that was built, and returns the one that decides."""
     built = build_method(method, definition, seed, arguments or {}, region="us-east-1")
-    adapter = MethodAdapter(wrap(built) if wrap else built, lambda configuration: None)
+    adapter = MethodAdapter(wrap(built) if wrap else built, refuse)
     fidelity = definition.fidelity
     setup = StateSetup(
         objectives=definition.objectives,
@@ -70,6 +85,7 @@ def experiment(definition, journal, method="ASHA", *, seed=0, arguments=None, n_
         jobs=FakeJobs(),
         budget=definition.budget,
         n_workers=n_workers,
+        observers=observers,
     )
 
 

@@ -147,14 +147,13 @@ def test_what_has_finished_is_not_copied():
 
 def test_population_is_no_larger_than_asked_for():
     most = 0
-    run = experiment(benchmark(), MemoryJournal(), "PBT", arguments={"perturbation_interval": 2, "population_size": 3}, n_workers=8)
 
     def watch(record, state):
         nonlocal most
         most = max(most, state.busy)
 
-    run._observers = (watch,)
-    run.run()
+    arguments = {"perturbation_interval": 2, "population_size": 3}
+    experiment(benchmark(), MemoryJournal(), "PBT", arguments=arguments, n_workers=8, observers=(watch,)).run()
     assert most == 3
 
 

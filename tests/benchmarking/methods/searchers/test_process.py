@@ -154,19 +154,24 @@ def test_a_child_ends_when_its_controller_is_gone():
 def test_a_slow_method_delays_neither_reports_nor_stops(monkeypatch):
     monkeypatch.setattr(proposals, "ChildProcess", functools.partial(ChildProcess, command=(sys.executable, "-c", SLOW)))
     journal, backend = MemoryJournal(), RealTime(Curves(full=9), speed=40.0)
-    thinking, late = [], []
+    thinking, late, methods = [], [], []
 
     def watch(record, state):
-        if run._adapter.is_computing:
+        if methods[0].is_computing:
             thinking.append(record.kind)
         if record.kind in ("reported", "closed"):
             late.append((backend.now() - record.at) / backend.speed)
 
-    run = experiment(
-        benchmark(budget=Budget(max_num_trials=10)), journal, "ASHA_BORE", arguments={"init_random": 2}, backend=backend, n_workers=3
-    )
-    run._observers = (watch,)
-    run.run()
+    experiment(
+        benchmark(budget=Budget(max_num_trials=10)),
+        journal,
+        "ASHA_BORE",
+        arguments={"init_random": 2},
+        backend=backend,
+        n_workers=3,
+        wrap=lambda method: methods.append(method) or method,
+        observers=(watch,),
+    ).run()
     assert {"reported", "tell", "stop"} <= set(thinking)
     assert sorted(late)[len(late) * 9 // 10] < 0.3  # a thought takes 0.6 s
 

@@ -199,8 +199,6 @@ def test_a_finite_space_is_exhausted_without_repetition(method):
 
 @pytest.mark.parametrize("method", ["RS", "ASHA", "BO"])
 def test_when_rules_leave_nothing_the_rule_is_named(method):
-    run = experiment(benchmark(), MemoryJournal(), method)
-    run._adapter._refuse = lambda configuration: "ruled out by valid: lr > 9"
-    ending = run.run()
+    ending = experiment(benchmark(), MemoryJournal(), method, refuse=lambda trial: "ruled out by valid: lr > 9").run()
     assert (ending.reason, ending.exit_code) == ("nothing_valid", 2)
     assert "lr > 9" in ending.message
