@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Collection, Iterable
+import time
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 _PROC = "/proc"
+_LOOK_AGAIN_S = 0.005
 MARK_VARIABLE = "OUTRIDER_CONTROLLER"
 """Environment variable that carries the marks by which a job's processes are found."""
 
@@ -124,6 +126,24 @@ def send(process: Process, number: signal.Signals) -> bool:
         return False
     finally:
         os.close(descriptor)
+    return True
+
+
+def kill_until_gone(find_them: Callable[[], Iterable[Process]], timeout_s: float) -> bool:
+    """Kill processes until none of them is found alive; return whether that was reached in time.
+
+    Args:
+        find_them: looks for them; asked anew each time, as what is being killed may have forked once more.
+        timeout_s: most seconds.
+    """
+    give_up_at = time.monotonic() + timeout_s
+    while left := [process for process in find_them() if process.alive]:
+        for process in left:
+            send(process, signal.SIGKILL)
+        # A process that was killed lives on until it is next scheduled, so that the signal alone says nothing.
+        if time.monotonic() >= give_up_at:
+            return False
+        time.sleep(_LOOK_AGAIN_S)
     return True
 
 

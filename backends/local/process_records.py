@@ -6,8 +6,6 @@ import contextlib
 import json
 import math
 import os
-import signal
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -57,15 +55,7 @@ class ProcessRecords:
     def kill_leftovers(self, folders: Sequence[Path]) -> None:
         """Kill what still runs of the jobs in these folders, and wait a moment for it to be gone."""
         found = [trace for folder in folders if (trace := self._read(folder)) is not None]
-        give_up_at = time.monotonic() + _TIMEOUT_S
-        # Looked for anew each time: what is being killed may have forked once more.
-        while time.monotonic() < give_up_at:
-            left = [process for trace in found for process in _processes(trace) if process.alive]
-            if not left:
-                return
-            for process in left:
-                process_tree.send(process, signal.SIGKILL)
-            time.sleep(0.005)
+        process_tree.kill_until_gone(lambda: [process for trace in found for process in _processes(trace)], _TIMEOUT_S)
 
     def _read(self, folder: Path) -> dict[str, Any] | None:
         try:

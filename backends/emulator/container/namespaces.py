@@ -20,6 +20,7 @@ from pathlib import Path
 from backends.common import process_tree
 
 MARK = "OUTRIDER_EMULATED_JOB"
+_GONE_S = 5.0
 _SCRIPT = Path(__file__).with_name("container.sh")
 
 
@@ -81,9 +82,11 @@ class ContainerProcess:
         """Return the exit code, negative for a signal, and end whatever is left."""
         code = self.popen.wait()
         os.close(self.ended)
-        if self.isolation is Isolation.NONE:
-            for process in process_tree.find(self.mark.encode(), (self.popen.pid,)):
-                process_tree.send(process, signal.SIGKILL)
+        if self.isolation is Isolation.NONE or code < 0:
+            # Of a launcher that was killed, what it launched is killed by the system a moment later. Until then it may be making folders
+            # that whoever called believes to be free to delete. The mark whole, as that of host 1 begins that of host 10.
+            sessions = (self.popen.pid,) if self.isolation is Isolation.NONE else ()
+            process_tree.kill_until_gone(lambda: process_tree.find(f"{self.mark}\0".encode(), sessions), _GONE_S)
         elif code > 128:
             code = 128 - code
         return code
