@@ -1,7 +1,7 @@
 """Outrider from Python and a notebook: `run` tunes a definition or a function, `load` reads a run again, `report` reports.
 
-A `launch.py`, `definitions/`, `backends/` or `benchmarking/` of the user's own hides nothing: ours are imported from beside this file.
-`report` imports none of them, so that in a job these names are the script's.
+A `launch.py`, `definitions/`, `backends/` or `benchmarking/` of the user's own gets in the way of nothing, and nothing gets in its way:
+where there is one, ours has that name only while a call of `run` or `load` lasts. `report` imports none: in a job they are the script's.
 """
 
 from __future__ import annotations
@@ -10,13 +10,27 @@ import contextlib
 import importlib
 import importlib.util
 import sys
+import threading
+from collections.abc import Iterable, Iterator
+from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["load", "program", "report", "run"]
+if TYPE_CHECKING:
+    from definitions.errors import OutriderError, UserError
+    from launch.result import Interrupted, Result
+
+__all__ = ["Interrupted", "OutriderError", "Result", "UserError", "load", "program", "report", "run"]
 
 _HOME = Path(__file__).resolve().parent
 _PACKAGES = ("definitions", "backends", "benchmarking", "launch")
+_CLASSES = {
+    "Interrupted": "launch.result",
+    "OutriderError": "definitions.errors",
+    "Result": "launch.result",
+    "UserError": "definitions.errors",
+}
 
 
 def run(benchmark: Any, **options: Any) -> Any:
@@ -24,18 +38,19 @@ def run(benchmark: Any, **options: Any) -> Any:
 
     Args:
         benchmark: a name, the path of a YAML file, a mapping with the keys of a definition, a `BenchmarkDefinition`, or a function of
-            keyword arguments that reports or returns its metrics.
+            keyword arguments that reports or returns its metrics; or a list of these.
         **options: `space` and other keys of a definition, over those of the mapping or function; `settings` and the other fields of
             `launch.request.RunRequest`; `max_num_trials` and the other limits of `outrider run`.
 
     Returns:
-        A `launch.result.Result`, or a list of them where there are several experiments.
+        A `Result`, or a list of them where there are several experiments.
 
     Raises:
         UserError: wrong use; what was measured is kept.
+        Interrupted: Ctrl-C, or the stop button of a notebook; what was measured is kept, and is in it.
     """
-    _own_packages()
-    return importlib.import_module("launch.face").run(benchmark, options)
+    with _own_packages():
+        return importlib.import_module("launch.face").run(benchmark, options)
 
 
 def load(tag: str, results_dir: Path | str | None = None) -> Any:
@@ -45,8 +60,8 @@ def load(tag: str, results_dir: Path | str | None = None) -> Any:
         tag: `experiment_tag` of the run.
         results_dir: folder of all results; default `results`, or that of OUTRIDER_RESULTS.
     """
-    _own_packages()
-    return importlib.import_module("launch.face").load(tag, results_dir)
+    with _own_packages():
+        return importlib.import_module("launch.face").load(tag, results_dir)
 
 
 def report(**metrics: Any) -> None:
@@ -56,8 +71,16 @@ def report(**metrics: Any) -> None:
 
 def program() -> int:
     """Run as the program `outrider` and return its exit code."""
-    _own_packages()
-    return int(importlib.import_module("launch.__main__").program())
+    with _own_packages():
+        return int(importlib.import_module("launch.__main__").program())
+
+
+def __getattr__(name: str) -> Any:
+    """Return a class that `run` returns or raises; they are imported when asked for."""
+    if name not in _CLASSES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with _own_packages():
+        return getattr(importlib.import_module(_CLASSES[name]), name)
 
 
 def _reporter() -> Any:
@@ -74,21 +97,112 @@ def _reporter() -> Any:
     return module
 
 
-def _own_packages() -> None:
-    """Import our four packages from beside this file, whatever else on the path has their names.
+class _Names:
+    """Whose modules the contested names are in `sys.modules`: ours inside of `ours`, else the user's where there are such.
 
-    Raises:
-        ImportError: another module of such a name was imported before.
+    Contested are the names of our packages, and those of files beside the user's script that something else has too (`yaml.py`).
     """
-    sys.path.insert(0, str(_HOME))
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._inside = 0
+        self._path: list[str] = []
+        self._contested: list[str] = []
+        self._ours: dict[str, ModuleType] = {}
+        self._theirs: dict[str, ModuleType] = {}
+        self._shared: set[str] = set()
+
+    @contextlib.contextmanager
+    def ours(self) -> Iterator[None]:
+        """Inside the block the names are ours, in all threads; blocks may overlap."""
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._enter()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._leave()
+
+    def _enter(self) -> None:
+        main = getattr(sys.modules.get("__main__"), "__file__", None)
+        beside = {"", *([str(Path(main).parent), str(Path(main).resolve().parent)] if main else [])}
+        rest = [path for path in sys.path if path not in beside]
+        self._path = [*sys.path]
+        # What stands beside the user's script is found as well, but only where nothing else has that name.
+        sys.path[:] = [str(_HOME), *rest, *(path for path in self._path if path in beside)]
+        folders = {Path(path or ".").resolve() for path in self._path if path in beside}
+        self._contested = [*_PACKAGES, *(name for name in _modules_in(folders) if PathFinder.find_spec(name, rest) is not None)]
+        self._theirs, self._shared = {}, set()
+        for name in self._contested:
+            module = sys.modules.get(name)
+            if module is not None and (_file_of(module) == _own_file(name) if name in _PACKAGES else _folder_of(module) not in folders):
+                self._shared.add(name)
+                continue
+            self._theirs |= _taken(name)
+            sys.modules.update({full: one for full, one in self._ours.items() if _belongs(full, name)})
+        for package in _PACKAGES:
+            importlib.import_module(package)
+
+    def _leave(self) -> None:
+        sys.path[:] = [*self._path, *(path for path in sys.path if path not in (*self._path, str(_HOME)))]
+        for name in self._contested:
+            hidden = {full: one for full, one in self._theirs.items() if _belongs(full, name)}
+            # Where the name means nothing else to the user ours stays: it may be imported, and what is pickled is found by its name.
+            if hidden or (name not in self._shared and _leads_elsewhere(name)):
+                self._ours |= _taken(name)
+                sys.modules.update(hidden)
+
+
+def _modules_in(folders: Iterable[Path]) -> Iterator[str]:
+    """Yield the names by which files and folders in these folders could be imported."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            for path in folder.iterdir():
+                name = path.name.partition(".")[0]
+                if name.isidentifier() and name not in _PACKAGES and (path.suffix in (".py", ".so") or (path / "__init__.py").is_file()):
+                    yield name
+
+
+def _taken(name: str) -> dict[str, ModuleType]:
+    """Remove a module and all in it from `sys.modules`, and return what was there."""
+    return {full: sys.modules.pop(full) for full in [*sys.modules] if _belongs(full, name)}
+
+
+def _belongs(full: str, name: str) -> bool:
+    return full.partition(".")[0] == name
+
+
+def _own_file(package: str) -> Path:
+    return _HOME / package / "__init__.py"
+
+
+def _file_of(module: ModuleType) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return None if file is None else Path(file).resolve()
+
+
+def _folder_of(module: ModuleType) -> Path | None:
+    """Return the folder that a module was found in."""
+    file = _file_of(module)
+    return None if file is None else file.parent.parent if hasattr(module, "__path__") else file.parent
+
+
+def _leads_elsewhere(name: str) -> bool:
+    """Return whether the user would get another module of this name than the one that is imported."""
+    module = sys.modules.pop(name, None)
+    if module is None:
+        return False
     try:
-        for name in _PACKAGES:
-            module = importlib.import_module(name)
-            found = getattr(module, "__file__", None)
-            if found is None or Path(found).resolve() != _HOME / name / "__init__.py":
-                raise ImportError(
-                    f"outrider needs its own package {name!r}, and {found or module} was imported before under that name; "
-                    f"import it after outrider.run, or rename it"
-                )
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return False
     finally:
-        sys.path.remove(str(_HOME))
+        sys.modules[name] = module
+    return spec is not None and (spec.origin is None or Path(spec.origin).resolve() != _file_of(module))
+
+
+_own_packages = _Names().ours  # of the process, as `sys.modules` is

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarking.controller.ending import Reason
 from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError, did_you_mean
 from definitions.schema import BenchmarkDefinition
@@ -18,8 +19,8 @@ from launch.parser import default_results_dir
 from launch.planning import folders_of, plan
 from launch.progress import Progress
 from launch.request import RunRequest
-from launch.result import Result
-from launch.verbs.run import execute
+from launch.result import Interrupted, Result, result_of
+from launch.verbs.run import execute, resume_command
 
 _LISTS = ("method", "warm_start")
 """Fields of a request that one value is enough for."""
@@ -54,8 +55,10 @@ def run(benchmark: Any, options: Mapping[str, Any]) -> Result | list[Result]:
     several = isinstance(benchmark, (list, tuple))
     made = tuple(_benchmark(one, added, given["cache_dir"]) for one in (benchmark if several else [benchmark]))
     request = RunRequest(benchmark=made, **given)
-    found = execute(plan(request), request, Progress(sys.stderr, live=False))
-    results = [Result(one.spec, one.state, one.price_label, one.described.keeps_warm) for one in found]
+    found = execute(plan(request), request, Progress(sys.stderr, live=False, verbose=request.verbose))
+    results = [result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found]
+    if found[-1].ending.reason is Reason.INTERRUPTED:
+        raise Interrupted(results, resume_command(results[-1].spec.tag, request))
     return results[0] if len(results) == 1 and not several else results
 
 
@@ -69,9 +72,10 @@ def load(tag: str, results_dir: Path | str | None) -> Result | list[Result]:
         if stored.is_started:
             # A plug-in that is gone tells nothing more of its prices.
             described = backend_description(stored.spec.backend) if stored.spec.backend in backend_names() else None
-            about = ("nominal" if described.nominal else "", described.keeps_warm) if described is not None else ()
+            label = "nominal" if described is not None and described.nominal else ""
             with stored.journal() as journal:
-                results.append(Result(stored.spec, stored.state(journal), *about))
+                state = stored.state(journal)
+            results.append(result_of(stored.spec, state, label, keeps_warm=described is not None and described.keeps_warm))
     return results[0] if len(results) == 1 else results
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarking.archive.identity import ExperimentSpec
@@ -67,20 +66,16 @@ class Result:
     Args:
         spec: what was run.
         state: all that its journal amounts to.
-        price_label: what kind of dollars it counts, e.g. `nominal`.
-        keeps_warm: whether its back-end keeps instances warm.
+        summary: verdict and table as they are printed.
+        trials: the rows of trials.csv, of each trial one.
+        comparison: what `compare` returns.
     """
 
     spec: ExperimentSpec
-    state: ExperimentState = field(repr=False)
-    price_label: str = ""
-    keeps_warm: bool = False
-
-    @cached_property
-    def summary(self) -> Summary:
-        """Verdict and table as they are printed."""
-        definition = self.spec.definition
-        return summarise(self.state, definition.objectives, self.price_label, definition.configuration_keys, keeps_warm=self.keeps_warm)
+    state: ExperimentState
+    summary: Summary
+    trials: ResultTable
+    comparison: ResultTable
 
     @property
     def verdict(self) -> str:
@@ -98,11 +93,6 @@ class Result:
         return None if self.summary.best_config is None else dict(self.summary.best_config)
 
     @property
-    def trials(self) -> ResultTable:
-        """The rows of trials.csv, of each trial one."""
-        return ResultTable(tuple(trials_table(self.spec.definition, self.state)))
-
-    @property
     def ended(self) -> str:
         """Why and how it ended, in a sentence; empty where it was killed, and goes on when it is run again."""
         return "" if self.state.ended is None else str(self.state.ended["message"])
@@ -113,15 +103,44 @@ class Result:
 
     def compare(self) -> ResultTable:
         """Return how each configuration compares with the leader: by what factor, in which 95 % interval, and whether that decides it."""
-        definition = self.spec.definition
-        primary = definition.primary_objective
-        ranked = ranking(self.state, primary, definition.objectives[primary])
-        measured = [] if ranked is None else [ranked.leader, *(one.other for one in ranked.comparisons)]
-        keys = keys_shown([one.configuration for one in measured], definition.configuration_keys)
-        return ResultTable(tuple(comparison_rows(ranked, primary, keys)), self.verdict)
+        return self.comparison
 
     def __repr__(self) -> str:
         return f"<{self.spec.title}: {len(self.state.trials)} trials, best {self.best_value} at {self.best_config or {}}>"
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(self.verdict)}</p><pre>{html.escape(self.summary.table)}</pre>"
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run was interrupted and wound down.
+
+    Args:
+        results: of the experiments that began; what was measured is in the last one too.
+        resume: what to type to go on.
+    """
+
+    def __init__(self, results: Sequence[Result], resume: str) -> None:
+        self.results = tuple(results)
+        self.result = self.results[-1]
+        tag = self.result.spec.tag
+        super().__init__(f"{self.result.ended}; outrider.load({tag!r}) reads what was measured, and this goes on: {resume}")
+
+
+def result_of(spec: ExperimentSpec, state: ExperimentState, price_label: str = "", *, keeps_warm: bool = False) -> Result:
+    """Return the result of an experiment. All is computed at once, so that it depends on nothing that is imported later.
+
+    Args:
+        spec: what was run.
+        state: all that its journal amounts to.
+        price_label: what kind of dollars it counts, e.g. `nominal`.
+        keeps_warm: whether its back-end keeps instances warm.
+    """
+    definition = spec.definition
+    objectives, primary, order = definition.objectives, definition.primary_objective, definition.configuration_keys
+    summary = summarise(state, objectives, price_label, order, keeps_warm=keeps_warm)
+    ranked = ranking(state, primary, objectives[primary])
+    measured = [] if ranked is None else [ranked.leader, *(one.other for one in ranked.comparisons)]
+    keys = keys_shown([one.configuration for one in measured], order)
+    comparison = ResultTable(tuple(comparison_rows(ranked, primary, keys)), summary.verdict)
+    return Result(spec, state, summary, ResultTable(tuple(trials_table(definition, state))), comparison)

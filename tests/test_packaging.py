@@ -157,6 +157,71 @@ def test_an_emulated_run_from_anywhere(with_emulator, elsewhere):
     completes_two(with_emulator, elsewhere, "sagemaker", "--emulate")
 
 
+OWN = ("launch", "definitions", "backends/__init__", "benchmarking/__init__", "report", "yaml", "numpy", "rich/__init__")
+NAMES = [name.partition("/")[0] for name in OWN]
+SIBLINGS = f"""\
+import {", ".join(NAMES)}
+import argparse
+from outrider_report import report as tell
+parser = argparse.ArgumentParser()
+parser.add_argument("--x", type=float)
+tell(loss=parser.parse_args().x, own=sum(module.OWN for module in ({", ".join(NAMES)})))
+"""
+TUNE = f"""\
+import benchmarking, yaml
+import outrider
+
+def train(x):
+    import {", ".join(NAMES)}
+    outrider.report(loss=x, own=sum(module.OWN for module in ({", ".join(NAMES)})))
+
+if __name__ == "__main__":
+    result = outrider.run(train, space={{"x": {{"choice": [1.0, 2.0]}}}}, method="GRID", repeats=2, experiment_tag="f")
+    assert "equal" not in result.verdict and len(result.compare()) == 2
+    import {", ".join(NAMES)}
+    assert sum(module.OWN for module in ({", ".join(NAMES)})) == {len(NAMES)}
+    assert outrider.load("f").best_config == {{"x": 1.0}} == result.best_config
+    try:
+        outrider.run("nothing.yaml")
+    except outrider.UserError as error:
+        print(error.asked)
+"""
+
+
+@pytest.fixture
+def in_the_way(elsewhere: Path) -> Path:
+    """Return a folder with files of the user's own that are called as our packages are, or as what these need."""
+    for name in OWN:
+        path = elsewhere / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("OWN = 1\n", encoding="utf-8")
+    (elsewhere / "toy.py").write_text(SIBLINGS, encoding="utf-8")
+    (elsewhere / "tune.py").write_text(TUNE, encoding="utf-8")
+    return elsewhere
+
+
+@pytest.mark.parametrize("settings", [[], ["--set", "preload=[sys]"]], ids=["cold", "warm"])
+def test_a_users_own_files_get_in_the_way_of_no_run(base, in_the_way, settings):
+    completes_two(base, in_the_way, "local", *settings)
+    reports = (in_the_way / "results/away/toy/RS-local-0/reports.csv").read_text(encoding="utf-8").splitlines()
+    place = reports[0].split(",").index("own")
+    assert [float(line.split(",")[place]) for line in reports[1:]] == [len(OWN)] * 2
+
+
+def test_a_users_own_files_get_in_the_way_of_no_script_that_imports_outrider(base, in_the_way):
+    done = run([base.parent / "python", "tune.py"], in_the_way)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "nothing.yaml: there is no such file\n"
+
+
+def test_nor_do_they_where_the_path_of_python_leads_to_them(base, in_the_way, tmp_path_factory):
+    for name in ("yaml.py", "numpy.py", "rich/__init__.py"):
+        (in_the_way / name).unlink()
+    folder = tmp_path_factory.mktemp("from")
+    listed = run(["env", f"PYTHONPATH={in_the_way}", base, "list"], folder)
+    assert (listed.returncode, listed.stdout) == (0, run([base, "list"], folder).stdout)
+
+
 def completes_two(outrider: Path, folder: Path, backend: str, *flags: str) -> None:
     done = run([outrider, "run", "--benchmark", "toy.yaml", "--experiment_tag", "away", "--backend", backend, *flags], folder)
     assert done.returncode == 0, done.stderr

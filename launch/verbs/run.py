@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
 
     print({"json": as_json, "csv": as_csv, "table": as_text}[given.format](results), flush=True)
     code = exit_code(results)
-    hint = _hint(results, _resume(specs[0].tag, request))
+    hint = _hint(results, resume_command(specs[0].tag, request))
     if hint:
         _say(hint)
     return code
@@ -106,7 +106,7 @@ def _execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Pro
             with winding_down(wind_down, progress.say):
                 results.append(run_experiment(spec, surroundings))
         except KeyboardInterrupt:
-            progress.say(f"stopped at once; resume with: {_resume(spec.tag, request)}")
+            progress.say(f"stopped at once; resume with: {resume_command(spec.tag, request)}")
             raise
         finally:
             progress.end()
@@ -162,8 +162,8 @@ def _is_terminal() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def _resume(tag: str, request: RunRequest) -> str:
-    """Return the command that goes on with a tag."""
+def resume_command(tag: str, request: RunRequest) -> str:
+    """Return the command that goes on with a tag, with the folder of results where it is not the usual one."""
     from definitions.program import command
     from launch.emulated import MARK
     from launch.parser import default_results_dir

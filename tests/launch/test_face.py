@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ import pytest
 import outrider
 from definitions.errors import UserError
 from launch.functions import definition_of
-from tests.launch.conftest import ROOT
+from tests.launch.conftest import ROOT, with_signals
 
 TUNE = """\
 import json, sys
@@ -62,6 +63,39 @@ def test_a_file_is_run_as_the_command_line_does(toy):
     assert repr(outrider.load("p", "elsewhere")) == repr(result)
     with pytest.raises(UserError, match="no such option"):
         outrider.run("toy.yaml", methodd="RS")
+
+
+SLOW = """\
+import sys, time
+import outrider
+
+def slow(x):
+    outrider.report(loss=x)
+    time.sleep(60)
+
+if __name__ == "__main__":
+    try:
+        outrider.run(slow, space={"x": {"choice": [1.5, 2.5]}}, method="GRID", n_workers=1, experiment_tag="i", verbose=True)
+    except KeyboardInterrupt as caught:
+        again = outrider.load("i")
+        print(type(caught) is outrider.Interrupted, caught, len(caught.result.trials), sep="|", end="|")
+        print(again.trials[0]["last_loss"], again.trials[0]["status"], sep="|")
+"""
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_the_jobs_keeps_what_was_measured_and_is_heard_by_the_script(toy):
+    (toy.folder / "slow.py").write_text(SLOW)
+    words = [*with_signals([]), "slow.py"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(words, cwd=toy.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert next(line for line in process.stderr if "loss=1.5" in line)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    is_ours, message, trials, loss, status = out.strip().split("|")
+    assert (is_ours, trials, loss, status) == ("True", "1", "1.5", "interrupted")
+    assert message == "interrupted after 1 trials; outrider.load('i') reads what was measured, and this goes on: outrider run --resume i"
 
 
 def test_a_function_that_no_process_can_be_given_is_refused(tmp_path):
