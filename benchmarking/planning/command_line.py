@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from definitions.command import ARGUMENTS, FILE_STYLES, OWN_PREFIX, Calling
@@ -97,7 +98,7 @@ class CommandLine:
                     return list(words)
                 # Within a word it is for a shell, so that each word has to stay one.
                 found += " ".join(word if word == _FILE else shlex.quote(word) for word in words)
-            elif (text := _plain(part.name, values, facts)) is not None:
+            elif (text := _plain(part.name, values, facts, text_of if len(template) > 1 else _word_of)) is not None:
                 found += escaped(text)
             elif _is_key(part.name, values, self._calling, facts):
                 return []  # null, or not active: the word that names it is left out
@@ -159,10 +160,18 @@ def _is_key(name: str, values: Mapping[str, Any], calling: Calling, facts: Mappi
     return name in calling.keys or name in calling.own_keys or name.removeprefix(OWN_PREFIX) in facts
 
 
-def _plain(name: str, values: Mapping[str, Any], facts: Mapping[str, Any]) -> str | None:
+def _plain(name: str, values: Mapping[str, Any], facts: Mapping[str, Any], text: Callable[[Any], str] = text_of) -> str | None:
     """Return the text of a value, None for null and for what is none; a key of the configurations wins over a word of ours."""
     value = values[name] if name in values else facts.get(name.removeprefix(OWN_PREFIX))
-    return None if value is None else text_of(value)
+    return None if value is None else text(value)
+
+
+def _word_of(value: Any) -> str:
+    """Return the text of a value that is a word of its own: argparse takes `-1e-05` for an option, and `-0.00001` for a number."""
+    text = text_of(value)
+    if isinstance(value, float) and text.startswith("-") and "e" in text.lower():
+        return format(Decimal(text), "f")
+    return text
 
 
 def _flagged(flag: str, value: Any, calling: Calling) -> list[str]:
@@ -173,16 +182,17 @@ def _flagged(flag: str, value: Any, calling: Calling) -> list[str]:
             return [flag]
         return ["--no-" + flag.lstrip("-")] if calling.booleans == "no_switch" else []
     if isinstance(value, (list, tuple)):
-        texts = [text_of(item) for item in value]
         if calling.lists == "words":
-            return [flag, *texts]
-        return [word for text in ([",".join(texts)] if calling.lists == "comma" else texts) for word in _one(flag, text, calling)]
-    return _one(flag, text_of(value), calling)
+            return [flag, *map(_word_of, value)]
+        if calling.lists == "comma":
+            return _one(flag, ",".join(map(text_of, value)), calling)
+        return [word for item in value for word in _one(flag, item, calling)]
+    return _one(flag, value, calling)
 
 
-def _one(flag: str, text: str, calling: Calling) -> list[str]:
+def _one(flag: str, value: Any, calling: Calling) -> list[str]:
     # What follows `=` is a value, whatever it begins with; a short option has no such form.
-    return [flag, text] if calling.style == "two_words" or not flag.startswith("--") else [f"{flag}={text}"]
+    return [flag, _word_of(value)] if calling.style == "two_words" or not flag.startswith("--") else [f"{flag}={text_of(value)}"]
 
 
 def _pairs(name: str, value: Any, lists: str) -> list[str]:

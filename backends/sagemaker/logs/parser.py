@@ -112,12 +112,14 @@ class JobLog:
             self._lives = sorted([*self._lives, name.since])
         life = self._lives.index(name.since)
         message = str(event.get("message", ""))
-        if END_MARK in message:
-            self._end(message, name.since, at_ms)
-            yield from self.finish()
-            return
         self._parser.incarnation = life
-        yield from self._new(self._parser.feed(message.encode() + b"\n"))
+        # What stands before the mark is a last line of the script that had no end of its own.
+        line, mark, end = message.partition(END_MARK)
+        if line or not mark:
+            yield from self._new(self._parser.feed(line.encode() + b"\n"))
+        if mark:
+            self._end(end, name.since, at_ms)
+            yield from self.finish()
 
     def finish(self) -> Iterator[Report]:
         """Yield what was gathered and is not told yet, as nothing follows."""
@@ -131,9 +133,9 @@ class JobLog:
                 self.delivered += 1
                 yield report
 
-    def _end(self, message: str, since: int, at_ms: int) -> None:
+    def _end(self, text: str, since: int, at_ms: int) -> None:
         try:
-            said = json.loads(message.split(END_MARK, 1)[1])
+            said = json.loads(text)
             self._ends[since] = ScriptEnd(int(said["exit_code"]), at_ms / 1000, dict(said.get("measured") or {}))
         except (ValueError, KeyError, TypeError):
             return

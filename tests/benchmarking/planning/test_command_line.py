@@ -23,7 +23,7 @@ def words(values=VALUES, command=None, facts=None, **how):
     [
         ({}, "--lr=-8.2e-06|--batch_size=32|--amp=true|--slow=false|--hidden|64|32|--text=a b"),
         ({"style": "hyphens"}, "--lr=-8.2e-06|--batch-size=32|--amp=true|--slow=false|--hidden|64|32|--text=a b"),
-        ({"style": "two_words"}, "--lr|-8.2e-06|--batch_size|32|--amp|true|--slow|false|--hidden|64|32|--text|a b"),
+        ({"style": "two_words"}, "--lr|-0.0000082|--batch_size|32|--amp|true|--slow|false|--hidden|64|32|--text|a b"),
         ({"booleans": "switch", "lists": "comma"}, "--lr=-8.2e-06|--batch_size=32|--amp|--hidden=64,32|--text=a b"),
         ({"booleans": "no_switch", "lists": "repeated"},
          "--lr=-8.2e-06|--batch_size=32|--amp|--no-slow|--hidden=64|--hidden=32|--text=a b"),
@@ -39,6 +39,17 @@ def test_each_style(how, expected):
 
 def test_a_value_is_as_it_was_written():
     assert words({"n": written_float("1e3"), "m": 1e-05, "d": {"a": [1]}}) == ["--n=1e3", "--m=1e-05", '--d={"a":[1]}']
+
+
+def test_a_negative_number_that_is_a_word_of_its_own_has_no_exponent():
+    """argparse (before Python 3.14) takes `-1e-05` for an option wherever it is no part of `--key=value`."""
+    values = {"shift": written_float("-1E-5"), "weights": [-2.5e-7, 1e-05, -3], "far": -1e300, "none": -float("inf")}
+    command = ("p", "${shift}", "${outrider.level}", "at=${shift}", "${arguments}")
+    made = words(values, command, {"level": -1e-3})
+    assert made == ["p", "-0.00001", "-0.001", "at=-1E-5", "--weights", "-0.00000025", "1e-05", "-3", "--far=-1e+300", "--none=-inf"]
+    assert words({"far": -1e300}, style="two_words")[1] == "-1" + "0" * 300
+    assert words({"w": [-1e-5, 2]}, lists="repeated", rename={"w": "-w"}) == ["-w", "-0.00001", "-w", "2"]
+    assert words({"w": [-1e-5, 2]}, lists="comma") == ["--w=-1e-05,2"]
 
 
 def test_arguments_leave_out_what_is_named_elsewhere():

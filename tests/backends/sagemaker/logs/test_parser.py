@@ -106,6 +106,16 @@ def test_an_interrupted_life_s_end_is_not_the_job_s():
     assert log.end(lives=2) is None
 
 
+def test_a_last_line_without_an_end_stands_before_the_mark_and_counts():
+    log = JobLog(sources=MetricSources((("loss", "loss ([0-9.]+)"),), (), None, ("loss",)))
+    assert [found.metrics for found in fed(log, line("loss 0.5", 1), line('loss 0.25[outrider-end]: {"exit_code": 0}', 2))] == [
+        {"loss": 0.5},
+        {"loss": 0.25},
+    ]
+    assert log.tail[-1] == "loss 0.25"
+    assert log.end() == ScriptEnd(0, 1.0)
+
+
 @pytest.mark.parametrize(
     "text", [END_MARK, END_MARK + " {", END_MARK + ' {"exit": 1}', END_MARK + ' {"exit_code": null}', END_MARK + " []"]
 )

@@ -1,0 +1,197 @@
+"""Scripts in the forms in which people have them are tuned as they stand: cold, warm and on the emulator, from the same few lines.
+
+Each case says what every configuration of its script has to lead to, computed here anew, and a line that the script prints for one of them,
+from which can be seen that values arrived as they were written.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+FOLDERS = sorted(path.parent.name for path in HERE.glob("*/tune.yaml"))
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a script's trials have to come to.
+
+    Args:
+        metric: the objective.
+        trials: how many configurations the definition has.
+        value: of the objective, by configuration.
+        printed: a regular expression for a line of a trial's log.
+        not_forked: what is said where the program cannot be forked; empty where it is.
+        preload: what a warm worker imports.
+        reports: of each trial.
+    """
+
+    metric: str
+    trials: int
+    value: Callable[[Values], float]
+    printed: str = ""
+    not_forked: str = ""
+    preload: str = "argparse"
+    reports: int = 1
+
+
+def flags(given: Values) -> float:
+    position, velocity = 1.0, 0.0
+    for _ in range(4):
+        velocity = 0.5 * velocity * given["use_momentum"] - given["learning_rate"] * position
+        position += velocity
+    return position**2
+
+
+def subcommands(given: Values) -> float:
+    residuals = [y - given["shift"] - sum(w * x**k for k, w in enumerate(given["weights"])) for x, y in [(0, 1), (1, 3), (2, 5)]]
+    error = math.sqrt(sum(one**2 for one in residuals) / 3)
+    return min(error, 1.0) if given["clip"] else error
+
+
+def plain_argv(given: Values) -> float:
+    return ((given["start"] - 3) * (1 - 2 * given["step"]) ** given["rounds"]) ** 2
+
+
+def yaml_config(given: Values) -> float:
+    return given["optimizer.lr"] * (1 - (given["optimizer.momentum"] or 0)) * 8 + 1
+
+
+def package(given: Values) -> float:
+    level, errors = 4.0, []
+    for value in (4, 0, 4, 0):
+        errors.append(abs(value - level))
+        level += given["alpha"] * (value - level)
+    return sum(error**2 if given["squared"] else error for error in errors) / 4
+
+
+def bash(given: Values) -> float:
+    return 10 * (given["lr"] + given["workers"])
+
+
+def torchrun(given: Values) -> float:
+    weight, squares = 0.0, [x**2 for rank in (0, 1) for x in range(1 + rank, 3 + rank)]
+    for _ in range(3):
+        weight -= given["lr"] * 2 * (weight - 2) * sum(squares) / len(squares)
+    return weight
+
+
+def xgboost_table(given: Values) -> float:
+    return 0.5 * (1 - given["eta"]) ** 3
+
+
+def click_command(given: Values) -> float:
+    return given["learning_rate"] * sum(given["layers"]) ** (1 if given["model"] == "linear" else 3) - given["shuffle"]
+
+
+CASES = {
+    "flags": Case("val_loss", 4, flags, r"Epoch 4/4 - val\. loss: 0\.987", reports=4),
+    "subcommands": Case("rmse", 8, subcommands, "3 rows read, clipping is off"),
+    "plain_argv": Case("f", 8, plain_argv, "called with 2.5E-1 1e1 5"),
+    "yaml_config": Case("accuracy", 4, yaml_config, r"'layers': \[4, 4\]\}, 'optimizer': \{'lr': 0\.001, 'momentum': 0\.5\}"),
+    "package": Case("error", 4, package, "INFO forecaster: mean error 12.00000"),
+    "bash": Case("score", 4, bash, not_forked="env is no Python script or module that could be forked"),
+    "torchrun": Case(
+        "weight", 2, torchrun, r"\[rank1\]: step 3 of 3", "torchrun is no Python script or module that could be forked", reports=3
+    ),
+    "xgboost_table": Case("val-rmse", 2, xgboost_table, preload="numpy", reports=3),
+    "click_command": Case("score", 16, click_command, r"cubic: layers \(1, 2\)"),
+}
+
+
+def definition(folder: str) -> str:
+    return (HERE / folder / "tune.yaml").read_text(encoding="utf-8")
+
+
+def test_every_script_has_its_case():
+    assert sorted(CASES) == FOLDERS
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_definition_has_at_most_ten_lines(folder):
+    lines = [line for line in definition(folder).splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    assert len(lines) <= 10
+    assert max(map(len, lines)) <= 160
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_script_knows_nothing_of_outrider(folder):
+    texts = [path.read_text(encoding="utf-8") for path in (HERE / folder).rglob("*") if path.suffix in (".py", ".sh")]
+    assert texts
+    assert not any("outrider" in text.lower() for text in texts)
+
+
+def tuned(folder: str, work: Path, *words: str) -> tuple[list[dict[str, str]], list[dict[str, str]], str, str]:
+    """Tune a script; return its trials, its reports, all its logs, and what was said meanwhile."""
+    command = [sys.executable, str(ROOT / "hpo_main.py"), "--benchmark", str(HERE / folder / "tune.yaml"), "--method", "GRID", *words]
+    own = {"OUTRIDER_LEASES": str(work / "leases"), "OUTRIDER_RESULTS": str(work / "results"), "CUDA_VISIBLE_DEVICES": ""}
+    environ = {**os.environ, **own, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=work, env=environ, capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (experiment,) = (work / "results").glob("*/*/*")
+    tables = []
+    for name in ("trials.csv", "reports.csv"):
+        with (experiment / name).open(encoding="utf-8", newline="") as file:
+            tables.append([*csv.DictReader(file)])
+    logs = "".join(path.read_text(encoding="utf-8") for path in sorted((experiment / "logs").glob("*.log")))
+    return tables[0], tables[1], logs, done.stderr
+
+
+def value_of(text: str) -> Any:
+    """Return what a cell of a table holds."""
+    if text in ("", "True", "False"):
+        return {"": None, "True": True, "False": False}[text]
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def check(case: Case, trials: list[dict[str, str]], reports: list[dict[str, str]], logs: str) -> None:
+    assert [trial["status"] for trial in trials] == ["completed"] * case.trials
+    for trial in trials:
+        given = {key: value_of(text) for key, text in trial.items()}
+        assert given[f"last_{case.metric}"] == pytest.approx(case.value(given), rel=1e-3, abs=1e-6), given
+    assert len(reports) == case.trials * case.reports
+    assert re.search(case.printed, logs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_cold(folder, tmp_path):
+    trials, reports, logs, _ = tuned(folder, tmp_path)
+    check(CASES[folder], trials, reports, logs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_warm(folder, tmp_path):
+    case = CASES[folder]
+    trials, reports, logs, said = tuned(folder, tmp_path, "--set", f"preload={case.preload}")
+    check(case, trials, reports, logs)
+    cold = [line for line in said.splitlines() if "starts cold" in line]
+    assert len(cold) == bool(case.not_forked), cold
+    assert case.not_forked in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_on_the_emulator(folder, tmp_path):
+    trials, reports, logs, said = tuned(folder, tmp_path, "--backend", "sagemaker", "--emulate")
+    check(CASES[folder], trials, reports, logs)
+    assert "prices are emulated" in said
