@@ -18,6 +18,7 @@ from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import prepare_folder, read_nonce
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.archive.past_results import warm_start
 from benchmarking.archive.stop_requests import listening
 from benchmarking.archive.stored import state_setup
 from benchmarking.controller.ending import Ending
@@ -115,7 +116,6 @@ class Surroundings:
         started: called with the loop before it runs, so that it can be interrupted, and with the number of workers.
         decided: called with a line for each thing that is decided for the user, before the loop runs.
         make_backend: makes the back-end; for tests.
-        warm_start: tags of finished runs whose measurements a new experiment's method is told first.
         accept_changes: go on with an experiment although its code is another than was measured.
     """
 
@@ -127,7 +127,6 @@ class Surroundings:
     decided: Callable[[Sequence[str]], None] = lambda lines: None
     make_backend: Callable[[str, BackendContext], Backend] = lambda name, context: backend_class(name).create(context)
     accept_changes: bool = False
-    warm_start: tuple[str, ...] = ()
 
 
 def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentResult:
@@ -218,17 +217,8 @@ def make_tuner(
     )
     surroundings.decided(decided(spec, backend, n_workers, finite=method.finite, environ=surroundings.environ))
     version = code_version(spec)
-    learned = None
-    if surroundings.warm_start and next(journal.records(), None) is None:
-        from benchmarking.archive.past_results import past_results
-
-        if not method.learns:
-            raise UserError(
-                f"--warm_start with method {spec.method}", "it makes no use of earlier results", "BO, CQR, TPE, BORE and REA do"
-            )
-        found, lines = past_results(spec, surroundings.warm_start)
-        surroundings.decided(lines)
-        learned = {"tags": list(surroundings.warm_start), "results": found} if found else None
+    learned, lines = warm_start(spec, method) if next(journal.records(), None) is None else (None, [])
+    surroundings.decided(lines)
     # Where checkpoints fill this machine's disk they go as early as can be; elsewhere at the end, as deleting them is a call.
     gives_up_early = backend_description(spec.backend).shares_this_machine and not method.copies_checkpoints
     kept = KeptFiles(definition.objectives, definition.keep, lambda trial: _give_up(trial, backend, jobs))

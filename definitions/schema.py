@@ -180,6 +180,7 @@ class BenchmarkDefinition(Model):
     method: Text | None = None
     methods: dict[str, MethodVariant] = {}
     points_to_evaluate: tuple[Trial, ...] = Field((), description="configurations that methods with a space suggest first")
+    warm_start: tuple[Text, ...] = Field((), description="tags of finished runs whose measurements the method is told first")
     study: Study = Study()
 
     @model_validator(mode="wrap")

@@ -36,7 +36,11 @@ def make_parser() -> VerbParser:
     what.add_argument("--method_args", nargs="+", default=[], metavar="KEY=VALUE", help="arguments for the methods, e.g. points=3")
     what.add_argument("--ladder", metavar="L1,L2,...", help="levels of canaries, for CANARY and RACE: 0.01,0.03,0.1")
     what.add_argument(
-        "--warm_start", nargs="+", default=[], metavar="TAG", help="finished runs whose measurements the method is told first"
+        "--warm_start",
+        nargs="+",
+        default=[],
+        metavar="TAG",
+        help="finished runs whose measurements the method is told first, in place of the definition's",
     )
     what.add_argument("--backend", default=None, metavar="NAME",
                       help="where trials run: local (default), sagemaker, warm_pool, simulated, or a plug-in's")  # fmt: skip

@@ -9,6 +9,8 @@ from pathlib import Path
 from backends.base import Backend, BackendContext
 from backends.registry import backend_class
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.archive.past_results import warm_start
+from benchmarking.controller.journal import has_records
 from benchmarking.controller.method import Method
 from benchmarking.experiment import decided
 from benchmarking.forecasting.lookup import ForecastLookup, forecast_text, latest_forecasts
@@ -37,8 +39,9 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str
                 forecast_tables[forecast_text(forecasts)] = None
                 label = backend.capabilities.price_label
                 row, one, left_out, is_priced = _row(spec, backend, forecasts)
-                finite = _method(spec, backend).finite
-                lines |= dict.fromkeys(decided(spec, backend, int(str(row[6])), finite=finite, environ=environ))
+                method = _method(spec, backend)
+                lines |= dict.fromkeys(decided(spec, backend, int(str(row[6])), finite=method.finite, environ=environ))
+                lines |= dict.fromkeys(warm_start(spec, method)[1] if not has_records(spec.folder / "journal.sqlite") else [])
             finally:
                 backend.close()
         rows.append(row)

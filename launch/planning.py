@@ -77,8 +77,8 @@ def _is_there(spec: ExperimentSpec) -> bool:
 def _resolve(benchmark: Any, request: RunRequest, registry: Registry, methods: tuple[str, ...]) -> Resolved:
     found = benchmark if isinstance(benchmark, BenchmarkDefinition) else registry.find(str(benchmark))
     if isinstance(found, BenchmarkDefinition):
-        return resolve_python(found, request.backend, request.settings, methods=methods)
-    return resolve(found, request.backend, request.settings, methods=methods)
+        return resolve_python(found, request.backend, request.laid_over, methods=methods)
+    return resolve(found, request.backend, request.laid_over, methods=methods)
 
 
 def _resumed(request: RunRequest) -> list[ExperimentSpec]:
@@ -86,7 +86,7 @@ def _resumed(request: RunRequest) -> list[ExperimentSpec]:
     methods = known_methods()
     specs = []
     for folder in folders_of(request.resume, request.results_dir):
-        spec = load_to_run(folder, request.settings).spec
+        spec = load_to_run(folder, request.laid_over).spec
         variant = spec.definition.methods.get(spec.method)
         base = spec.method if variant is None else variant.base
         if base not in methods:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from definitions import strict_json
+
 
 @dataclass(frozen=True)
 class RunRequest:
@@ -26,7 +28,7 @@ class RunRequest:
         cache_dir: folder for generated data sets.
         dry_run: only show what would run.
         verbose: log more.
-        warm_start: tags of finished runs that a new experiment's method learns from.
+        warm_start: tags of finished runs that a new experiment's method learns from, in place of those that its definition names.
         accept_changes: go on with a tag although its code is another than was measured.
     """
 
@@ -46,3 +48,9 @@ class RunRequest:
     verbose: bool = False
     accept_changes: bool = False
     warm_start: tuple[str, ...] = ()
+
+    @property
+    def laid_over(self) -> tuple[str, ...]:
+        """All that is laid over the definitions, as settings."""
+        tags = strict_json.dumps(list(self.warm_start))
+        return (*self.settings, f"warm_start={tags}") if self.warm_start else self.settings

@@ -143,4 +143,5 @@ def _identity(spec: ExperimentSpec) -> dict[str, Any]:
         "number": spec.number,
         "hears_levels": spec.hears_levels,
         "repeats": spec.repeats,
+        **({"warm_start": list(spec.definition.warm_start)} if spec.definition.warm_start else {}),
     }

@@ -72,6 +72,21 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
+class PastEvaluation:
+    """A configuration that an earlier experiment measured.
+
+    Args:
+        configuration: the point of the present search space.
+        results: what it reported, in the order of its levels, each as `Method.on_trial_result` has it; empty where there are no levels.
+        final: its objectives at the end of the full job; None where it did not get there.
+    """
+
+    configuration: Mapping[str, Any]
+    results: Sequence[Mapping[str, Any]] = ()
+    final: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
 class MethodContext:
     """What a method is built from.
 
@@ -147,8 +162,8 @@ class Method(abc.ABC):
     learns: bool = False
     """Whether it makes use of what earlier experiments measured (`learn`)."""
 
-    def learn(self, past: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:  # noqa: B027
-        """Hear, before the first suggestion, of configurations that earlier experiments completed, each with its result."""
+    def learn(self, past: Sequence[PastEvaluation]) -> None:  # noqa: B027
+        """Hear, before the first suggestion, of what earlier experiments measured; none of it counts as an evaluation of this one."""
 
     @abc.abstractmethod
     def suggest(self) -> Suggestion | None:

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from backends.base import Capabilities
 from benchmarking.controller.aggregation import Tell
-from benchmarking.controller.method import Decision, Evaluation, Method, Suggestion
+from benchmarking.controller.method import Decision, Evaluation, Method, PastEvaluation, Suggestion
 from definitions.configuration import configuration_id
 from definitions.errors import EXIT_FAULT, OutriderError, UserError
 from definitions.trial import TrialSpec
@@ -97,7 +97,7 @@ class MethodAdapter:
 
     def learn(self, body: Mapping[str, Any]) -> None:
         """Tell the method what a `learn` record holds of earlier experiments; raises `MethodError`."""
-        self._called("learn", self._method.learn, [(one["configuration"], one["result"]) for one in body["results"]])
+        self._called("learn", self._method.learn, [PastEvaluation(**one) for one in body["results"]])
 
     def conclude(self) -> tuple[bool, str] | None:
         """Return whether the method decided what it was to decide, and in words what; None for most; raises `MethodError`."""

@@ -6,11 +6,11 @@ Li et al., "A System for Massively Parallel Hyperparameter Tuning", 2018. The st
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from benchmarking.controller.method import Decision, Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method import Decision, Evaluation, Method, MethodContext, PastEvaluation, Suggestion
 from benchmarking.controller.method_arguments import POINTS, Argument, Arguments, one_of
 from benchmarking.methods.best_share import BestShare
 from benchmarking.methods.direction import Primary, need_levels
@@ -66,6 +66,7 @@ class SuccessiveHalving(Method):
         context: its fidelity must be progressive.
     """
 
+    learns = True
     title: ClassVar[str] = "ASHA"
     searcher: ClassVar[str | None] = None
     all_objectives: ClassVar[bool] = False
@@ -125,6 +126,30 @@ class SuccessiveHalving(Method):
             self._resume(suggestion.resume)
         else:
             self._proposals.skip(skipped + 1)
+
+    def learn(self, past: Sequence[PastEvaluation]) -> None:
+        """Let past values count at the rungs that they passed, in each bracket, and tell the searcher of them; none is ever resumed."""
+        for index, one in enumerate(past):
+            number = -1 - index
+            for rungs, shares in zip(self._brackets, self._shares, strict=True):
+                self._count_past(number, one, rungs, shares)
+            for result in one.results:
+                level = float(result[self._level_name])
+                if level < self._full and any(level in rungs for rungs in self._brackets):
+                    self._proposals.observed(number, one.configuration, self._primary.value(result), level)
+            if one.final is not None:
+                self._proposals.observed(number, one.configuration, self._primary.value(one.final), self._full)
+
+    def _count_past(self, number: int, past: PastEvaluation, rungs: Sequence[float], shares: Sequence[Share]) -> None:
+        passed = 0
+        for result in past.results:
+            level, value = float(result[self._level_name]), self._value(result)
+            reached = bisect.bisect_right(rungs, level)
+            if value is None or level >= self._full or reached <= passed:
+                continue
+            passed = reached
+            shares[passed - 1].add(number, value)
+            shares[passed - 1].take(number)
 
     def on_trial_add(self, evaluation: Evaluation) -> None:
         """Draw the evaluation's bracket and count it among those that run."""

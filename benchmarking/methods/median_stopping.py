@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from benchmarking.controller.method import Decision, Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method import Decision, Evaluation, Method, MethodContext, PastEvaluation, Suggestion
 from benchmarking.controller.method_arguments import POINTS, Arguments, flag, number, whole
 from benchmarking.methods.best_share import BestShare
 from benchmarking.methods.direction import Primary, need_levels
@@ -20,6 +20,7 @@ class MedianStopping(Method):
         context: its fidelity must be progressive.
     """
 
+    learns = True
     arguments: ClassVar[Arguments] = {
         "running_average": flag(True, "compare the mean over all levels so far, not the value itself"),
         "grace_period": number(1.0, "lowest level at which anything is stopped", above=0),
@@ -38,6 +39,14 @@ class MedianStopping(Method):
         self._levels: dict[float, BestShare] = {}
         self._sums: dict[int, tuple[float, int]] = {}
 
+    def learn(self, past: Sequence[PastEvaluation]) -> None:
+        """Let past values count at their levels, as those of this experiment do."""
+        for index, one in enumerate(past):
+            for result in one.results:
+                if float(result[self._level_name]) < self._full:
+                    self._is_good(-1 - index, result)
+            self._sums.pop(-1 - index, None)
+
     def suggest(self) -> Suggestion | None:
         """Draw a configuration at random; None where all were drawn."""
         configuration = self._proposals.next()
@@ -45,17 +54,21 @@ class MedianStopping(Method):
 
     def on_trial_result(self, evaluation: Evaluation, result: Mapping[str, Any]) -> Decision:
         """Stop an evaluation whose value, or mean so far, is not among the best share at its level, once the grace is over."""
-        level, value = float(result[self._level_name]), self._primary.value(result)
+        level = float(result[self._level_name])
         if level >= self._full:
             return Decision.CONTINUE
-        if self._given["running_average"]:
-            total, count = self._sums.get(evaluation.id, (0.0, 0))
-            self._sums[evaluation.id] = total, count = total + value, count + 1
-            value = total / count
-        there = self._levels.setdefault(level, BestShare(self._given["rank_cutoff"]))
-        good = there.add(evaluation.id, value)
-        spared = len(there) < self._given["grace_population"] or level < self._given["grace_period"]
+        good = self._is_good(evaluation.id, result)
+        spared = len(self._levels[level]) < self._given["grace_population"] or level < self._given["grace_period"]
         return Decision.CONTINUE if good or spared else Decision.STOP
+
+    def _is_good(self, key: int, result: Mapping[str, Any]) -> bool:
+        """Add a value, or the mean so far, to those at its level, and return whether it belongs to the best share of them."""
+        level, value = float(result[self._level_name]), self._primary.value(result)
+        if self._given["running_average"]:
+            total, count = self._sums.get(key, (0.0, 0))
+            self._sums[key] = total, count = total + value, count + 1
+            value = total / count
+        return self._levels.setdefault(level, BestShare(self._given["rank_cutoff"])).add(key, value)
 
     def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, Any]) -> None:
         """Forget the evaluation's running sum; its values go on to count at their levels."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from benchmarking.controller.method import Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method import Evaluation, Method, MethodContext, PastEvaluation, Suggestion
 from benchmarking.controller.method_arguments import POINTS, Argument, Arguments, number, whole
 from benchmarking.methods.direction import Primary
 from benchmarking.methods.points import need_choice
@@ -64,10 +64,11 @@ class SearchMethod(Method):
         """Return how many evaluations must be observed before the searcher is asked."""
         return int(context.arguments["init_random"])
 
-    def learn(self, past: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:
-        """Tell the searcher of earlier experiments' measurements as if they were evaluations of this one, under ids of their own."""
-        for index, (configuration, result) in enumerate(past):
-            self._proposals.observed(-1 - index, configuration, self._primary.value(result))
+    def learn(self, past: Sequence[PastEvaluation]) -> None:
+        """Tell the searcher of what was measured to its end as if it were of this experiment, under ids of its own."""
+        for index, one in enumerate(past):
+            if one.final is not None:
+                self._proposals.observed(-1 - index, one.configuration, self._primary.value(one.final))
 
     def suggest(self) -> Suggestion | None:
         """Return what the searcher proposes, or a random configuration until it is asked; None where nothing new is left."""

@@ -105,6 +105,7 @@ def _alone(winner: _Winner) -> Resolved:
         "base_trial": {},
         "trials": (dict(winner.configuration),),
         "points_to_evaluate": (),
+        "warm_start": (),
         "method": None,
         "methods": {},
         "budget": definition.budget.model_copy(update={"max_num_trials": None}),

@@ -99,9 +99,7 @@ def _execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Pro
             running[0].interrupt()
 
         told = (progress.observe,), started, progress.say_once
-        surroundings = Surroundings(
-            os.environ, request.cache_dir, wallet, *told, accept_changes=request.accept_changes, warm_start=request.warm_start
-        )
+        surroundings = Surroundings(os.environ, request.cache_dir, wallet, *told, accept_changes=request.accept_changes)
         try:
             with winding_down(wind_down, progress.say):
                 results.append(run_experiment(spec, surroundings))

@@ -66,6 +66,7 @@ preload: []                           # default
 method: null                          # default
 methods: {}                           # default
 points_to_evaluate: []                # default
+warm_start: []                        # default
 study:
   methods: []                         # default
   seeds: 8                            # default
