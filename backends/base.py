@@ -13,6 +13,7 @@ from backends.checks import Check, CheckStatus, capacity_checks
 from backends.events import Event
 from backends.failures import Cause
 from definitions.errors import UserError
+from definitions.file_source import FileSource
 from definitions.made_at_once import made_at_once
 from definitions.metrics import NO_SOURCES, MetricSources
 from definitions.schema import BenchmarkDefinition
@@ -74,6 +75,7 @@ class JobSpec:
         restore_from: key of the checkpoint to start from; None to start afresh.
         exclusive: whether nothing else may run beside it (local).
         metrics: where metrics are found in its output, beside its reports.
+        metric_files: files that it writes metrics to; places in their paths are filled in by the back-end.
     """
 
     name: str
@@ -103,6 +105,7 @@ class JobSpec:
     limits: Limits = Limits()
     exclusive: bool = False
     metrics: MetricSources = NO_SOURCES
+    metric_files: tuple[FileSource, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,9 @@ from definitions.scalars import is_number
 REPORT_MARK = "[tune-metric]:"
 SUMMARY_MARK = "[outrider-summary]:"
 
+FROM_MATCHES, FROM_FILES = 1_000_000_000, 2_000_000_000
+"""What the numbers of reports begin with that are found in a job's own words, and in files: so that they are none of its reporter's."""
+
 MAX_LINE_BYTES = 1 << 20
 TAIL_LINES = 40
 TAIL_WIDTH = 1000
@@ -38,7 +41,8 @@ class Report:
 
     Args:
         metrics: the values exactly as parsed, NaN and infinities included; without Syne Tune's and our own keys.
-        sequence: number within the incarnation: by our reporter, else Syne Tune's `st_worker_iter`, else by order.
+        sequence: number within the incarnation: by our reporter, else Syne Tune's `st_worker_iter`, else by order; of what is no line of a
+            reporter from `FROM_MATCHES` or `FROM_FILES` on.
         elapsed_s: seconds since the script started by its own clock; None where the line does not say.
         sent_at: the script's wall clock, UTC seconds since the epoch; None where the line does not say.
     """
@@ -204,7 +208,7 @@ class ReportParser:
     def _of_match(self, metrics: Mapping[str, Any]) -> Report:
         self.counts.delivered += 1
         self._matched += 1
-        return Report(metrics, self._matched - 1, self.incarnation)
+        return Report(metrics, FROM_MATCHES + self._matched - 1, self.incarnation)
 
     def _remember(self, line: bytes, rewritten: bool) -> None:
         # A progress bar ends its states with a carriage return; of those only the last belongs in the tail, or nothing else would be left.

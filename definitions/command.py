@@ -98,6 +98,7 @@ class Calling:
         own_keys: of the configuration that are ours, e.g. `instance_type`.
         channels: names of the input channels.
         others: further commands, `prepare` and `cleanup`, by their names.
+        paths: of files that metrics are read from.
     """
 
     command: tuple[str, ...] | None = None
@@ -110,6 +111,7 @@ class Calling:
     own_keys: tuple[str, ...] = ()
     channels: tuple[str, ...] = ()
     others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    paths: tuple[str, ...] = ()
 
     @property
     def named(self) -> frozenset[str]:
@@ -165,6 +167,7 @@ class Calling:
         texts: list[tuple[_KeyPath, str, list[str]]] = []
         texts += [(("command",), text, [*everywhere, ARGUMENTS]) for text in self.command or ()]
         texts += [((name,), text, everywhere) for name, words in self.others.items() for text in words]
+        texts += [(("read", place, "path"), text, everywhere) for place, text in enumerate(self.paths)]
         texts += [(("environment", name), text, values) for name, text in self.environment.items()]
         for path, text, known in texts:
             ours = [OWN_PREFIX + name for name in (*NUMBERS, *places, ARGUMENTS) if name in known]

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from definitions.fields import Count, NotNegative, Positive, Size, Text
 from definitions.formats import FORMATS
-from definitions.parts import Model
+from definitions.model import Model
 
 if TYPE_CHECKING:
     FormatName: TypeAlias = str

@@ -42,6 +42,10 @@ def json_schema(backends: Iterable[str] = BUILT_IN) -> dict[str, Any]:
         if "space" in properties:
             what = "what is searched: a domain or a constant per key"
             properties["space"] = {"type": "object", "additionalProperties": {"$ref": "#/$defs/Domain"}, "description": what}
+        if "read" in properties:
+            one: list[dict[str, Any]] = [{"type": "string", "minLength": 1}, {"$ref": "#/$defs/MetricFile"}]
+            listed = {"anyOf": [*one, {"type": "array", "items": {"anyOf": one}}]}
+            properties["read"] = {**listed, **{key: text for key, text in properties["read"].items() if key == "description"}}
         for name in ("samples", "shard_size"):
             if name in properties:
                 properties[name] = _with_unit(properties[name], name)

@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from definitions.command import ArgumentsStyle, Booleans, Command, Environment, Lists, WorkingDir
 from definitions.errors import UserError
 from definitions.fields import Dollars, Flag, NotNegative, Positive, Seconds, Text
+from definitions.metric_files import Read
 from definitions.metrics import Metrics
+from definitions.model import Model
 from definitions.space import parse_domain
 from definitions.valid import parse_rule
 
@@ -94,12 +96,6 @@ class ContradictionError(ValueError):
         super().__init__("; ".join(f"{'.'.join(map(str, path))}: {text}" for path, text in problems))
 
 
-class Model(BaseModel):
-    """Base of all parts of a definition: frozen, unknown keys refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
-
-
 class InputChannel(Model):
     """One input channel; what it does not fix comes from the configuration's `dataset` and `ingestion`."""
 
@@ -133,6 +129,7 @@ class Overrides(Model):
 
     space: Space | None = None
     metrics: Metrics | None = Field(None, description="laid over the definition's own")
+    read: Read | None = None
     base_trial: Trial | None = None
     trials: tuple[Trial, ...] | None = None
     arguments: Arguments | None = None

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ValidationError
 from definitions.backend_registry import backend_description, backend_names
 from definitions.draft import child
 from definitions.errors import UserError, nearest
-from definitions.schema import BenchmarkDefinition, ContradictionError, Model
+from definitions.model import Model
+from definitions.schema import BenchmarkDefinition, ContradictionError
 from definitions.yaml_source import KeyPath, SourceLocation
 
 HOMES = ("budget", "study")

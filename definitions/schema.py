@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, ValidationInfo, model_validator
 from pydantic_core import InitErrorDetails
@@ -13,8 +13,12 @@ from definitions.command import ArgumentsStyle, Booleans, Calling, Command, Envi
 from definitions.configuration import OWN_KEYS, OWN_WITH_DATA
 from definitions.datasets import Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset
 from definitions.errors import UserError
-from definitions.fields import KEEP_WHOLE, Flag, NotNegative, Number, Positive, Text
+from definitions.fidelity import Fidelity, PerJob, Progressive
+from definitions.fields import Flag, NotNegative, Positive, Text
+from definitions.file_source import FileSource
+from definitions.metric_files import Read, file_sources
 from definitions.metrics import Metrics, MetricSources, sources_of
+from definitions.model import Model
 from definitions.parts import (
     DERIVED_OBJECTIVES,
     Arguments,
@@ -24,7 +28,6 @@ from definitions.parts import (
     Keep,
     KeyPath,
     Mode,
-    Model,
     Order,
     Overrides,
     RuleText,
@@ -66,38 +69,6 @@ _TIMED = frozenset({*DERIVED_OBJECTIVES} - {"peak_rss_bytes"})
 """Objectives that another trial beside it would change."""
 
 Block = TypeVar("Block", bound=Overrides)
-
-
-class PerJob(Model):
-    """Each level is a job of its own, e.g. a fraction of the data, given to the script as `--<argument>`."""
-
-    kind: Literal["per_job"]
-    argument: Text
-    ladder: tuple[Annotated[Number, KEEP_WHOLE], ...] = (0.01, 0.03, 0.1)
-    family: Text | None = Field(
-        None, description="of the algorithm, where it is known how it grows: epochs, linear, trees, sort, kernel, ..."
-    )
-    full: Annotated[Number, Field(gt=0), KEEP_WHOLE] = 1.0
-
-    @model_validator(mode="after")
-    def _ascending(self) -> Self:
-        if not self.ladder or any(level <= 0 or level > self.full for level in self.ladder):
-            raise ValueError(f"each level of the ladder must be above 0 and at most full = {self.full}")
-        if list(self.ladder) != sorted(set(self.ladder)):
-            raise ValueError("the ladder must ascend")
-        return self
-
-
-class Progressive(Model):
-    """One job passes many levels, e.g. epochs: told its last one as `--<argument>`, it reports each as `reported_as`."""
-
-    kind: Literal["progressive"]
-    argument: Text
-    reported_as: Text
-    full: Positive
-
-
-Fidelity = Annotated[PerJob | Progressive, Field(discriminator="kind")]
 
 
 class MethodVariant(Model):
@@ -152,6 +123,9 @@ class BenchmarkDefinition(Model):
     metrics: Metrics | None = Field(
         None,
         description="found in what the script prints: a regular expression with one group by name, a library's name, or a list of both",
+    )
+    read: Read = Field(
+        (), description="files that the script writes metrics to: a path, {path, format, level, counts_from, names}, or a list of these"
     )
     seed_argument: Text | None = Field(None, description="told the script, a value of its own for each seed and repeat")
     prepare: Command | None = Field(None, description="run before the script, outside of what is measured")
@@ -297,6 +271,7 @@ class BenchmarkDefinition(Model):
             own_keys=ours,
             channels=tuple(dict.fromkeys([*self.inputs, *(["train"] if self.datasets else [])])),
             others={name: words for name, words in (("prepare", self.prepare), ("cleanup", self.cleanup)) if words},
+            paths=tuple(file.path for file in self.read),
         )
 
     @property
@@ -322,8 +297,23 @@ class BenchmarkDefinition(Model):
     @property
     def metric_sources(self) -> MetricSources:
         """Where metrics are found in what the script prints."""
-        level = self.fidelity.reported_as if isinstance(self.fidelity, Progressive) else None
-        return sources_of(self.metrics, level, (name for name in self.objectives if name not in DERIVED_OBJECTIVES))
+        return sources_of(self.metrics, self._level, self._reported_objectives)
+
+    def metric_files(self, paths: Sequence[str]) -> tuple[FileSource, ...]:
+        """Return what metrics are read from.
+
+        Args:
+            paths: of the files of `read`, with a job's own values filled in.
+        """
+        return file_sources(self.read, paths, self._level, self._reported_objectives)
+
+    @property
+    def _level(self) -> str | None:
+        return self.fidelity.reported_as if isinstance(self.fidelity, Progressive) else None
+
+    @property
+    def _reported_objectives(self) -> list[str]:
+        return [name for name in self.objectives if name not in DERIVED_OBJECTIVES]
 
     @property
     def explicit_configurations(self) -> tuple[dict[str, Any], ...]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from backends.base import JobSpec
 from backends.common.child_process import Child
+from backends.common.file_reports import FileReports
 from backends.common.hints import calling_hint
 from backends.common.job_output import Output
 from backends.common.process_tree import Process
@@ -52,6 +53,7 @@ class LocalJob:
     lease: Lease | None = None
     child: Child | None = None
     output: Output | None = None
+    files: FileReports | None = None
     started_at: float | None = None
     exit_code: int | None = None
     exited_at: float | None = None
@@ -77,9 +79,12 @@ class LocalJob:
         tail = parser.tail if parser else ()
         counts = parser.counts if parser else None
         raised = parser.tracebacks.raised if parser else None
+        reports = (counts.delivered if counts else 0) + (self.files.delivered if self.files else 0)
         found = self.decided or termination_of_exit(
-            self.exit_code or 0, counts.delivered if counts else 0, counts.alien if counts else 0, tail, raised, self.spec.is_silent
+            self.exit_code or 0, reports, counts.alien if counts else 0, tail, raised, self.spec.is_silent
         )
+        if found.cause is Cause.NO_METRICS and self.files is not None:
+            found = replace(found, message="; ".join([found.message, *self.files.problems()]))
         hint = calling_hint(found.message, self.spec) if found.outcome is Outcome.FAILED else ""
         message = f"{found.message} ({hint})" if hint else found.message
         # What the script left running is chased for up to the grace period, which is none of its time.

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from backends.common import memory
 from backends.common.command_line import MEASURED, program_of, staged
+from backends.common.file_reports import FileReports
 from backends.common.job_output import Output
 from backends.common.reactor import Reactor
 from backends.events import Accepted, Ended, Event, Reported, Restarted, Started
@@ -114,6 +115,8 @@ class JobRunner:
             self._not_started(job, error)
             return
         folder = Path(job.spec.working_dir) if job.spec.working_dir else place.folder
+        if job.spec.metric_files:
+            job.files = FileReports(job.spec.metric_files, str(folder), places)
         self._records.write_command(place.folder, pasteable(program.command, folder, environment, self._environment))
         launch = ProcessSpec(program, folder, environment, place.cores, job.mark, job.spec.source_dir)
         self._starter.when_possible(launch, partial(self._launch, job, launch, place))
@@ -296,6 +299,9 @@ class JobRunner:
     def _close(self, job: LocalJob) -> None:
         if job.output is not None:
             self._deliver(job, job.output.close())
+        if job.files is not None:
+            left = job.files.finish(is_whole=job.exit_code == 0)
+            self._deliver(job, left if job.child is not None else ())
         self._emit(job.closed(self._now()))
 
     def _sample(self) -> None:
@@ -305,6 +311,8 @@ class JobRunner:
         if not running:
             return
         for job in running:
+            if job.files is not None:
+                self._deliver(job, job.files.read(self._now()))
             pids = [process.pid for process in self._processes.look(job)]
             used_bytes, peak_bytes = memory.resident_bytes(pids)
             job.peak_rss_bytes = max(job.peak_rss_bytes, peak_bytes)

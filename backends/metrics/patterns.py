@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from backends.metrics.gathering import LevelGatherer, number
 from backends.metrics.presets import PRESETS, Preset
 from definitions.metrics import MetricSources, repeats_in
 
@@ -58,9 +59,7 @@ class MetricMatcher:
         levels = [preset.level_name for preset in self._presets]
         known = sources.level in [*levels, *(name for name, _ in sources.expressions)]
         self._level = sources.level if known else levels[0] if levels else None
-        self._wanted = frozenset(sources.objectives)
-        self._gathered: dict[str, Any] = {}
-        self._is_due = False
+        self._gatherer = None if self._level is None else LevelGatherer(self._level, sources.objectives)
         self._is_running = any(preset.is_running for preset in self._presets)
         self._wraps: list[Preset] = []
         self._bar: Mapping[str, Any] | None = None
@@ -80,16 +79,16 @@ class MetricMatcher:
         for text in _own_parts(decoded(line)):
             found = self._found(text)
             if found:
-                yield from self._gather(found, rewritten) if self._level is not None else self._single(found)
+                yield from self._single(found) if self._gatherer is None else self._gather(self._gatherer, found)
         if not rewritten:
             self._bar = None
-            if self._is_due and not self._is_running and self._wanted <= self._gathered.keys():
-                yield self._told()
+            if self._gatherer is not None and not self._is_running:
+                yield from self._gatherer.ready()
 
     def finish(self) -> Iterator[dict[str, Any]]:
         """Yield what is gathered and was not yet told."""
-        if self._is_due:
-            yield self._told()
+        if self._gatherer is not None:
+            yield from self._gatherer.finish()
 
     def _single(self, found: dict[str, Any]) -> Iterator[dict[str, Any]]:
         # A bar is drawn again and again with the same figures, which are one report.
@@ -97,22 +96,10 @@ class MetricMatcher:
             yield found
         self._bar = found
 
-    def _gather(self, found: dict[str, Any], rewritten: bool) -> Iterator[dict[str, Any]]:
-        level = found.get(self._level or "")
-        known = self._gathered.get(self._level or "")
-        if level is not None and known is not None and level != known:
-            if self._is_due:
-                yield self._told()
-            self._gathered = {}
-        news = {name: value for name, value in found.items() if name != self._level}
+    def _gather(self, gatherer: LevelGatherer, found: dict[str, Any]) -> Iterator[dict[str, Any]]:
         # The same figures in the same bar are none; in a line of their own they are another report.
-        self._is_due = self._is_due or bool(news and not _same(self._bar, found))
-        self._gathered |= found
+        yield from gatherer.add(found, is_news=not _same(self._bar, found))
         self._bar = found
-
-    def _told(self) -> dict[str, Any]:
-        self._is_due = False
-        return dict(self._gathered)
 
     def _found(self, text: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -147,18 +134,6 @@ def decoded(line: bytes) -> str:
         return plain.decode()
     except UnicodeDecodeError:
         return plain.decode("latin-1")
-
-
-def number(text: str) -> Any:
-    """Return what a group holds: a whole number, a number (NaN and infinities included), or the text where it is none."""
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _own_parts(text: str) -> Iterator[str]:

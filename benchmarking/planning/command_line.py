@@ -28,6 +28,7 @@ class TrialCommand:
         environment: variables that the definition asks for.
         files: text by name, to be written before the start.
         others: `prepare` and `cleanup`, by name.
+        paths: of files that metrics are read from.
     """
 
     command: tuple[str, ...] = ()
@@ -35,6 +36,7 @@ class TrialCommand:
     environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    paths: tuple[str, ...] = ()
 
 
 class CommandLine:
@@ -58,6 +60,7 @@ class CommandLine:
             name: tuple(_template(word, first=k == 0, is_source=is_source) for k, word in enumerate(one))
             for name, one in calling.others.items()
         }
+        self._paths = [parse_template(text) for text in calling.paths]
         self._environment = {name: parse_template(text) for name, text in calling.environment.items()}
         self._flags = {key: calling.flag(key) for key in calling.keys}
 
@@ -70,12 +73,13 @@ class CommandLine:
         """
         left = {key: value for key, value in values.items() if key not in self._named}
         files = {self._file: self._document(left)} if self._file else {}
-        if self._command is None:
-            return TrialCommand((), self._words(left), self._variables(values, facts), files, self._other_commands(values, facts))
         words: list[str] = []
-        for template in self._command:
+        for template in self._command or ():
             words += self._expanded(template, values, facts, left)
-        return TrialCommand(tuple(words), (), self._variables(values, facts), files, self._other_commands(values, facts))
+        arguments = self._words(left) if self._command is None else ()
+        others = self._other_commands(values, facts)
+        paths = tuple("".join(self._expanded(template, values, facts, {})) for template in self._paths)
+        return TrialCommand(tuple(words), arguments, self._variables(values, facts), files, others, paths)
 
     def _other_commands(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
         return {

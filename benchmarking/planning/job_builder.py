@@ -153,6 +153,7 @@ class JobBuilder:
             files=started.files,
             prepare=started.others.get("prepare", ()),
             cleanup=started.others.get("cleanup", ()),
+            metric_files=definition.metric_files(started.paths) if started.paths else (),
             instance_type=self._instance_type(configuration),
             instance_count=self._count(configuration),
             inputs=self._channels(spec),

@@ -35,6 +35,7 @@ python: null                          # default
 working_dir: job                      # default
 environment: {}                       # default
 metrics: null                         # default
+read: []                              # default
 seed_argument: null                   # default
 prepare: null                         # default
 cleanup: null                         # default

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from backends.reports import REPORT_MARK, SUMMARY_MARK, Report, ReportParser
+from backends.reports import FROM_MATCHES, REPORT_MARK, SUMMARY_MARK, Report, ReportParser
 from definitions.metrics import NO_SOURCES, MetricSources
 
 GROUP = "/aws/sagemaker/TrainingJobs"
@@ -77,11 +76,11 @@ class JobLog:
         """Whether reports are known to be missing by their numbers, and no garbled line says where they went."""
         if self._parser.counts.alien:
             return False
-        counts = Counter(incarnation for incarnation, _ in self._received)
-        most: dict[int, int] = {}
+        # Numbers of one kind of report begin anew with each life.
+        kinds: dict[tuple[int, int], list[int]] = {}
         for incarnation, sequence in self._received:
-            most[incarnation] = max(sequence, most.get(incarnation, 0))
-        return any(most[incarnation] + 1 > count for incarnation, count in counts.items())
+            kinds.setdefault((incarnation, sequence // FROM_MATCHES), []).append(sequence % FROM_MATCHES)
+        return any(max(numbers) + 1 > len(numbers) for numbers in kinds.values())
 
     @property
     def tail(self) -> tuple[str, ...]:

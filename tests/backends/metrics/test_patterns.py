@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from backends.metrics.patterns import MetricMatcher
-from backends.reports import ReportParser
+from backends.reports import FROM_MATCHES, ReportParser
 from definitions.metrics import MetricSources
 
 LOSS = (("loss", r"loss[:=] ?(nan|-?inf|[0-9.eE+-]+)"),)
@@ -22,7 +22,7 @@ def reports(log: bytes, *expressions: tuple[str, str], level: str | None = None,
     def of(pieces: list[bytes]) -> list[dict[str, Any]]:
         parser = ReportParser(sources=sources)
         found = [report for piece in pieces for report in parser.feed(piece)] + parser.finish()
-        assert [report.sequence for report in found] == list(range(len(found)))
+        assert [report.sequence for report in found] == [FROM_MATCHES + number for number in range(len(found))]
         return [dict(report.metrics) for report in found]
 
     whole = of([log])

@@ -7,6 +7,7 @@ import math
 
 import pytest
 
+from backends.reports import FROM_MATCHES
 from backends.sagemaker.logs.parser import END_MARK, JobLog, ScriptEnd, is_marked, stream_name
 from definitions.metrics import MetricSources
 
@@ -147,7 +148,7 @@ def test_metrics_by_expression():
     assert found[0].metrics == {"loss": 0.5, "accuracy": 0.8}
     assert math.isnan(found[1].metrics["loss"])
     assert found[2].metrics == {"loss": "low"}
-    assert [one.sequence for one in found] == [0, 1, 2]
+    assert [one.sequence - FROM_MATCHES for one in found] == [0, 1, 2]
 
 
 def test_our_own_lines_are_known():

@@ -1,0 +1,57 @@
+"""Metrics in a script's own words and files arrive, of processes of their own and of forked ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backends.failures import Cause
+from definitions.file_source import FileSource
+from tests.backends.local_bench import LocalBench
+from tests.backends.metric_cases import CASES
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(params=["cold", "warm"])
+def bench(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LocalBench]:
+    (tmp_path / "heavy.py").write_text("import os\nBY = os.getpid()\n")
+    bench = LocalBench(tmp_path, **({"preload": ("heavy",)} if request.param == "warm" else {}))
+    yield bench
+    assert bench.backend.close() == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_reports_are_what_the_script_said(bench: LocalBench, name: str) -> None:
+    case = CASES[name]
+    job = bench.job("one", case.script, metrics=case.metrics, metric_files=case.files)
+    assert repr(sorted_keys(bench.metrics_of(job))) == repr(sorted_keys(case.expected))
+
+
+def sorted_keys(reports: list[dict[str, object]]) -> list[object]:
+    return [sorted(report.items()) for report in reports]
+
+
+def test_a_report_in_a_file_can_be_acted_upon_while_the_job_runs(bench: LocalBench) -> None:
+    code = 'import time\nopen("m.csv", "w").write("epoch,loss\\n1,0.5\\n")\ntime.sleep(60)\n'
+    events = bench.begin(bench.job("one", code, metric_files=(FileSource("m.csv", "csv", "epoch", "epoch", wanted=("loss",)),)))
+    assert events[-1].metrics == {"epoch": 1, "loss": 0.5}  # type: ignore[attr-defined]
+
+
+def test_who_writes_nothing_is_told_which_file_is_missing(bench: LocalBench) -> None:
+    end = bench.end_of(bench.job("one", "print('hello')", metric_files=(FileSource("logs/*/m.csv", "csv"),)))
+    assert end.cause is Cause.NO_METRICS
+    assert "; read: there is no logs/*/m.csv" in end.message
+
+
+def test_a_file_of_an_earlier_run_in_the_source_is_not_taken_for_the_jobs(bench: LocalBench, tmp_path: Path) -> None:
+    (tmp_path / "metrics.json").write_text('{"loss": 9}')
+    job = bench.job("one", "print('hello')", working_dir=str(tmp_path), metric_files=(FileSource("metrics.json", "json"),))
+    assert bench.end_of(job).cause is Cause.NO_METRICS
+
+
+def test_a_script_that_is_killed_while_it_writes_tells_no_half_number(bench: LocalBench) -> None:
+    code = "import os, signal\nopen('m.csv', 'w').write('epoch,loss\\n1,0.5\\n2,0.2')\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    assert bench.metrics_of(bench.job("one", code, metric_files=(FileSource("m.csv", "csv", "epoch"),))) == [{"epoch": 1, "loss": 0.5}]

@@ -1,0 +1,53 @@
+"""What `read` may say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from definitions.file_source import FileSource
+from definitions.schema import BenchmarkDefinition
+
+
+def definition(read: Any, **fields: Any) -> BenchmarkDefinition:
+    return BenchmarkDefinition(name="d", script="t.py", objectives={"val_loss": "min", "cost_usd": "min"}, read=read, **fields)
+
+
+PROGRESSIVE = {"kind": "progressive", "argument": "epochs", "reported_as": "epoch", "full": 3}
+
+
+def test_a_path_alone_is_read_as_its_ending_says() -> None:
+    files = [file.found_format for file in definition(["a.csv", "b.jsonl", "c.json", "d.tsv", "runs/*tfevents*"]).read]
+    assert files == ["csv", "jsonl", "json", "csv", "tensorboard"]
+
+
+def test_level_and_names_go_by_the_fidelity() -> None:
+    read = [{"path": "m.csv", "counts_from": 0, "names": {"val_loss": "validation loss"}}, {"path": "runs", "format": "tensorboard"}]
+    assert definition(read, fidelity=PROGRESSIVE).metric_files(["/x/m.csv", "runs"]) == (
+        FileSource("/x/m.csv", "csv", "epoch", "epoch", 0, {"validation loss": "val_loss"}, ("val_loss",)),
+        FileSource("runs", "tensorboard", None, "epoch", 1, {}, ("val_loss",)),
+    )
+
+
+def test_a_name_of_the_level_says_its_column() -> None:
+    (source,) = definition({"path": "m.csv", "names": {"epoch": "Epoch #"}}, fidelity=PROGRESSIVE).metric_files(["m.csv"])
+    assert (source.level, source.reported_as) == ("Epoch #", "epoch")
+
+
+@pytest.mark.parametrize(
+    ("read", "why"),
+    [
+        ("runs", "has no ending that tells its format"),
+        ({"path": "m.csv", "format": "xml"}, "csv"),
+        ({"format": "csv"}, "Field required"),
+        ({"path": "${nope}/m.csv"}, "there is no \\${nope}"),
+        ({"path": "${output/m.csv"}, "has no end"),
+        ({"path": "m.csv", "columns": {}}, "not permitted"),
+        ({"path": "m.csv", "counts_from": 2}, "Input should be 0 or 1"),
+    ],
+)
+def test_what_is_wrong_is_said(read: Any, why: str) -> None:
+    with pytest.raises(ValidationError, match=why):
+        definition(read)
