@@ -69,3 +69,22 @@ def test_a_law_that_scatters_far_more_than_repeats_does_not_fit():
 def test_the_gravest_counts():
     assert gravest([(Status.WIDE, ""), (Status.NOT_DECIDED, "")], Status.OK) is Status.NOT_DECIDED
     assert gravest([], Status.WIDE) is Status.WIDE
+
+
+@pytest.mark.parametrize(("spread", "falls"), [(0.03, True), (0.2, False)])
+def test_a_fall_is_judged_by_the_noise_of_its_repeats(spread, falls):
+    # A fall by 20 % between means of two: 2.5 standard errors are 2.5 x sqrt(2) x spread / sqrt(2) x sqrt(1/2 + 1/2).
+    x = np.array([0.01, 0.01, 0.1, 0.1])
+    y = np.array([1.2 * np.exp(spread / 2), 1.2 * np.exp(-spread / 2), np.exp(spread / 2), np.exp(-spread / 2)])
+    assert bool(falling(x, y, "total_s")) is falls
+
+
+@pytest.mark.parametrize(("growth", "hardly"), [(1.35, True), (1.45, False), (2.0, False)])
+def test_a_fit_phase_hardly_grows_below_four_tenths_over_three_times_the_data(growth, hardly):
+    x = np.array([0.03, 0.03, 0.1])
+    y = np.array([10.0, 10.0, 10.0 * growth])
+    found = short_findings(grown(x, y, "epochs"), y, None, "the fit phase")
+    assert any("hardly grows" in text for _, text in found) is hardly
+    # Over less than three times the data nothing is said.
+    near = np.array([0.04, 0.04, 0.1])
+    assert not any("hardly grows" in text for _, text in short_findings(grown(near, y, "epochs"), y, None, "the fit phase"))

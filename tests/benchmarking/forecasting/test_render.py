@@ -14,6 +14,9 @@ MIB, GIB = 1024**2, 1024**3
     ("metric", "value", "text"),
     [
         ("total_s", 99.94, "99.9 s"),
+        ("total_s", 100.0, "100 s"),
+        ("total_s", 100.4, "100 s"),
+        ("load_s", 0.01234, "0.0123 s"),
         ("train_s", 1234.5, "1234 s"),
         ("rss_bytes", 2.5 * GIB, "2.50 GiB"),
         ("gpu_bytes", 0.1 * GIB, "0.10 GiB"),

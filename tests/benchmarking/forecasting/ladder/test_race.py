@@ -111,3 +111,15 @@ def test_rank_reversal_is_seen_through_when_start_up_hides_the_work():
     found = race_status(groups, (), SETTINGS)
     assert found.winner == "late"
     assert math.isclose(found.confidence, 1.0, abs_tol=0.05)
+
+
+def test_alike_ones_are_tied_and_the_cheaper_to_run_wins():
+    full = {0.01: 3, 0.03: 3, 0.1: 3, 0.3: 3}
+    groups = {
+        "dear": canaries("dear", full, full_s=1000.0, noise=0.002, instance_type="ml.m5.12xlarge"),
+        "cheap": canaries("cheap", full, full_s=1004.0, noise=0.002, instance_type="ml.m5.large"),
+        "slow": canaries("slow", full, full_s=3000.0, noise=0.002, instance_type="ml.m5.large"),
+    }
+    found = race_status(groups, (), dataclasses.replace(SETTINGS, tolerance=0.1))
+    assert (found.decision, found.winner, found.tied) == (RaceDecision.TIED, "cheap", ("cheap", "dear"))
+    assert found.reason == "alike within 10%; the cheaper to run wins"

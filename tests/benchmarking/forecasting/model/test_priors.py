@@ -1,9 +1,8 @@
-"""What is known beforehand of algorithms and of short runs."""
+"""What is known beforehand of algorithms."""
 
 import pytest
 
-from benchmarking.forecasting.model.growth_prior import drift_of
-from benchmarking.forecasting.model.priors import exponents_of
+from benchmarking.forecasting.model.priors import FAMILIES, exponents_of
 from definitions.errors import UserError
 
 
@@ -12,7 +11,15 @@ def test_an_unknown_family_is_answered_with_the_nearest_one():
         exponents_of("tree")
 
 
-def test_drift_is_that_of_short_runs_until_they_last_seconds():
-    assert drift_of(0.02) > 0.15
-    assert drift_of(0.25) == pytest.approx(0.115)
-    assert drift_of(100.0) < 0.016
+def test_the_components_of_a_family_are_shares_of_one():
+    assert {family: sum(weight for weight, _, _ in parts) for family, parts in FAMILIES.items()} == pytest.approx(
+        dict.fromkeys(FAMILIES, 1.0)
+    )
+
+
+def test_what_the_literature_says_of_exponents_is_the_likeliest():
+    likeliest = {family: max(parts)[1] for family, parts in FAMILIES.items()}
+    assert likeliest == {
+        "": 1.0, "constant": 0.0, "epochs": 1.0, "linear": 1.0, "trees": 1.02, "sort": 1.08, "iterative": 1.05, "clustering": 1.05,
+        "neighbours": 2.0, "kernel": 2.0, "gaussian_process": 3.0,
+    }  # fmt: skip

@@ -1,14 +1,11 @@
-"""Ernest's terms: what they find, and canaries of one number of instances as those of another."""
+"""Ernest's terms: what they find, and how sure they are."""
 
 import math
 
 import numpy as np
 import pytest
 
-from benchmarking.forecasting import Canary, CanaryTable
-from benchmarking.forecasting.model.instances import on_instances
 from benchmarking.forecasting.model.scale_out import coefficients, scale_out_draws, terms
-from definitions.errors import UserError
 
 MACHINES = np.array([1.0, 2.0, 4.0, 8.0])
 
@@ -35,18 +32,29 @@ def test_the_interval_widens_with_the_distance_from_what_was_measured():
     assert (high - low) / 2 < 0.03
 
 
-def test_canaries_are_scaled_outside_their_start_up():
-    runs = [Canary("job", 0.1, instance_count=m, startup_s=5.0, train_s=100 / m, total_s=5.0 + 100 / m) for m in (1, 2)]
-    table = on_instances(CanaryTable(tuple(runs)), 4)
-    (scaled,) = table.canaries
-    assert (scaled.instance_count, scaled.startup_s) == (4, 5.0)
-    assert scaled.train_s == pytest.approx(25, rel=0.01)
-    assert scaled.total_s == pytest.approx(30, rel=0.01)
-    assert "from 1, 2 to 4 instances" in table.notes["job"][0]
+def spread(target, seconds, size=20_000):
+    """Return half of the width between the quartiles, on the log scale."""
+    draws = np.log(scale_out_draws(MACHINES, seconds, target, size, np.random.default_rng(1)))
+    low, high = np.quantile(draws, (0.25, 0.75))
+    return (high - low) / 2
 
 
-def test_a_number_that_was_measured_keeps_its_own_runs_and_one_number_alone_is_refused():
-    runs = [Canary("job", 0.1, instance_count=m, total_s=100.0 + m) for m in (1, 2)]
-    assert on_instances(CanaryTable(tuple(runs)), 2).canaries == (runs[1],)
-    with pytest.raises(UserError, match="measured on 1 only"):
-        on_instances(CanaryTable((runs[0],)), 2)
+def test_scatter_around_the_law_widens_the_interval():
+    exact = 10 + 100 / MACHINES
+    assert spread(4, exact * np.array([1.2, 0.85, 1.15, 0.9])) > 4 * spread(4, exact)
+
+
+def test_fewer_machines_than_were_measured_are_as_far_as_more():
+    measured = np.array([4.0, 8.0, 16.0, 32.0])
+    draws = {
+        target: np.log(scale_out_draws(measured, 10 + 100 / measured, target, 20_000, np.random.default_rng(0))) for target in (1, 128)
+    }
+    widths = {target: float(np.subtract(*np.quantile(values, (0.75, 0.25)))) for target, values in draws.items()}
+    # Two doublings on either side: the scale of Student's t is 0.36, its upper quartile 0.765.
+    assert widths[1] == pytest.approx(2 * 0.765 * 0.36, rel=0.15)
+    assert widths[128] == pytest.approx(2 * 0.765 * 0.36, rel=0.15)
+
+
+def test_the_centre_is_that_of_the_fit_and_not_of_its_bootstrap():
+    seconds = 10 + 100 / MACHINES
+    assert np.median(scale_out_draws(MACHINES, seconds, 4, 20_000, np.random.default_rng(2))) == pytest.approx(35.0, rel=0.01)

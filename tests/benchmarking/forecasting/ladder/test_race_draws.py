@@ -1,0 +1,72 @@
+"""The full jobs that a race compares."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from benchmarking.forecasting import Canary
+from benchmarking.forecasting.ladder.race_draws import fits, half_width, laws_of, objective_draws
+from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceSettings
+from benchmarking.forecasting.model.billing import Billing
+from tests.benchmarking.forecasting.canary_tables import canaries
+
+GIB = 1024**3
+
+
+def test_cost_is_time_and_billed_start_up_at_the_price_of_all_instances():
+    settings = RaceSettings(billing=Billing("us-east-1", prices={"t": 3600.0}, startup_s=100.0), draws=500)
+    found = objective_draws({"a": canaries("a", instance_type="t", instance_count=2)}, settings, 0)["a"]
+    assert len(found[TIME]) == 500
+    assert found[COST] == pytest.approx((found[TIME] + 100) * 2)
+    assert np.median(found[TIME]) == pytest.approx(1020, rel=0.05)
+
+
+def test_the_same_seed_gives_the_same_draws():
+    settings, groups = RaceSettings(billing=Billing("us-east-1"), draws=50), {"a": canaries("a")}
+    first, again, other = (objective_draws(groups, settings, seed)["a"][TIME].tolist() for seed in (3, 3, 4))
+    assert first == again != other
+
+
+def test_what_configurations_share_is_the_same_in_each_draw():
+    # Measured without noise at small fractions: what is not known of the full jobs is the exponent, which they share.
+    groups = {name: canaries(name, ladder={0.01: 1, 0.03: 1}, family="iterative", startup_s=0.5, noise=0.0) for name in ("a", "b")}
+    found = objective_draws(groups, RaceSettings(billing=Billing("us-east-1")), 0)
+    a, b = np.log(found["a"][TIME]), np.log(found["b"][TIME])
+    assert (a - b).std() < 0.9 * np.hypot(a.std(), b.std())
+
+
+def test_a_constant_part_is_added_and_a_run_that_takes_no_time_stays_above_0():
+    runs = [dataclasses.replace(one, checkpoint_s=0.00005) for one in canaries("a", noise=0.001)]
+    settings = RaceSettings(billing=Billing("us-east-1"), draws=50)
+    assert np.median(objective_draws({"a": runs}, settings, 0)["a"][TIME]) == pytest.approx(1020, rel=0.03)
+    nothing = [Canary("a", f, total_s=0.00002) for f in (0.01, 0.03)]
+    assert objective_draws({"a": nothing}, settings, 0)["a"][TIME].tolist() == [pytest.approx(0.00002)] * 50
+
+
+def test_processor_time_stands_in_and_without_any_time_there_is_no_law():
+    assert laws_of([Canary("a", f, cpu_s=100 * f) for f in (0.01, 0.1)]).main == "total"
+    with pytest.raises(ValueError, match=r"^a: no time was measured"):
+        laws_of([Canary("a", 0.1, rss_bytes=1.0)])
+    with pytest.raises(ValueError, match=r"^a configuration: no time"):
+        laws_of([Canary("a", 0.1, total_s=3.0, status="failed")])
+
+
+def memory(*gib, fractions=(0.01, 0.1, 0.3), instance_type="ml.m5.large"):
+    return [Canary("a", f, rss_bytes=g * GIB, total_s=1.0, instance_type=instance_type) for f, g in zip(fractions, gib, strict=False)]
+
+
+def test_memory_fits_by_its_bound_once_two_rungs_are_measured():
+    assert fits(memory(0.5, 0.9, 1.8))  # 5 of 8 GiB
+    assert not fits(memory(0.5, 1.4, 3.4))  # 10 of 8 GiB
+    assert fits(memory(7.9))
+    assert fits(memory(0.5, 1.4, 3.4, instance_type="ml.zz9.xlarge"))
+    assert fits(memory(0.5, 1.4, 3.4, instance_type=""))
+
+
+def test_running_out_of_memory_is_a_fact_whatever_was_measured():
+    assert not fits([*memory(0.1, 0.1), Canary("a", 0.3, status="out_of_memory")])
+
+
+def test_the_half_width_is_a_share_of_the_median():
+    assert half_width(np.linspace(50.0, 150.0, 1001)) == pytest.approx(0.4)
