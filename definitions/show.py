@@ -33,15 +33,15 @@ def _lines(data: Mapping[str, Any], path: KeyPath, origins: Mapping[str, str]) -
     indent = "  " * len(path)
     for key, value in data.items():
         inner = (*path, key)
-        head = f"{indent}{_inline(key)}:"
+        head = f"{indent}{inline(key)}:"
         if inner == ("trials",) and value:
             yield head, ""
-            yield from ((f"  - {_inline(trial)}", origins.get(f"trials.{number}", "")) for number, trial in enumerate(value))
+            yield from ((f"  - {inline(trial)}", origins.get(f"trials.{number}", "")) for number, trial in enumerate(value))
         elif isinstance(value, Mapping) and value and path != SPACES:
             yield head, ""
             yield from _lines(value, inner, origins)
         else:
-            yield f"{head} {_inline(value)}", origins.get(dotted(inner), "")
+            yield f"{head} {inline(value)}", origins.get(dotted(inner), "")
 
 
 class _Dumper(yaml.SafeDumper):
@@ -74,6 +74,7 @@ _Dumper.add_implicit_resolver(_FLOAT, re.compile(r"[-+]?[0-9.]+[eE][-+]?[0-9]+$"
 _Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
 
 
-def _inline(value: Any) -> str:
+def inline(value: Any) -> str:
+    """Return a value as YAML on one line, which reads back as the same value by YAML 1.1 and 1.2."""
     text: str = yaml.dump(value, Dumper=_Dumper, default_flow_style=True, width=float("inf"), allow_unicode=True, sort_keys=False)
     return text.removesuffix("...\n").strip()

@@ -10,6 +10,7 @@ from launch.python_version import too_old
 
 VERBS = {
     "run": "run benchmarks",
+    "init": "propose a benchmark definition for a script as it stands",
     "list": "list the known benchmarks",
     "show": "show a benchmark's resolved definition",
     "forecast": "forecast a full job from measured canaries",

@@ -32,7 +32,7 @@ HEAVY = {
 }
 FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "benchmarking": (
-        ("analysis", "datasets", "workloads"),
+        ("analysis", "datasets", "scripts", "workloads"),
         ("controller",),
         ("export", "report"),
         ("archive",),
@@ -65,7 +65,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("resolve",),
         ("show",),
     ),
-    "backends": (("metrics",), (".",), ("common",), ("emulator", "local", "reporter", "sagemaker", "simulated")),
+    "backends": (("metrics", "scripts"), (".",), ("common",), ("emulator", "local", "reporter", "sagemaker", "simulated")),
     "launch": ((".",), ("verbs",), ("__main__", "face"), ("reference",)),
     "backends/emulator": (("core",), ("http",), ("account", "faults", "s3"), ("logs",), ("container",), ("training",), (".",)),
 }

@@ -1,0 +1,81 @@
+"""Reads what a script can be told in its source, whichever library it has its parser from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+from backends.scripts.argparse_source import read_argparse
+from backends.scripts.interface import Interface
+from backends.scripts.literals import ScriptSource, make_source
+
+_MOST_FILES = 30
+_MOST_BYTES = 1_000_000
+
+
+def read_script(script: Path, root: Path) -> Interface | None:
+    """Return what a Python script can be told, as far as its source says it; None where that is nothing.
+
+    Args:
+        script: the file.
+        root: folder below which modules that it imports count as its own.
+    """
+    return interface_of(load_source(script, root))
+
+
+def interface_of(source: ScriptSource) -> Interface | None:
+    """Return what a script can be told; None where its source does not say it."""
+    readers: tuple[Callable[[ScriptSource], Interface | None], ...] = (read_argparse,)
+    for reader in readers:
+        found = reader(source)
+        if found is not None:
+            return found
+    return None
+
+
+def load_source(script: Path, root: Path) -> ScriptSource:
+    """Return the source of a script and of the modules below a folder that it imports; what cannot be parsed is left out."""
+    seen: dict[Path, ast.Module] = {}
+    waiting = [script]
+    while waiting and len(seen) < _MOST_FILES:
+        path = waiting.pop(0)
+        if path in seen or (tree := _parsed(path)) is None:
+            continue
+        # What another file does only when it is run itself is not the script's.
+        seen[path] = tree if path == script else _without_main(tree)
+        waiting += _local_imports(tree, path, script, root)
+    return make_source([*seen.values()])
+
+
+def _parsed(path: Path) -> ast.Module | None:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            return None
+        return ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _without_main(tree: ast.Module) -> ast.Module:
+    kept = [line for line in tree.body if not (isinstance(line, ast.If) and "__name__" in ast.dump(line.test))]
+    return ast.Module(kept, [])
+
+
+def _local_imports(tree: ast.Module, path: Path, script: Path, root: Path) -> list[Path]:
+    found: list[Path] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [(alias.name, 0) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            head = node.module or ""
+            names = [(head, node.level)] if head else []
+            names += [(f"{head}.{alias.name}".lstrip("."), node.level) for alias in node.names]
+        else:
+            continue
+        for name, level in names:
+            folders = [path.parents[level - 1]] if 0 < level <= len(path.parents) else [script.parent, root]
+            for folder in dict.fromkeys(folders):
+                target = folder.joinpath(*name.split("."))
+                found += [file for file in (target.with_suffix(".py"), target / "__init__.py") if file.is_file()]
+    return found

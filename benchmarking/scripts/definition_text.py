@@ -1,0 +1,189 @@
+"""Writes a proposed benchmark definition: YAML in which a comment explains each line. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from backends.scripts.interface import ScriptArgument
+from benchmarking.scripts.metric_names import mode_of
+from benchmarking.scripts.plan import CallPlan
+from benchmarking.scripts.trial_log import TrialLog
+from definitions.show import inline
+
+_WIDEST = 72
+_TRIALS = 20
+_USUAL_LEVEL = 10
+"""Of an argument that has to be said how long to train, and says no default itself."""
+
+_STYLES = {
+    "hyphens": "names of arguments have hyphens: --batch-size=32",
+    "key=value": "arguments are told as key=value",
+    "json": "arguments are in a file, whose path is told",
+    "yaml": "arguments are in a file, whose path is told",
+}
+_BOOLEANS = {"switch": "a switch is there, or not", "no_switch": "--flag or --no-flag"}
+
+
+@dataclass(frozen=True)
+class ScriptSetting:
+    """What is known of a script beside its arguments.
+
+    Args:
+        script: its path within `source_dir`, empty where a command starts it.
+        form: library of its parser.
+        source_dir: folder, relative to the definition's; `working_dir`: `job` or `source`.
+        python: interpreter; empty for the usual one.
+        remark: what the trial run came to, in a sentence.
+    """
+
+    script: str
+    form: str
+    source_dir: str = "."
+    working_dir: str = "job"
+    python: str = ""
+    remark: str = ""
+
+
+def name_of(script: str) -> str:
+    """Return a benchmark's name made of that of a script or module."""
+    stem = PurePath(script).stem if "/" in script or script.endswith((".py", ".sh", ".bash")) else script.split(".")[-1]
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem).strip("-_.")[:63] or "script"
+
+
+def definition_text(name: str, plan: CallPlan, setting: ScriptSetting, log: TrialLog) -> str:
+    """Return a whole definition.
+
+    Args:
+        name: of the benchmark.
+        plan: how the script is called, and what is varied.
+        setting: what else is known of it.
+        log: what its trial run reported.
+    """
+    lines = [*_calling(name, plan, setting), *_space(plan), *_measuring(plan, setting, log)]
+    width = max(len(text) for text, _ in lines if len(text) <= _WIDEST)
+    return "".join(_line(text, comment, width) for text, comment in lines)
+
+
+def _line(text: str, comment: str, width: int) -> str:
+    if not text:
+        return f"# {comment}\n" if comment else "\n"
+    return f"{text:<{width}}  # {comment}\n" if comment else f"{text}\n"
+
+
+def _calling(name: str, plan: CallPlan, setting: ScriptSetting) -> Iterator[tuple[str, str]]:
+    yield f"name: {inline(name)}", "of the benchmark, and of its folder of results"
+    if plan.command is None:
+        yield f"script: {inline(setting.script)}", f"its arguments were read from {setting.form}" if setting.form else ""
+    else:
+        placed = "; ${arguments} is all keys that are not named" if "${arguments}" in plan.command else ""
+        yield f"command: {inline(list(plan.command))}", f"what a trial starts{placed}"
+    if setting.source_dir != ".":
+        yield f"source_dir: {inline(setting.source_dir)}", "folder of the script and of what it imports"
+    if setting.working_dir != "job":
+        yield f"working_dir: {inline(setting.working_dir)}", "it reads files beside it, so trials start where these are"
+    if setting.python:
+        yield f"python: {inline(setting.python)}", "interpreter"
+    if plan.style != "flags":
+        yield f"arguments_style: {inline(plan.style)}", _STYLES[plan.style]
+    if plan.booleans != "value":
+        yield f"booleans: {inline(plan.booleans)}", _BOOLEANS[plan.booleans]
+    if plan.rename:
+        yield f"rename: {inline(dict(plan.rename))}", "what the script calls a key"
+    if plan.environment:
+        yield f"environment: {inline(dict(plan.environment))}", "variables that it reads"
+    if plan.seed is not None:
+        yield f"seed_argument: {inline(plan.seed.name)}", "a number of its own for each seed and each repeat"
+
+
+def _space(plan: CallPlan) -> Iterator[tuple[str, str]]:
+    if plan.space:
+        yield "space:", "what is searched; each line may go, and its argument then stays as the script has it"
+        for key, dimension in plan.space.items():
+            yield f"  {inline(key)}: {inline(dimension.domain)}", dimension.why
+    else:
+        yield "trials: [{}]", "nothing was found to search: one trial as it is; `space:` in place of it names keys and their ranges"
+    if plan.left:
+        listed = ", ".join(_left(argument) for argument in plan.left[:30])
+        yield "", f"Not searched, and as the script has them: {listed}" + (", ..." if len(plan.left) > 30 else "")
+
+
+def _left(argument: ScriptArgument) -> str:
+    return argument.name if argument.default in (None, "") or argument.kind == "switch" else f"{argument.name} ({argument.default})"
+
+
+def fidelity_of(plan: CallPlan, log: TrialLog) -> dict[str, Any]:
+    """Return the fidelity that a trial run carries: its reports count what is done, up to what an argument says; empty where none does."""
+    level = plan.level
+    if level is None or not log.counts_from_one or not _belong(level.name, log.level):
+        return {}
+    full = _full(level)
+    return {"kind": "progressive", "argument": level.name, "reported_as": log.level, "full": full} if full > 1 else {}
+
+
+def _belong(argument: str, metric: str) -> bool:
+    """Return whether a metric counts what an argument limits, as `epoch` does of `num_epochs`."""
+    plain = metric.lower().rstrip("s")
+    alike = {"ep": "epoch", "iter": "iteration", "it": "iter", "global_step": "step", "round": "round"}
+    words = {plain, alike.get(plain, plain), *(("estimator",) if plain in ("round", "iteration") else ())}
+    return any(word in argument.lower() for word in words)
+
+
+def _full(level: ScriptArgument) -> int:
+    return int(level.default) if isinstance(level.default, (int, float)) and level.default >= 1 else _USUAL_LEVEL
+
+
+def fixed_arguments(plan: CallPlan, log: TrialLog) -> dict[str, Any]:
+    """Return the arguments that every trial is told: how long it trains, where no fidelity says it and the script has to be told."""
+    level = plan.level
+    if level is None or fidelity_of(plan, log):
+        return {}
+    return {level.name: level.default if level.default is not None else _USUAL_LEVEL}
+
+
+def _measuring(plan: CallPlan, setting: ScriptSetting, log: TrialLog) -> Iterator[tuple[str, str]]:
+    if setting.remark:
+        yield "", setting.remark
+    if log.source == "expressions":
+        yield "metrics:", "regular expressions with one group each, as seen in the trial run"
+        for name, expression in log.expressions.items():
+            yield f"  {inline(name)}: {inline(expression)}", _course(log, name)
+    elif log.source and log.source != "reports":
+        yield f"metrics: {inline(log.source)}", f"it prints as {log.source} does: {', '.join(log.metrics)}"
+    yield from _objectives(log)
+    fixed, fidelity = fixed_arguments(plan, log), fidelity_of(plan, log)
+    if fixed:
+        yield f"arguments: {inline(fixed)}", "the same in all trials: how long one trains"
+    if fidelity:
+        why = f"each {log.level} is a level: methods such as ASHA stop bad trials early"
+        yield f"fidelity: {inline(fidelity)}", why
+    yield f"budget: {inline({'max_num_trials': _TRIALS})}" if plan.space else "budget: {max_num_trials: 1}", "trials in all"
+
+
+def _course(log: TrialLog, name: str) -> str:
+    course = [f"{value:g}" for value in log.metrics[name]]
+    shown = ", ".join(course[:3]) + (", ..." if len(course) > 3 else "")
+    return f"it was {shown}" + ("; how far the job is" if name == log.level else "")
+
+
+def _objectives(log: TrialLog) -> Iterator[tuple[str, str]]:
+    if not log.objective:
+        yield (
+            "objectives: {duration_s: min}",
+            "no metric is known yet, so its time counts; name one here, and under `metrics:` how it is printed",
+        )
+        return
+    mode, why = mode_of(log.objective, log.metrics[log.objective])
+    others = f"; in its place could stand {', '.join(log.others)}" if log.others else ""
+    yield f"objectives: {inline({log.objective: mode})}", f"{why}{others}"
+
+
+def first_values(plan: CallPlan, level: int | None = None) -> Mapping[str, Any]:
+    """Return what a trial run is told: values that the script itself has, and a level."""
+    values = {key: dimension.first for key, dimension in plan.space.items()}
+    if plan.level is not None and level is not None:
+        values[plan.level.name] = level
+    return values

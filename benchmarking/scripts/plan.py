@@ -1,0 +1,243 @@
+"""From what a script can be told to what a definition tells it: the command, the space, and how arguments are written. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from backends.scripts.interface import Interface, ScriptArgument
+from benchmarking.scripts.call import Given, ScriptCall, read_given
+from benchmarking.scripts.ranges import Proposal, Role, proposal_for
+from definitions.errors import UserError
+from definitions.space import parse_domain
+from definitions.yaml_source import parse_scalar
+
+_USUAL_COMMANDS = ("train", "fit", "main", "run")
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One key of the space: its domain as a definition has it, why, and a value to try first."""
+
+    domain: Any
+    why: str
+    first: Any
+
+
+@dataclass(frozen=True)
+class CallPlan:
+    """How a definition calls a script, and what it varies.
+
+    Args:
+        command: with placeholders; None where the script alone is enough.
+        style, booleans: how arguments are written.
+        rename: what the script calls a key.
+        environment: variables, with placeholders.
+        space: by key.
+        level: the argument that says how long it trains; None where there is none.
+        seed: the argument that gets a seed; None where there is none.
+        left: arguments that the script keeps at its own values.
+    """
+
+    command: tuple[str, ...] | None = None
+    style: str = "flags"
+    booleans: str = "value"
+    rename: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    space: Mapping[str, Dimension] = field(default_factory=dict)
+    level: ScriptArgument | None = None
+    seed: ScriptArgument | None = None
+    left: tuple[ScriptArgument, ...] = ()
+
+
+@dataclass
+class _Told:
+    """What is told one parser: the words for its places, and the flags that stay as they were given."""
+
+    fixed: list[str] = field(default_factory=list)
+    positionals: list[str] = field(default_factory=list)
+    flags: list[ScriptArgument] = field(default_factory=list)
+
+
+def make_plan(call: ScriptCall, interface: Interface) -> CallPlan:
+    """Return how a definition calls a script.
+
+    Args:
+        call: as a person calls it.
+        interface: what it can be told.
+
+    Raises:
+        UserError: something that it cannot do without and nobody said, or which of its sub-commands is meant.
+    """
+    given, rest = read_given(call.given, interface.arguments, stops_at=interface.commands)
+    command = rest[0] if rest else _usual_command(interface.commands, call)
+    proposals: dict[str, tuple[ScriptArgument, Proposal]] = {}
+    main = _told(interface.arguments, given, proposals, call.words)
+    words = [*call.words, *main.fixed, *main.positionals]
+    outer: list[ScriptArgument] = []
+    if command:
+        # What is said before the sub-command cannot be among ${arguments}, which follow it; a switch has no words to say so.
+        outer = [argument for argument in main.flags if argument.kind != "switch"]
+        words += [f"{argument.flag}=${{{argument.name}}}" for argument in outer]
+        inner_given, _ = read_given(rest[1:], interface.commands[command])
+        inner = _told(interface.commands[command], inner_given, proposals, (*call.words, command))
+        words += [command, *inner.fixed, *inner.positionals]
+        told = inner.flags
+    else:
+        told = main.flags
+    kept = {argument.name for argument in (*outer, *told)}
+    placed = {name for name in proposals if any(f"${{{name}}}" in word for word in words)}
+    used = {name: pair for name, pair in proposals.items() if name in kept or name in placed}
+    level = next((argument for argument, made in used.values() if made.role is Role.LEVEL), None)
+    seed = next((argument for argument, made in used.values() if made.role is Role.SEED), None)
+    # One argument says how long, and one is the seed; what else is called so stays as it is.
+    used = {
+        name: (argument, made)
+        for name, (argument, made) in used.items()
+        if made.role is Role.SEARCHED or argument in (level, seed) or name in placed
+    }
+    names, booleans, told = _booleans(told, used)
+    space = {}
+    for name, (argument, made) in used.items():
+        if made.role is Role.SEARCHED:
+            # Beside switches a truth that the script is told as a value is text.
+            as_text = booleans != "value" and argument.kind == "boolean"
+            space[names.get(name, name)] = _dimension(argument, replace(made, domain={"choice": ["true", "false"]}) if as_text else made)
+    listed = [argument for argument in told if argument.name in used or argument.name in names.values()]
+    flagged = [argument for argument in listed if not _is_variable(argument)]
+    style, rename = _spelling(flagged, interface.style)
+    if flagged:
+        words.append("${arguments}")
+    is_alone = call.is_plain and words[len(call.words) :] in ([], ["${arguments}"])
+    variables = {argument.flag[1:]: f"${{{argument.name}}}" for argument in listed if _is_variable(argument)}
+    return CallPlan(
+        None if is_alone else tuple(words),
+        style,
+        booleans,
+        rename,
+        {**call.environment, **variables},
+        space,
+        level,
+        seed,
+        tuple(
+            argument
+            for argument in (*interface.arguments, *interface.commands.get(command, ()))
+            if argument.name not in used and argument.name not in given.values and not argument.is_positional
+        ),
+    )
+
+
+def _usual_command(commands: Mapping[str, Any], call: ScriptCall) -> str:
+    if not commands:
+        return ""
+    found = next((name for name in _USUAL_COMMANDS if name in commands), next(iter(commands)) if len(commands) == 1 else "")
+    if not found:
+        raise UserError(
+            f"the script has the sub-commands {', '.join(commands)}",
+            "which one trains is not known",
+            "say it: --run 'python SCRIPT COMMAND'",
+        )
+    return found
+
+
+def _told(
+    arguments: Iterable[ScriptArgument], given: Given, proposals: dict[str, tuple[ScriptArgument, Proposal]], words: Sequence[str]
+) -> _Told:
+    """Decide about each argument of one parser, which the words start; what is searched is noted in `proposals`."""
+    made = _Told()
+    places = list(given.positionals)
+    missing: list[ScriptArgument] = []
+    for argument in arguments:
+        text = places.pop(0) if argument.is_positional and places else given.values.get(argument.name)
+        own = argument if text is None else replace(argument, default=_value(text, argument))
+        proposal = proposal_for(own)
+        if argument.is_positional:
+            _place(made, own, proposal, text, proposals, missing)
+        elif proposal.role is not Role.LEFT and (proposal.role is not Role.SEARCHED or proposal.domain):
+            proposals[own.name] = own, proposal
+            made.flags.append(own)
+        elif text is not None:
+            made.fixed += given.kept[argument.name]
+        elif argument.is_required:
+            missing.append(argument)
+    if missing:
+        names = ", ".join(argument.flag or argument.name for argument in missing)
+        example = " ".join(f"{argument.flag} {argument.name.upper()}".strip() for argument in missing)
+        raise UserError(f"the script needs {names}", "only you know what to say there", f"say it: --run '{' '.join(words)} {example} ...'")
+    made.positionals += places
+    made.fixed += given.unknown
+    return made
+
+
+def _place(
+    made: _Told,
+    own: ScriptArgument,
+    proposal: Proposal,
+    text: str | None,
+    proposals: dict[str, tuple[ScriptArgument, Proposal]],
+    missing: list[ScriptArgument],
+) -> None:
+    """Put a positional into its place: a placeholder where it is searched, else what was given, else its default."""
+    if proposal.role is Role.SEARCHED or (proposal.role is not Role.LEFT and own.default is not None):
+        proposals[own.name] = own, proposal
+        made.positionals.append(f"${{{own.name}}}")
+    elif text is not None:
+        made.positionals.append(text)
+    elif own.default is not None and not isinstance(own.default, (list, dict)):
+        made.positionals.append(str(own.default))
+    elif own.is_required:
+        missing.append(own)
+
+
+def _value(text: str, argument: ScriptArgument) -> Any:
+    return text if argument.kind in ("text", "path") else parse_scalar(text)
+
+
+def _dimension(argument: ScriptArgument, proposal: Proposal) -> Dimension:
+    domain: Any = dict(proposal.domain or {})
+    parsed = parse_domain(domain, argument.name)
+    first = argument.default if argument.default is not None and parsed.contains(argument.default) else parsed.at(0.5)
+    return Dimension({"when": argument.when, **domain} if argument.when else domain, proposal.why, first)
+
+
+def _booleans(
+    told: Sequence[ScriptArgument], used: dict[str, tuple[ScriptArgument, Proposal]]
+) -> tuple[dict[str, str], str, list[ScriptArgument]]:
+    """Return keys that stand for others, how truth is told, and the arguments by these keys.
+
+    One way holds for all: where only some switches have a `--no-` form, these are told by the form that changes something.
+    """
+    switches = [argument for argument in told if argument.kind == "switch" and argument.name in used]
+    if not switches:
+        return {}, "value", [*told]
+    if all(argument.negative.startswith("--no-") for argument in switches):
+        return {}, "no_switch", [*told]
+    names: dict[str, str] = {}
+    changed: list[ScriptArgument] = []
+    for argument in told:
+        if argument in switches and argument.negative and argument.default is True:
+            names[argument.name] = argument.negative.lstrip("-").replace("-", "_")
+            changed.append(replace(argument, name=names[argument.name], flags=(argument.negative,), negative="", default=False))
+        else:
+            changed.append(argument)
+    return names, "switch", changed
+
+
+def _is_variable(argument: ScriptArgument) -> bool:
+    return argument.flag.startswith("$")
+
+
+def _spelling(told: Sequence[ScriptArgument], style: str) -> tuple[str, dict[str, str]]:
+    """Return the style with the fewest exceptions, and these: what the script calls a key."""
+    if style == "key=value":
+        return style, {argument.name: argument.flag for argument in told if argument.flag != argument.name}
+    options = []
+    for one in ("flags", "hyphens"):
+        rename = {
+            argument.name: argument.flag.removeprefix("--") if argument.flag.startswith("--") else argument.flag
+            for argument in told
+            if argument.flag != "--" + (argument.name.replace("_", "-") if one == "hyphens" else argument.name)
+        }
+        options.append((one, rename))
+    return min(options, key=lambda option: len(option[1]))

@@ -1,0 +1,170 @@
+"""`outrider init train.py`: reads what a script can be told, runs it once, and writes a definition that explains itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from definitions.errors import UserError
+from definitions.program import command
+from launch.parser import VerbParser
+
+if TYPE_CHECKING:
+    from backends.scripts.interface import Interface
+    from benchmarking.scripts.call import ScriptCall
+    from benchmarking.scripts.definition_text import ScriptSetting
+    from benchmarking.scripts.plan import CallPlan
+    from benchmarking.scripts.trial_log import TrialLog
+    from definitions.schema import BenchmarkDefinition
+
+_EPILOG = """\
+The arguments are read from the script's source, and from its --help where that does not say all. Then the script is run once, with its
+own values but few epochs, in a folder that is gone afterwards, for --limit seconds at most, to see how it prints its metrics (--no_run: not
+run).
+How it is called otherwise than by `python SCRIPT` is said as you would type it, with the arguments that it cannot do without:
+
+  outrider init --run "python train.py data/ --epochs 3"
+  outrider init --run "torchrun --nproc_per_node 2 train.py"
+  outrider init --run "python -m package.train fit"
+
+What is proposed is a beginning: each line says why it is there. Change it as you like."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write a definition for a script and return the exit code; raises `UserError` for wrong use."""
+    given = make_parser().parse_args(arguments)
+    if not given.script and not given.run:
+        raise UserError("init needs a script", "", f"e.g. {command('init', 'train.py')}, or --run 'python -m package.train'")
+    call = _call(given.script, given.run)
+    from benchmarking.scripts.definition_text import ScriptSetting, name_of
+    from benchmarking.scripts.plan import make_plan
+
+    output = given.output or Path(f"{name_of(call.script or call.module or call.words[0])}.yaml")
+    if output.exists() and not given.force:
+        raise UserError(f"{output} exists", "it would be written over", "--force does so; --output FILE.yaml writes another")
+    interface = _interface(call)
+    plan = make_plan(call, interface)
+    setting = ScriptSetting(call.script, interface.form, python=call.python)
+    log, setting = _tried(plan, setting, given.limit) if given.limit > 0 and not given.no_run else (_no_log(), setting)
+    _write(output, plan, setting, log)
+    print(f"wrote {output}; look through it, then: {command('run', '--benchmark', str(output))}")
+    return 0
+
+
+def _call(script: str | None, run: str | None) -> ScriptCall:
+    from benchmarking.scripts.call import call_of, parse_call
+
+    if script is not None and not Path(script).is_file():
+        raise UserError(f"init {script}: there is no such file", f"looked for {Path(script).absolute()}")
+    call = call_of(script or "") if run is None else parse_call(run, lambda word: Path(word).is_file(), _is_own_module)
+    if script is not None and run is not None and Path(script) != Path(call.script):
+        if call.script or call.module:
+            raise UserError(f"init {script} --run {run!r}", f"the command starts {call.script or call.module}", "leave one of them out")
+        raise UserError(f"init {script} --run {run!r}", f"{script} is no word of the command", "--run is the whole command")
+    return call
+
+
+def _is_own_module(name: str) -> bool:
+    return _module_file(name) is not None
+
+
+def _module_file(name: str) -> Path | None:
+    """Return the file that `python -m` runs of a module below this folder; None where there is none here."""
+    base = Path(*name.split("."))
+    return next((path for path in (base.with_suffix(".py"), base / "__main__.py") if path.is_file()), None)
+
+
+def _interface(call: ScriptCall) -> Interface:
+    from backends.scripts.interface import Interface
+    from backends.scripts.read_source import read_script
+
+    file = Path(call.script) if call.script else _module_file(call.module) if call.module else None
+    found = read_script(file, Path.cwd()) if file is not None and file.suffix == ".py" else None
+    return found or Interface("")
+
+
+def _no_log() -> TrialLog:
+    from benchmarking.scripts.trial_log import TrialLog
+
+    return TrialLog()
+
+
+def _tried(plan: CallPlan, setting: ScriptSetting, limit_s: float) -> tuple[TrialLog, ScriptSetting]:
+    """Run the script once; return what it reported, and the setting with a remark and with where it has to start."""
+    from dataclasses import replace
+
+    from benchmarking.scripts.definition_text import first_values
+    from benchmarking.scripts.trial_log import read_trial_log
+    from launch.one_start import start_once
+
+    definition = _definition(plan, setting)
+    level = definition.arguments.get(plan.level.name) if plan.level is not None else None
+    few = min(2, int(level)) if isinstance(level, (int, float)) else None
+    values = dict(first_values(plan))
+    _say(f"running it once, for {limit_s:g} s at most (--no_run: not run)")
+    if few is not None and plan.level is not None:
+        definition = definition.model_copy(update={"arguments": {**definition.arguments, plan.level.name: few}})
+    start = start_once(definition, values, limit_s, say=_say)
+    if start.is_failed and "working_dir: source" in start.message and setting.working_dir == "job":
+        _say("it reads files beside it; once more, from there")
+        return _tried(plan, replace(setting, working_dir="source"), limit_s)
+    if start.is_failed:
+        last = "\n  ".join(start.tail[-5:])
+        raise UserError(
+            f"the script failed in its trial run: {start.message}",
+            last,
+            "--run 'COMMAND' says how it is called; --no_run writes without a run",
+        )
+    log = read_trial_log(start.output)
+    how = f"was ended after {start.seconds:.3g} s" if start.is_cut_off else f"took {start.seconds:.3g} s"
+    told = "" if few is None or plan.level is None else f" with {plan.level.name}={few}"
+    remark = f"The trial run{told} {how}" + ("." if log.source else ", and printed no metric that was recognised.")
+    return log, replace(setting, remark=remark)
+
+
+def _definition(plan: CallPlan, setting: ScriptSetting) -> BenchmarkDefinition:
+    from benchmarking.scripts.definition_text import definition_text, name_of
+    from benchmarking.scripts.trial_log import TrialLog
+
+    return _parsed(definition_text(name_of(setting.script or "script"), plan, setting, TrialLog()))
+
+
+def _parsed(text: str) -> BenchmarkDefinition:
+    from definitions.schema import BenchmarkDefinition
+    from definitions.yaml_source import parse_yaml
+
+    data: dict[str, Any] = dict(parse_yaml(text, Path("definition.yaml")).data)
+    data["source_dir"] = str(Path(data.get("source_dir", ".")).absolute())
+    return BenchmarkDefinition.model_validate(data)
+
+
+def _write(output: Path, plan: CallPlan, setting: ScriptSetting, log: TrialLog) -> None:
+    from dataclasses import replace
+
+    from benchmarking.scripts.definition_text import definition_text, name_of
+    from definitions.files import write_atomically
+
+    name = name_of(setting.script or output.stem)
+    home = os.path.relpath(Path.cwd(), output.absolute().parent)
+    text = definition_text(name, plan, replace(setting, source_dir=home), log)
+    _parsed(text)
+    write_atomically(output, text)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
+    parser = VerbParser(prog=command("init"), description="Propose a benchmark definition for a script as it stands.", epilog=_EPILOG)
+    parser.add_argument("script", nargs="?", metavar="SCRIPT", help="the script, e.g. train.py")
+    parser.add_argument("--run", metavar="COMMAND", help="how it is called, as you would type it, with what it cannot do without")
+    parser.add_argument("--output", type=Path, default=None, metavar="FILE", help="file to write (default: the script's name with .yaml)")
+    parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="seconds that the trial run may take (default 60)")
+    parser.add_argument("--no_run", action="store_true", help="do not run the script")
+    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+    return parser

@@ -1,0 +1,144 @@
+"""`outrider init`: from a script to a definition that runs at once."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from definitions.errors import EXIT_USAGE
+from definitions.registry import Registry
+from definitions.resolve import resolve
+from launch.__main__ import main
+from tests.launch.conftest import rows
+
+pytestmark = pytest.mark.slow
+
+TRAIN = """\
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("data")
+parser.add_argument("--learning-rate", type=float, default=0.1)
+parser.add_argument("--batch-size", type=int, default=32)
+parser.add_argument("--nesterov", action="store_true")
+parser.add_argument("--epochs", type=int, default=5)
+parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--log-interval", type=int, default=10)
+given = parser.parse_args()
+print(f"reading {given.data}, {given.seed}")
+for epoch in range(1, given.epochs + 1):
+    print(f"Epoch {epoch}/{given.epochs}: val loss: {(given.learning_rate - 0.3) ** 2 + given.batch_size / 1e4 + 1 / epoch:.4f}")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OUTRIDER_RESULTS", raising=False)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.setenv("OUTRIDER_LEASES", str(tmp_path / "leases"))
+    return tmp_path
+
+
+def write(name: str, text: str) -> None:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(textwrap.dedent(text), encoding="utf-8")
+
+
+def runs(file: str, trials: int = 3, *more: str) -> list[dict[str, str]]:
+    """Run what was written as it stands but for the number of trials, and return the rows of its trials."""
+    assert main(["run", "--benchmark", file, "--experiment_tag", "t", "--max_num_trials", str(trials), *more]) == 0
+    (found,) = Path("results/t").glob("*/*/trials.csv")
+    return rows(found)
+
+
+def test_a_script_with_hyphens_switches_and_a_place_runs_at_once(folder, capfd):
+    write("train.py", TRAIN)
+    assert main(["init", "--run", "python train.py photos --log-interval 20"]) == 0
+    captured = capfd.readouterr()
+    assert "wrote train.yaml" in captured.out
+    assert "running it once, for 60 s at most (--no_run: not run)" in captured.err
+    definition = resolve(Registry().find("train.yaml"), "local", ()).definition
+    assert definition.command == ("python", "train.py", "--log-interval", "20", "photos", "${arguments}")
+    assert (definition.arguments_style, definition.booleans, definition.seed_argument) == ("hyphens", "switch", "seed")
+    assert definition.space == {
+        "learning_rate": {"loguniform": [0.003, 1.0]},
+        "batch_size": {"logordinal": [8, 16, 32, 64, 128]},
+        "nesterov": {"choice": [True, False]},
+    }
+    assert definition.objectives == {"val_loss": "min"}
+    assert definition.fidelity is not None
+    assert (definition.fidelity.argument, definition.fidelity.full) == ("epochs", 5)
+    assert all("#" in line for line in Path("train.yaml").read_text(encoding="utf-8").splitlines())
+    found = runs("train.yaml", 3, "--method", "ASHA")
+    assert [row["status"] for row in found].count("completed") >= 1
+    assert all(0.0 < float(row["last_val_loss"]) < 2.0 for row in found)
+
+
+def test_a_file_that_is_there_stays_unless_it_is_said(folder, capfd):
+    write("train.py", TRAIN)
+    write("train.yaml", "mine\n")
+    assert main(["init", "--run", "python train.py x", "--no_run"]) == EXIT_USAGE
+    assert "train.yaml exists" in capfd.readouterr().err
+    assert Path("train.yaml").read_text(encoding="utf-8") == "mine\n"
+    assert main(["init", "--run", "python train.py x", "--no_run", "--output", "other.yaml"]) == 0
+    assert main(["init", "--run", "python train.py x", "--no_run", "--force"]) == 0
+    assert Path("train.yaml").read_text(encoding="utf-8").startswith("name: train")
+
+
+def test_without_a_run_its_time_is_what_counts(folder, capfd):
+    write("train.py", TRAIN)
+    assert main(["init", "--run", "python train.py x", "--no_run"]) == 0
+    assert resolve(Registry().find("train.yaml"), "local", ()).definition.objectives == {"duration_s": "min"}
+    assert "running it" not in capfd.readouterr().err
+    assert len(runs("train.yaml", 2)) == 2
+
+
+def test_what_only_the_user_knows_is_asked_for(folder, capfd):
+    write("train.py", TRAIN)
+    assert main(["init", "train.py"]) == EXIT_USAGE
+    err = capfd.readouterr().err
+    assert "the script needs data" in err
+    assert "--run 'python train.py DATA ...'" in err
+    assert not Path("train.yaml").exists()
+
+
+def test_a_script_that_fails_is_shown_with_its_last_words(folder, capfd):
+    write("broken.py", "raise RuntimeError('no data here')\n")
+    assert main(["init", "broken.py"]) == EXIT_USAGE
+    assert "the script failed in its trial run: RuntimeError: no data here" in capfd.readouterr().err
+
+
+def test_a_script_that_goes_on_is_ended_and_what_it_printed_counts(folder):
+    write(
+        "slow.py", "import time\nfor k in range(1000):\n    print(f'step {k} loss {1 / (k + 1):.3f}', flush=True)\n    time.sleep(0.05)\n"
+    )
+    assert main(["init", "slow.py", "--limit", "0.6"]) == 0
+    text = Path("slow.yaml").read_text(encoding="utf-8")
+    assert "objectives: {loss: min}" in text
+    assert "The trial run was ended after " in text
+
+
+def test_files_beside_the_script_are_found_where_trials_start(folder):
+    write("data/scale.txt", "2.0\n")
+    write("train.py", "scale = float(open('data/scale.txt').read())\nprint(f'loss: {scale / 3}')\n")
+    assert main(["init", "train.py"]) == 0
+    assert resolve(Registry().find("train.yaml"), "local", ()).definition.working_dir == "source"
+    assert [row["last_loss"] for row in runs("train.yaml", 1)] == [str(2.0 / 3)]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "init needs a script"),
+        (["nowhere.py"], "there is no such file"),
+        (["train.py", "--run", "python other.py"], "train.py is no word of the command"),
+        (["--run", "python 'train.py"], "cannot be split"),
+    ],
+)
+def test_wrong_use_is_said(folder, capfd, words, said):
+    write("train.py", TRAIN)
+    assert main(["init", *words]) == EXIT_USAGE
+    assert said in capfd.readouterr().err
