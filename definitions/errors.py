@@ -32,6 +32,10 @@ class UserError(OutriderError):
         self.asked, self.fact, self.advice = asked, fact, advice
         super().__init__("\n  ".join(part for part in (asked, fact, advice) if part))
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows in place of a traceback."""
+        return [f"error: {self}"]
+
 
 def nearest(word: str, known: list[str] | tuple[str, ...]) -> str:
     """Return the known word that `word` was probably meant to be, or an empty string."""

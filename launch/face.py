@@ -15,6 +15,7 @@ from definitions.errors import UserError, did_you_mean
 from definitions.schema import BenchmarkDefinition
 from launch.cli import BUDGET_FLAGS
 from launch.functions import IN_FUNCTION, definition_of, validated
+from launch.panels import notebook_panel
 from launch.parser import default_results_dir
 from launch.planning import folders_of, plan
 from launch.progress import Progress
@@ -55,7 +56,7 @@ def run(benchmark: Any, options: Mapping[str, Any]) -> Result | list[Result]:
     several = isinstance(benchmark, (list, tuple))
     made = tuple(_benchmark(one, added, given["cache_dir"]) for one in (benchmark if several else [benchmark]))
     request = RunRequest(benchmark=made, **given)
-    found = execute(plan(request), request, Progress(sys.stderr, live=False, verbose=request.verbose))
+    found = execute(plan(request), request, Progress(sys.stderr, panel=notebook_panel(), verbose=request.verbose))
     results = [result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found]
     if found[-1].ending.reason is Reason.INTERRUPTED:
         raise Interrupted(results, resume_command(results[-1].spec.tag, request))

@@ -1,4 +1,4 @@
-"""Live progress: a small panel on a terminal, one line per change elsewhere. Everything goes to stderr."""
+"""Live progress: a small panel on a terminal or in a notebook, elsewhere one line per change, to stderr."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
 from benchmarking.report.text import configuration_text, dollars, duration, shown
+from launch.panels import Panel
 
 if TYPE_CHECKING:
     from benchmarking.archive.identity import ExperimentSpec
@@ -26,12 +27,14 @@ class Progress:
 
     Args:
         stream: where lines go, normally stderr.
-        live: whether to draw a panel that is redrawn in place.
+        panel: what is redrawn in place; None for lines only.
         verbose: whether every report is a line.
         clock: monotonic seconds.
     """
 
-    def __init__(self, stream: TextIO, *, live: bool, verbose: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, stream: TextIO, *, panel: Panel | None = None, verbose: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._stream = stream
         self._verbose = verbose
         self._clock = clock
@@ -41,17 +44,11 @@ class Progress:
         self._drawn_at = -1e9
         self._best: tuple[float, int] | None = None
         self._best_through = 0
-        self._panel: tuple[str, ...] = ()
+        self._drawn: tuple[str, ...] = ()
         self._note = ""
         self._first: FirstReports | None = None
         self._said: set[str] = set()
-        self._live = self._make_live() if live else None
-
-    def _make_live(self) -> Any:
-        from rich.console import Console
-        from rich.live import Live
-
-        return Live(console=Console(file=self._stream), get_renderable=self._render, refresh_per_second=4, transient=True)
+        self._panel = panel
 
     def begin(self, spec: ExperimentSpec) -> None:
         """Say which experiment comes next."""
@@ -62,19 +59,19 @@ class Progress:
         """Take note of the loop that is about to run."""
         self._tuner, self._n_workers = tuner, n_workers
         self._first = FirstReports(tuner.state.reported_objectives)
-        if self._live is not None:
-            self._live.start()
+        if self._panel is not None:
+            self._panel.start(self._text)
 
     def end(self) -> None:
         """Leave the panel."""
-        if self._live is not None:
-            self._live.stop()
-            self._panel = ()
+        if self._panel is not None:
+            self._panel.stop()
+            self._drawn = ()
 
     def say(self, line: str) -> None:
         """Write a line."""
-        if self._live is not None and self._live.is_started:
-            self._live.console.print(line, highlight=False, markup=False, soft_wrap=True)
+        if self._panel is not None:
+            self._panel.say(line)
         else:
             print(line, file=self._stream, flush=True)
 
@@ -95,10 +92,14 @@ class Progress:
         if record.kind == "reported" and self._first is not None:
             for problem in self._first.saw(record.body["metrics"]):
                 self.say(problem)
-        if self._live is not None:
-            if now - self._drawn_at >= _MIN_INTERVAL_S or record.kind in ("start", "settle", "end"):
+        if self._panel is not None:
+            is_due = now - self._drawn_at >= _MIN_INTERVAL_S or record.kind in ("start", "settle", "end")
+            if is_due or (self._tuner is not None and not self._tuner.virtual):
+                # Also what is not shown at once: the panel shows it when it redraws by itself.
+                self._drawn = self._draw(state)
+            if is_due:
                 self._drawn_at = now
-                self._panel = self._draw(state)
+                self._panel.changed()
         elif self._tuner is not None and self._tuner.virtual:
             if now - self._drawn_at >= _QUIET_INTERVAL_S:
                 self._drawn_at = now
@@ -197,12 +198,10 @@ class Progress:
         elapsed_s, limit_s = self._tuner.elapsed_s, self._spec.definition.budget.max_wallclock_time
         return duration(elapsed_s) + ("" if limit_s is None else f", {duration(max(0.0, limit_s - elapsed_s))} left")
 
-    def _render(self) -> Any:
-        """Return the panel; called by the thread that refreshes it, so the clock goes on while nothing changes."""
-        from rich.text import Text
-
-        head, *rest = self._panel or ("",)
-        return Text("\n".join([f"{self._clock_text()} | {head}" if head else "", *rest]), no_wrap=True, overflow="ellipsis")
+    def _text(self) -> str:
+        """Return what the panel shows; also called by the thread that refreshes it, so the clock goes on while nothing changes."""
+        head, *rest = self._drawn or ("",)
+        return "\n".join([f"{self._clock_text()} | {head}" if head else "", *rest])
 
     def _draw(self, state: ExperimentState) -> tuple[str, ...]:
         lines = [self._headline(state), *([f"  {self._note}"] if self._note else [])]

@@ -42,10 +42,11 @@ def main(arguments: Sequence[str]) -> int:
         print(describe(specs, os.environ))
         return 0
     from launch.confirm import confirm
+    from launch.panels import TerminalPanel
     from launch.progress import Progress
 
     confirm(specs, yes=given.yes, ask=input if sys.stdin is not None and sys.stdin.isatty() else None, say=_say)
-    progress = Progress(sys.stderr, live=_is_terminal(), verbose=request.verbose)
+    progress = Progress(sys.stderr, panel=TerminalPanel(sys.stderr) if _is_terminal() else None, verbose=request.verbose)
     results = execute(specs, request, progress)
     from launch.outcome import as_csv, as_json, as_text, exit_code
 
