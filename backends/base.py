@@ -377,6 +377,10 @@ class Backend(abc.ABC):
     def discard(self, jobs: Sequence[str]) -> None:  # noqa: B027 (most keep nothing of a job but its log)
         """Delete the models that closed jobs left; logs stay, unknown jobs are ignored."""
 
+    def written_bytes(self, job: str) -> int:
+        """Return the bytes of this machine's disk that an open job has taken so far; 0 where it runs elsewhere."""
+        return 0
+
     def release(self) -> None:  # noqa: B027 (most keep nothing)
         """Give up what is kept for later jobs, as none will come; a final `Retained` follows for each."""
 

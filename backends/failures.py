@@ -17,6 +17,7 @@ class Cause(enum.StrEnum):
     NO_METRICS = "no_metrics"
     TIME_OUT = "time_out"
     OUT_OF_MEMORY = "out_of_memory"
+    DISK_FULL = "disk_full"
     DIVERGED = "diverged"
     THROTTLED = "throttled"
     QUOTA = "quota"
@@ -46,6 +47,8 @@ LOG_INCOMPLETE = "log incomplete: its end was not seen"
 """Said of a job that ended well, and of whose reports some may have been lost or come later."""
 
 _MEMORY_MARKS = ("MemoryError", "CUDA out of memory", "OutOfMemoryError", "std::bad_alloc", "Cannot allocate memory")
+
+_DISK_MARKS = ("No space left on device", "Disk quota exceeded", "database or disk is full")
 
 _OURS = re.compile(r"\s*\[(tune-metric|outrider-\w+)\]:")
 """Begins a line that the reporter or a job's entry point prints, not the script: reports, and the summary after a traceback."""
@@ -122,6 +125,11 @@ def classify_exit(exit_code: int, log_tail: Sequence[str], raised: Raised | None
     if number is None:
         return Cause.SCRIPT_ERROR, said or (f"exit code {exit_code}" if exit_code > 0 else f"ended by signal {-exit_code}")
     return Cause.SCRIPT_ERROR, f"ended by signal {number.name}" + (f": {said}" if said else "")
+
+
+def says_disk_full(message: str) -> bool:
+    """Return whether a message tells of a disk, any disk, that had no room left."""
+    return any(mark in message for mark in _DISK_MARKS)
 
 
 def signature(cause: Cause, message: str, place: str = "") -> str:

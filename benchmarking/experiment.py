@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.base import Backend, BackendContext
-from backends.common.hints import interpreter_remark
+from backends.common.disk import free_bytes
 from backends.registry import backend_class
 from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import prepare_folder, read_nonce
@@ -21,7 +20,8 @@ from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.past_results import warm_start
 from benchmarking.archive.stop_requests import listening
 from benchmarking.archive.stored import state_setup
-from benchmarking.controller.ending import Ending
+from benchmarking.controller.disk_space import DiskWatch
+from benchmarking.controller.ending import Ending, Reason
 from benchmarking.controller.interfaces import Observer, Wallet, checkpoint_key
 from benchmarking.controller.journal import Journal, SqliteJournal
 from benchmarking.controller.kept_files import KeptFiles, disposable
@@ -29,6 +29,7 @@ from benchmarking.controller.method_adapter import MethodAdapter
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
 from benchmarking.controller.tuner import Tuner
+from benchmarking.decided import decided
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import Refuse, check_listed, check_room, refusal
@@ -154,7 +155,12 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
             survivors += backend.close(_HURRIED_GRACE_S if hurried else None)
             for name in survivors:
                 logger.error("job %s could not be stopped and may still run", name)
-        export(spec.folder, spec.definition, tuner.state, journal, backend.region)
+        try:
+            export(spec.folder, spec.definition, tuner.state, journal, backend.region)
+        except UserError as error:
+            if ending.reason is not Reason.DISK_FULL:
+                raise
+            logger.warning("%s; once there is room, `%s` writes them", error.asked, command("export", spec.tag))
         return ExperimentResult(spec, ending, tuner.state, backend.capabilities.price_label, backend.region, tuple(survivors))
 
 
@@ -215,7 +221,8 @@ def make_tuner(
         region=backend.region,
         instance_type=default_instance_type(spec.backend),
     )
-    surroundings.decided(decided(spec, backend, n_workers, finite=method.finite, environ=surroundings.environ))
+    told = decided(spec, backend, n_workers, finite=method.finite, environ=surroundings.environ, trials=lambda: _planned(spec, backend))
+    surroundings.decided(told)
     version = code_version(spec)
     learned, lines = warm_start(spec, method) if next(journal.records(), None) is None else (None, [])
     surroundings.decided(lines)
@@ -223,7 +230,8 @@ def make_tuner(
     gives_up_early = backend_description(spec.backend).shares_this_machine and not method.copies_checkpoints
     kept = KeptFiles(definition.objectives, definition.keep, lambda trial: _give_up(trial, backend, jobs))
     keeping = (kept.observe,) if gives_up_early and backend.capabilities.checkpoints else ()
-    return Tuner(
+    watch = _disk_watch(spec, backend, n_workers, gives_up_early=gives_up_early, tuner=lambda: tuner)
+    tuner = Tuner(
         state=ExperimentState(state_setup(spec)),
         adapter=MethodAdapter(method, refuse),
         backend=backend,
@@ -234,49 +242,44 @@ def make_tuner(
         wallet=surroundings.wallet,
         learned=learned,
         code={"code": version.code, "files": dict(version.files)} if version.code else None,
-        observers=(*surroundings.observers, *keeping),
+        # What is given up first is room for what is looked at then.
+        observers=(*surroundings.observers, *keeping, *watch),
     )
+    return tuner
 
 
-def decided(spec: ExperimentSpec, backend: Backend, n_workers: int, *, finite: bool, environ: Mapping[str, str]) -> list[str]:
-    """Return a line for each thing that is decided for the user.
+def _planned(spec: ExperimentSpec, backend: Backend) -> int | None:
+    """Return how many trials there will be; None where that is open."""
+    most = spec.definition.budget.max_num_trials
+    usual = default_instance_type(spec.backend)
+    # One of its own, as a method that has planned suggests nothing any more.
+    method = build_method(spec.method, spec.definition, spec.seed, spec.method_arguments, region=backend.region, instance_type=usual)
+    planned = method.plan() if method.finite else None
+    counts = [*([] if most is None else [most]), *([] if planned is None else [len(planned) * spec.repeats])]
+    return min(counts, default=None)
 
-    Args:
-        spec: the experiment.
-        backend: where its jobs run.
-        n_workers: jobs that run at once.
-        finite: whether the method ends by itself.
-        environ: the controller's environment.
-    """
-    from benchmarking.planning.decisions import Facts, decisions
 
-    definition, described = spec.definition, backend_description(spec.backend)
-    types = instance_types(definition, spec.backend)
-    folder = next((path for path in (spec.results_dir.absolute(), *spec.results_dir.absolute().parents) if path.exists()), None)
-    return decisions(
-        Facts(
-            definition.budget,
-            described.default_max_run_s,
-            finite,
-            definition.n_workers,
-            n_workers,
-            types,
-            described.shares_this_machine and definition.is_exclusive,
-            definition.preload,
-            backend.capabilities.price_label,
-            backend.capabilities.real_money,
-            None if folder is None else shutil.disk_usage(folder).free,
-            (*described.remarks(types, environ), *_interpreter(definition, described)),
-        )
+def _disk_watch(
+    spec: ExperimentSpec, backend: Backend, n_workers: int, *, gives_up_early: bool, tuner: Callable[[], Tuner]
+) -> tuple[Observer, ...]:
+    """Return what watches this machine's disk while jobs fill it; nothing where they run elsewhere."""
+    if not backend_description(spec.backend).shares_this_machine:
+        return ()
+
+    def written(state: ExperimentState) -> int:
+        return sum(backend.written_bytes(job) for job in state.jobs)
+
+    watch = DiskWatch(
+        spec.definition.budget,
+        spec.definition.keep if gives_up_early else "all",
+        n_workers,
+        str(spec.folder),
+        free=lambda: free_bytes(spec.folder) or sys.maxsize,
+        written=written,
+        elapsed_s=lambda: tuner().elapsed_s,
+        say=lambda text: tuner().note(text),
     )
-
-
-def _interpreter(definition: BenchmarkDefinition, described: BackendDescription[Any]) -> list[str]:
-    """Return what is to be said of who runs the script."""
-    if definition.script is None or definition.command is not None:
-        return []
-    python = definition.python or (sys.executable if described.shares_this_machine else "the image's interpreter")
-    return [remark for remark in [interpreter_remark(Path(definition.source_dir) / definition.script, python)] if remark]
+    return (watch.observe,)
 
 
 def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
 from backends.base import Backend, BackendContext
@@ -12,7 +14,7 @@ from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.past_results import warm_start
 from benchmarking.controller.journal import has_records
 from benchmarking.controller.method import Method
-from benchmarking.experiment import decided
+from benchmarking.decided import decided
 from benchmarking.forecasting.lookup import ForecastLookup, forecast_text, latest_forecasts
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
@@ -38,16 +40,20 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str
                 forecasts = latest_forecasts(spec.definition, spec.results_dir, spec.backend, backend.region)
                 forecast_tables[forecast_text(forecasts)] = None
                 label = backend.capabilities.price_label
-                row, one, left_out, is_priced = _row(spec, backend, forecasts)
+                row, one, left_out, planned = _row(spec, backend, forecasts)
                 method = _method(spec, backend)
-                lines |= dict.fromkeys(decided(spec, backend, int(str(row[6])), finite=method.finite, environ=environ))
+                lines |= dict.fromkeys(
+                    decided(
+                        spec, backend, planned.workers, finite=method.finite, environ=environ, trials=partial(attrgetter("trials"), planned)
+                    )
+                )
                 lines |= dict.fromkeys(warm_start(spec, method)[1] if not has_records(spec.folder / "journal.sqlite") else [])
             finally:
                 backend.close()
         rows.append(row)
         worst.append(one)
         dropped += left_out
-        priced = priced and is_priced
+        priced = priced and planned.priced
     header = ["benchmark", "method", "seed", "back-end", "instance types", "trials", "workers", "longest", "worst cost"]
     blocks = [table(header, rows), *(text for text in forecast_tables if text)]
     return "\n\n".join([*blocks, *(["\n".join(lines)] if lines else []), _total(worst, specs, label, dropped, priced=priced)])
@@ -73,7 +79,7 @@ def _total(worst: Sequence[WorstCase], specs: Sequence[ExperimentSpec], label: s
     return "\n".join(lines)
 
 
-def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> tuple[list[object], WorstCase, int, bool]:
+def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> tuple[list[object], WorstCase, int, Plan]:
     definition = spec.definition
     check_listed(definition, refusal(definition, spec.backend, backend.capacity))
     check_room(definition, spec.backend, backend.capacity, backend.there_is)
@@ -110,7 +116,7 @@ def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> t
         "no limit" if worst.longest_s is None else duration(worst.longest_s),
         "no limit" if worst.usd is None and plan.priced else dollars(worst.usd),
     ]
-    return row, worst, len(dropped), plan.priced
+    return row, worst, len(dropped), plan
 
 
 def _check_first(spec: ExperimentSpec, plan: Plan) -> None:

@@ -221,6 +221,10 @@ class LocalBackend(Backend):
         for name in jobs:
             shutil.rmtree(self._folder / "jobs" / name / "model", ignore_errors=True)
 
+    def written_bytes(self, job: str) -> int:
+        """Return the bytes that an open job has taken so far, its checkpoint and its log included."""
+        return sum(self._runner.left_bytes(self._jobs[job]).values()) if job in self._jobs else 0
+
     def wake(self) -> None:
         """Make the current or the next `wait` return early."""
         self._reactor.wake()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,14 @@ from backends.common.job_output import Output
 from backends.common.process_tree import Process
 from backends.common.reactor import ScheduledCall
 from backends.events import Closed
-from backends.failures import Cause, Outcome, classify_exit, last_words
+from backends.failures import Cause, Outcome, classify_exit, last_words, says_disk_full
 from backends.local.leases import Lease
 from backends.local.shares import LocalShare
 from backends.tracebacks import Raised
+from definitions.quantities import size_text
+
+FULL_BYTES = 16 * 1024**2
+"""A disk with less than this free is full: what is written to it next fails, or soon."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class LocalJob:
         kill_at: when what is left of it is killed; None while nothing is being ended.
         known: processes of it seen so far, by number.
         measured_file: what was measured of the script alone, where other commands run before or after it.
+        left_bytes: what it left on the disk: `spare` is its checkpoint and its model, `lasting` the rest.
+        free_bytes: that were left on the disk of the results when it ended.
     """
 
     spec: JobSpec
@@ -65,6 +71,8 @@ class LocalJob:
     peak_rss_bytes: int = 0
     known: dict[int, Process] = field(default_factory=dict)
     measured_file: Path | None = None
+    left_bytes: Mapping[str, int] | None = None
+    free_bytes: int | None = None
     run_timer: ScheduledCall | None = None
     end_timer: ScheduledCall | None = None
 
@@ -85,6 +93,7 @@ class LocalJob:
         )
         if found.cause is Cause.NO_METRICS and self.files is not None:
             found = replace(found, message="; ".join([found.message, *self.files.problems()]))
+        found = with_disk(found, self.free_bytes)
         hint = calling_hint(found.message, self.spec) if found.outcome is Outcome.FAILED else ""
         message = f"{found.message} ({hint})" if hint else found.message
         # What the script left running is chased for up to the grace period, which is none of its time.
@@ -118,6 +127,7 @@ class LocalJob:
             usage["peak_rss_bytes"] = self.peak_rss_bytes
         cpu_s = self.child.cpu_s() if self.child else None
         usage |= {} if cpu_s is None else {"cpu_s": cpu_s}
+        usage |= {} if self.left_bytes is None else {"left_bytes": dict(self.left_bytes)}
         return usage | ({"measured": measured} if (measured := self._measured()) else {})
 
     def _measured(self) -> dict[str, Any]:
@@ -126,6 +136,22 @@ class LocalJob:
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
+
+
+def with_disk(found: Termination, free_bytes: int | None) -> Termination:
+    """Return a termination for which a full disk is the cause, where that is what the script says and the disk of the results is full.
+
+    Args:
+        found: as the script's own end has it.
+        free_bytes: of the disk of the results; None where not known.
+    """
+    if found.cause is not Cause.SCRIPT_ERROR or free_bytes is None or not says_disk_full(found.message):
+        return found
+    free = size_text(free_bytes)
+    if free_bytes < FULL_BYTES:
+        return replace(found, cause=Cause.DISK_FULL, message=f"{found.message} ({free} are free on the disk of the results)")
+    other = "another disk (/tmp? /dev/shm?) is full, or what was to be written is more"
+    return replace(found, message=f"{found.message} ({free} are free on the disk of the results: {other})")
 
 
 def termination_of_exit(

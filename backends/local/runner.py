@@ -13,6 +13,7 @@ from pathlib import Path
 
 from backends.common import memory
 from backends.common.command_line import MEASURED, program_of, staged
+from backends.common.disk import free_bytes, taken_bytes
 from backends.common.file_reports import FileReports
 from backends.common.job_output import Output
 from backends.common.reactor import Reactor
@@ -33,7 +34,8 @@ _DRAIN_S = 1.0
 _LAST_CHUNKS = 32
 _PAUSE_MOST_S = 0.1
 _KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
-_NO_ROOM = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT)
+_NO_ROOM = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class JobRunner:
@@ -149,8 +151,10 @@ class JobRunner:
             self._reactor.at(job.started_at + _SAMPLE_S, self._sample)
 
     def _not_started(self, job: LocalJob, error: Exception) -> None:
-        known = isinstance(error, OSError) and error.errno in _NO_ROOM
-        self.give_up(job, Termination(Outcome.FAILED, Cause.CAPACITY if known else Cause.SCRIPT_ERROR, f"cannot be started: {error}"))
+        cause = Cause.SCRIPT_ERROR
+        if isinstance(error, OSError):
+            cause = Cause.CAPACITY if error.errno in _NO_ROOM else Cause.DISK_FULL if error.errno in _DISK_FULL else cause
+        self.give_up(job, Termination(Outcome.FAILED, cause, f"cannot be started: {error}"))
 
     def terminate(self, job: LocalJob, termination: Termination, grace_s: float = math.inf) -> None:
         """Send TERM to a running job, and KILL after the shortest of the grace periods; its `Closed` will give this termination."""
@@ -302,7 +306,15 @@ class JobRunner:
         if job.files is not None:
             left = job.files.finish(is_whole=job.exit_code == 0)
             self._deliver(job, left if job.child is not None else ())
+        job.left_bytes, job.free_bytes = self.left_bytes(job), free_bytes(self._folder)
         self._emit(job.closed(self._now()))
+
+    def left_bytes(self, job: LocalJob) -> dict[str, int]:
+        """Return what a job has left on the disk so far: `spare`, its checkpoint and model, and `lasting`, the rest."""
+        folder, key = self._folder / "jobs" / job.spec.name, job.spec.checkpoint
+        model = taken_bytes([folder / "model"])
+        spare = model + (taken_bytes([self._checkpoints.path(key)]) if key else 0)
+        return {"spare": spare, "lasting": taken_bytes([folder, self._folder / "logs" / f"{job.spec.name}.log"]) - model}
 
     def _sample(self) -> None:
         """Measure the memory of all running jobs, and end those that use more than they may."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from backends.common.source_tree import files_below
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.controller.journal import last_record
+from benchmarking.controller.journal import latest_records
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
@@ -65,7 +65,7 @@ def code_version(spec: ExperimentSpec) -> CodeVersion:
 def check_code(spec: ExperimentSpec, *, accepted: bool) -> None:
     """Raise `UserError` where trials of the experiment measured another version of the code, unless that is accepted."""
     path = spec.folder / "journal.sqlite"
-    known = last_record(path, "code") if path.is_file() and not accepted else None
+    known = next(iter(latest_records(path, "code")), None) if path.is_file() and not accepted else None
     if known is None:
         return
     now = code_version(spec)

@@ -21,6 +21,7 @@ class Reason(enum.StrEnum):
     FAILURES = "max_failures"
     ALIKE = "all_fail_alike"
     NONE_SUCCEEDED = "every_trial_failed"
+    DISK_FULL = "disk_full"
     INTERRUPTED = "interrupted"
 
 
@@ -89,6 +90,8 @@ def ending(
             return Ending(reason, f"the first {trials} trials all fail alike{suffix}", EXIT_FAILURES)
         case Reason.NONE_SUCCEEDED:
             return Ending(reason, f"every one of {trials} trials failed{suffix}", EXIT_FAILURES)
+        case Reason.DISK_FULL:
+            return Ending(reason, f"the disk is full after {trials} trials{suffix}", EXIT_BUDGET)
         case Reason.INTERRUPTED:
             return Ending(reason, f"interrupted after {trials} trials{suffix}", EXIT_INTERRUPTED)
 

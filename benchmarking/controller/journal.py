@@ -11,14 +11,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from backends.common.disk import free_bytes
 from benchmarking.controller.journal_versions import CHANGED_KINDS, READABLE_VERSIONS, SCHEMA_VERSION, upgraded
+from benchmarking.controller.reserve import RESERVE_BYTES, Reserve
 from definitions import strict_json
-from definitions.errors import UserError
+from definitions.errors import EXIT_BUDGET, UserError
+
+RESERVES = ("reserve", "reserve-for-the-end")
+"""Files beside a journal that is being written, which keep room for its last records: one while jobs run that may take it, one after."""
 
 _READ_BATCH = 256
 _ROWS_TOGETHER = 64
 _INSERT = "INSERT INTO records VALUES (?, ?, ?, ?)"
 _INSERT_TOGETHER = _INSERT + ", (?, ?, ?, ?)" * (_ROWS_TOGETHER - 1)
+
+
+class DiskFullError(UserError):
+    """Nothing more can be written; what was is kept."""
+
+    exit_code = EXIT_BUDGET
 
 
 class Record(NamedTuple):
@@ -48,6 +59,9 @@ class ControllerSession:
 
 class Journal(abc.ABC):
     """Append-only records of one experiment, written by one controller at a time."""
+
+    is_tight: bool = False
+    """Whether the disk was full, so that what was written last took the room that was kept for it."""
 
     @abc.abstractmethod
     def append(self, at: float, kind: str, body: Mapping[str, Any]) -> Record:
@@ -107,6 +121,7 @@ class SqliteJournal(Journal):
             self._version = self._readable_version()
             if not read_only and self._version != SCHEMA_VERSION:
                 self._upgrade()
+            self._reserves = [] if read_only else [Reserve(path.with_name(name)) for name in RESERVES]
             self._last: int = self._db.execute("SELECT max(sequence) FROM records").fetchone()[0] or 0
         except sqlite3.Error as error:
             self._db.close()
@@ -156,9 +171,21 @@ class SqliteJournal(Journal):
         return Record(sequence, at, kind, body)
 
     def commit(self) -> None:
-        """Write all added records in one transaction; where that fails, keep them for the next try and raise `UserError`."""
+        """Write all added records in one transaction; where that fails, keep them for the next try and raise `UserError`.
+
+        On a full disk the reserve is given up for them, and `is_tight` says so.
+        """
         if not self._pending:
             return
+        try:
+            self._write()
+        except DiskFullError:
+            if not self._reserves or not self._reserves[0].use():
+                raise
+            self.is_tight = True
+            self._write()
+
+    def _write(self) -> None:
         with self._writing():
             # Many rows in one statement take a quarter less time than each in its own.
             together = len(self._pending) - len(self._pending) % _ROWS_TOGETHER
@@ -178,11 +205,23 @@ class SqliteJournal(Journal):
             if self._db.in_transaction:
                 with contextlib.suppress(sqlite3.Error):
                     self._db.execute("ROLLBACK")
+            if self._is_full(error):
+                raise DiskFullError(
+                    f"the disk of the journal {self._path} is full",
+                    "what was measured is kept, and running trials are stopped; they go on at a resume",
+                    "make room, then resume",
+                ) from error
             raise UserError(
                 f"cannot write the journal {self._path}",
                 f"{error}; everything recorded before is kept, and running trials are stopped",
                 "make room or mend the folder, then resume",
             ) from error
+
+    def _is_full(self, error: sqlite3.Error) -> bool:
+        """Return whether an error says that the disk is full; some say only what could not be written."""
+        code = getattr(error, "sqlite_errorcode", None)
+        unwritten = code in (sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
+        return code == sqlite3.SQLITE_FULL or (unwritten and (free_bytes(self._path) or 0) < RESERVE_BYTES)
 
     def records(self) -> Iterator[Record]:
         """Yield the committed records in order, older forms as they would be written today; raises `UserError` where damaged."""
@@ -195,18 +234,23 @@ class SqliteJournal(Journal):
                 for (sequence, at, kind, _), body in zip(batch, bodies, strict=True):
                     yield Record(sequence, at, kind, body if current else upgraded(self._version, kind, body))
         except sqlite3.Error as error:
-            raise UserError(
-                f"cannot read the journal {self._path}", str(error), "the file is damaged: take it from a backup, or use another tag"
-            ) from error
+            raise self._unread(error) from error
 
-    def last(self, kind: str) -> Record | None:
-        """Return the latest committed record of a kind; None where there is none."""
-        query = "SELECT sequence, at, kind, body FROM records WHERE kind = ? ORDER BY sequence DESC LIMIT 1"
-        row = self._db.execute(query, (kind,)).fetchone()
-        if row is None:
-            return None
-        body = strict_json.loads(row[3])
-        return Record(row[0], row[1], kind, body if self._version == SCHEMA_VERSION else upgraded(self._version, kind, body))
+    def _unread(self, error: sqlite3.Error) -> UserError:
+        advice = "the file is damaged: take it from a backup, or use another tag"
+        return UserError(f"cannot read the journal {self._path}", str(error), advice)
+
+    def latest(self, kind: str, count: int) -> list[Record]:
+        """Return the latest committed records of a kind, at most so many, the latest first."""
+        query = "SELECT sequence, at, kind, body FROM records WHERE kind = ? ORDER BY sequence DESC LIMIT ?"
+        try:
+            rows = self._db.execute(query, (kind, count)).fetchall()
+        except sqlite3.Error as error:
+            raise self._unread(error) from error
+        bodies = [strict_json.loads(row[3]) for row in rows]
+        if self._version != SCHEMA_VERSION:
+            bodies = [upgraded(self._version, kind, body) for body in bodies]
+        return [Record(row[0], row[1], kind, body) for row, body in zip(rows, bodies, strict=True)]
 
     def begin_session(self, session: ControllerSession) -> None:
         """Record, on disk at once, that a controller started; raises `UserError` where the file cannot be written."""
@@ -221,8 +265,14 @@ class SqliteJournal(Journal):
         """Commit what is pending and close the file; where it cannot be written, close it all the same and raise `UserError`."""
         try:
             self.commit()
+        except DiskFullError:
+            # Nothing runs any more that could take this room.
+            self._reserves[-1].use()
+            self._write()
         finally:
             self._db.close()
+            for reserve in self._reserves:
+                reserve.close()
 
 
 def _text(body: Mapping[str, Any]) -> str:
@@ -231,10 +281,10 @@ def _text(body: Mapping[str, Any]) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-def last_record(path: Path, kind: str) -> Record | None:
-    """Return the latest record of a kind in a journal, or None; raises `UserError` where it cannot be read."""
+def latest_records(path: Path, kind: str, count: int = 1) -> list[Record]:
+    """Return the latest records of a kind in a journal, the latest first; raises `UserError` where it cannot be read."""
     with contextlib.closing(SqliteJournal(path, read_only=True)) as journal:
-        return journal.last(kind)
+        return journal.latest(kind, count)
 
 
 def has_records(path: Path) -> bool:

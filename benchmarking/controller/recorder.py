@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from backends.events import Event
+from backends.events import Event, Noted
+from backends.failures import Cause
+from benchmarking.controller.event_codec import event_record
 from benchmarking.controller.interfaces import Observer
 from benchmarking.controller.journal import Journal
 from benchmarking.controller.state import ExperimentState
@@ -30,12 +32,21 @@ class Recorder:
     ) -> None:
         self._journal, self._state, self._now, self._observers, self._virtual = journal, state, now, observers, virtual
         self._uncommitted = 0
+        self.disk_full = ""
+        """What showed that the disk is full, in this process; empty while nothing did."""
+
+    def note(self, text: str) -> None:
+        """Write down something that concerns no single job, so that it is shown; also for observers."""
+        event = Noted("", self._now(), text=text)
+        self.record(*event_record(event), event)
 
     def record(self, kind: str, body: Mapping[str, Any], event: Event | None = None) -> None:
         """Add a record, of the time of its event or of now; it is durable after the next `commit`."""
         record = self._journal.append(self._now() if event is None else event.at, kind, body)
         self._state.apply(record, event)
         self._uncommitted += 1
+        if kind == "settle" and body["cause"] == Cause.DISK_FULL:
+            self.disk_full = self.disk_full or body["message"]
         for observer in self._observers:
             observer(record, self._state)
 
@@ -48,3 +59,5 @@ class Recorder:
         if always or not self._virtual or self._uncommitted >= _VIRTUAL_BATCH:
             self._journal.commit()
             self._uncommitted = 0
+            if self._journal.is_tight and not self.disk_full:
+                self.disk_full = "the journal took the room that was kept for it"

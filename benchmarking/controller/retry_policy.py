@@ -70,6 +70,7 @@ RETRY_RULES: Mapping[Cause, RetryRule] = {
     Cause.OUTSIDE: RetryRule(TrialStatus.STOPPED, counts=False),
     Cause.BUDGET: RetryRule(TrialStatus.INTERRUPTED, counts=False),
     Cause.ALIKE: RetryRule(TrialStatus.INTERRUPTED, counts=False),
+    Cause.DISK_FULL: RetryRule(TrialStatus.INTERRUPTED, counts=False),
     Cause.INTERRUPTED: RetryRule(TrialStatus.INTERRUPTED, counts=False),
 }
 

@@ -17,11 +17,12 @@ def limit_reason(limit: Limit) -> Reason:
 
 def stop_cause(reason: Reason) -> Cause:
     """Return the cause of a trial that is stopped because its experiment ends for a reason."""
-    return {Reason.INTERRUPTED: Cause.INTERRUPTED, Reason.ALIKE: Cause.ALIKE}.get(reason, Cause.BUDGET)
+    causes = {Reason.INTERRUPTED: Cause.INTERRUPTED, Reason.ALIKE: Cause.ALIKE, Reason.DISK_FULL: Cause.DISK_FULL}
+    return causes.get(reason, Cause.BUDGET)
 
 
 def why_stopping(
-    state: ExperimentState, budget: Budget, *, interrupted: bool, elapsed_s: float, n_workers: int
+    state: ExperimentState, budget: Budget, *, interrupted: bool, disk_full: str = "", elapsed_s: float, n_workers: int
 ) -> tuple[Reason, str] | None:
     """Return why everything is to be stopped now and nothing more started, and its detail; None to go on.
 
@@ -29,11 +30,14 @@ def why_stopping(
         state: of the experiment.
         budget: its limits.
         interrupted: whether somebody asked for an end.
+        disk_full: what showed that the disk is full; empty where nothing did.
         elapsed_s: seconds that the experiment's controllers have run; not looked at where time has no limit.
         n_workers: trials that may be in flight at once: so many that fail alike at the start end it.
     """
     if interrupted:
         return Reason.INTERRUPTED, ""
+    if disk_full:
+        return Reason.DISK_FULL, disk_full
     if state.failures and len(state.failures) == state.finished:
         alike = common_cause(state.failures, state.finished, n_workers)
         if alike is not None:

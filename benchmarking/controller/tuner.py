@@ -74,7 +74,8 @@ class Tuner:
         self._journal = journal
         self.virtual = backend.capabilities.virtual_time
         recorder = Recorder(journal, state, backend.now, observers, virtual=self.virtual)
-        self._record, self._commit = recorder.record, recorder.commit
+        self._record, self._commit, self._recorder = recorder.record, recorder.commit, recorder
+        self.note = recorder.note
         self._jobs = jobs
         self._budget = budget
         self._n_workers = n_workers
@@ -169,7 +170,9 @@ class Tuner:
 
     def _stopping(self) -> tuple[Reason, str] | None:
         elapsed_s = 0.0 if self._budget.max_wallclock_time is None else self.elapsed_s
-        return why_stopping(self.state, self._budget, interrupted=self._interrupted, elapsed_s=elapsed_s, n_workers=self._n_workers)
+        state, budget, full = self.state, self._budget, self._recorder.disk_full
+        n_workers, interrupted = self._n_workers, self._interrupted
+        return why_stopping(state, budget, interrupted=interrupted, disk_full=full, elapsed_s=elapsed_s, n_workers=n_workers)
 
     def _is_closed_to(self, instance_type: str) -> bool:
         return self.state.closed_until_at(instance_type) > self._backend.now() + TICK_S

@@ -6,10 +6,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarking.controller.budget import longest_run_s
+from benchmarking.controller.disk_space import LeftFiles, Outlook, needed_bytes
 from definitions.quantities import size_text
-from definitions.schema import Budget
+from definitions.schema import Budget, Keep
 
 _LITTLE_DISK_BYTES = 1024**3
+_WORTH_A_WORD_BYTES = 1024**3
+
+
+@dataclass(frozen=True)
+class Disk:
+    """The disk of the results, and what is known of what will be written to it.
+
+    Args:
+        free_bytes: that may be written to it; `folder`: on it.
+        keep: whose checkpoints and models stay on it; None where jobs write elsewhere. `keep_is_default`: whether nobody said so.
+        tag: of an earlier run of the same benchmark, whose jobs left `left`; empty where there is none.
+        trials: that are to be run; None where that is open.
+        workers: jobs that run at once.
+    """
+
+    free_bytes: int
+    folder: str
+    keep: Keep | None = None
+    keep_is_default: bool = False
+    tag: str = ""
+    left: Sequence[LeftFiles] = ()
+    trials: int | None = None
+    workers: int = 1
 
 
 @dataclass(frozen=True)
@@ -24,7 +48,7 @@ class Facts:
         exclusive: whether nothing may run beside a trial.
         preload: modules that are imported once for all trials.
         price_label: how prices are labelled; empty for real ones. `real_money`: whether somebody is billed.
-        free_bytes: on the disk of the results; None where not known.
+        disk: of the results; None where not known.
         remarks: what the back-end itself decides.
     """
 
@@ -38,7 +62,7 @@ class Facts:
     preload: Sequence[str] = ()
     price_label: str = ""
     real_money: bool = False
-    free_bytes: int | None = None
+    disk: Disk | None = None
     remarks: Sequence[str] = ()
 
 
@@ -77,6 +101,26 @@ def _means(facts: Facts) -> list[str]:
     found = ["prices are real: the account is billed" if facts.real_money else price]
     if facts.preload:
         found.append(f"preload {', '.join(facts.preload)}: Python scripts are forked from a process that has imported it")
-    if facts.free_bytes is not None and facts.free_bytes < _LITTLE_DISK_BYTES:
-        found.append(f"only {size_text(facts.free_bytes)} of disk are free for results; make room, or give another --results_dir")
+    return found if facts.disk is None else [*found, *_disk(facts.disk)]
+
+
+def _disk(disk: Disk) -> list[str]:
+    free, found = size_text(disk.free_bytes), []
+    needed = None
+    if disk.keep is not None and disk.left and disk.trials is not None:
+        needed = needed_bytes(disk.left, Outlook(disk.trials, disk.workers), disk.keep)
+    if needed is not None and needed > disk.free_bytes:
+        less = "" if disk.keep == "none" else ", or keep less (keep: none)"
+        found.append(
+            f"disk: {disk.trials} trials that leave what those of {disk.tag} left need about {size_text(needed)} at once, "
+            f"{free} are free in {disk.folder}; make room, give another --results_dir{less}"
+        )
+    elif disk.free_bytes < _LITTLE_DISK_BYTES:
+        found.append(f"only {free} of disk are free for results; make room, or give another --results_dir")
+    elif needed is not None and needed >= _WORTH_A_WORD_BYTES:
+        found.append(f"disk: about {size_text(needed)} of {free} will be needed, by what the trials of {disk.tag} left")
+    elif disk.keep is not None:
+        found.append(f"disk: {free} are free for results")
+    if disk.keep_is_default and disk.keep == 1:
+        found.append("checkpoints and models of the best trial stay, those of others go once it is known; --set keep=all for all")
     return found

@@ -110,7 +110,7 @@ def _execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Pro
         finally:
             progress.end()
         wallet.spent_usd += results[-1].state.spent_usd
-        if results[-1].ending.reason is Reason.INTERRUPTED:
+        if results[-1].ending.reason in (Reason.INTERRUPTED, Reason.DISK_FULL):
             break
     return results
 
@@ -133,6 +133,8 @@ def _hint(results: Sequence[ExperimentResult], resume: str) -> str:
             return f"mend the script and start anew; or go on in spite of the failures with: {more}"
         case Reason.INTERRUPTED:
             return f"resume with: {resume}"
+        case Reason.DISK_FULL:
+            return f"make room, then resume with: {resume}"
         case Reason.TIME | Reason.COST if larger:
             return f"resume with more: {more}"
         case Reason.TRIALS if code:

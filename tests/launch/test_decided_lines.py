@@ -20,6 +20,7 @@ def two_gpus(toy, monkeypatch):
 def two_cores(monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 1})
     monkeypatch.setattr("backends.common.cpu_quota.cpu_quota", lambda: None)
+    monkeypatch.setattr("benchmarking.decided.free_bytes", lambda path: 5 * 2**30)
 
 
 def decided(run, *words):
@@ -36,11 +37,13 @@ def decided(run, *words):
 CORES = "each trial gets 1 of 2 cores (OMP_NUM_THREADS=1); --set arguments.instance_type=local.2cpu for all"
 NO_LIMIT = "a job may take as long as it takes; --max_run S limits it"
 NOMINAL = "prices are nominal: nobody is billed"
+DISK = "disk: 5.0 GiB are free for results"
+KEPT = "checkpoints and models of the best trial stay, those of others go once it is known; --set keep=all for all"
 
 
 @pytest.mark.slow
 def test_a_plain_definition(toy, run):
-    assert decided(run) == [CORES, NO_LIMIT, NOMINAL]
+    assert decided(run) == [CORES, NO_LIMIT, NOMINAL, DISK, KEPT]
 
 
 @pytest.mark.slow
@@ -50,6 +53,8 @@ def test_gpus_that_nobody_asked_for_are_shared_out_shown_and_missed_where_they_a
         CORES.replace("local.2cpu", "local.2cpu.1gpu"),
         NO_LIMIT,
         NOMINAL,
+        DISK,
+        KEPT,
     ]
     _, out, _ = run("--show", "toy.yaml")
     assert [line.split() for line in out.splitlines() if "instance_type" in line] == [

@@ -25,6 +25,8 @@ CODES = {
     ("all_fail_alike", True, True): 3,
     ("every_trial_failed", False, True): 3,
     ("every_trial_failed", True, False): 3,
+    ("disk_full", False, True): 4,
+    ("disk_full", True, True): 4,
     ("interrupted", False, True): 130,
     ("interrupted", True, False): 130,
 }

@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarking.controller.journal import ControllerSession, Record, SqliteJournal
+from benchmarking.controller.journal import (
+    RESERVES,
+    ControllerSession,
+    DiskFullError,
+    Record,
+    SqliteJournal,
+    latest_records,
+)
 from definitions.errors import UserError
 
 ROOT = Path(__file__).parents[3]
@@ -204,9 +211,9 @@ def test_a_full_database_keeps_what_was_committed(path):
     journal._db.execute("PRAGMA max_page_count = 5")
     for number in range(100):
         journal.append(9.0, "reported", {"job": f"lost{number}", "text": "y" * 500})
-    with pytest.raises(UserError, match="cannot write the journal"):
+    with pytest.raises(UserError, match=r"the disk of the journal .* is full"):
         journal.commit()
-    with pytest.raises(UserError, match="cannot write the journal"):
+    with pytest.raises(UserError, match=r"the disk of the journal .* is full"):
         journal.close()
     assert [record.body["job"] for record in contents(path)] == [f"j{number}" for number in range(5)]
 
@@ -221,6 +228,48 @@ def test_room_that_comes_back_loses_nothing(path):
     journal._db.execute("PRAGMA max_page_count = 100000")
     journal.close()
     assert [record.body["job"] for record in contents(path)] == [f"j{number}" for number in range(50)]
+
+
+class TightJournal(SqliteJournal):
+    """A journal on a disk that has room only once some of the reserves are given up."""
+
+    wanted = 1
+
+    def _write(self):
+        if sum((self._path.with_name(name)).exists() for name in RESERVES) > len(RESERVES) - self.wanted:
+            raise DiskFullError("full")
+        super()._write()
+
+
+def test_the_last_records_take_the_room_that_was_kept_for_them(path):
+    journal = TightJournal(path)
+    assert [path.with_name(name).stat().st_size for name in RESERVES] == [2**20, 2**20]
+    journal.append(1.0, "reported", {"job": "last"})
+    assert not journal.is_tight
+    journal.commit()
+    assert journal.is_tight
+    assert [path.with_name(name).exists() for name in RESERVES] == [False, True]
+    journal.append(2.0, "reported", {"job": "after"})
+    journal.close()
+    assert [record.body["job"] for record in contents(path)] == ["last", "after"]
+    assert [path.with_name(name).exists() for name in RESERVES] == [False, False]
+
+
+def test_what_a_running_job_takes_of_the_first_reserve_the_second_gives_at_the_end(path):
+    journal = TightJournal(path)
+    journal.wanted = 2
+    journal.append(1.0, "reported", {"job": "last"})
+    with pytest.raises(DiskFullError) as error:
+        journal.commit()
+    assert error.value.exit_code == 4
+    journal.close()
+    assert [record.body["job"] for record in contents(path)] == ["last"]
+
+
+def test_the_latest_records_of_a_kind(path):
+    write(path, 5).close()
+    assert [record.body["job"] for record in latest_records(path, "reported", 2)] == ["j4", "j3"]
+    assert latest_records(path, "settle") == []
 
 
 FULL_DISK = """

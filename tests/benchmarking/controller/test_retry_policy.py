@@ -26,6 +26,7 @@ FINAL_AT_ONCE = {
     Cause.OUTSIDE: ("stopped", False),
     Cause.BUDGET: ("interrupted", False),
     Cause.ALIKE: ("interrupted", False),
+    Cause.DISK_FULL: ("interrupted", False),
     Cause.INTERRUPTED: ("interrupted", False),
 }
 RETRIED_WITHOUT_END = {Cause.THROTTLED: 1.0, Cause.QUOTA: 10.0, Cause.CREDENTIALS: 15.0}

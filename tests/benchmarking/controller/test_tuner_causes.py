@@ -16,6 +16,12 @@ from definitions.schema import Budget
 from tests.benchmarking.experiments import FakeTable, MemoryJournal, Rejecting, definition, statuses, tuner
 
 
+class Slow(SimulatedBackend):
+    """On whose clock each step is committed."""
+
+    capabilities = replace(SimulatedBackend.capabilities, virtual_time=False)
+
+
 @pytest.mark.parametrize("cause", [Cause.THROTTLED, Cause.QUOTA, Cause.CREDENTIALS])
 def test_not_now_costs_time_and_no_failure(cause):
     backend = Rejecting([cause] * 5, Scope.BACKEND)
@@ -101,6 +107,44 @@ def test_what_ran_when_the_loop_broke_is_taken_up_again_on_resume():
     again = tuner(benchmark, MemoryJournal(journal.rows), n_workers=2)
     again.run()
     assert statuses(again) == {"completed": 4}
+
+
+def test_a_full_disk_ends_the_run_in_order_counts_no_failure_and_is_made_good_at_a_resume():
+    class Full(SimulatedBackend):
+        """The disk is full when the second trial writes its model."""
+
+        def wait(self, timeout_s):
+            return [
+                replace(event, outcome=Outcome.FAILED, cause=Cause.DISK_FULL, message="No space left on device (0 B are free)")
+                if isinstance(event, Closed) and "-t1-" in event.job
+                else event
+                for event in super().wait(timeout_s)
+            ]
+
+    journal = MemoryJournal()
+    benchmark = definition(budget=Budget(max_num_trials=6, max_failures=0))
+    run = tuner(benchmark, journal, backend=Full(FakeTable(), seed=0), n_workers=2)
+    ended = run.run()
+    assert (ended.reason, ended.exit_code) == (Reason.DISK_FULL, 4)
+    assert ended.message == "the disk is full after 2 trials: No space left on device (0 B are free)"
+    assert statuses(run) == {"completed": 1, "interrupted": 1}
+    assert {trial.cause for trial in run.state.trials.values()} == {None, Cause.DISK_FULL}
+    again = tuner(benchmark, MemoryJournal(journal.rows), n_workers=2)
+    assert again.run().exit_code == 0
+    assert statuses(again) == {"completed": 6}
+
+
+def test_a_journal_that_took_its_reserve_ends_the_run_in_order():
+    class Tight(MemoryJournal):
+        def commit(self):
+            super().commit()
+            self.is_tight = self.is_tight or self.commits > 2
+
+    run = tuner(definition(budget=Budget(max_num_trials=600)), Tight(), n_workers=2, backend=Slow(FakeTable(), seed=0))
+    ended = run.run()
+    assert (ended.reason, ended.exit_code) == (Reason.DISK_FULL, 4)
+    assert len(run.state.trials) < 600
+    assert not run.state.jobs
 
 
 @pytest.mark.parametrize(("fails", "reason", "code"), [((0, 1, 2), Reason.NONE_SUCCEEDED, 3), ((0, 2), Reason.EXHAUSTED, 0)])

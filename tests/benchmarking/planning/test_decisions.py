@@ -2,7 +2,8 @@
 
 import dataclasses
 
-from benchmarking.planning.decisions import Facts, decisions
+from benchmarking.controller.disk_space import LeftFiles
+from benchmarking.planning.decisions import Disk, Facts, decisions
 from definitions.schema import Budget
 
 SAID = Facts(Budget(max_num_trials=4, max_run=60.0), None, False, 2, 2, ("local.1cpu",), False)
@@ -41,10 +42,31 @@ def test_the_time_that_a_job_may_take_is_said_where_nobody_gave_it():
     ]
 
 
-def test_prices_preloaded_modules_and_a_full_disk():
+def test_prices_and_preloaded_modules():
     assert lines(price_label="nominal") == ["prices are nominal: nobody is billed"]
     assert lines(real_money=True) == ["prices are real: the account is billed"]
     assert lines(preload=("torch",)) == ["preload torch: Python scripts are forked from a process that has imported it"]
-    assert lines(free_bytes=2**29) == ["only 512.0 MiB of disk are free for results; make room, or give another --results_dir"]
-    assert lines(free_bytes=2**30) == []
     assert lines(remarks=("2 GPUs here",)) == ["2 GPUs here"]
+
+
+GIB = 1024**3
+ENOUGH = Disk(5 * GIB, "/r", 1)
+KNOWN = dataclasses.replace(ENOUGH, tag="before", left=(LeftFiles(GIB // 2, 0),), trials=4, workers=2)
+
+
+def test_free_disk_and_what_of_it_will_be_needed():
+    assert lines(disk=ENOUGH) == ["disk: 5.0 GiB are free for results"]
+    assert lines(disk=Disk(5 * GIB, "/r")) == []  # jobs write elsewhere
+    assert lines(disk=Disk(GIB // 2, "/r")) == ["only 512.0 MiB of disk are free for results; make room, or give another --results_dir"]
+    assert lines(disk=KNOWN) == ["disk: about 1.5 GiB of 5.0 GiB will be needed, by what the trials of before left"]
+    assert lines(disk=dataclasses.replace(KNOWN, keep="all", free_bytes=GIB)) == [
+        "disk: 4 trials that leave what those of before left need about 2.0 GiB at once, 1.0 GiB are free in /r; "
+        "make room, give another --results_dir, or keep less (keep: none)"
+    ]
+    assert lines(disk=dataclasses.replace(KNOWN, trials=None)) == ["disk: 5.0 GiB are free for results"]
+
+
+def test_whose_files_stay_is_said_where_nobody_said_it():
+    assert lines(disk=dataclasses.replace(ENOUGH, keep_is_default=True))[1:] == [
+        "checkpoints and models of the best trial stay, those of others go once it is known; --set keep=all for all"
+    ]

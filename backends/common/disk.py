@@ -1,0 +1,45 @@
+"""How much of a disk files take, and how much of it is left."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+_MOST_FILES = 10_000
+"""Files that are looked at; a folder of more is told by these, as looking must not delay what is measured."""
+
+_BLOCK_BYTES = 512
+"""Unit of `st_blocks`, whatever the file system's own."""
+
+
+def taken_bytes(paths: Sequence[Path]) -> int:
+    """Return the bytes of disk that files and folders take with all that is in them; what is not there takes none."""
+    found, seen = 0, 0
+    left = [str(path) for path in paths]
+    while left and seen < _MOST_FILES:
+        folder = left.pop()
+        try:
+            found += os.stat(folder, follow_symlinks=False).st_blocks * _BLOCK_BYTES  # noqa: PTH116 (between two jobs, in the cheapest way)
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    seen += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        left.append(entry.path)
+                    else:
+                        found += entry.stat(follow_symlinks=False).st_blocks * _BLOCK_BYTES
+        except OSError:
+            continue  # a plain file, or gone meanwhile
+    return found
+
+
+def free_bytes(path: Path) -> int | None:
+    """Return the bytes that may still be written beside a path, or where it would be made; None where that is not known."""
+    place = path.absolute()
+    for folder in (place, *place.parents):
+        try:
+            found = os.statvfs(folder)
+        except OSError:
+            continue
+        return found.f_bavail * found.f_frsize
+    return None

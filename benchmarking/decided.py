@@ -1,0 +1,79 @@
+"""What is decided for the user before an experiment starts, gathered where it is known: definition, back-end, machine, earlier runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from backends.base import Backend
+from backends.common.disk import free_bytes
+from backends.common.hints import interpreter_remark
+from benchmarking.archive.earlier_files import earlier_files
+from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.planning.concurrency import instance_types
+from benchmarking.planning.decisions import Disk, Facts, decisions
+from definitions.backend_description import BackendDescription
+from definitions.backend_registry import backend_description
+from definitions.schema import BenchmarkDefinition
+
+
+def decided(
+    spec: ExperimentSpec,
+    backend: Backend,
+    n_workers: int,
+    *,
+    finite: bool,
+    environ: Mapping[str, str],
+    trials: Callable[[], int | None],
+) -> list[str]:
+    """Return a line for each thing that is decided for the user.
+
+    Args:
+        spec: the experiment.
+        backend: where its jobs run.
+        n_workers: jobs that run at once.
+        finite: whether the method ends by itself.
+        environ: the controller's environment.
+        trials: returns how many trials there will be, None where that is open; asked where it matters.
+    """
+    definition, described = spec.definition, backend_description(spec.backend)
+    types = instance_types(definition, spec.backend)
+    return decisions(
+        Facts(
+            definition.budget,
+            described.default_max_run_s,
+            finite,
+            definition.n_workers,
+            n_workers,
+            types,
+            described.shares_this_machine and definition.is_exclusive,
+            definition.preload,
+            backend.capabilities.price_label,
+            backend.capabilities.real_money,
+            _disk(spec, described, n_workers, trials),
+            (*described.remarks(types, environ), *_interpreter(definition, described)),
+        )
+    )
+
+
+def _disk(spec: ExperimentSpec, described: BackendDescription[Any], n_workers: int, trials: Callable[[], int | None]) -> Disk | None:
+    free = free_bytes(spec.results_dir)
+    if free is None:
+        return None
+    if not described.shares_this_machine:
+        return Disk(free, str(spec.results_dir))
+    earlier = earlier_files(spec.results_dir, spec.definition.name, spec.backend)
+    keep, asked = spec.definition.keep, spec.resolved.origins.get("keep", "default") != "default"
+    if earlier is None or earlier.tag == spec.tag:
+        return Disk(free, str(spec.results_dir), keep, keep_is_default=not asked)
+    return Disk(free, str(spec.results_dir), keep, not asked, earlier.tag, earlier.left, trials(), n_workers)
+
+
+def _interpreter(definition: BenchmarkDefinition, described: BackendDescription[Any]) -> list[str]:
+    """Return what is to be said of who runs the script."""
+    if definition.script is None or definition.command is not None:
+        return []
+    python = definition.python or (sys.executable if described.shares_this_machine else "the image's interpreter")
+    return [remark for remark in [interpreter_remark(Path(definition.source_dir) / definition.script, python)] if remark]
