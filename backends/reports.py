@@ -242,6 +242,9 @@ class ReportParser:
         rank = payload.get("outrider_rank", 0)
         incarnation = self._life(payload)
         sequence = payload.get("outrider_sequence", payload.get("st_worker_iter"))
+        from_files = payload.get("outrider_files")
+        if _is_count(from_files):
+            sequence = FROM_FILES + from_files
         if not (_is_count(rank) and _is_count(incarnation) and (sequence is None or _is_count(sequence))):
             self.counts.alien += 1
             return None

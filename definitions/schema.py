@@ -203,6 +203,8 @@ class BenchmarkDefinition(Model):
                     yield ("fidelity", "argument"), f"{argument!r} is both the fidelity's argument and {what}; keep one"
         if self.seed_argument is not None and self.seed_argument in (*keys, *self.arguments):
             yield ("seed_argument",), f"{self.seed_argument!r} is given a value elsewhere; keep one"
+        if self.read and self.program is None:
+            yield ("read",), "needs a script or a command: what an image's own program writes is not seen; `metrics` reads what it prints"
         yield from self.calling.problems()
         for name, channel in self.inputs.items():
             if channel.dataset is not None and self.datasets and channel.dataset not in self.datasets:

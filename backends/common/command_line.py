@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -99,6 +100,9 @@ def staged(job: JobSpec, start: StartCommand, places: Mapping[str, str], folder:
         "cleanup": _other(job.cleanup, places, python),
         "folder": str(folder),
         "measured": str(folder / MEASURED),
+        "read": [dataclasses.asdict(source) for source in job.metric_files],
+        "places": dict(places),
+        "packages": str(Path(__file__).parents[2]),
     }
     (folder / _PLAN).write_text(json.dumps(plan), encoding="utf-8")
     return StartCommand((sys.executable, str(Path(__file__).with_name("staged_run.py")), str(folder / _PLAN)))

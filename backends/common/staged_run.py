@@ -1,7 +1,8 @@
 """Runs a script between what prepares it and what cleans up after it, and measures it alone. Standard library only, Python 3.8 or later.
 
 Usage: `staged_run.py PLAN`, the path of a JSON file: {"prepare": [...], "warmup_runs": n, "command": [...], "cleanup": [...],
-"folder": "...", "measured": "..."}. What is measured is written to the last one.
+"folder": "...", "measured": "...", "read": [...], "places": {...}, "packages": "..."}. What is measured is written to `measured`; metrics
+in files that the script writes are printed as reports, by what lies in `packages`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
+
+    from backends.metrics.files.printer import ReportPrinter
 
 
 class Stages:
@@ -74,13 +77,27 @@ class Stages:
     def _measured(self) -> int:
         if self._is_told:
             return 128 + signal.SIGTERM
+        printer = self._printer()
         begun = time.monotonic()
         child = subprocess.Popen(self._plan["command"])
         _, status, usage = os.wait4(child.pid, 0)
         found = {"duration_s": time.monotonic() - begun, "cpu_s": usage.ru_utime + usage.ru_stime, "peak_rss_bytes": usage.ru_maxrss * 1024}
         child.returncode = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        if printer is not None:
+            printer.finish(child.returncode == 0)
         Path(self._plan["measured"]).write_text(json.dumps(found), encoding="utf-8")
         return _exit_code(child.returncode)
+
+    def _printer(self) -> ReportPrinter | None:
+        # Made only now, so that what prepares the script or warms it up is not taken for its own.
+        if not self._plan["read"]:
+            return None
+        sys.path.insert(0, self._plan["packages"])
+        from backends.metrics.files.printer import ReportPrinter
+
+        printer = ReportPrinter(self._plan["read"], str(Path.cwd()), self._plan["places"], every_s=0.25)
+        printer.start()
+        return printer
 
 
 def _exit_code(code: int) -> int:

@@ -117,7 +117,7 @@ class JobRunner:
             self._not_started(job, error)
             return
         folder = Path(job.spec.working_dir) if job.spec.working_dir else place.folder
-        if job.spec.metric_files:
+        if job.spec.metric_files and not job.spec.is_measured_alone:
             job.files = FileReports(job.spec.metric_files, str(folder), places)
         self._records.write_command(place.folder, pasteable(program.command, folder, environment, self._environment))
         launch = ProcessSpec(program, folder, environment, place.cores, job.mark, job.spec.source_dir)

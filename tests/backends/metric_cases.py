@@ -31,6 +31,11 @@ class MetricCase:
         return textwrap.dedent(self.code)
 
 
+def sorted_items(reports: list[Any]) -> list[Any]:
+    """Return what reports say, whatever the order of their names."""
+    return [sorted(report.items()) for report in reports]
+
+
 def _writes(path: Path, name: str) -> str:
     """Return code that writes a recorded file."""
     content = base64.b64encode(path.read_bytes()).decode()

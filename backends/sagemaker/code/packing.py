@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import tarfile
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, cast
@@ -18,6 +19,17 @@ from definitions.errors import UserError
 START = Path(__file__).parents[1] / "container" / "outrider_start.py"
 REPORTER = Path(__file__).parents[2] / "reporter" / "outrider_report.py"
 ARCHIVE = "source.tar.gz"
+READERS = "outrider_files.zip"
+
+_ROOT = Path(__file__).parents[3]
+_OF_READERS = (
+    "definitions/__init__.py",
+    "definitions/file_source.py",
+    "backends/__init__.py",
+    "backends/metrics/__init__.py",
+    "backends/metrics/gathering.py",
+    "backends/metrics/files/*.py",
+)
 
 _FORM = "1"  # to be raised where the same content is to become another archive
 
@@ -70,7 +82,8 @@ def pack(source_dir: Path, reporter: Path = REPORTER) -> Package:
         raise UserError(f"source_dir {source_dir}: there is no such folder")
     try:
         entries = entries_of(source_dir, reporter)
-        digest = hashlib.sha256(f"{_FORM}\0{hashlib.sha256(START.read_bytes()).hexdigest()}".encode())
+        beside = [hashlib.sha256(content).hexdigest() for content in (START.read_bytes(), readers())]
+        digest = hashlib.sha256("\0".join([_FORM, *beside]).encode())
     except OSError as error:
         raise UserError(
             f"source_dir {source_dir}: it cannot be packed", str(error), f"or leave it out by a line in {IGNORE_FILE}"
@@ -80,6 +93,17 @@ def pack(source_dir: Path, reporter: Path = REPORTER) -> Package:
             b"\0".join([b"", os.fsencode(entry.name), f"{entry.mode:o}".encode(), os.fsencode(entry.link), entry.digest.encode()])
         )
     return Package(digest.hexdigest()[:16], entries)
+
+
+def readers() -> bytes:
+    """Return the archive from which `outrider_start.py` imports what reads metrics from files; its bytes follow from their content."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(path for pattern in _OF_READERS for path in _ROOT.glob(pattern)):
+            info = zipfile.ZipInfo(str(path.relative_to(_ROOT)))
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, path.read_bytes())
+    return packed.getvalue()
 
 
 def _add(tar: tarfile.TarFile, entry: Entry) -> None:

@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, MutableMapping, Sequence
     from typing import IO, Any
 
+    from backends.metrics.files.printer import ReportPrinter
+
 OWN_CHANNELS = ("code", "job")
 ARCHIVE = "source.tar.gz"
+READERS = "outrider_files.zip"
 REQUIREMENTS = "requirements.txt"
 END_MARK = "[outrider-end]: "
 _UNPACKED = ".outrider-unpacked"
@@ -162,9 +165,12 @@ def run_all(
         ended = _warm_up(words, ml, variables, runner)
         if ended != 0:
             return ended, "a warm-up run"
+    printer = _printer(asked.get("read", ()), str(code), places)
     begun = time.monotonic()
     ended = runner.run(words, code, variables)
     usage = runner.usage
+    if printer is not None:
+        printer.finish(ended == 0)
     if prepare or asked.get("cleanup") or asked.get("warmup_runs"):
         measured["duration_s"] = time.monotonic() - begun
     if usage is not None:
@@ -173,6 +179,19 @@ def run_all(
     if cleanup:
         runner.run(cleanup, code, variables)
     return ended, asked["script"] or os.path.basename(words[0])  # noqa: PTH119
+
+
+def _printer(sources: Sequence[Mapping[str, Any]], folder: str, places: Mapping[str, str]) -> ReportPrinter | None:
+    """Return what prints the metrics in files that the script writes; None where none are read."""
+    if not sources:
+        return None
+    # Imported only here, from the archive beside this file.
+    sys.path.insert(0, str(Path(__file__).with_name(READERS)))
+    from backends.metrics.files.printer import ReportPrinter
+
+    printer = ReportPrinter(sources, folder, places)
+    printer.start()
+    return printer
 
 
 def _warm_up(words: Sequence[str], ml: Path, variables: Mapping[str, str], runner: Runner) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -82,7 +83,8 @@ def training_job(
 
 def arguments_fit(job: JobSpec, script: str = "") -> bool:
     """Return whether what is started fits into the request; else it travels by file, as anything but a script and its arguments does."""
-    return not (job.command or job.files or job.prepare or job.cleanup or job.warmup_runs) and fits(script, job.arguments)
+    others = job.command or job.files or job.prepare or job.cleanup or job.warmup_runs or job.metric_files
+    return not others and fits(script, job.arguments)
 
 
 def start_document(job: JobSpec, options: Options) -> dict[str, Any]:
@@ -90,6 +92,7 @@ def start_document(job: JobSpec, options: Options) -> dict[str, Any]:
     found: dict[str, Any] = {"script": options.script, "arguments": list(job.arguments), "python": options.python}
     usual = "train" if any(channel.name == "train" for channel in job.inputs) else job.inputs[0].name if job.inputs else ""
     found |= {"command": list(job.command), "files": dict(job.files), "data": usual}
+    found["read"] = [dataclasses.asdict(source) for source in job.metric_files]
     return found | {"prepare": list(job.prepare), "cleanup": list(job.cleanup), "warmup_runs": job.warmup_runs}
 
 

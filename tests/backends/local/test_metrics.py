@@ -10,7 +10,7 @@ import pytest
 from backends.failures import Cause
 from definitions.file_source import FileSource
 from tests.backends.local_bench import LocalBench
-from tests.backends.metric_cases import CASES
+from tests.backends.metric_cases import CASES, sorted_items
 
 pytestmark = pytest.mark.slow
 
@@ -27,11 +27,7 @@ def bench(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LocalBench
 def test_reports_are_what_the_script_said(bench: LocalBench, name: str) -> None:
     case = CASES[name]
     job = bench.job("one", case.script, metrics=case.metrics, metric_files=case.files)
-    assert repr(sorted_keys(bench.metrics_of(job))) == repr(sorted_keys(case.expected))
-
-
-def sorted_keys(reports: list[dict[str, object]]) -> list[object]:
-    return [sorted(report.items()) for report in reports]
+    assert repr(sorted_items(bench.metrics_of(job))) == repr(sorted_items(case.expected))
 
 
 def test_a_report_in_a_file_can_be_acted_upon_while_the_job_runs(bench: LocalBench) -> None:
@@ -55,3 +51,18 @@ def test_a_file_of_an_earlier_run_in_the_source_is_not_taken_for_the_jobs(bench:
 def test_a_script_that_is_killed_while_it_writes_tells_no_half_number(bench: LocalBench) -> None:
     code = "import os, signal\nopen('m.csv', 'w').write('epoch,loss\\n1,0.5\\n2,0.2')\nos.kill(os.getpid(), signal.SIGKILL)\n"
     assert bench.metrics_of(bench.job("one", code, metric_files=(FileSource("m.csv", "csv", "epoch"),))) == [{"epoch": 1, "loss": 0.5}]
+
+
+def test_what_prepares_a_script_and_warms_it_up_is_not_taken_for_its_own(bench: LocalBench, tmp_path: Path) -> None:
+    code = """
+        import os
+        number = len(os.listdir("runs")) if os.path.isdir("runs") else 0
+        os.makedirs(f"runs/{number}")
+        with open("m.csv", "a") as file:
+            file.write("epoch,loss\\n" * (not number) + f"1,{number}\\n")
+    """
+    prepare = ("sh", "-c", "printf 'epoch,loss\\n1,99\\n' > m.csv")
+    job = bench.job(
+        "one", code, prepare=prepare, warmup_runs=2, is_measured_alone=True, metric_files=(FileSource("m.csv", "csv", "epoch", "epoch"),)
+    )
+    assert bench.metrics_of(job) == [{"epoch": 1, "loss": 2}]

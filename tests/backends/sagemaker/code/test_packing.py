@@ -1,10 +1,14 @@
+import ast
 import io
 import os
+import subprocess
+import sys
 import tarfile
+import zipfile
 
 import pytest
 
-from backends.sagemaker.code.packing import REPORTER, pack
+from backends.sagemaker.code.packing import READERS, REPORTER, pack, readers
 from definitions.errors import UserError
 
 
@@ -152,3 +156,36 @@ def test_a_file_that_changes_meanwhile_is_no_silent_mix(source):
 def test_a_missing_folder_is_said(tmp_path):
     with pytest.raises(UserError, match="there is no such folder"):
         pack(tmp_path / "none")
+
+
+def test_what_reads_metrics_from_files_travels_as_the_same_bytes_and_needs_nothing_but_python_3_8(tmp_path):
+    assert readers() == readers()
+    with zipfile.ZipFile(io.BytesIO(readers())) as archive:
+        texts = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert "backends/metrics/files/events.py" in texts
+    for name, text in texts.items():
+        tree = ast.parse(text, feature_version=(3, 8))
+        imported = {alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        imported |= {node.module.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert imported <= set(sys.stdlib_module_names) | {"backends", "definitions"}, name
+        assert not any(word in text for word in ("removeprefix", "removesuffix", "strict=")), name
+
+
+@pytest.mark.slow
+def test_the_archive_alone_reads_a_file(tmp_path):
+    (tmp_path / READERS).write_bytes(readers())
+    (tmp_path / "m.csv").write_text("epoch,loss\n")
+    code = f"""
+import sys
+sys.path.insert(0, {str(tmp_path / READERS)!r})
+from backends.metrics.files.printer import ReportPrinter
+source = {{"path": "m.csv", "format": "csv", "level": "epoch", "reported_as": "", "counts_from": 1, "names": {{}}, "wanted": []}}
+printer = ReportPrinter([source], {str(tmp_path)!r}, {{}})
+printer.start()
+with open({str(tmp_path / "m.csv")!r}, "a") as file:
+    file.write("1,0.5\\n")
+printer.finish(True)
+"""
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith('[tune-metric]: {"loss": 0.5, "epoch": 1, "st_worker_time": ')
+    assert done.stderr == ""
