@@ -1,0 +1,245 @@
+"""Whether one of two is better, from measurements of both: effect, interval, test, and one of four words. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from benchmarking.analysis.intervals import ConfidenceInterval, difference_interval, mean_interval, standard_deviation
+from benchmarking.analysis.permutations import holm, least_relabelling_p, least_sign_flip_p, relabelling_p, sign_flip_p
+from definitions.schema import Mode
+
+POWER = 0.8
+"""Chance with which the number of seeds that is named would decide, were the difference the one measured."""
+
+MOST_SEEDS = 1000
+
+
+class Scale(StrEnum):
+    """How values are compared: by ratios, for what is positive and has a zero; by differences, for shares and what may be negative."""
+
+    RATIO = "ratio"
+    DIFFERENCE = "difference"
+
+
+class Word(StrEnum):
+    """What a comparison came to."""
+
+    BETTER = "better"
+    TIE = "tie"
+    NOT_DECIDED = "not decided"
+    ONE_RUN_ONLY = "one run only"
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """How far one is ahead of another, on the scale where it adds up (logarithms for ratios); positive is better.
+
+    Args:
+        scale: see `Scale`.
+        lead: mean lead, or None where nothing was measured of both.
+        interval: of it; None where either has one measurement alone.
+        paired: whether the measurements belong together in pairs.
+        counts: measurements of each; twice the number of pairs where they are paired.
+        correlation: Pearson's, of the pairs; None where they are fewer than three, or one side does not vary.
+        spread: standard deviation of one pair's lead; for unpaired ones of a pair drawn at random.
+        p: two-sided, of no difference; 1.0 where nothing can be tested.
+        least_p: the smallest that so many measurements can have.
+    """
+
+    scale: Scale
+    lead: float | None
+    interval: ConfidenceInterval | None
+    paired: bool
+    counts: tuple[int, int]
+    correlation: float | None = None
+    spread: float = 0.0
+    p: float = 1.0
+    least_p: float = 1.0
+
+    @property
+    def size(self) -> float | None:
+        """How many times better (ratio), or by how much (difference)."""
+        return None if self.lead is None else self._shown(self.lead)
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The interval of `size`."""
+        return None if self.interval is None else (self._shown(self.interval.low), self._shown(self.interval.high))
+
+    def _shown(self, lead: float) -> float:
+        if self.scale is Scale.DIFFERENCE:
+            return lead
+        return math.exp(lead) if lead < 709.0 else math.inf
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a contrast amounts to within its family.
+
+    Args:
+        contrast: the measurements.
+        word: one of four.
+        p: adjusted for the family (Holm); None where so few measurements could not have reached the level whatever they were.
+        more: measurements of each in all that would decide it with a chance of 80 %; None where it is decided, or 1,000 would not do.
+    """
+
+    contrast: Contrast
+    word: Word
+    p: float | None
+    more: int | None
+
+    @property
+    def ahead(self) -> bool:
+        """Whether the first is the better one, so far as it is decided or not."""
+        return (self.contrast.lead or 0.0) > 0
+
+
+def scale_of(values: Sequence[float], mode: Mode) -> Scale:
+    """Return on which scale values of an objective are compared.
+
+    Ratios for times, money, bytes, rates and losses that are all positive; differences where a value is not positive, and for shares: more
+    is better and none is above 1 (an accuracy of 0.98 is not "1.01 times better" than one of 0.97).
+    """
+    if not values or min(values) <= 0:
+        return Scale.DIFFERENCE
+    return Scale.DIFFERENCE if mode == "max" and max(values) <= 1.0 else Scale.RATIO
+
+
+def contrast(
+    first: Mapping[Hashable, float],
+    second: Mapping[Hashable, float],
+    mode: Mode,
+    *,
+    scale: Scale | None = None,
+    paired: bool = True,
+    confidence: float = 0.95,
+) -> Contrast:
+    """Return how far the first is ahead of the second.
+
+    Args:
+        first: measurements by what pairs them, e.g. the seed; finite.
+        second: the other's, likewise.
+        mode: whether less or more is better.
+        scale: of the comparison; None for what the values suggest.
+        paired: whether equal keys belong together; what has no partner is then left out.
+        confidence: of the interval.
+    """
+    scale = scale or scale_of([*first.values(), *second.values()], mode)
+    sign = -1.0 if mode == "min" else 1.0
+
+    def placed(value: float) -> float:
+        return sign * (math.log(value) if scale is Scale.RATIO else value)
+
+    if paired:
+        pairs = [(placed(first[key]), placed(second[key])) for key in first if key in second]
+        leads = [one - other for one, other in pairs]
+        if not leads:
+            return Contrast(scale, None, None, True, (0, 0))
+        return Contrast(
+            scale,
+            math.fsum(leads) / len(leads),
+            mean_interval(leads, confidence),
+            True,
+            (len(leads), len(leads)),
+            _correlation(pairs),
+            standard_deviation(leads),
+            sign_flip_p(leads) if len(leads) > 1 else 1.0,
+            least_sign_flip_p(sum(lead != 0 for lead in leads)),
+        )
+    mine, theirs = [placed(value) for value in first.values()], [placed(value) for value in second.values()]
+    if not mine or not theirs:
+        return Contrast(scale, None, None, False, (len(mine), len(theirs)))
+    return Contrast(
+        scale,
+        math.fsum(mine) / len(mine) - math.fsum(theirs) / len(theirs),
+        difference_interval(mine, theirs, confidence),
+        False,
+        (len(mine), len(theirs)),
+        None,
+        math.hypot(standard_deviation(mine), standard_deviation(theirs)),
+        relabelling_p(mine, theirs) if min(len(mine), len(theirs)) > 1 else 1.0,
+        least_relabelling_p(len(mine), len(theirs)),
+    )
+
+
+def decide(contrasts: Sequence[Contrast], threshold: float, level: float = 0.05) -> list[Finding]:
+    """Return what each contrast of a family amounts to, so that "better" is said wrongly anywhere in it at most so often.
+
+    *Better*: significant after Holm, its interval without zero, and the lead beyond the threshold. *Tie*: the interval within it.
+
+    Args:
+        contrasts: all that are asked at once.
+        threshold: least lead that matters, e.g. 0.01: one per cent for ratios, as it stands for differences.
+        level: of the family.
+    """
+    adjusted = holm([one.p for one in contrasts])
+    # Were each as extreme as it can be: who is not rejected then never is, and its p value would only mislead.
+    reachable = [p <= level for p in holm([one.least_p for one in contrasts])]
+    return [
+        _finding(one, p if can else None, threshold, level, len(contrasts))
+        for one, p, can in zip(contrasts, adjusted, reachable, strict=True)
+    ]
+
+
+def _finding(one: Contrast, p: float | None, threshold: float, level: float, family: int) -> Finding:
+    bound = math.log1p(threshold) if one.scale is Scale.RATIO else threshold
+    if one.lead is None or one.interval is None:
+        return Finding(one, Word.ONE_RUN_ONLY, None, None)
+    if p is not None and p <= level and one.interval.excludes(0.0) and abs(one.lead) > bound:
+        return Finding(one, Word.BETTER, p, None)
+    if one.interval.is_within(bound):
+        return Finding(one, Word.TIE, p, None)
+    return Finding(one, Word.NOT_DECIDED, p, seeds_to_decide(one, bound, level, family))
+
+
+def seeds_to_decide(one: Contrast, bound: float, level: float, family: int) -> int | None:
+    """Return how many measurements of each would decide a contrast with a chance of 80 %, were lead and spread the measured ones.
+
+    Power of Student's test from the noncentral t distribution (Cohen, Statistical Power Analysis, 1988, ch. 2), at level / family, as the
+    first of Holm's steps has it; for a lead below the bound, when the interval would lie within it.
+
+    Args:
+        one: a contrast with an interval.
+        bound: least lead that matters, on the contrast's own scale.
+        level: of the family.
+        family: how many contrasts it has.
+    """
+    lead, spread, size = abs(one.lead or 0.0), one.spread, max(one.counts)
+    for n in range(max(3, min(one.counts) + 1), MOST_SEEDS + 1):
+        error = spread / math.sqrt(n)
+        freedom = n - 1 if one.paired else 2 * n - 2
+        if lead <= bound:
+            # A tie: what lies between lead and bound must hold the interval's half width.
+            if _t_quantile(0.975, freedom) * error < bound - lead:
+                return n
+            continue
+        least = least_sign_flip_p(n) if one.paired else least_relabelling_p(n, n)
+        if least * family <= level and _power(lead, error, freedom, level / family) >= POWER:
+            return max(n, size + 1)
+    return None
+
+
+def _power(lead: float, error: float, freedom: int, level: float) -> float:
+    if error == 0.0:
+        return 1.0
+    from scipy.special import nctdtr
+
+    return 1.0 - float(nctdtr(freedom, lead / error, _t_quantile(1 - level / 2, freedom)))
+
+
+def _t_quantile(probability: float, freedom: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, probability))
+
+
+def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
+    if len(pairs) < 3:
+        return None
+    means = [math.fsum(side) / len(pairs) for side in zip(*pairs, strict=True)]
+    products = math.fsum((one - means[0]) * (other - means[1]) for one, other in pairs)
+    squares = [math.fsum((value - mean) ** 2 for value in side) for side, mean in zip(zip(*pairs, strict=True), means, strict=True)]
+    return products / math.sqrt(squares[0] * squares[1]) if all(squares) else None
