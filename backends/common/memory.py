@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-_CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+"""Files that tell how much memory a container may use, of cgroups version 2 and 1."""
 
 
-def machine_bytes() -> int:
-    """Return the memory of this machine, or of the container that this process runs in where that has less."""
+def machine_bytes(limits: Sequence[Path] = CGROUP_LIMITS) -> int:
+    """Return the memory of this machine, or of the container that this process runs in where that has less.
+
+    Args:
+        limits: files that may hold the container's limit in bytes.
+    """
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for path in _CGROUP_LIMITS:
+    for path in limits:
         try:
             text = path.read_text().strip()
         except OSError:

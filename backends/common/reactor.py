@@ -37,11 +37,12 @@ class Reactor:
 
     Args:
         now: the clock that timers go by, in seconds.
+        selector: what waits; closed with the reactor.
     """
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(self, now: Callable[[], float], selector: selectors.BaseSelector | None = None) -> None:
         self._now = now
-        self._selector = selectors.DefaultSelector()
+        self._selector = selector or selectors.DefaultSelector()
         self._timers: list[tuple[float, int, ScheduledCall]] = []
         self._numbers = itertools.count()
         self._woken = False
