@@ -81,10 +81,10 @@ class SuccessiveHalving(Method):
         self._seed = context.seed
         self._promotes = given["type"] == "promotion"
         self.needs_checkpoints = self._promotes
-        self._brackets = bracket_rungs(self.title, given, self._full)
+        self.brackets = bracket_rungs(self.title, given, self._full)
         share = 1 / given["reduction_factor"]
-        self._shares: list[list[Share]] = [[self._make_share(share) for _ in rungs] for rungs in self._brackets]
-        levels = [(level, bracket, rung) for bracket, rungs in enumerate(self._brackets) for rung, level in enumerate(rungs)]
+        self._shares: list[list[Share]] = [[self._make_share(share) for _ in rungs] for rungs in self.brackets]
+        levels = [(level, bracket, rung) for bracket, rungs in enumerate(self.brackets) for rung, level in enumerate(rungs)]
         self._downwards = [(bracket, rung) for _, bracket, rung in sorted(levels, key=lambda at: (-at[0], at[1]))]
         self._primary = Primary(context.objectives)
         self._proposals = Proposals(
@@ -131,11 +131,11 @@ class SuccessiveHalving(Method):
         """Let past values count at the rungs that they passed, in each bracket, and tell the searcher of them; none is ever resumed."""
         for index, one in enumerate(past):
             number = -1 - index
-            for rungs, shares in zip(self._brackets, self._shares, strict=True):
+            for rungs, shares in zip(self.brackets, self._shares, strict=True):
                 self._count_past(number, one, rungs, shares)
             for result in one.results:
                 level = float(result[self._level_name])
-                if level < self._full and any(level in rungs for rungs in self._brackets):
+                if level < self._full and any(level in rungs for rungs in self.brackets):
                     self._proposals.observed(number, one.configuration, self._primary.value(result), level)
             if one.final is not None:
                 self._proposals.observed(number, one.configuration, self._primary.value(one.final), self._full)
@@ -153,7 +153,7 @@ class SuccessiveHalving(Method):
 
     def on_trial_add(self, evaluation: Evaluation) -> None:
         """Draw the evaluation's bracket and count it among those that run."""
-        self._places[evaluation.id] = _Place(choose_bracket(self._brackets, self._seed, evaluation.id))
+        self._places[evaluation.id] = _Place(choose_bracket(self.brackets, self._seed, evaluation.id))
         self._running.add(evaluation.id)
         self._proposals.added(evaluation.id, evaluation.configuration)
 
@@ -163,7 +163,7 @@ class SuccessiveHalving(Method):
         place = self._places.get(evaluation.id)
         if value is None or place is None or level >= self._full:
             return Decision.CONTINUE
-        passed = bisect.bisect_right(self._brackets[place.bracket], level)
+        passed = bisect.bisect_right(self.brackets[place.bracket], level)
         if passed <= place.passed:
             return Decision.CONTINUE
         place.passed = passed

@@ -56,6 +56,11 @@ class ParetoShare:
         self._apart = None
         return self._is_good(front, count)
 
+    @property
+    def fronts(self) -> list[int]:
+        """The front of each vector, in the order in which they were added."""
+        return [int(front) for front in self._fronts[: len(self._keys)]]
+
     def best(self) -> int | None:
         """Return the key of the best vector that is kept apart and was not taken; None where there is none."""
         return next((key for key in self._kept_apart() if key not in self._taken), None)

@@ -57,7 +57,7 @@ class Race(Method):
         if not objectives:
             advice = "add `cost_usd: min` or `duration_s: min` to the objectives, or use ASHA or BO"
             raise UserError("method RACE races for cost or time", f"the objectives are {', '.join(context.objectives)}", advice)
-        self._settings = RaceSettings(
+        self.settings = RaceSettings(
             ladder=tuple(level / self._full for level in ladder),
             objectives=objectives,
             confidence=given["confidence"],
@@ -72,7 +72,7 @@ class Race(Method):
         self._candidates: dict[str, dict[str, object]] | None = None
         self._canaries: dict[str, list[Canary]] = {}
         self._dropped: list[str] = []
-        self._pending: dict[str, list[Canary]] = {}
+        self.pending: dict[str, list[Canary]] = {}
         self._winner_runs = False
         self.status: RaceStatus | None = None
 
@@ -82,8 +82,8 @@ class Race(Method):
         Where ladders are stretched, the others wait for the first one's probe of the lowest rung.
         """
         if not self._stretch.settled:
-            return not any(self._pending.values())
-        return not any(self._pending.values()) or self._at_lowest() is not None
+            return not any(self.pending.values())
+        return not any(self.pending.values()) or self._at_lowest() is not None
 
     def suggest(self) -> Suggestion | None:
         """Return the next canary; None when the race is over."""
@@ -92,9 +92,9 @@ class Race(Method):
             if alive:
                 return Suggestion(self._groups_by_name()[alive[0]], self._stretch.ladder[0])
             self._stretch.keep()
-        if not any(self._pending.values()):
-            self.status = race_status(self._groups(), self._dropped, self._settings, self._context.seed)
-        step = self._at_lowest() if any(self._pending.values()) else (self.status.next if self.status is not None else None)
+        if not any(self.pending.values()):
+            self.status = race_status(self._groups(), self._dropped, self.settings, self._context.seed)
+        step = self._at_lowest() if any(self.pending.values()) else (self.status.next if self.status is not None else None)
         if step is None:
             return self._in_full()
         name, level, repeat = step
@@ -103,7 +103,7 @@ class Race(Method):
     def on_trial_add(self, evaluation: Evaluation) -> None:
         """Count the run as under way."""
         run = self._canary(evaluation, {})
-        self._pending.setdefault(run.configuration, []).append(run)
+        self.pending.setdefault(run.configuration, []).append(run)
 
     def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, float]) -> None:
         """Take in what a canary measured; one that was interrupted is run again."""
@@ -114,7 +114,7 @@ class Race(Method):
             self._groups()[run.configuration].append(run)
             if not self._stretch.settled:
                 self._stretch.update(values)
-                self._settings = replace(self._settings, ladder=tuple(one / self._full for one in self._stretch.ladder))
+                self.settings = replace(self.settings, ladder=tuple(one / self._full for one in self._stretch.ladder))
 
     def on_trial_error(self, evaluation: Evaluation) -> None:
         """Drop the configuration: it fails, or its memory does not suffice even for a canary."""
@@ -125,7 +125,7 @@ class Race(Method):
 
     def plan(self) -> list[Suggestion]:
         """Return all canaries that the race may come to, and the winner's full run; it ends before."""
-        most = rungs(self._stretch.ladder, (self._settings.repeats,) * len(self._stretch.ladder))
+        most = rungs(self._stretch.ladder, (self.settings.repeats,) * len(self._stretch.ladder))
         chosen = list(self._groups_by_name().values())
         found = [Suggestion(one, *rung) for rung in most for one in chosen]
         found += found[:1] * (0 if self._stretch.settled else MOST_STRETCHES)
@@ -154,10 +154,10 @@ class Race(Method):
 
     def _at_lowest(self) -> tuple[str, float, int] | None:
         """Return a configuration that has not run at the lowest rung and is not about to; None where there is none."""
-        lowest = self._settings.ladder[0]
-        for repeat in range(self._settings.first):
+        lowest = self.settings.ladder[0]
+        for repeat in range(self.settings.first):
             for name, group in self._groups().items():
-                begun = sum(abs(one.fraction - lowest) < 1e-9 for one in [*group, *self._pending.get(name, [])])
+                begun = sum(abs(one.fraction - lowest) < 1e-9 for one in [*group, *self.pending.get(name, [])])
                 if name not in self._dropped and begun <= repeat:
                     return name, lowest, repeat
         return None
@@ -185,7 +185,7 @@ class Race(Method):
         return canary_from(name, fraction, evaluation.repeat, values, **known)
 
     def _done(self, run: Canary) -> None:
-        pending = self._pending.get(run.configuration, [])
+        pending = self.pending.get(run.configuration, [])
         for number_of, one in enumerate(pending):
             if one.fraction == run.fraction and one.repeat == run.repeat:
                 del pending[number_of]

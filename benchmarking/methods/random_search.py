@@ -50,11 +50,16 @@ def draws(space: SearchSpace, seed: int) -> Iterator[Mapping[str, Any]]:
     """Return random configurations of a space, none twice, until a finite one is exhausted; the same for every method of a seed."""
     source = random.Random(f"RS-{seed}")
     flat = not space.conditions and all(domain.is_even for domain in space.domains.values())
-    return _permutation(space, source) if flat else _rejection(space, source)
+    return permutation(space, source) if flat else _rejection(space, source)
 
 
-def _permutation(space: SearchSpace, source: random.Random) -> Iterator[Mapping[str, Any]]:
-    """Yield all combinations in random order: Fisher and Yates' shuffle, drawn lazily with a sparse array."""
+def permutation(space: SearchSpace, source: random.Random) -> Iterator[Mapping[str, Any]]:
+    """Yield all combinations of a finite space in random order: Fisher and Yates' shuffle, drawn lazily with a sparse array.
+
+    Args:
+        space: without conditions, all its values equally likely.
+        source: of the randomness.
+    """
     axes = [(key, domain.grid(0)) for key, domain in space.domains.items()]
     size = space.size or 0
     bits = size.bit_length() + 64

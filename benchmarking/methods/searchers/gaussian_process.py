@@ -41,7 +41,7 @@ class GaussianProcess:
         self._squares = (self._inputs[:, None, :] - self._inputs[None, :, :]) ** 2
         # Maximum a posteriori: the mode of the posterior density of the logarithms, sought from that of the prior.
         bounds = [(-4.0, 4.0)] * width + [(-4.0, 4.0)] + [(np.log(1e-6), np.log(1.0))]
-        found = minimize(self._cost, self._centre, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 40})
+        found = minimize(self.cost, self._centre, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 40})
         self.hyperparameters = found.x
         self._factor, self._weights = self._solve(self.hyperparameters)
 
@@ -98,8 +98,12 @@ class GaussianProcess:
         factor = cholesky(kernel, lower=True)
         return factor, cho_solve((factor, True), self._targets)
 
-    def _cost(self, parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the negative log posterior density, up to a constant, and its gradient."""
+    def cost(self, parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Return the negative log posterior density, up to a constant, and its gradient (d + 2,).
+
+        Args:
+            parameters: (d + 2,) logarithms of the length-scales, the signal's variance and the noise's.
+        """
         import numpy as np
         from scipy.linalg import LinAlgError, cho_solve
 
@@ -110,7 +114,7 @@ class GaussianProcess:
         except LinAlgError:
             return 1e10, np.zeros_like(parameters)
         # The negative log marginal likelihood (eq. 5.8), plus the prior's.
-        cost = 0.5 * self._targets @ weights + np.log(np.diag(factor)).sum() + 0.5 * (deviation**2).sum()
+        value = 0.5 * self._targets @ weights + np.log(np.diag(factor)).sum() + 0.5 * (deviation**2).sum()
         # Its gradient by each parameter is half the trace of (inverse covariance - weights weights') times the kernel's slope (eq. 5.9).
         outer = cho_solve((factor, True), np.eye(len(weights))) - np.outer(weights, weights)
         lengths, signal = np.exp(parameters[:-2]), np.exp(parameters[-2])
@@ -121,4 +125,4 @@ class GaussianProcess:
         by_signal = 0.5 * (outer * (signal * (1 + r + r**2 / 3) * decay)).sum()
         by_noise = 0.5 * np.trace(outer) * np.exp(parameters[-1])
         gradient = np.concatenate([slopes, [by_signal, by_noise]]) + deviation / self._spread
-        return float(cost), gradient
+        return float(value), gradient

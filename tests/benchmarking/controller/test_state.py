@@ -5,6 +5,7 @@ import pytest
 from backends.base import JobSpec
 from backends.events import Accepted, Closed, Ended, Rejected, Reported, Restarted, Scope, Started
 from backends.failures import Cause, Outcome
+from benchmarking.controller.aggregation import Tell
 from benchmarking.controller.event_codec import event_record
 from benchmarking.controller.journal import Record
 from benchmarking.controller.retry_policy import TrialStatus
@@ -255,3 +256,16 @@ def test_an_event_at_hand_spares_making_it_again_of_the_record():
     assert at_hand.state.jobs == again.state.jobs
     assert list(at_hand.state.due_tells) == list(again.state.due_tells)
     assert (at_hand.state.reports, at_hand.state.last_at, at_hand.state.due_tells[0].level) == (1, 2.0, 1.0)
+
+
+def test_a_paused_trial_whose_job_failed_while_it_was_stopped_is_told_as_failed_when_it_is_to_go_on():
+    script = Script(level_name="epoch", full_level=9)
+    script.suggest(0)
+    script.start(0)
+    script.report("j0-1", loss=1.0, epoch=1)
+    script.record("tell", {"call": "result", "evaluation": 0, "level": 1, "decision": "PAUSE"})
+    script.record("stop", {"job": "j0-1", "reason": "paused_by_method"})
+    script.close("j0-1", Outcome.FAILED, Cause.SCRIPT_ERROR, status="failed", counts=True)
+    assert list(script.state.due_tells) == []
+    script.record("suggest", {"evaluation": 0, "resume": True, "limited": False, "block_of": None})
+    assert list(script.state.due_tells) == [Tell("error", 0)]

@@ -10,17 +10,12 @@ import pytest
 
 from benchmarking.controller.method import Decision, Evaluation
 from benchmarking.methods.asha import MultiObjectiveHalving, SuccessiveHalving
-from benchmarking.methods.best_share import BestShare
-from benchmarking.methods.pareto_share import ParetoShare
 from benchmarking.methods.registry import build_method
-from benchmarking.methods.rungs import bracket_rungs, choose_bracket
+from benchmarking.methods.rungs import choose_bracket
 from definitions.errors import UserError
 from definitions.schema import Budget
-from definitions.trial import TrialSpec
 from tests.benchmarking.experiments import MemoryJournal
 from tests.benchmarking.methods.method_experiments import Curves, benchmark, context, experiment, loss_of
-
-PLAIN = {"rungs": None, "grace_period": None, "reduction_factor": 3.0, "brackets": 1}
 
 
 def progressive(full):
@@ -61,42 +56,6 @@ def drive(decide, trials, full, seed):
         sent = stopped
 
 
-@pytest.mark.parametrize(
-    ("given", "rungs"),
-    [
-        ({}, [(1, 3, 9)]),
-        ({"brackets": 2}, [(1, 3, 9), (3, 9)]),
-        ({"grace_period": 2.0, "reduction_factor": 2.5}, [(2, 5, 12.5)]),
-        ({"rungs": (1, 2, 10)}, [(1, 2, 10)]),
-        ({"reduction_factor": 100.0}, [(1,)]),
-    ],
-)
-def test_rungs(given, rungs):
-    assert bracket_rungs("ASHA", PLAIN | given, 27.0) == rungs
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"rungs": (1, 27)}, r"rungs = \[1, 27\][\s\S]*27 is not below the full level 27"),
-        ({"rungs": (1, 99)}, "99 is not below the full level 27"),
-        ({"grace_period": 27.0}, "grace_period = 27[\\s\\S]*not below the full level"),
-        ({"rungs": (1, 3), "grace_period": 1.0}, "both given"),
-        ({"brackets": 4}, r"brackets = 4[\s\S]*there are 3 rungs: 1, 3, 9"),
-    ],
-)
-def test_rungs_that_cannot_be_are_told_before_the_start(given, says):
-    with pytest.raises(UserError, match=says):
-        bracket_rungs("ASHA", PLAIN | given, 27.0)
-
-
-def test_brackets_are_drawn_by_trial_and_seed_alone_as_often_as_in_syne_tune():
-    brackets = [(1, 3, 9), (3, 9)]
-    drawn = [choose_bracket(brackets, 5, trial) for trial in range(4000)]
-    assert drawn == [choose_bracket(brackets, 5, trial) for trial in range(4000)]
-    assert sum(drawn) / 4000 == pytest.approx(1 / (1 + math.e), abs=0.03)
-
-
 @pytest.mark.parametrize("factor", [3.0, 2.0, 1.5, 4.0])
 @pytest.mark.parametrize("mode", ["min", "max"])
 def test_the_stopping_type_decides_as_syne_tune_on_the_same_stream(factor, mode):
@@ -128,36 +87,15 @@ def test_the_stopping_type_decides_as_syne_tune_on_the_same_stream(factor, mode)
     assert 50 < sum(stopped for *_, stopped in decisions) < 150
 
 
-def test_best_share_is_that_of_sorting():
-    source = random.Random(1)
-    for share in (1 / 3, 0.5, 0.25):
-        kept, values = BestShare(share), []
-        for key in range(300):
-            value = source.choice((source.random(), source.randint(0, 4), math.inf))
-            good = kept.add(key, value)
-            values.append(value)
-            smaller = sum(other < value for other in values)
-            assert good == (smaller / len(values) <= share)
-            count = max(k for k in range(len(values) + 1) if k / len(values) <= share)
-            best = sorted(range(len(values)), key=lambda k: (values[k], k))[:count]
-            assert [key for key in range(len(values)) if kept.holds(key)] == sorted(best)
-            assert kept.best() == (best[0] if best else None)
-
-
-def test_nan_at_a_rung_is_the_worst_and_harms_nobody_else():
-    kept = BestShare(1 / 3)
-    assert [kept.add(key, value) for key, value in enumerate([1.0, math.nan, 0.5, math.nan, 0.4, 3.0])] == [
-        True, False, True, False, True, False,
-    ]  # fmt: skip
-
-
 def test_a_report_below_a_level_that_was_seen_decides_nothing():
     method = asha()
     for trial in range(6):
         method.on_trial_add(Evaluation(trial, {}))
         method.on_trial_result(Evaluation(trial, {}), {"loss": float(trial), "epoch": 3})
     assert method.on_trial_result(Evaluation(5, {}), {"loss": 99.0, "epoch": 1}) is Decision.CONTINUE
-    assert len(method._shares[0][0]) == 0
+    # Had it counted, the next one at that level would be the worse of two.
+    method.on_trial_add(Evaluation(6, {}))
+    assert method.on_trial_result(Evaluation(6, {}), {"loss": 100.0, "epoch": 1}) is Decision.CONTINUE
 
 
 def test_after_a_retry_the_rungs_hear_no_level_twice():
@@ -212,59 +150,6 @@ def test_promotions_go_on_when_all_trials_are_started_or_the_space_is_exhausted(
         assert sum(epoch > 1 for epoch in reached.values()) == 2
 
 
-def test_a_paused_trial_whose_job_failed_while_it_was_stopped_is_told_as_failed_when_it_is_to_go_on():
-    from benchmarking.controller.aggregation import Tell
-    from benchmarking.controller.retry_policy import TrialStatus
-    from benchmarking.controller.rows import EvaluationState, StateSetup, TrialState
-    from benchmarking.controller.state import ExperimentState
-
-    state = ExperimentState(StateSetup({"loss": "min"}, level_name="epoch", full_level=9))
-    state.evaluations[0] = EvaluationState(TrialSpec({}), None, trials=[0], undelivered=[0], removed=True)
-    state.trials[0] = TrialState(0, 0, TrialSpec({}), status=TrialStatus.FAILED)
-    state._resume(state.evaluations[0])
-    assert list(state.due_tells) == [Tell("error", 0)]
-
-
-def vectors(seed, count, width):
-    source = random.Random(seed)
-    return [[round(source.random(), 1 if seed % 2 else 6) for _ in range(width)] for _ in range(count)]
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_pareto_share_ranks_by_front(seed):
-    kept, values = ParetoShare(1 / 3), []
-    for key, value in enumerate(vectors(seed, 120, 2 + seed // 2)):
-        good = kept.add(key, value)
-        values.append(value)
-        fronts = fronts_of(values)
-        assert list(kept._fronts[: len(values)]) == fronts
-        better = sum(front < fronts[-1] for front in fronts)
-        worse = better + fronts.count(fronts[-1]) - 1
-        if worse / len(values) <= 1 / 3:
-            assert good
-        if better / len(values) > 1 / 3:
-            assert not good
-        best = [k for k in range(len(values)) if kept.holds(k)]
-        assert len(best) == max(k for k in range(len(values) + 1) if k / len(values) <= 1 / 3)
-        if best:
-            assert max(fronts[k] for k in best) <= min(fronts[k] for k in range(len(values)) if k not in best)
-
-
-def fronts_of(values):
-    fronts = [-1] * len(values)
-    left, front = set(range(len(values))), 0
-    while left:
-        free = {k for k in left if not any(dominates(values[j], values[k]) for j in left)}
-        for k in free:
-            fronts[k] = front
-        left, front = left - free, front + 1
-    return fronts
-
-
-def dominates(one, other):
-    return all(a <= b for a, b in zip(one, other, strict=True)) and one != other
-
-
 def test_moasha_stops_what_is_dominated_where_syne_tune_does_not():
     """Two objectives that agree are a plain order: the better third must go on. Syne Tune takes a sort order for ranks."""
     import numpy as np
@@ -299,24 +184,9 @@ def test_a_report_that_lacks_an_objective_is_not_compared():
     method = asha("MOASHA", {"loss": "min", "speed": "max"})
     method.on_trial_add(Evaluation(0, {}))
     assert method.on_trial_result(Evaluation(0, {}), {"loss": 1.0, "epoch": 1}) is Decision.CONTINUE
-    assert len(method._shares[0][0]) == 0
-
-
-@pytest.mark.parametrize(
-    ("method", "changes", "says"),
-    [
-        ("ASHA", {"fidelity": None}, "method ASHA needs a fidelity"),
-        ("MSR", {"fidelity": {"kind": "per_job", "argument": "fraction"}}, "MSR needs a progressive fidelity[\\s\\S]*per_job"),
-        ("ASHA", {"objectives": {"cost_usd": "min"}}, "compares cost_usd while jobs run"),
-        ("MOASHA", {"objectives": {"loss": "min", "duration_s": "min"}}, "compares duration_s while jobs run"),
-        ("ASHA", {"space": {}, "trials": ({"x": 1},)}, "needs a definition with a `space`"),
-        ("ASHA_TPE", {"space": {"x": 1}}, "holds one configuration"),
-        ("PBT", {"fidelity": None}, "needs a fidelity"),
-    ],
-)
-def test_what_a_method_cannot_handle_is_told_before_the_start(method, changes, says):
-    with pytest.raises(UserError, match=says):
-        build_method(method, benchmark(**changes), 0, {}, region="us-east-1")
+    # Had it counted, the next one would be dominated.
+    method.on_trial_add(Evaluation(1, {}))
+    assert method.on_trial_result(Evaluation(1, {}), {"loss": 2.0, "speed": 1.0, "epoch": 1}) is Decision.CONTINUE
 
 
 def test_a_late_secondary_objective_is_no_hindrance():
@@ -360,7 +230,7 @@ def test_the_highest_rung_is_promoted_first_and_the_lower_bracket_of_two():
     at = {}
     for number in range(60):
         method.on_trial_add(Evaluation(number, {"number": number}))
-        at.setdefault(method._places[number].bracket, []).append(number)
+        at.setdefault(choose_bracket(method.brackets, 0, number), []).append(number)
     # Two at a rung make room for the better one, which comes first and is paused as one alone has no half.
     for bracket, first, epoch in ((0, 0, 1), (1, 0, 3), (0, 2, 3)):
         for loss, number in enumerate(at[bracket][first : first + 2]):

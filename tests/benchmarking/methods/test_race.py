@@ -19,7 +19,7 @@ def race(objectives=None, changes=None, usual="", **arguments):
 def pending(method, configuration, level=0.1):
     evaluation = Evaluation(0, configuration, level)
     method.on_trial_add(evaluation)
-    ((run,),) = method._pending.values()
+    ((run,),) = method.pending.values()
     return run
 
 
@@ -51,12 +51,12 @@ def test_what_nobody_says_has_no_price():
     ],
 )
 def test_what_it_races_for(objectives, raced):
-    assert race(objectives)._settings.objectives == raced
+    assert race(objectives).settings.objectives == raced
 
 
 def test_its_settings_are_its_arguments():
     def settings(**arguments):
-        found = race(**arguments)._settings
+        found = race(**arguments).settings
         return found.confidence, found.tolerance, found.repeats, found.most_usd, found.full_runs, found.width, found.ladder
 
     assert settings() == (0.9, 0.05, 3, None, 4.0, None, (0.1, 0.3))

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import logging
 from importlib.metadata import EntryPoint
 
@@ -6,9 +8,10 @@ import pytest
 from benchmarking.methods.grid import Grid
 from benchmarking.methods.listed import Listed
 from benchmarking.methods.random_search import RandomSearch
-from benchmarking.methods.registry import build_method, default_method, known_methods, method_factory
+from benchmarking.methods.registry import BUILT_IN, build_method, default_method, known_methods, method_factory
 from definitions.errors import UserError
 from tests.benchmarking.experiments import definition
+from tests.benchmarking.methods.method_experiments import benchmark
 
 RS_AGAIN = EntryPoint("MINE", "benchmarking.methods.random_search:RandomSearch", "outrider.methods")
 
@@ -100,3 +103,42 @@ def test_wrong_pairings_are_refused():
         build_method("RS", listed(), 0, {}, region="us-east-1")
     with pytest.raises(UserError, match="use RS or GRID"):
         build_method("LISTED", definition(), 0, {}, region="us-east-1")
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "says"),
+    [
+        ("ASHA", {"bracket": 2}, r"method ASHA: there is no argument 'bracket'[\s\S]*did you mean 'brackets'"),
+        ("ASHA", {"brackets": 1.5}, "brackets = 1.5[\\s\\S]*a whole number from 1 up"),
+        ("ASHA", {"brackets": True}, "brackets = True"),
+        ("ASHA", {"type": "promote"}, "one of stopping, promotion"),
+        ("ASHA", {"reduction_factor": 1}, "a number above 1"),
+        ("ASHA", {"rungs": [3, 1]}, "ascending numbers above 0"),
+        ("PBT", {"quantile_fraction": 0.7}, "from 0.01 to 0.5"),
+        ("PBT", {"perturbation_interval": 9}, "not below the full level 9"),
+        ("RS", {"points_to_evaluate": 3}, "a list of configurations"),
+        ("TPE", {"num_candidates": "many"}, "num_candidates = 'many'"),
+        ("BO", {"init_random": float("inf")}, "init_random = inf"),
+        ("LISTED", {"points": 3}, "there is no argument 'points'"),
+    ],
+)
+def test_wrong_arguments_are_told_before_the_start(method, arguments, says):
+    made = benchmark(space={}, trials=({"x": 1},)) if method == "LISTED" else benchmark()
+    with pytest.raises(UserError, match=says):
+        build_method(method, made, 0, arguments, region="us-east-1")
+
+
+def test_variants_and_the_command_line_reach_a_method():
+    made = benchmark(methods={"ASHA3": {"base": "ASHA", "brackets": 2, "rungs": [1, 2, 4]}})
+    assert build_method("ASHA3", made, 0, {}, region="us-east-1").brackets == [(1, 2, 4), (2, 4)]
+    assert build_method("ASHA3", made, 0, {"brackets": 3}, region="us-east-1").brackets[2] == (4,)
+    assert build_method("ASHA", made, 0, {"rungs": 5}, region="us-east-1").brackets == [(5,)]
+    assert build_method("ASHA3", made, 0, {}, region="us-east-1").name == "ASHA3"
+
+
+def test_every_built_in_method_says_what_it_takes():
+    for name, factory in BUILT_IN.items():
+        for argument, declared in method_factory(factory).arguments.items():
+            assert declared.help, (name, argument)
+            if declared.default not in (None, ()):
+                assert declared.read(declared.default) == declared.default

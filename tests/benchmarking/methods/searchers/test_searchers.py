@@ -8,13 +8,9 @@ import statistics
 import numpy as np
 import pytest
 
-from benchmarking.methods.registry import build_method
 from benchmarking.methods.searchers.base import Observation, SearcherSpec
-from benchmarking.methods.searchers.encoding import Encoding
-from benchmarking.methods.searchers.gaussian_process import GaussianProcess
 from benchmarking.methods.searchers.registry import make_searcher
 from definitions.configuration import configuration_id
-from definitions.errors import UserError
 from definitions.schema import Budget
 from definitions.space import SearchSpace
 from definitions.valid import parse_rule
@@ -28,13 +24,6 @@ KINDS = {
     "CQR": {"quantiles": 5, "candidates": 200},
     "GP": {"candidates": 100, "max_points": 100},
 }
-ALL_DOMAINS = {
-    "a": {"choice": ["x", None, True, 1]}, "b": {"uniform": [0, 3]}, "c": {"loguniform": [1e-4, 1]}, "d": {"randint": [1, 7]},
-    "e": {"lograndint": [1, 1000]}, "f": {"reverseloguniform": [0, 0.99]}, "g": {"quniform": [0, 1, 0.1]},
-    "h": {"qloguniform": [1, 100, 3]},
-    "i": {"finrange": [0, 1, 5]}, "j": {"logfinrange": [1, 512, 9, True]}, "k": {"ordinal": ["s", "m", "l"]}, "l": {"nnordinal": [1, 2, 8]},
-    "m": {"logordinal": [1, 2, 8]}, "n": 5, "o": {"choice": [3]}, "p": {"qrandint": [0, 30, 5]}, "q": {"qlograndint": [4, 64, 4]},
-}  # fmt: skip
 
 
 def searched(kind, count=40, seed=0, calls=(40, 41, 42), rules=()):
@@ -90,42 +79,6 @@ def test_syne_tunes_quantile_regression_imports_a_package_that_it_does_not_decla
     assert not any(name.startswith("huggingface") for name in declared)
 
 
-def test_every_domain_comes_back_from_its_encoding():
-    space = SearchSpace.parse(ALL_DOMAINS)
-    encoding = Encoding(space)
-    source = random.Random(3)
-    for _ in range(50):
-        point = space.sample(source)
-        back = encoding.configuration(encoding.marks(point))
-        assert list(back) == list(point)
-        for key, value in point.items():
-            assert back[key] == (pytest.approx(value) if isinstance(value, float) else value), key
-            assert isinstance(back[key], bool) == isinstance(value, bool)
-        vector = encoding.vector(point)
-        assert len(vector) == encoding.width
-        assert all(0 <= part <= 1 for part in vector)
-
-
-def test_gaussian_process_gradient_and_predictions():
-    source = np.random.default_rng(0)
-    inputs = source.random((40, 3))
-    targets = np.sin(5 * inputs[:, 0]) + inputs[:, 1] ** 2
-    process = GaussianProcess(inputs, targets)
-    at = process.hyperparameters + 0.1
-    _, gradient = process._cost(at)
-    for k in range(len(at)):
-        step = 1e-5 * np.eye(len(at))[k]
-        assert gradient[k] == pytest.approx((process._cost(at + step)[0] - process._cost(at - step)[0]) / 2e-5, abs=1e-4)
-    there = source.random((200, 3))
-    mean, deviation = process.predict(there)
-    wrong = mean - (np.sin(5 * there[:, 0]) + there[:, 1] ** 2)
-    assert np.sqrt((wrong**2).mean()) < 0.1
-    assert (abs(wrong) < 3 * deviation).mean() > 0.9
-    believed, narrower = process.with_believed(there[:1]).predict(there[:1])
-    assert believed == pytest.approx(mean[:1], abs=0.02)
-    assert narrower[0] <= deviation[0]
-
-
 CASES = {
     "BO": {"init_random": 3, "candidates": 20},
     "MOBSTER": {"init_random": 3, "candidates": 20},
@@ -164,29 +117,6 @@ def test_gaussian_processes_find_what_random_search_does_not(method):
         best[name] = min(trial.best["loss"] for trial in run.state.trials.values())
     assert best[method] < 0.235  # the optimum is 0.222
     assert best["RS"] > 0.3
-
-
-@pytest.mark.parametrize("method", ["RS", "ASHA", "BO", "REA", "MSR", "PBT"])
-def test_points_come_first_and_in_full(method):
-    points = [{"lr": 0.5, "width": 7, "act": "tanh"}, {"lr": 0.5}, {"lr": 0.5, "width": 7, "act": "tanh"}]
-    run = experiment(benchmark(budget=Budget(max_num_trials=5)), MemoryJournal(), method, arguments={"points_to_evaluate": points})
-    run.run()
-    found = [evaluation.configuration for evaluation in run.state.evaluations.values()]
-    assert found[:2] == [points[0], {"lr": 0.5, "width": 33, "act": "tanh"}]
-    assert len({configuration_id(one) for one in found}) == len(found)
-
-
-@pytest.mark.parametrize(
-    ("point", "says"),
-    [
-        ({"lr": 5.0}, "points_to_evaluate.0.: lr = 5.0 is out of range"),
-        ({"with": 3}, "did you mean 'width'"),
-        ({"lr": 0.9}, "ruled out by"),
-    ],
-)
-def test_points_that_cannot_be_are_told_before_the_start(point, says):
-    with pytest.raises(UserError, match=says):
-        build_method("BO", benchmark(valid=("lr < 0.8",)), 0, {"points_to_evaluate": [point]}, region="us-east-1")
 
 
 @pytest.mark.parametrize("method", ["BO", "ASHA", "REA"])

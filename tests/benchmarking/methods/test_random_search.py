@@ -1,3 +1,5 @@
+"""Random search, and its even simpler kin: the grid and the list."""
+
 import itertools
 import random
 import time
@@ -79,7 +81,7 @@ def test_rs_draws_integers_between_their_bounds_equally_often():
 
 def test_rs_lists_nothing_of_a_trillion_combinations(monkeypatch):
     monkeypatch.setattr(SearchSpace, "grid", lambda *_: pytest.fail("the space is listed"))
-    source = random_search._permutation(SearchSpace.parse({f"k{i}": {"choice": list(range(10))} for i in range(12)}), random.Random(0))
+    source = random_search.permutation(SearchSpace.parse({f"k{i}": {"choice": list(range(10))} for i in range(12)}), random.Random(0))
     found = list(itertools.islice(source, 2000))
     assert len(frozen(found)) == 2000
     # All that is kept: one exchanged position for each draw.
