@@ -17,7 +17,9 @@ from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import prepare_folder, read_nonce
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.archive.measured import Measurements, PastMeasurements
 from benchmarking.archive.past_results import warm_start
+from benchmarking.archive.reusing import ReusingBackend, ReusingJobs, why_not
 from benchmarking.archive.stop_requests import listening
 from benchmarking.archive.stored import state_setup
 from benchmarking.controller.disk_space import DiskWatch
@@ -224,7 +226,15 @@ def make_tuner(
     told = decided(spec, backend, n_workers, finite=method.finite, environ=surroundings.environ, trials=lambda: _planned(spec, backend))
     surroundings.decided(told)
     version = code_version(spec)
-    learned, lines = warm_start(spec, method) if next(journal.records(), None) is None else (None, [])
+    has_begun = next(journal.records(), None) is not None
+    learned, lines = (None, []) if has_begun else warm_start(spec, method)
+    state = ExperimentState(state_setup(spec))
+    measured = None
+    if definition.reuse:
+        no_reuse = why_not(method, spec.method, version.code)
+        past = None if no_reuse else PastMeasurements(spec, version.code, has_begun=has_begun)
+        measured = None if past is None else Measurements(spec, version.code, past, state, journal)
+        lines += [no_reuse] if past is None else past.lines
     surroundings.decided(lines)
     # Where checkpoints fill this machine's disk they go as early as can be; elsewhere at the end, as deleting them is a call.
     gives_up_early = backend_description(spec.backend).shares_this_machine and not method.copies_checkpoints
@@ -232,18 +242,18 @@ def make_tuner(
     keeping = (kept.observe,) if gives_up_early and backend.capabilities.checkpoints else ()
     watch = _disk_watch(spec, backend, n_workers, gives_up_early=gives_up_early, tuner=lambda: tuner)
     tuner = Tuner(
-        state=ExperimentState(state_setup(spec)),
+        state=state,
         adapter=MethodAdapter(method, refuse),
-        backend=backend,
+        backend=backend if measured is None else ReusingBackend(backend, measured.find),
         journal=journal,
-        jobs=jobs,
+        jobs=jobs if measured is None else ReusingJobs(jobs, measured.find),
         budget=definition.budget,
         n_workers=n_workers,
         wallet=surroundings.wallet,
         learned=learned,
         code={"code": version.code, "files": dict(version.files)} if version.code else None,
         # What is given up first is room for what is looked at then.
-        observers=(*surroundings.observers, *keeping, *watch),
+        observers=(*surroundings.observers, *keeping, *watch, *([] if measured is None else [measured.observe])),
     )
     return tuner
 

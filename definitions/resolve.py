@@ -25,7 +25,7 @@ from definitions.yaml_source import KeyPath, Source, SourceLocation, with_datase
 _MANY = 10_000
 _HASHED_WHERE_GIVEN = {
     "command", "arguments_style", "booleans", "lists", "rename", "working_dir", "environment", "seed_argument", "prepare", "cleanup",
-    "warmup_runs", "warm_start", "read",
+    "warmup_runs", "read",
 }  # fmt: skip
 
 
@@ -112,22 +112,44 @@ def definition_hash(definition: BenchmarkDefinition, method: str | None = None) 
         method: name of the method that is run.
     """
     variant = definition.methods.get(method or "")
+    content = {
+        **_program(definition),
+        **definition.model_dump(mode="json", include={"arguments", "valid", "repeats", "order"}),
+        **definition.model_dump(mode="json", include={"points_to_evaluate", "warm_start"}, exclude_defaults=True),
+        "space": definition.search_space.spec(),
+        "trials": list(definition.explicit_configurations),
+        "objectives": list(definition.objectives.items()),
+        "method": None if variant is None else variant.model_dump(mode="json"),
+    }
+    return _hash(content)
+
+
+def measurement_hash(definition: BenchmarkDefinition) -> str:
+    """Return a 16-digit hexadecimal hash of what determines what one configuration of a resolved definition measures.
+
+    It is that of `definition_hash` without what decides which configurations are measured, how often and in which order and which
+    metrics count, and without the fixed arguments, which may be dimensions elsewhere.
+    """
+    content = _program(definition)
+    fidelity = content.get("fidelity")
+    if fidelity is not None:
+        content["fidelity"] = {name: value for name, value in fidelity.items() if name not in ("ladder", "family")}
+    return _hash(content)
+
+
+def _program(definition: BenchmarkDefinition) -> dict[str, Any]:
+    """Return what is run on which data where, as far as it determines results."""
     # What is null is left out where null says "not given", so that a new optional field does not change old hashes.
-    dump = definition.model_dump(mode="json", include={"script", "arguments", "valid", "repeats", "order", "preload"})
+    dump = definition.model_dump(mode="json", include={"script", "preload"})
     dump |= definition.model_dump(mode="json", include={"inputs", "datasets", "fidelity", "metrics"}, exclude_none=True)
     dump |= definition.model_dump(mode="json", include=_HASHED_WHERE_GIVEN, exclude_defaults=True)
     blocks = {
         name: block.model_dump(mode="json", exclude_none=True, exclude=_unhashed(name, block)) for name, block in definition.blocks.items()
     }
-    content = {
-        **dump,
-        "space": definition.search_space.spec(),
-        "trials": list(definition.explicit_configurations),
-        "objectives": list(definition.objectives.items()),
-        "exclusive": definition.is_exclusive,
-        "blocks": {name: block for name, block in blocks.items() if block},
-        "method": None if variant is None else variant.model_dump(mode="json"),
-    }
+    return {**dump, "exclusive": definition.is_exclusive, "blocks": {name: block for name, block in blocks.items() if block}}
+
+
+def _hash(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(strict_json.dumps(content).encode()).hexdigest()[:16]
 
 

@@ -155,6 +155,7 @@ class BenchmarkDefinition(Model):
     methods: dict[str, MethodVariant] = {}
     points_to_evaluate: tuple[Trial, ...] = Field((), description="configurations that methods with a space suggest first")
     warm_start: tuple[Text, ...] = Field((), description="tags of finished runs whose measurements the method is told first")
+    reuse: Flag = Field(False, description="take the results of what was measured already, here or in runs of `warm_start`")
     study: Study = Study()
 
     @model_validator(mode="wrap")

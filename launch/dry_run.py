@@ -10,8 +10,11 @@ from pathlib import Path
 
 from backends.base import Backend, BackendContext
 from backends.registry import backend_class
+from benchmarking.archive.code_version import code_version
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.archive.measured import PastMeasurements
 from benchmarking.archive.past_results import warm_start
+from benchmarking.archive.reusing import why_not
 from benchmarking.controller.journal import has_records
 from benchmarking.controller.method import Method
 from benchmarking.decided import decided
@@ -47,7 +50,7 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str
                         spec, backend, planned.workers, finite=method.finite, environ=environ, trials=partial(attrgetter("trials"), planned)
                     )
                 )
-                lines |= dict.fromkeys(warm_start(spec, method)[1] if not has_records(spec.folder / "journal.sqlite") else [])
+                lines |= dict.fromkeys(_of_earlier_runs(spec, method))
             finally:
                 backend.close()
         rows.append(row)
@@ -57,6 +60,17 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str
     header = ["benchmark", "method", "seed", "back-end", "instance types", "trials", "workers", "longest", "worst cost"]
     blocks = [table(header, rows), *(text for text in forecast_tables if text)]
     return "\n\n".join([*blocks, *(["\n".join(lines)] if lines else []), _total(worst, specs, label, dropped, priced=priced)])
+
+
+def _of_earlier_runs(spec: ExperimentSpec, method: Method) -> list[str]:
+    """Return in words what an experiment would take from earlier runs."""
+    has_begun = has_records(spec.folder / "journal.sqlite")
+    lines = [] if has_begun else warm_start(spec, method)[1]
+    if spec.definition.reuse:
+        code = code_version(spec).code
+        reason = why_not(method, spec.method, code)
+        lines += [reason] if reason else PastMeasurements(spec, code, has_begun=has_begun).lines
+    return lines
 
 
 def _total(worst: Sequence[WorstCase], specs: Sequence[ExperimentSpec], label: str, dropped: int, *, priced: bool) -> str:

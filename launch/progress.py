@@ -151,7 +151,7 @@ class Progress:
 
     def _settled(self, trial: TrialState, state: ExperimentState) -> str:
         values = " ".join(f"{name}={shown(trial.value_of(name))}" for name in state.setup.objectives)
-        what = f"trial {trial.trial} {trial.status} after {trial.duration_s:.1f} s"
+        what = f"trial {trial.trial} {trial.status}" + (f" after {trial.duration_s:.1f} s" if trial.reused is None else ", not run again")
         if trial.status is TrialStatus.COMPLETED:
             best = self._best_of(state)
             return (

@@ -85,8 +85,16 @@ class TrialState:
         """Number of the repeated measurement, from 0."""
         return self.spec.repeat
 
+    @property
+    def reused(self) -> Mapping[str, Any] | None:
+        """What an earlier measurement took that stands for this trial, which was not run: `from`, duration and costs; None for most."""
+        found = self.usage.get("reused")
+        return found if isinstance(found, Mapping) else None
+
     def value_of(self, objective: str) -> float | None:
         """Return the last value of an objective, derived ones included; None where it has none."""
+        if objective in ("cost_usd", "billable_s") and self.reused is not None:
+            return as_number(self.reused.get(objective))
         if objective == "cost_usd":
             return self.cost_usd
         if objective == "billable_s":

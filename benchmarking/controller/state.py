@@ -321,6 +321,8 @@ class ExperimentState:
             trial.started_at = event.started_at if trial.started_at is None else min(trial.started_at, event.started_at)
         trial.billable_s += event.billable_s
         trial.log_tail, trial.usage = event.log_tail, event.usage
+        if trial.reused is not None:
+            trial.duration_s = as_number(trial.reused.get("duration_s")) or 0.0
         trial.cost_usd = None if trial.cost_usd is None or cost_usd is None else trial.cost_usd + cost_usd
         self.spent_usd += cost_usd or 0.0
 
@@ -343,9 +345,10 @@ class ExperimentState:
             final = {name: trial.value_of(name) for name in self.setup.objectives}
         tell = self._results.finished(trial.evaluation, trial.repeat, final)
         if tell is not None:
-            if tell.call == "complete" and trial.level is not None and trial.starts == 1:
+            if tell.call == "complete" and trial.level is not None and (trial.starts == 1 or trial.reused is not None):
                 # A canary that was interrupted and went on says nothing of the full job's time.
-                used = measurements(trial.usage, trial.last, trial.duration_s, trial.billable_s, trial.cost_usd)
+                billable_s, cost_usd = trial.value_of("billable_s") or 0.0, trial.value_of("cost_usd")
+                used = measurements(trial.usage, trial.last, trial.duration_s, billable_s, cost_usd)
                 tell = replace(tell, result={**tell.result, **{PREFIX + name: value for name, value in used.items()}})
             self.due_tells.append(tell)
 

@@ -135,7 +135,8 @@ def _cell(trials: Sequence[TrialState], objective: str) -> str:
 
 
 def _statuses(trials: Sequence[TrialState]) -> str:
-    counts = Counter(f"{trial.status}" + (f" ({trial.cause})" if trial.cause is not None else "") for trial in trials)
+    marks = {trial.trial: str(trial.cause) if trial.cause is not None else "reused" if trial.reused is not None else "" for trial in trials}
+    counts = Counter(f"{trial.status}" + (f" ({marks[trial.trial]})" if marks[trial.trial] else "") for trial in trials)
     return ", ".join(name if count == len(trials) else f"{count} {name}" for name, count in counts.items())
 
 
@@ -164,6 +165,9 @@ def _caveats(state: ExperimentState) -> list[str]:
     incomplete = sum(trial.message.startswith(LOG_INCOMPLETE) for trial in state.trials.values())
     if incomplete:
         lines.append(f"The logs of {incomplete} trials were incomplete, so their values may not be the last: see `message` in trials.csv.")
+    reused = sum(trial.reused is not None for trial in state.trials.values())
+    if reused:
+        lines.append(f"{reused} of {len(state.trials)} trials were not run: they were measured before, see `message` in trials.csv.")
     if state.skipped:
         lines.append(f"{state.skipped} suggested configurations cannot run and were skipped; the last: {state.last_reason}.")
     if len(state.codes) > 1:

@@ -106,6 +106,7 @@ def _alone(winner: _Winner) -> Resolved:
         "trials": (dict(winner.configuration),),
         "points_to_evaluate": (),
         "warm_start": (),
+        "reuse": False,
         "method": None,
         "methods": {},
         "budget": definition.budget.model_copy(update={"max_num_trials": None}),

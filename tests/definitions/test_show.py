@@ -68,6 +68,7 @@ method: null                          # default
 methods: {}                           # default
 points_to_evaluate: []                # default
 warm_start: []                        # default
+reuse: false                          # default
 study:
   methods: []                         # default
   seeds: 8                            # default

@@ -33,7 +33,7 @@ def _canary(definition: BenchmarkDefinition, trial: TrialState, keys: Sequence[s
     status = {TrialStatus.COMPLETED: COMPLETED, TrialStatus.INFEASIBLE: OUT_OF_MEMORY}.get(trial.status, str(trial.status))
     if status == COMPLETED and trial.starts > 1:
         status = "interrupted"
-    values = measurements(trial.usage, trial.last, trial.duration_s, trial.billable_s, trial.cost_usd)
+    values = measurements(trial.usage, trial.last, trial.duration_s, trial.value_of("billable_s") or 0.0, trial.value_of("cost_usd"))
     instance_type = base.get("instance_type") or setup.default_instance_type
     count = base.get("instance_count") or definition.arguments.get("instance_count") or 1
     fraction = (full if trial.level is None else trial.level) / full

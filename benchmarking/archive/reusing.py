@@ -1,0 +1,157 @@
+"""A back-end that runs no job whose results are known but tells what the earlier one told, and a maker of jobs to whom these are free."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, JobSpec
+from backends.events import Accepted, Closed, Ended, Event, Reported
+from backends.failures import Cause, Outcome
+from benchmarking.archive.measured import PastMeasurement
+from benchmarking.controller.interfaces import JobFactory
+from benchmarking.controller.method import Method
+from definitions.trial import TrialSpec
+
+Find = Callable[[TrialSpec], PastMeasurement | None]
+
+
+def why_not(method: Method, name: str, code: str) -> str:
+    """Return why an experiment can reuse nothing, as a line for people; empty where it may.
+
+    Args:
+        method: its method.
+        name: of the method.
+        code: version of the code; empty where that is not known.
+    """
+    if method.needs_checkpoints or method.copies_checkpoints:
+        return f"reuse: not with {name}, which goes on from checkpoints"
+    return "" if code else "reuse: nothing, as nobody knows which code runs on this back-end"
+
+
+class ReusingBackend(Backend):
+    """Hands jobs on to another back-end, but for those whose trials were measured already.
+
+    What was to be told of one of these and is not yet when the controller dies is lost with it: at a resume the other back-end is asked for
+    a job that it never had, and the trial is run.
+
+    Args:
+        backend: the other one; the caller closes it.
+        find: returns what stands for a trial.
+    """
+
+    def __init__(self, backend: Backend, find: Find) -> None:
+        self._backend = backend
+        self._find = find
+        self._pending: dict[str, list[Event]] = {}
+        self.capabilities, self.checkpoints, self.region = backend.capabilities, backend.checkpoints, backend.region
+
+    @classmethod
+    def create(cls, context: BackendContext) -> Backend:
+        """Raise `TypeError`, as it is made around another back-end."""
+        raise TypeError(f"{cls.__name__} is made around another back-end")
+
+    def submit(self, job: JobSpec) -> None:
+        """Ask for a job to be run, or take what is known of it."""
+        known = self._find(TrialSpec(job.configuration, job.level, job.repeat))
+        if known is None:
+            self._backend.submit(job)
+            return
+        now = self.now()
+        reports = [Reported(job.name, now, number, report.metrics, report.elapsed_s) for number, report in enumerate(known.reports, 1)]
+        usage = {**known.usage, "reused": {"from": known.source, **known.took}}
+        closed = Closed(job.name, now, Outcome.COMPLETED, message=f"reused: measured by {known.source}", usage=usage)
+        self._pending[job.name] = [Accepted(job.name, now), *reports, Ended(job.name, now), closed]
+
+    def stop(self, job: str, reason: Cause) -> None:
+        """Ask for a job to end; of one that does not run nothing more is told."""
+        pending = self._pending.pop(job, None)
+        if pending is None:
+            self._backend.stop(job, reason)
+            return
+        now = self.now()
+        ended = [event for event in pending if isinstance(event, Ended)]
+        self._pending[job] = [*ended, Closed(job, now, Outcome.STOPPED, reason, usage=getattr(pending[-1], "usage", {}))]
+
+    def wait(self, timeout_s: float | None) -> list[Event]:
+        """Return the next event of a job that does not run, else what the other back-end has."""
+        # One at a time, so that a method may end a trial where it would have ended the job.
+        for job, events in self._pending.items():
+            event = events.pop(0)
+            if not events:
+                del self._pending[job]
+            return [event]
+        return self._backend.wait(timeout_s)
+
+    def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
+        """Hand jobs of an earlier controller on."""
+        self._backend.adopt(jobs, last_seen_at)
+
+    def adopt_pools(self, pools: Sequence[AdoptedPool]) -> None:
+        """Hand on what an earlier controller knew to be kept."""
+        self._backend.adopt_pools(pools)
+
+    def now(self) -> float:
+        """Return the other back-end's time."""
+        return self._backend.now()
+
+    def capacity(self, instance_type: str) -> int:
+        """Return how many jobs of this type the other back-end could run at once."""
+        return self._backend.capacity(instance_type)
+
+    def idle(self, instance_type: str, instance_count: int) -> int:
+        """Return how many sets of instances wait warm."""
+        return self._backend.idle(instance_type, instance_count)
+
+    def discard(self, jobs: Sequence[str]) -> None:
+        """Delete the models that closed jobs left."""
+        self._backend.discard(jobs)
+
+    def release(self) -> None:
+        """Give up what is kept for later jobs."""
+        self._backend.release()
+
+    def wake(self) -> None:
+        """Make a blocked or the next `wait` return early."""
+        self._backend.wake()
+
+    def close(self, grace_s: float | None = None) -> list[str]:
+        """Close the other back-end, and return the names of jobs that could not be stopped."""
+        return self._backend.close(grace_s)
+
+
+class ReusingJobs(JobFactory):
+    """Makes the jobs of another maker, and reserves no money for those that are not run.
+
+    Args:
+        jobs: the other maker.
+        find: returns what stands for a trial.
+    """
+
+    def __init__(self, jobs: JobFactory, find: Find) -> None:
+        self._jobs, self._find = jobs, find
+        self.worst_s = jobs.worst_s
+
+    def worst_case_s(self, spec: TrialSpec) -> float | None:
+        """Return the seconds that a trial's job can be billed for at most."""
+        return self._jobs.worst_case_s(spec)
+
+    def name(self, trial: int, attempt: int) -> str:
+        """Return the name of a trial's job."""
+        return self._jobs.name(trial, attempt)
+
+    def build(self, trial: int, attempt: int, spec: TrialSpec, restore_from: str | None) -> JobSpec:
+        """Return the job of a trial's attempt."""
+        return self._jobs.build(trial, attempt, spec, restore_from)
+
+    def instances(self, configuration: Mapping[str, Any]) -> tuple[str, int]:
+        """Return the instance type that a configuration's job asks for, and how many of it."""
+        return self._jobs.instances(configuration)
+
+    def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
+        """Return dollars per instance-hour and the number of instances."""
+        return self._jobs.price(configuration)
+
+    def worst_usd(self, spec: TrialSpec) -> float | None:
+        """Return what a trial's job costs at most: nothing where its results are known."""
+        return 0.0 if self._find(spec) is not None else self._jobs.worst_usd(spec)

@@ -1,0 +1,87 @@
+"""The back-end that runs no job whose results are known."""
+
+from __future__ import annotations
+
+from backends.events import Accepted, Closed, Ended, Reported, Started
+from backends.failures import Cause, Outcome
+from backends.simulated.backend import SimulatedBackend
+from benchmarking.archive.measured import PastMeasurement, PastReport, reports_of
+from benchmarking.archive.reusing import ReusingBackend, ReusingJobs
+from benchmarking.controller.journal import Record
+from definitions.trial import TrialSpec
+from tests.benchmarking.experiments import FakeJobs, FakeTable
+
+TOOK = {"duration_s": 5.0, "billable_s": 4.0, "cost_usd": 0.25}
+KNOWN = PastMeasurement(
+    "trial 3",
+    {"steps": 7},
+    {"duration_s": 5.0, "billable_s": 4.0, "cost_usd": 0.25},
+    [PastReport(1.0, {"loss": 2.0}), PastReport(2.5, {"loss": 1.0})],
+)
+
+
+def find(trial):
+    return KNOWN if trial.configuration == {"x": 1} else None
+
+
+def made():
+    return ReusingBackend(SimulatedBackend(FakeTable(), seed=0), find)
+
+
+def job(number, x):
+    return FakeJobs().build(number, 1, TrialSpec({"x": x}), None)
+
+
+def test_what_is_known_is_told_one_event_after_the_other_and_the_rest_runs():
+    backend = made()
+    backend.submit(job(0, 1))
+    backend.submit(job(1, 2))
+    told = [backend.wait(0.0) for _ in range(5)]
+    assert [len(events) for events in told] == [1] * 5
+    events = [events[0] for events in told]
+    assert [type(event) for event in events] == [Accepted, Reported, Reported, Ended, Closed]
+    assert [(event.sequence, event.elapsed_s, event.metrics) for event in events[1:3]] == [(1, 1.0, {"loss": 2.0}), (2, 2.5, {"loss": 1.0})]
+    closed = events[4]
+    assert (closed.outcome, closed.billable_s, closed.started_at, closed.message) == (
+        Outcome.COMPLETED,
+        0.0,
+        None,
+        "reused: measured by trial 3",
+    )
+    assert closed.usage == {"steps": 7, "reused": {"from": "trial 3", **TOOK}}
+    ran = []
+    while not any(isinstance(event, Closed) for event in ran):
+        ran += backend.wait(None)
+    assert {event.job for event in ran} == {"job-t1-a1"}
+    assert any(isinstance(event, Started) for event in ran)
+
+
+def test_one_that_is_stopped_tells_no_more_reports():
+    backend = made()
+    backend.submit(job(0, 1))
+    assert [type(backend.wait(0.0)[0]) for _ in range(2)] == [Accepted, Reported]
+    backend.stop("job-t0-a1", Cause.SCHEDULER)
+    ended, closed = (backend.wait(0.0)[0] for _ in range(2))
+    assert (type(ended), closed.outcome, closed.cause, closed.usage["reused"]["from"]) == (
+        Ended,
+        Outcome.STOPPED,
+        Cause.SCHEDULER,
+        "trial 3",
+    )
+    assert backend.wait(0.0) == []
+
+
+def test_money_is_reserved_for_what_runs_alone():
+    jobs = ReusingJobs(FakeJobs(usd_per_hour=36.0, max_run_s=100.0), find)
+    assert (jobs.worst_usd(TrialSpec({"x": 1})), jobs.worst_usd(TrialSpec({"x": 2}))) == (0.0, 1.0)
+
+
+def test_reports_belong_to_trials_whichever_attempt_made_them():
+    records = [
+        Record(1, 0.0, "start", {"job": "a", "trial": 0}),
+        Record(2, 0.0, "reported", {"job": "a", "elapsed_s": 1.0, "metrics": {"loss": 3}}),
+        Record(3, 0.0, "start", {"job": "b", "trial": 0}),
+        Record(4, 0.0, "reported", {"job": "b", "elapsed_s": 2.0, "metrics": {"loss": 2}}),
+        Record(5, 0.0, "reported", {"job": "unknown", "elapsed_s": 2.0, "metrics": {"loss": 1}}),
+    ]
+    assert reports_of(records) == {0: [PastReport(1.0, {"loss": 3}), PastReport(2.0, {"loss": 2})]}
