@@ -126,6 +126,7 @@ def leases(folder: Path) -> None:
 def pieces(folder: Path) -> None:
     """As `leases`, with the parts of the back-end that need nothing but the standard library."""
     from backends.common.child_process import allowed_cores, gpu_ids
+    from backends.common.command_line import StartCommand
     from backends.common.subreaper import Subreaper
     from backends.local.leases import LeaseBook
     from backends.local.warm.worker import ProcessSpec, WarmWorker
@@ -145,7 +146,8 @@ def pieces(folder: Path) -> None:
         mark = f"{token}.{number};"
         own = {"PYTHONPATH": str(REPORTER), "CUDA_VISIBLE_DEVICES": visible, "OUTRIDER_CONTROLLER": mark}
         (folder / f"job-{number}").mkdir()
-        return ProcessSpec([], script, (), folder / f"job-{number}", {**os.environ, **own}, cores[:1], mark)
+        program = StartCommand((sys.executable, str(script)), script)
+        return ProcessSpec(program, folder / f"job-{number}", {**os.environ, **own}, cores[:1], mark)
 
     Subreaper().claim()
     launches = [launch(0, ""), *(launch(1 + at, lease.gpus[0]) for at, lease in enumerate(held) if lease)]
@@ -155,7 +157,9 @@ def pieces(folder: Path) -> None:
         reason = worker.outcome() if ready else "it does not answer"
         check("the warm worker is ready", reason == "", reason)
         for one in launches:
-            child = worker.fork(one)
+            worker.ask(one)
+            select.select([worker.descriptor], [], [], LIMIT_S)
+            child, _ = worker.answer()
             os.set_blocking(child.output, True)
             with open(child.output, encoding="utf-8") as file:  # noqa: PTH123
                 text = file.read()

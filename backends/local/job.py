@@ -42,6 +42,7 @@ class LocalJob:
     Args:
         mark: what all its processes carry in their environment.
         limit_bytes: memory that its processes may use together.
+        is_starting: whether a process has been asked for that is not known yet.
         decided: the termination where the back-end and not the script decided it.
         exited_at: when its first process had ended: what is measured ends there.
         ended_at: when nothing of it ran any more.
@@ -67,6 +68,7 @@ class LocalJob:
     decided: Termination | None = None
     kill_at: float | None = None
     pause_s: float = 0.002
+    is_starting: bool = False
     incarnation: int = 0
     peak_rss_bytes: int = 0
     known: dict[int, Process] = field(default_factory=dict)

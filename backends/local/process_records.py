@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from backends.common import process_tree
-from backends.common.clock import elapsed_s
 
 _NAME = "process.json"
 COMMAND_FILE = "command"
@@ -24,17 +22,12 @@ class ProcessRecords:
 
     def __init__(self) -> None:
         self._boot_id = _boot_id()
-        self._ticks_per_s = os.sysconf("SC_CLK_TCK")
 
-    def ticks(self) -> float:
-        """Return the time in the unit of a process's start."""
-        return elapsed_s() * self._ticks_per_s
-
-    def write(self, folder: Path, pid: int, mark: str, after_ticks: float) -> None:
-        """Write down a process that was started since `after_ticks`."""
-        # Both clocks are rounded to ticks, so one more on either side.
-        started = [math.floor(after_ticks) - 1, math.ceil(self.ticks()) + 1]
-        trace = {"pid": pid, "mark": mark, "started_ticks": started, "boot_id": self._boot_id}
+    def write(self, folder: Path, pid: int, mark: str) -> None:
+        """Write down a job's first process, which has not been reaped."""
+        process = process_tree.read_process(pid)
+        started = process.start_ticks if process is not None else 0
+        trace = {"pid": pid, "mark": mark, "started_ticks": [started, started], "boot_id": self._boot_id}
         with contextlib.suppress(OSError):
             # Between two jobs, so in the cheapest way.
             descriptor = os.open(f"{folder}/{_NAME}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)

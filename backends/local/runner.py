@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from backends.common import memory
+from backends.common.child_process import Child
 from backends.common.command_line import MEASURED, program_of, staged
 from backends.common.disk import free_bytes, taken_bytes
 from backends.common.file_reports import FileReports
@@ -24,7 +25,7 @@ from backends.local.environment import Allocation, job_environment, pasteable, p
 from backends.local.job import LocalJob, Termination
 from backends.local.job_processes import JobProcesses
 from backends.local.process_records import ProcessRecords
-from backends.local.warm.starter import JobStarter
+from backends.local.warm.starter import JobStarter, StartRequest
 from backends.local.warm.worker import ProcessSpec
 from backends.reports import Report
 from definitions.quantities import size_text
@@ -121,19 +122,27 @@ class JobRunner:
             job.files = FileReports(job.spec.metric_files, str(folder), places)
         self._records.write_command(place.folder, pasteable(program.command, folder, environment, self._environment))
         launch = ProcessSpec(program, folder, environment, place.cores, job.mark, job.spec.source_dir)
-        self._starter.when_possible(launch, partial(self._launch, job, launch, place))
+        self._starter.start(
+            StartRequest(
+                launch, partial(self._may_start, job), partial(self._started, job, place, self._now()), partial(self._not_started, job)
+            )
+        )
 
-    def _launch(self, job: LocalJob, launch: ProcessSpec, place: Allocation) -> None:
+    def _may_start(self, job: LocalJob) -> bool:
         if job.ended_at is not None:
-            return  # given up while the warm worker was not ready
-        try:
-            # Read before the start, so that the process is known to have begun no earlier.
-            before = self._records.ticks()
-            job.child = self._starter.start(launch)
-        except (OSError, ValueError) as error:
-            self._not_started(job, error)
-            return
-        job.started_at = self._now()
+            return False  # given up while the warm worker was not ready
+        if job.decided is not None:
+            # Stopped while the worker was asked for it, and then not started by the worker.
+            self._end(job)
+            return False
+        job.is_starting = True
+        return True
+
+    def _started(self, job: LocalJob, place: Allocation, accepted_at: float, child: Child, age_s: float) -> None:
+        job.is_starting = False
+        job.child = child
+        # It has run since before the warm worker's answer was read.
+        job.started_at = max(accepted_at, self._now() - age_s)
         # Emitted before anything of the job is watched: no report and no end can come before its `Started`.
         self._emit(Started(job.spec.name, job.started_at))
         job.output = Output(job.child.output, self._folder / "logs" / f"{job.spec.name}.log", job.spec.metrics)
@@ -141,7 +150,7 @@ class JobRunner:
         self._reactor.watch(job.child.ended, partial(self._on_exit, job))
         # Both guard against the controller's own death: the watchdog kills at once, the record lets the next controller do it.
         self._processes.joined(job)
-        self._records.write(place.folder, job.child.pid, job.mark, before)
+        self._records.write(place.folder, job.child.pid, job.mark)
         if job.spec.limits.max_run_s is not None:
             job.run_timer = self._reactor.at(job.started_at + job.spec.limits.max_run_s, partial(self._on_time_out, job))
         self._running[job.spec.name] = job
@@ -149,8 +158,12 @@ class JobRunner:
         if not self._sampling:
             self._sampling = True
             self._reactor.at(job.started_at + _SAMPLE_S, self._sample)
+        # Stopped while the warm worker was starting it.
+        if job.decided is not None:
+            self.terminate(job, job.decided)
 
     def _not_started(self, job: LocalJob, error: Exception) -> None:
+        job.is_starting = False
         cause = Cause.SCRIPT_ERROR
         if isinstance(error, OSError):
             cause = Cause.CAPACITY if error.errno in _NO_ROOM else Cause.DISK_FULL if error.errno in _DISK_FULL else cause
@@ -167,8 +180,11 @@ class JobRunner:
         self._again(job, job.kill_at)
 
     def give_up(self, job: LocalJob, termination: Termination) -> None:
-        """End a job that has no process."""
-        job.decided = termination
+        """End a job that has no process; one whose process is just being started, as soon as it is known."""
+        if job.is_starting:
+            job.decided = Termination(termination.outcome, termination.cause)
+            return
+        job.decided = job.decided or termination
         self._end(job)
 
     def _prepare(self, job: LocalJob) -> Allocation:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 
 from backends.local.warm import job_process, safety, thread_pools, wire
 
@@ -61,7 +62,11 @@ def serve(connection: socket) -> tuple[str, str] | None:
         ended = os.waitstatus_to_exitcode(status)
         if ended == _NO_MORE:
             return None
-        wire.send(connection, {"pid": int(said)} if said.isdigit() else {"refused": said.decode() or "the job's process ended at once"})
+        pid, _, began = said.partition(b" ")
+        if pid.isdigit():
+            wire.send(connection, {"pid": int(pid), "began_s": float(began)})
+        else:
+            wire.send(connection, {"refused": said.decode() or "the job's process ended at once"})
         if ended != 0:
             return None  # its request may be unread, and must not become a second job
     return None
@@ -115,7 +120,7 @@ def _await_request(connection: socket, answer: int, address: int, width: int) ->
         os.write(answer, f"cannot be forked: {error}".encode())
         os._exit(0)
     # Only after session and mark are set: from this answer on the controller finds the job by both.
-    os.write(answer, str(os.getpid()).encode())
+    os.write(answer, f"{os.getpid()} {time.monotonic()!r}".encode())
     os.close(answer)
     return request, descriptors[0]
 

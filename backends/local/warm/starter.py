@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from backends.common.child_process import Child, allowed_cores, spawn
@@ -15,6 +17,24 @@ from backends.local.warm.worker import ProcessSpec, WarmWorker, WarmWorkerError
 logger = logging.getLogger(__name__)
 
 _IMPORT_TIMEOUT_S = 180.0
+_ANSWER_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True)
+class StartRequest:
+    """A job that is to be started, and what to call about it.
+
+    Args:
+        spec: how.
+        may_start: called just before; False where the job is no longer wanted.
+        started: called with its first process, and for how many seconds that has run.
+        failed: called where the system refused.
+    """
+
+    spec: ProcessSpec
+    may_start: Callable[[], bool]
+    started: Callable[[Child, float], None]
+    failed: Callable[[Exception], None]
 
 
 class JobStarter:
@@ -28,7 +48,7 @@ class JobStarter:
         reactor: tells when the worker is ready or has ended.
         served: called with the worker's process number, so that it is not taken for a job's.
         claim: makes this process the parent of orphans.
-        import_timeout_s: most seconds that the imports may take.
+        import_timeout_s: most seconds that the imports may take; `answer_timeout_s`: that the start of one job may take.
     """
 
     def __init__(
@@ -43,6 +63,7 @@ class JobStarter:
         served: Callable[[int], None],
         claim: Callable[[], None],
         import_timeout_s: float = _IMPORT_TIMEOUT_S,
+        answer_timeout_s: float = _ANSWER_TIMEOUT_S,
     ) -> None:
         self._preload = tuple(preload)
         self._python = python
@@ -53,56 +74,75 @@ class JobStarter:
         self._served = served
         self._claim = claim
         self._import_timeout_s = import_timeout_s
+        self._answer_timeout_s = answer_timeout_s
         self._worker: WarmWorker | None = None
         self._first: ProcessSpec | None = None
         self._ready = False
         self._given_up = not self._preload
         self._said: set[str] = set()
+        self._waiting: list[StartRequest] = []
+        self._asked: deque[tuple[float, StartRequest]] = deque()
+        self._timeout: ScheduledCall | None = None
+        self._hanging: ScheduledCall | None = None
         if self._preload and sys.platform != "linux":
             self._give_up("a warm worker needs Linux")
-        self._waiting: list[Callable[[], None]] = []
-        self._timeout: ScheduledCall | None = None
 
-    def when_possible(self, launch: ProcessSpec, call: Callable[[], None]) -> None:
-        """Call when the job can be started by `start`: at once, or when the worker that it needs has done its imports."""
-        if not self._given_up and not self._ready and self._cold_reason(launch) == "":
+    def start(self, request: StartRequest) -> None:
+        """Start a job, as soon as the warm worker is ready where it needs it. Its process may be told of later, by the reactor."""
+        if not self._given_up and not self._ready and self._cold_reason(request.spec) == "":
             if self._worker is None:
-                self._begin(launch)
+                self._begin(request.spec)
             if self._worker is not None:
-                self._waiting.append(call)
+                self._waiting.append(request)
                 return
-        call()
+        self._start_now(request)
 
-    def start(self, launch: ProcessSpec) -> Child:
-        """Start a job's process.
+    def _start_now(self, request: StartRequest) -> None:
+        if not request.may_start():
+            return
+        if self._given_up or self._worker is None or not self._ready:
+            if not self._given_up:
+                self._say(self._cold_reason(request.spec))
+            self._start_cold(request)
+            return
+        reason = self._cold_reason(request.spec)
+        if reason:
+            self._say(reason)
+            self._start_cold(request)
+            return
+        # Claimed for each job: another user of this process may have restored the attribute since the last.
+        self._claim()
+        try:
+            self._worker.ask(request.spec)
+        except WarmWorkerError as error:
+            self._asked.append((self._now(), request))
+            self._give_up(f"the warm worker cannot be used any more: {error}")
+        except OSError as error:
+            request.failed(error)
+        else:
+            # Not waited for: a fork takes milliseconds, in which other jobs report and end.
+            self._asked.append((self._now(), request))
+            if len(self._asked) == 1:
+                self._watch_for_hanging()
 
-        Raises:
-            OSError, ValueError: the system refused.
-        """
-        if self._worker is not None and self._ready:
-            reason = self._cold_reason(launch)
-            if reason:
-                self._say(reason)
-            else:
-                # Claimed for each job: another user of this process may have restored the attribute since the last.
-                self._claim()
-                try:
-                    return self._worker.fork(launch)
-                except WarmWorkerError as error:
-                    if error.lasting:
-                        self._give_up(f"the warm worker cannot be used any more: {error}")
-                    else:
-                        self._say(f"the warm worker did not start it: {error}")
-        elif not self._given_up:
-            self._say(self._cold_reason(launch))
-        return spawn(launch.program.command, launch.folder, launch.environment, launch.cores)
+    def _start_cold(self, request: StartRequest) -> None:
+        spec = request.spec
+        try:
+            child = spawn(spec.program.command, spec.folder, spec.environment, spec.cores)
+        except (OSError, ValueError) as error:
+            request.failed(error)
+        else:
+            request.started(child, 0.0)
 
     def close(self) -> None:
         """End the worker."""
         self._given_up = True
         self._waiting.clear()
+        for timer in (self._timeout, self._hanging):
+            if timer is not None:
+                timer.cancel()
         if self._worker is not None:
-            self._stop(at_once=not self._ready)
+            self._stop(at_once=not self._ready or bool(self._asked))
 
     def _cold_reason(self, launch: ProcessSpec) -> str:
         reason = unsuitable(launch.program, launch.environment)
@@ -122,34 +162,72 @@ class JobStarter:
         self._timeout = self._reactor.at(self._now() + self._import_timeout_s, self._on_timeout)
 
     def _on_readable(self) -> None:
-        """The worker has done its imports, or has ended."""
+        """The worker has done its imports, has started a job, or has ended."""
         if self._worker is None:
             return
+        if self._ready:
+            self._on_answer(self._worker)
+            return
         reason = self._worker.outcome()
-        if reason or self._ready:
-            self._give_up(f"the warm worker cannot be used{' any more' if self._ready else ''}: {reason}")
+        if reason:
+            self._give_up(f"the warm worker cannot be used: {reason}")
         else:
             self._ready = True
         if self._timeout is not None:
             self._timeout.cancel()
         self._release()
 
+    def _on_answer(self, worker: WarmWorker) -> None:
+        try:
+            child, age_s = worker.answer()
+        except WarmWorkerError as error:
+            if error.lasting:
+                self._give_up(f"the warm worker cannot be used any more: {error}")
+                return
+            # This job alone could not be forked; it is started cold, and the next is tried again.
+            self._say(f"the warm worker did not start it: {error}")
+            _, request = self._asked.popleft()
+            self._watch_for_hanging()
+            if request.may_start():
+                self._start_cold(request)
+            return
+        _, request = self._asked.popleft()
+        self._watch_for_hanging()
+        request.started(child, age_s)
+
     def _on_timeout(self) -> None:
         if not self._ready:
             self._give_up(f"the imports of {', '.join(self._preload)} were not done after {self._import_timeout_s:g} s")
             self._release()
 
+    def _watch_for_hanging(self) -> None:
+        """Have the oldest request looked at when it should have been answered."""
+        if self._hanging is not None:
+            self._hanging.cancel()
+        if self._asked:
+            self._hanging = self._reactor.at(self._asked[0][0] + self._answer_timeout_s, self._on_hanging)
+
+    def _on_hanging(self) -> None:
+        if self._asked and self._asked[0][0] + self._answer_timeout_s <= self._now():
+            self._give_up("the warm worker cannot be used any more: it does not answer")
+        self._watch_for_hanging()
+
     def _release(self) -> None:
         # Emptied first, as a call may put a job in line again.
         waiting, self._waiting = self._waiting, []
-        for call in waiting:
-            call()
+        for request in waiting:
+            self._start_now(request)
 
     def _give_up(self, reason: str) -> None:
         self._given_up = True
+        asked, self._asked = self._asked, deque()
         if self._worker is not None:
             self._stop(at_once=True)
         self._say(reason)
+        # What it was asked for and has not told of was ended with it, so that none of them runs twice.
+        for _, request in asked:
+            if request.may_start():
+                self._start_cold(request)
 
     def _stop(self, at_once: bool) -> None:
         worker, self._worker = self._worker, None
@@ -158,7 +236,7 @@ class JobStarter:
             # Unwatched before the descriptor is closed with the worker.
             self._reactor.unwatch(worker.descriptor)
             if at_once:
-                worker.kill()
+                worker.abandon()
             worker.close()
 
     def _say(self, reason: str) -> None:

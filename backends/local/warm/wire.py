@@ -37,13 +37,12 @@ def send(connection: socket, message: Mapping[str, Any], descriptors: Sequence[i
         OSError: the other side is gone, or does not read before the socket's time-out.
     """
     data = marshal.dumps(dict(message), _MARSHAL_VERSION)
-    head = len(data).to_bytes(_HEAD_BYTES, "big")
-    if descriptors:
-        numbers = b"".join(number.to_bytes(_DESCRIPTOR_BYTES, sys.byteorder) for number in descriptors)
-        connection.sendmsg([head], [(SOL_SOCKET, SCM_RIGHTS, numbers)])
-    else:
-        connection.sendall(head)
-    connection.sendall(data)
+    data = len(data).to_bytes(_HEAD_BYTES, "big") + data
+    numbers = b"".join(number.to_bytes(_DESCRIPTOR_BYTES, sys.byteorder) for number in descriptors)
+    # The descriptors travel with the first byte; of a long message the rest follows as the other side reads.
+    sent = connection.sendmsg([data], [(SOL_SOCKET, SCM_RIGHTS, numbers)] if descriptors else [])
+    if sent < len(data):
+        connection.sendall(data[sent:])
 
 
 def receive(connection: socket) -> tuple[dict[str, Any], list[int]] | None:
@@ -53,6 +52,7 @@ def receive(connection: socket) -> tuple[dict[str, Any], list[int]] | None:
         OSError: nothing came before the socket's time-out.
         ValueError, EOFError: what came is no message.
     """
+    # The length first, and no byte more: what follows the message is for whoever reads next, which may be another process.
     head, ancillary, _, _ = connection.recvmsg(_HEAD_BYTES, CMSG_LEN(_MOST_DESCRIPTORS * _DESCRIPTOR_BYTES))
     descriptors = [
         int.from_bytes(numbers[at : at + _DESCRIPTOR_BYTES], sys.byteorder)
@@ -60,6 +60,7 @@ def receive(connection: socket) -> tuple[dict[str, Any], list[int]] | None:
         if (level, kind) == (SOL_SOCKET, SCM_RIGHTS)
         for at in range(0, len(numbers) // _DESCRIPTOR_BYTES * _DESCRIPTOR_BYTES, _DESCRIPTOR_BYTES)
     ]
+    # A message that breaks off is an end too, and its descriptors must not stay open.
     rest = None if not head else _exactly(connection, _HEAD_BYTES - len(head))
     data = None if rest is None else _exactly(connection, int.from_bytes(head + rest, "big"))
     if data is None:

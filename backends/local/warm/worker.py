@@ -7,6 +7,8 @@ import os
 import signal
 import socket
 import subprocess
+import time
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +19,7 @@ from backends.common.command_line import StartCommand
 from backends.local.warm import wire
 from backends.local.warm.eligibility import mark_placeholder, worker_environment
 
-_ANSWER_S = 10.0
+_MESSAGE_S = 10.0
 _GOODBYE_S = 1.0
 
 
@@ -48,7 +50,7 @@ class ProcessSpec:
 
 
 class WarmWorkerError(Exception):
-    """A worker cannot start a job; the message says why. `lasting`: nor any later one."""
+    """A worker cannot start a job; the message says why. `lasting`: nor any other one."""
 
     def __init__(self, message: str, lasting: bool) -> None:
         super().__init__(message)
@@ -73,8 +75,9 @@ class WarmWorker:
     def __init__(self, preload: Sequence[str], first: ProcessSpec, *, python: str, token: str, allowed: Sequence[int], log: Path) -> None:
         self._placeholder = mark_placeholder(token)
         self._killed = False
+        self._asked: deque[tuple[str, int]] = deque()
         self._connection, theirs = socket.socketpair()
-        self._connection.settimeout(_ANSWER_S)
+        self._connection.settimeout(_MESSAGE_S)
         command = [python, str(Path(__file__).with_name("zygote.py")), str(theirs.fileno())]
         order = {"preload": [*preload], "script_folder": first.import_folder, "cores": [*allowed], "placeholder": self._placeholder}
         try:
@@ -106,25 +109,18 @@ class WarmWorker:
         return self._connection.fileno()
 
     def outcome(self) -> str:
-        """Return, once the descriptor is readable, why it can start no job, or nothing where it can."""
+        """Return, once the descriptor is readable for the first time, why it can start no job, or nothing where it can."""
         try:
             received = wire.receive(self._connection)
         except (OSError, ValueError, EOFError, TypeError) as error:
             return str(error)
-        if received is not None:
-            return str(received[0].get("refused") or "")
-        wait_for_end(self._process, _GOODBYE_S)
-        code = self._process.returncode
-        if code is not None and code < 0:
-            with contextlib.suppress(ValueError):
-                return f"it was ended by signal {signal.Signals(-code).name}"
-        return "it ended" if code is None else f"it ended with exit code {code}"
+        return self._last_words() if received is None else str(received[0].get("refused") or "")
 
-    def fork(self, launch: ProcessSpec) -> Child:
-        """Start a job from the worker; returns when its process is this one's child, and the script is about to run or runs.
+    def ask(self, launch: ProcessSpec) -> None:
+        """Ask for a job; `answer` tells of its process. Further ones may be asked for meanwhile.
 
         Raises:
-            WarmWorkerError: no process was started.
+            WarmWorkerError: the worker is gone or takes no requests.
             OSError: this process lacks descriptors.
         """
         request = {
@@ -137,16 +133,52 @@ class WarmWorker:
             "mark": launch.mark,
         }
         read_end, write_end = os.pipe()
+        self._asked.append((launch.mark, read_end))
         try:
-            pid = self._ask(request, write_end, launch.mark)
-            os.set_blocking(read_end, False)
-            process = ForkedProcess(pid)
-            return Child(process, read_end, end_descriptor(process))
-        except BaseException:
-            os.close(read_end)
-            raise
+            wire.send(self._connection, request, [write_end])
+        except OSError as error:
+            raise WarmWorkerError(f"it does not answer: {error}", lasting=True) from error
         finally:
+            # The reader sees the end of the output only when no process has this end open.
             os.close(write_end)
+
+    def answer(self) -> tuple[Child, float]:
+        """Return, once the descriptor is readable, the process of the job that was asked for first, and for how many seconds it has run.
+
+        Raises:
+            WarmWorkerError: no process was started for it, or the worker has ended.
+        """
+        try:
+            received = wire.receive(self._connection)
+        except (OSError, ValueError, EOFError, TypeError) as error:
+            raise WarmWorkerError(f"it does not answer: {error}", lasting=True) from error
+        if received is None or not self._asked:
+            raise WarmWorkerError(self._last_words() if received is None else "it says what nobody asked for", lasting=True)
+        pid = received[0].get("pid")
+        if isinstance(pid, int):
+            # A job that is somebody else's child could be neither waited for nor reaped here.
+            process = process_tree.read_process(pid)
+            if process is None or process.parent != os.getpid():
+                raise WarmWorkerError("this process does not become the parent of its jobs", lasting=True)
+        _, read_end = self._asked.popleft()
+        if not isinstance(pid, int):
+            os.close(read_end)
+            raise WarmWorkerError(str(received[0].get("refused")), lasting=False)
+        os.set_blocking(read_end, False)
+        forked = ForkedProcess(pid)
+        return Child(forked, read_end, end_descriptor(forked)), max(0.0, time.monotonic() - float(received[0]["began_s"]))
+
+    def abandon(self) -> None:
+        """End the worker, and what it may have started of the jobs that it was asked for and has not told of."""
+        self.kill()
+        for mark, read_end in self._asked:
+            # Found by the mark alone, as the number was not told; whoever was not marked yet was killed with the worker.
+            family = process_tree.find(mark.encode())
+            for process in family:
+                process_tree.send(process, signal.SIGKILL)
+            _reap(process.pid for process in family)
+            os.close(read_end)
+        self._asked.clear()
 
     def close(self) -> None:
         """End the worker; jobs go on."""
@@ -168,33 +200,13 @@ class WarmWorker:
         self._process.wait()
         _reap(process.pid for process in family)
 
-    def _ask(self, request: Mapping[str, object], output: int, mark: str) -> int:
-        try:
-            wire.send(self._connection, request, [output])
-            received = wire.receive(self._connection)
-        except (OSError, ValueError, EOFError, TypeError) as error:
-            self._abandon(mark)
-            raise WarmWorkerError(f"it does not answer: {error}", lasting=True) from error
-        if received is None:
-            self._abandon(mark)
-            raise WarmWorkerError(self.outcome(), lasting=True)
-        pid = received[0].get("pid")
-        if not isinstance(pid, int):
-            raise WarmWorkerError(str(received[0].get("refused")), lasting=False)
-        # A job that is somebody else's child could be neither waited for nor reaped here.
-        process = process_tree.read_process(pid)
-        if process is None or process.parent != os.getpid():
-            self._abandon(mark)
-            raise WarmWorkerError("this process does not become the parent of its jobs", lasting=True)
-        return pid
-
-    def _abandon(self, mark: str) -> None:
-        """End the worker and what it may have started of a job that this process does not know the number of."""
-        self.kill()
-        family = process_tree.find(mark.encode())
-        for process in family:
-            process_tree.send(process, signal.SIGKILL)
-        _reap(process.pid for process in family)
+    def _last_words(self) -> str:
+        wait_for_end(self._process, _GOODBYE_S)
+        code = self._process.returncode
+        if code is not None and code < 0:
+            with contextlib.suppress(ValueError):
+                return f"it was ended by signal {signal.Signals(-code).name}"
+        return "it ended" if code is None else f"it ended with exit code {code}"
 
 
 def _reap(pids: Iterable[int]) -> None:

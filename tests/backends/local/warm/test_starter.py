@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from backends.base import BackendContext
-from backends.events import Started
+from backends.common.child_process import allowed_cores
+from backends.events import Accepted, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.local.backend import LocalBackend
 from backends.local.warm.starter import JobStarter
 from definitions.schema import BenchmarkDefinition
 from tests.backends.contract import all_closed, check_order, closed, collect, of_job
-from tests.backends.local.warm.warm_bench import worker_of
+from tests.backends.local.warm.warm_bench import HEAVY, worker_of
 from tests.backends.local_bench import LocalBench, alive
 
 pytestmark = pytest.mark.slow
@@ -99,7 +100,7 @@ def test_a_worker_that_dies_or_hangs_is_said_once_and_jobs_go_on_cold(
     assert bench.metrics_of(bench.job("warm", code)) == [{"own": False}]
     worker = bench.backend._runner._starter._worker
     assert worker is not None
-    worker._connection.settimeout(0.3)
+    bench.backend._runner._starter._answer_timeout_s = 0.3
     os.killpg(worker.pid, number)
     assert [bench.metrics_of(bench.job(f"cold{n}", code)) for n in range(2)] == [[{"own": True}]] * 2
     (said,) = [record.getMessage() for record in caplog.records]
@@ -170,3 +171,57 @@ def test_the_modules_are_the_definitions(tmp_path: Path) -> None:
     backend = LocalBackend.create(BackendContext(definition, tmp_path / "e", environ=environ))
     assert backend._runner._starter._preload == ("decimal",)
     assert backend.close() == []
+
+
+def test_the_controller_does_not_wait_for_a_fork(bench: LocalBench) -> None:
+    code = "import heavy, os\nreport(own=heavy.BY == os.getpid())\n"
+    assert bench.metrics_of(bench.job("first", code)) == [{"own": False}]
+    worker = worker_of(bench)
+    # A worker that is held cannot answer, so that whoever waited for it would not return.
+    os.killpg(worker, signal.SIGSTOP)
+    bench.backend.submit(bench.job("one", code))
+    assert [type(event) for event in bench.backend.wait(0.1)] == [Accepted]
+    os.killpg(worker, signal.SIGCONT)
+    events = collect(bench.backend, all_closed("one"), 20.0)
+    assert closed(events, "one").outcome is Outcome.COMPLETED
+    assert [event.metrics for event in of_job(events, "one", Reported)] == [{"own": False}]
+
+
+def test_a_job_that_is_stopped_while_it_is_being_forked_ends_stopped(bench: LocalBench) -> None:
+    bench.metrics_of(bench.job("first", "report(n=1)\n"))
+    worker = worker_of(bench)
+    os.killpg(worker, signal.SIGSTOP)
+    bench.backend.submit(bench.job("one", "import time\ntime.sleep(60)\n"))
+    bench.backend.stop("one", Cause.SCHEDULER)
+    bench.backend.stop("one", Cause.BUDGET)
+    os.killpg(worker, signal.SIGCONT)
+    events = collect(bench.backend, all_closed("one"), 20.0)
+    check_order([*events])
+    assert (closed(events, "one").outcome, closed(events, "one").cause) == (Outcome.STOPPED, Cause.SCHEDULER)
+    assert bench.metrics_of(bench.job("next", "report(n=2)\n")) == [{"n": 2}]
+
+
+def test_jobs_that_were_asked_for_and_not_told_of_run_once_when_the_worker_dies(bench: LocalBench) -> None:
+    count = min(2, len(allowed_cores()))
+    bench.metrics_of(bench.job("first", "report(n=1)\n"))
+    worker = worker_of(bench)
+    os.killpg(worker, signal.SIGSTOP)
+    names = [f"j{number}" for number in range(count)]
+    for name in names:
+        bench.backend.submit(bench.job(name, f"open('{bench.folder}/ran-{name}', 'a').write('x')\nreport(n=1)\n"))
+    os.killpg(worker, signal.SIGKILL)
+    events = collect(bench.backend, all_closed(*names), 20.0)
+    assert [closed(events, name).outcome for name in names] == [Outcome.COMPLETED] * count
+    assert [(bench.folder / f"ran-{name}").read_text() for name in names] == ["x"] * count
+
+
+def test_closing_ends_a_job_that_is_being_forked(tmp_path: Path) -> None:
+    (tmp_path / "heavy.py").write_text(HEAVY)
+    bench = LocalBench(tmp_path, preload=("heavy",))
+    bench.metrics_of(bench.job("first", "report(n=1)\n"))
+    worker = worker_of(bench)
+    bench.backend._runner._starter._answer_timeout_s = 0.3
+    os.killpg(worker, signal.SIGSTOP)
+    bench.backend.submit(bench.job("one", "import time\ntime.sleep(60)\n"))
+    assert bench.backend.close() == []
+    assert not alive(worker)
