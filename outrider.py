@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import os
 import sys
 import threading
 from collections.abc import Iterable, Iterator
@@ -49,6 +50,8 @@ def run(benchmark: Any, **options: Any) -> Any:
         UserError: wrong use; what was measured is kept.
         Interrupted: Ctrl-C, or the stop button of a notebook; what was measured is kept, and is in it.
     """
+    if os.environ.get("OUTRIDER_FUNCTION_JOB"):
+        raise RuntimeError('outrider.run in a trial, which runs its file: put the call below `if __name__ == "__main__":`')
     with _own_packages():
         return importlib.import_module("launch.face").run(benchmark, options)
 

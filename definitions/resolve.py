@@ -75,7 +75,7 @@ def resolve(
     described = _described(backend, keep_foreign)
     context = KEEP_FOREIGN if keep_foreign else None
     _check_structure(source, context)
-    return _Resolution(source.data, source.place, str(source.path), described, backend, working_dir or Path.cwd(), context).run(
+    return _Resolution(source.data, source.place, source.about, described, backend, working_dir or Path.cwd(), context).run(
         lambda path: source.file_of(path).parent, settings, methods, check_files
     )
 
@@ -294,7 +294,7 @@ def _check_structure(source: Source, context: dict[str, bool] | None) -> None:
         BenchmarkDefinition.model_validate(source.data, context=context)
     except ValidationError as error:
         if not any(isinstance(detail.get("ctx", {}).get("error"), ContradictionError) for detail in error.errors()):
-            raise complaint(problems_of(error, source.data), source.place, str(source.path)) from None
+            raise complaint(problems_of(error, source.data), source.place, source.about) from None
 
 
 def _cross_checks(definition: BenchmarkDefinition, methods: Sequence[str]) -> Iterator[Problem]:

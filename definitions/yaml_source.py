@@ -68,6 +68,11 @@ class Source:
     path: Path
     included: Mapping[KeyPath, Path] = field(default_factory=dict)
 
+    @property
+    def about(self) -> str:
+        """What it is called in messages."""
+        return str(self.path)
+
     def file_of(self, path: KeyPath) -> Path:
         """Return the file that a part of the data comes from."""
         return next((self.included[head] for head in _heads(path) if head in self.included), self.path)
@@ -165,7 +170,7 @@ def with_datasets(source: Source) -> Source:
     name = source.data.get("datasets")
     if not isinstance(name, str):
         return source
-    path = source.path.parent / Path(name).expanduser()
+    path = source.file_of(("datasets",)).parent / Path(name).expanduser()
     try:
         inner = read_yaml(path)
     except UserError as error:
@@ -174,7 +179,7 @@ def with_datasets(source: Source) -> Source:
     positions.update({("datasets", *key): line for key, line in inner.positions.items() if key})
     included: dict[KeyPath, Path] = dict(source.included)
     included.update({("datasets", key): path for key in inner.data})
-    return Source({**source.data, "datasets": inner.data}, positions, source.path, included)
+    return replace(source, data={**source.data, "datasets": inner.data}, positions=positions, included=included)
 
 
 class _Loader(yaml.SafeLoader):

@@ -12,9 +12,11 @@ from typing import Any
 from benchmarking.controller.ending import Reason
 from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError, did_you_mean
+from definitions.python_source import laid_over, python_source
+from definitions.registry import Registry
 from definitions.schema import BenchmarkDefinition
 from launch.cli import BUDGET_FLAGS
-from launch.functions import IN_FUNCTION, definition_of, validated
+from launch.functions import definition_of
 from launch.panels import notebook_panel
 from launch.parser import default_results_dir
 from launch.planning import folders_of, plan
@@ -29,10 +31,8 @@ _LISTS = ("method", "warm_start")
 
 def run(benchmark: Any, options: Mapping[str, Any]) -> Result | list[Result]:
     """Run experiments; see `outrider.run`."""
-    if os.environ.get(IN_FUNCTION):
-        raise UserError("outrider.run inside of a job", "its file is run for each trial", 'put the call below `if __name__ == "__main__":`')
     fields = {field.name for field in dataclasses.fields(RunRequest)} - {"benchmark"}
-    keys = {*BenchmarkDefinition.model_fields} - {"name"}
+    keys = {*BenchmarkDefinition.model_fields, *backend_names()} - {"name"}
     given: dict[str, Any] = {}
     added: dict[str, Any] = {}
     settings = [*_tuple(options.get("settings", ()))]
@@ -52,10 +52,10 @@ def run(benchmark: Any, options: Mapping[str, Any]) -> Result | list[Result]:
             raise UserError(f"outrider.run({name}={given[name]!r})", "it is a whole number")
     given["settings"] = tuple(settings)
     given["results_dir"] = Path(given.get("results_dir") or default_results_dir()).expanduser()
-    given["cache_dir"] = Path(given.get("cache_dir") or RunRequest.cache_dir).expanduser()
+    given["cache_dir"] = Path(given.get("cache_dir") or os.environ.get("OUTRIDER_CACHE") or RunRequest.cache_dir).expanduser()
     several = isinstance(benchmark, (list, tuple))
-    made = tuple(_benchmark(one, added, given["cache_dir"]) for one in (benchmark if several else [benchmark]))
-    request = RunRequest(benchmark=made, **given)
+    request = RunRequest(**given)
+    request = dataclasses.replace(request, benchmark=tuple(_benchmark(one, added, request) for one in _tuple(benchmark)))
     found = execute(plan(request), request, Progress(sys.stderr, panel=notebook_panel(), verbose=request.verbose))
     results = [result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found]
     if found[-1].ending.reason is Reason.INTERRUPTED:
@@ -80,14 +80,26 @@ def load(tag: str, results_dir: Path | str | None) -> Result | list[Result]:
     return results[0] if len(results) == 1 else results
 
 
-def _benchmark(benchmark: Any, added: Mapping[str, Any], cache: Path) -> Any:
-    if callable(benchmark) and not isinstance(benchmark, BenchmarkDefinition):
-        return definition_of(benchmark, added, cache)
+def _benchmark(benchmark: Any, added: Mapping[str, Any], request: RunRequest) -> Any:
+    """Return what planning takes for one benchmark, keys from Python laid over what it says."""
+    here = Path()  # relative paths are so to the current folder
     if isinstance(benchmark, Mapping):
-        return validated({"source_dir": str(Path.cwd()), **benchmark, **added})
-    if added:
-        raise UserError(f"outrider.run({', '.join(added)}=...)", "these go with a mapping or a function", "use settings=['key=value'] here")
-    return str(benchmark) if isinstance(benchmark, Path) else benchmark
+        return python_source({**benchmark, **added}, here)
+    if isinstance(benchmark, BenchmarkDefinition):
+        return python_source({**benchmark.model_dump(exclude_unset=True), **added}, here) if added else benchmark
+    if callable(benchmark):
+        elsewhere = not backend_description(request.backend).shares_this_machine
+        keys = definition_of(benchmark, added, request.cache_dir, elsewhere=elsewhere, more=bool(request.settings))
+        return python_source(keys, here)
+    if not isinstance(benchmark, (str, os.PathLike)):
+        raise UserError(
+            f"outrider.run({benchmark!r})",
+            "it takes a name, the path of a YAML file, a mapping, a definition, a function, or a list of these",
+        )
+    if not added:
+        return str(benchmark)
+    found = Registry().find(str(benchmark))
+    return _benchmark(found, added, request) if isinstance(found, BenchmarkDefinition) else laid_over(found, added, here)
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:

@@ -4,114 +4,132 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import json
-import textwrap
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from definitions.errors import UserError
-from definitions.schema import BenchmarkDefinition
+from definitions.configuration import OWN_KEYS, OWN_WITH_DATA
+from definitions.errors import UserError, did_you_mean
+from launch import function_job
+from launch.function_script import FunctionScript, is_installed
 
-IN_FUNCTION = "OUTRIDER_FUNCTION_JOB"
-"""Variable that is set in the job of a function."""
+HOME = Path(__file__).resolve().parent.parent
+"""Folder of our packages and of the module `outrider`."""
 
-_BY_FILE = """\
-import importlib.util
-sys.path.insert(0, {folder!r})
-_spec = importlib.util.spec_from_file_location("tuned_function", {file!r})
-_module = importlib.util.module_from_spec(_spec)
-sys.modules["tuned_function"] = _module
-_spec.loader.exec_module(_module)
-_function = _module.{name}
-"""
 _SCRIPT = """\
-import json, numbers, os, sys
-os.environ[{mark!r}] = "1"
-sys.path.append({home!r})
-{source}
-with open(sys.argv[1], encoding="utf-8") as _file:
-    _arguments = json.load(_file)
-_metrics = _function(**_arguments)
-if _metrics is not None:
-    import outrider_report
-    _named = _metrics if isinstance(_metrics, dict) else {{{objective!r}: float(_metrics)}}
-    outrider_report.report(**_named)
+# Calls a function of Python for one trial; made by outrider.run.
+{sources}import outrider_function as job
+
+job.begin({folders!r})
+{text}
+job.call({expression}, {objective!r})
 """
 
 
-def definition_of(function: Callable[..., Any], keys: Mapping[str, Any], cache: Path) -> BenchmarkDefinition:
-    """Return the definition that runs a function.
+def definition_of(
+    function: Callable[..., Any], keys: Mapping[str, Any], cache: Path, *, elsewhere: bool = False, more: bool = False
+) -> dict[str, Any]:
+    """Return the keys of the definition that runs a function.
 
     Args:
         function: called with values by name; what it returns (a mapping, or a number for the first objective) is reported.
         keys: of the definition, e.g. `space`; `objectives` is `loss: min` where it is left out.
         cache: folder below which the script is written.
+        elsewhere: whether trials run on other machines, which have none of this one's files.
+        more: whether settings may give it more keys than these.
 
     Raises:
-        UserError: a function that another process cannot be given.
+        UserError: a function that another process cannot be given, or that does not take the keys.
     """
-    name = getattr(function, "__name__", "")
-    if not inspect.isfunction(function) or not name.isidentifier() or "<locals>" in function.__qualname__ or "." in function.__qualname__:
-        raise UserError(f"outrider.run({function!r})", "a trial's process needs a function with a name, at the top level of a file or cell")
+    name = getattr(function, "__name__", "") or type(getattr(function, "func", function)).__name__
+    name = name if name.isidentifier() else "function"
+    _check_parameters(function, name, keys, more=more)
+    main = sys.modules["__main__"]
+    script = FunctionScript(main)
+    expression = script.expression(function)
+    if elsewhere and script.sources:
+        named = ", ".join(path.name for path in script.sources)
+        raise UserError(
+            f"outrider.run({name})",
+            f"it needs {named}, which only jobs on this machine find",
+            "write a script, or define all in a notebook",
+        )
     objectives = keys.get("objectives", {"loss": "min"})
+    # A comment, so that a change of what is imported is a change of the script.
+    sources = "".join(f"# {path.name}: {hashlib.sha256(path.read_bytes()).hexdigest()}\n" for path in sorted(script.sources))
+    folders = [] if elsewhere else _folders(main)
     text = _SCRIPT.format(
-        mark=IN_FUNCTION, home=str(Path(__file__).resolve().parent.parent), source=_source(function), objective=next(iter(objectives))
+        sources=sources, folders=folders, text=script.text, expression=expression, objective=next(iter(objectives), "loss")
     )
-    folder = cache.resolve() / "functions" / hashlib.sha256(text.encode()).hexdigest()[:16]
+    made = {
+        f"run_{name}.py": text.encode(),
+        "outrider_function.py": Path(function_job.__file__).read_bytes(),
+        "outrider.py": (HOME / "outrider.py").read_bytes(),
+        **script.files,
+    }
+    folder = cache.absolute() / "functions" / _digest(made)
     folder.mkdir(parents=True, exist_ok=True)
-    script = folder / f"run_{name}.py"
-    script.write_text(text, encoding="utf-8")
-    fixed = {"name": name, "script": script.name, "source_dir": str(folder), "arguments_style": "json"}
+    for file, content in made.items():
+        (folder / file).write_bytes(content)
     call = ["${python}", "${script}", "${arguments_file}"]
-    return validated({**fixed, "command": call, "objectives": objectives, **keys})
+    fixed = {"name": name.strip("_") or "function", "script": f"run_{name}.py", "source_dir": str(folder), "arguments_style": "json"}
+    return {**fixed, "command": call, "objectives": objectives, **keys}
 
 
-def validated(data: Mapping[str, Any]) -> BenchmarkDefinition:
-    """Return the definition that a mapping says; raises `UserError` for one that cannot be."""
-    from pydantic import ValidationError
+def _digest(made: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256()
+    for content in made.values():
+        digest.update(len(content).to_bytes(8) + content)
+    return digest.hexdigest()[:16]
 
+
+def _folders(main: Any) -> list[str]:
+    """Return where a module of the user's own is looked for in this process; what is installed is found by every process."""
+    beside = Path(main.__file__).parent if getattr(main, "__file__", None) else Path.cwd()
+    found = [
+        str(beside.absolute()),
+        *(str(Path(path).absolute()) for path in sys.path if Path(path).is_dir() and not is_installed(Path(path))),
+    ]
+    return list(dict.fromkeys(path for path in found if Path(path) != HOME))
+
+
+def _check_parameters(function: Callable[..., Any], name: str, keys: Mapping[str, Any], *, more: bool) -> None:
+    """Raise `UserError` where a key that will be given is no parameter of the function, or one that it needs will not be given.
+
+    Args:
+        function: of keyword arguments.
+        name: what it is called in messages.
+        keys: of the definition.
+        more: whether settings may give it more keys than these.
+    """
     try:
-        return BenchmarkDefinition.model_validate(data)
-    except ValidationError as error:
-        told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False))
-        raise UserError("this is no definition", "; ".join(told), "docs/reference.md has all keys") from error
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return
+    given = _given(keys)
+    named = [one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    for one in parameters:
+        if one.kind is one.POSITIONAL_ONLY:
+            raise UserError(f"outrider.run({name}): {one.name!r} can only be given by its place", "values are given by name")
+    if not any(one.kind is one.VAR_KEYWORD for one in parameters):
+        for key in sorted(given - set(named)):
+            raise UserError(f"outrider.run({name}): it has no parameter {key!r}", did_you_mean(key, named))
+    for one in parameters:
+        if one.name in named and one.default is one.empty and one.name not in given and not more:
+            raise UserError(f"outrider.run({name}): nothing gives it {one.name!r}", "", "search it in `space`, or fix it in `arguments`")
 
 
-def _source(function: Callable[..., Any]) -> str:
-    """Return statements after which `_function` is the function: by its file, or where it has none by its own source."""
-    file = inspect.getsourcefile(function)
-    if file is not None and Path(file).is_file() and not hasattr(inspect.getmodule(function) or function, "get_ipython"):
-        path = Path(file).resolve()
-        return _BY_FILE.format(folder=str(path.parent), file=str(path), name=function.__name__)
-    try:
-        text = textwrap.dedent(inspect.getsource(function))
-    except (OSError, TypeError) as error:
-        advice = "put the function into a file and import it"
-        raise UserError(f"outrider.run({function.__name__})", "its source is not to be had here", advice) from error
-    return "\n".join([*_needs(function), text, f"_function = {function.__name__}"])
+def _given(keys: Mapping[str, Any]) -> set[str]:
+    """Return the names of the parameters that a definition gives values to."""
 
+    def part(name: str) -> Mapping[str, Any]:
+        found = keys.get(name)
+        return found if isinstance(found, Mapping) else {}
 
-def _needs(function: Any) -> list[str]:
-    """Return statements that make the global names which a function uses; modules, what can be imported, and plain values."""
-    lines = []
-    for name in function.__code__.co_names:
-        if name not in function.__globals__:
-            continue
-        value = function.__globals__[name]
-        module = getattr(value, "__module__", None)
-        if isinstance(value, ModuleType):
-            lines.append(f"import importlib; {name} = importlib.import_module({value.__name__!r})")
-        elif module not in (None, "__main__", "builtins") and getattr(value, "__name__", None):
-            lines.append(f"from {module} import {value.__name__} as {name}")
-        else:
-            try:
-                json.dumps(value)
-            except (TypeError, ValueError) as error:
-                advice = "define it inside of the function, or put both into a file and import them"
-                raise UserError(
-                    f"{function.__name__} uses {name!r} of the notebook", "a trial's process cannot be given it", advice
-                ) from error
-            lines.append(f"{name} = {value!r}")
-    return lines
+    trials = keys.get("trials")
+    points = [one for one in trials if isinstance(one, Mapping)] if isinstance(trials, (list, tuple)) else []
+    own = {*OWN_KEYS, *(OWN_WITH_DATA if keys.get("datasets") or keys.get("inputs") else ())}
+    found = {*part("space"), *part("arguments"), *part("base_trial"), *(key for point in points for key in point)} - own
+    found |= {key for key in (part("fidelity").get("argument"), keys.get("seed_argument")) if key}
+    return {str(part("rename").get(key, key)) for key in found}

@@ -19,6 +19,7 @@ from definitions.program import command
 from definitions.registry import Registry, listing
 from definitions.resolve import Resolved, resolve, resolve_python
 from definitions.schema import BenchmarkDefinition
+from definitions.yaml_source import Source
 from launch.request import RunRequest
 
 
@@ -75,7 +76,7 @@ def _is_there(spec: ExperimentSpec) -> bool:
 
 
 def _resolve(benchmark: Any, request: RunRequest, registry: Registry, methods: tuple[str, ...]) -> Resolved:
-    found = benchmark if isinstance(benchmark, BenchmarkDefinition) else registry.find(str(benchmark))
+    found = benchmark if isinstance(benchmark, (BenchmarkDefinition, Source)) else registry.find(str(benchmark))
     if isinstance(found, BenchmarkDefinition):
         return resolve_python(found, request.backend, request.laid_over, methods=methods)
     return resolve(found, request.backend, request.laid_over, methods=methods)

@@ -15,7 +15,7 @@ class RunRequest:
     """What to run.
 
     Args:
-        benchmark: names, paths of YAML files, or definitions.
+        benchmark: names, paths of YAML files, what files or mappings say, or definitions.
         method: names; empty for each definition's default.
         backend: name of the back-end.
         num_seeds, start_seed: how many seeds, and the first one.

@@ -57,7 +57,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("conditions",),
         ("draft", "space"),
         ("parts", "syne_tune_space"),
-        ("backend_description", "datasets"),
+        ("backend_description", "datasets", "python_source"),
         ("backend_registry",),
         ("instances", "schema"),
         ("json_schema", "problems", "registry"),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import outrider
 from definitions.errors import UserError
-from launch.functions import definition_of
+from definitions.schema import BenchmarkDefinition
 from tests.launch.conftest import ROOT, with_signals
 
 TUNE = """\
@@ -98,16 +100,107 @@ def test_ctrl_c_ends_the_jobs_keeps_what_was_measured_and_is_heard_by_the_script
     assert message == "interrupted after 1 trials; outrider.load('i') reads what was measured, and this goes on: outrider run --resume i"
 
 
-def test_a_function_that_no_process_can_be_given_is_refused(tmp_path):
-    with pytest.raises(UserError, match="needs a function with a name"):
-        definition_of(lambda x: x, {}, tmp_path)
-
-
 def test_an_unknown_option_gets_the_nearest_one():
     with pytest.raises(UserError, match=r"(?s)max_num_trial=.*max_num_trials"):
         outrider.run("first", max_num_trial=3)
 
 
-def test_a_mapping_that_is_no_definition_is_told_what_is_wrong():
-    with pytest.raises(UserError, match="objectives"):
-        outrider.run({"name": "mine", "script": "x.py"})
+MAPPING = {"name": "toy", "script": "toy.py", "space": {"x": {"uniform": [0, 1]}}, "objectives": {"loss": "min"}}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"objectives": None},
+        {"objectvies": {"loss": "min"}},
+        {"space": {"x": {"unifrom": [0, 1]}}},
+        {"space": {"x": {"uniform": [1, 0]}}},
+        {"repeats": 0},
+        {"budget": {"max_num_trial": 3}},
+        {"method": "RSS"},
+        {"local": {"n_worker": 1}},
+        {"script": "gone.py"},
+        {"valid": ["y > 1"]},
+        {"datasets": "gone.yaml"},
+    ],
+    ids=str,
+)
+def test_a_mapping_is_refused_in_the_words_in_which_a_file_is(toy, changed):
+    data = {key: value for key, value in {**MAPPING, **changed}.items() if value is not None}
+    (toy.folder / "file.yaml").write_text(json.dumps(data))
+    with pytest.raises(UserError) as by_file:
+        outrider.run("file.yaml")
+    with pytest.raises(UserError) as by_mapping:
+        outrider.run(data)
+    assert str(by_mapping.value) == re.sub(r"file\.yaml:\d+", "python", str(by_file.value)).replace("file.yaml", "the mapping")
+    assert "pydantic" not in str(by_mapping.value)
+    assert not toy.results.exists()
+
+
+@pytest.mark.slow
+def test_values_are_taken_as_python_has_them(toy):
+    import numpy
+    from syne_tune.config_space import loguniform
+
+    data = {**MAPPING, "script": Path("toy.py"), "arguments": {"seconds": numpy.float32(0.0), "epochs": numpy.int64(1)}}
+    first = outrider.run(data, space={"x": {"choice": numpy.array([0.25, 0.5])}}, method="GRID", experiment_tag="n")
+    assert sorted(row["x"] for row in first.trials) == [0.25, 0.5]
+    second = outrider.run(data, space={"x": loguniform(0.1, 0.2)}, max_num_trials=1, experiment_tag="s")
+    assert 0.1 <= second.trials[0]["x"] <= 0.2
+    third = outrider.run(data, space={"x": {"choice": range(3)}}, method="GRID", max_num_trials=3, experiment_tag="r")
+    assert [row["x"] for row in third.trials] == [0, 1, 2]
+
+
+@pytest.mark.slow
+def test_keys_from_python_lie_over_those_of_a_file_and_of_a_definition(toy):
+    grid = {"method": "GRID", "max_num_trials": 3}
+    (toy.folder / "inner").mkdir()
+    for name in ("toy.py", "toy.yaml"):
+        (toy.folder / name).rename(toy.folder / "inner" / name)
+    result = outrider.run(Path("inner/toy.yaml"), space={"x": {"choice": [0.25, 0.5]}}, experiment_tag="f", **grid)
+    assert [row["x"] for row in result.trials] == [0.25, 0.5]
+    assert result.spec.resolved.origins["space.x"] == "python"
+    assert result.spec.resolved.origins["script"] == "toy.yaml:3"
+    definition = BenchmarkDefinition.model_validate({**MAPPING, "source_dir": "inner"})
+    again = outrider.run(definition, space={"x": {"choice": [0.25, 0.5]}}, arguments={"epochs": 2}, experiment_tag="d", **grid)
+    assert [row["last_loss"] for row in again.trials] == [row["last_loss"] for row in result.trials]
+    whole = outrider.run(definition, max_num_trials=1, experiment_tag="w")
+    assert len(whole.trials) == 1
+    with pytest.raises(UserError, match=r"python: space.x: .*choice is empty"):
+        outrider.run("inner/toy.yaml", space={"x": {"choice": []}})
+
+
+@pytest.mark.slow
+def test_repeats_are_compared_with_the_intervals_of_the_verdict(toy):
+    data = {**MAPPING, "space": {"x": {"choice": [0.3, 0.5, 0.9]}}, "objectives": {"loss": "min", "duration_s": "min"}}
+    result = outrider.run(data, method="GRID", repeats=3, experiment_tag="c")
+    leader, *others = result.compare()
+    assert (leader["x"], leader["n"], leader["factor"]) == (0.3, 3, None)
+    losses = {row["x"]: row["last_loss"] for row in result.trials}
+    assert {row["x"]: row["factor"] for row in others} == pytest.approx({x: losses[x] / losses[0.3] for x in (0.5, 0.9)})
+    # A function without noise: the interval has no width, and so decides.
+    assert all(row["decided"] and row["low"] == pytest.approx(row["high"]) for row in others)
+    assert str(result.compare()).splitlines()[0] == result.verdict.splitlines()[0]
+    frame = result.to_pandas()
+    assert list(frame["last_loss"]) == [row["last_loss"] for row in result.trials]
+    assert (len(frame), str(frame["x"].dtype)) == (9, "float64")
+
+
+@pytest.mark.slow
+def test_several_experiments_come_as_a_list_in_their_order(toy):
+    results = outrider.run(["toy.yaml", {**MAPPING, "name": "other"}], num_seeds=2, max_num_trials=1, experiment_tag="l")
+    assert [(one.spec.definition.name, one.spec.number) for one in results] == [("toy", 0), ("toy", 1), ("other", 0), ("other", 1)]
+    assert [repr(one) for one in outrider.load("l")] == sorted(map(repr, results), key=lambda text: text[1])
+
+
+@pytest.mark.parametrize(
+    ("thing", "said"), [(3, "outrider.run(3)"), ({1: 2}, "the key 1 is not text"), ({"space": {"x": {2}}}, "has no order")]
+)
+def test_what_is_no_benchmark_is_told(thing, said):
+    with pytest.raises(UserError, match=re.escape(said)):
+        outrider.run(thing)
+
+
+def test_an_unknown_tag_is_told(tmp_path):
+    with pytest.raises(UserError, match="load nothere: there is nothing of this tag"):
+        outrider.load("nothere", tmp_path)
