@@ -9,13 +9,14 @@ from __future__ import annotations
 import bisect
 import json
 import re
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from backends.metrics.patterns import MetricMatcher
-from backends.tracebacks import TracebackFinder
+from backends.last_lines import LastLines
+from backends.metrics.patterns import EscapeRemover, MetricMatcher, decoded
+from backends.metrics.prefilter import LineFilter, line_end
+from backends.tracebacks import BEGINNINGS, TracebackFinder
 from definitions.metrics import NO_SOURCES, MetricSources
 from definitions.scalars import is_number
 
@@ -26,10 +27,9 @@ FROM_MATCHES, FROM_FILES = 1_000_000_000, 2_000_000_000
 """What the numbers of reports begin with that are found in a job's own words, and in files: so that they are none of its reporter's."""
 
 MAX_LINE_BYTES = 1 << 20
-TAIL_LINES = 40
-TAIL_WIDTH = 1000
 
-_CARRIAGE_RETURN = ord("\r")
+_RETURN = ord("\r")
+_TRACEBACK = b"Traceback"
 _OURS = ("st_", "outrider_")
 _EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Exit|Interrupt)\b")
 _decode = json.JSONDecoder().raw_decode
@@ -59,13 +59,11 @@ class Counts:
     """What a parser has seen besides the reports that it delivered.
 
     Args:
-        lines: lines of any kind.
         alien: marks that no report of ours follows: cut off, mixed, or another program's.
         repeated: reports seen before; `other_ranks`: reports of ranks other than 0.
         too_long: lines dropped for their length.
     """
 
-    lines: int = 0
     delivered: int = 0
     alien: int = 0
     repeated: int = 0
@@ -120,16 +118,16 @@ class ReportParser:
         self.tracebacks = TracebackFinder()
         self._partial = bytearray()
         self._overlong = False
-        self._overwritten: bytes | None = None
-        self._tail: deque[bytes] = deque(maxlen=TAIL_LINES)
+        self._escapes = EscapeRemover()
+        self._lines = LastLines()
+        self._filter = _filter_of(self._matcher)
         self._seen: dict[int, _Numbers] = {}
         self._summaries: dict[int, Mapping[str, Any]] = {}
 
     @property
     def tail(self) -> tuple[str, ...]:
         """The last lines of the log, each cut to a bounded length."""
-        lines = [*self._tail, *([] if self._overwritten is None else [self._overwritten])]
-        return tuple(line.decode("utf-8", "replace") for line in lines[-TAIL_LINES:])
+        return self._lines.texts()
 
     def feed(self, chunk: bytes) -> list[Report]:
         """Take the next bytes of the log; return the reports that they complete."""
@@ -137,20 +135,25 @@ class ReportParser:
         if b"\0" in chunk:
             # UTF-16, as some consoles write it, is ASCII with a zero beside each letter.
             chunk = chunk.replace(b"\0", b"")
-        for piece in chunk.splitlines(keepends=True):
-            line = piece.rstrip(b"\r\n")
-            self._extend(line)
-            for end in piece[len(line) :]:
-                self._end_line(found, rewritten=end == _CARRIAGE_RETURN)
+        # First what ends the line that the last piece began, then the whole lines, then what begins another.
+        begins = line_end(chunk, 0) if self._partial or self._overlong else 0
+        ends = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
+        if begins < 0:
+            ends = begins = 0
+        elif begins:
+            self._extend(chunk[:begins].rstrip(b"\r\n"))
+            self._end_partial(found, chunk[begins - 1 : begins])
+        self._take_lines(chunk[begins:ends], found)
+        self._extend(chunk[max(begins, ends) :])
         return found
 
     def finish(self) -> list[Report]:
         """Take what has no line end as the last line; return the reports in it."""
         found: list[Report] = []
         if self._partial:
-            self._end_line(found, rewritten=False)
+            self._end_partial(found, b"\n")
         if self._matcher is not None:
-            found += [self._of_match(metrics) for metrics in self._matcher.finish()]
+            self._add(self._matcher.finish(), found)
         self.tracebacks.finish()
         return found
 
@@ -184,41 +187,69 @@ class ReportParser:
         if left > 0:
             self._partial += piece[:left]
 
-    def _end_line(self, found: list[Report], *, rewritten: bool) -> None:
+    def _end_partial(self, found: list[Report], end: bytes) -> None:
         line, overlong = bytes(self._partial), self._overlong
         self._partial.clear()
         self._overlong = False
-        self._remember(line, rewritten)
-        if not line:
-            return
-        self.counts.lines += 1
+        if _TRACEBACK in line:
+            self._recall(self._lines.last)
+        self._lines.add(line + end)
         if overlong:
             self.counts.too_long += 1
-            return
-        text = line.decode("utf-8", "replace")
-        if b"]:" in line and self._scan(text, found):
-            return
-        matched = [] if self._matcher is None else [self._of_match(metrics) for metrics in self._matcher.take(line, rewritten)]
-        found += matched
-        if matched and _EXCEPTION.match(text) is None:
-            self.tracebacks.reported()
         else:
-            self.tracebacks.feed(text)
+            self._take_line(self._escapes.plain(line), end == b"\r", found)
 
-    def _of_match(self, metrics: Mapping[str, Any]) -> Report:
-        self.counts.delivered += 1
-        self._matched += 1
-        return Report(metrics, FROM_MATCHES + self._matched - 1, self.incarnation)
-
-    def _remember(self, line: bytes, rewritten: bool) -> None:
-        # A progress bar ends its states with a carriage return; of those only the last belongs in the tail, or nothing else would be left.
-        shown = line if len(line) <= TAIL_WIDTH else line[:TAIL_WIDTH] + b" ..."
-        if rewritten:
-            self._overwritten = shown or self._overwritten
+    def _take_lines(self, body: bytes, found: list[Report]) -> None:
+        """Take whole lines, of which those are looked at that may have something in them."""
+        if not body:
             return
-        if shown or self._overwritten:
-            self._tail.append(shown or self._overwritten or b"")
-        self._overwritten = None
+        before = self._lines.last
+        self._lines.add(body)
+        body = self._escapes.plain(body)
+        spans = iter(() if self._filter is None else self._filter.spans(body))
+        start, _ = next(spans, (len(body), 0))
+        at = 0
+        while at < len(body):
+            if self._filter is not None and at < start and self.tracebacks.is_idle:
+                if self._matcher is not None and (matched := self._matcher.passed(body, at, start)):
+                    self._add(matched, found)
+                at = start
+                continue
+            upto = line_end(body, at)
+            line = body[at:upto].rstrip(b"\r\n")
+            if _TRACEBACK in line:
+                self._recall(_last_of(body[:at]) or before)
+            self._take_line(line, body[upto - 1] == _RETURN, found)
+            at = upto
+            while start < at:
+                start, _ = next(spans, (len(body), 0))
+
+    def _recall(self, line: bytes) -> None:
+        """Look at the line before a traceback, which may have been passed over and may say that the traceback is of no account."""
+        if self.tracebacks.is_idle:
+            self.tracebacks.feed(decoded(self._escapes.plain(line)))
+
+    def _take_line(self, line: bytes, is_rewritten: bool, found: list[Report]) -> None:
+        if len(line) > MAX_LINE_BYTES:
+            self.counts.too_long += 1
+        elif line:
+            text = decoded(line)
+            if b"]:" in line and self._scan(text, found):
+                return
+            if self._matcher is not None and (matched := self._matcher.take(text, is_rewritten)):
+                self._add(matched, found)
+                if _EXCEPTION.match(text) is None:
+                    self.tracebacks.reported()
+                    return
+            self.tracebacks.feed(text)
+        elif self._matcher is not None and not is_rewritten:
+            self._add(self._matcher.over(), found)
+
+    def _add(self, matched: Iterable[Mapping[str, Any]], found: list[Report]) -> None:
+        for metrics in matched:
+            found.append(Report(metrics, FROM_MATCHES + self._matched, self.incarnation))
+            self._matched += 1
+            self.counts.delivered += 1
 
     def _scan(self, text: str, found: list[Report]) -> bool:
         """Take the summary and the reports that a line holds; return whether it has our marks."""
@@ -277,6 +308,22 @@ class ReportParser:
             self.counts.alien += 1
         elif summary.get("outrider_rank", 0) == 0:
             self._summaries[incarnation] = summary
+
+
+def _last_of(lines: bytes) -> bytes:
+    """Return the last of several lines that is not empty."""
+    lines = lines.rstrip(b"\r\n")
+    return lines[max(lines.rfind(b"\n"), lines.rfind(b"\r")) + 1 :]
+
+
+def _filter_of(matcher: MetricMatcher | None) -> LineFilter | None:
+    """Return what finds the lines that may hold something; None where each has to be looked at."""
+    texts: list[bytes] = [mark.encode() for mark in (REPORT_MARK, SUMMARY_MARK, *BEGINNINGS)]
+    if matcher is None:
+        return LineFilter(texts)
+    if matcher.texts is None:
+        return None
+    return LineFilter([*texts, *matcher.texts], ignores_case=matcher.ignores_case)
 
 
 def _object(text: str, at: int) -> tuple[dict[str, Any] | None, int]:

@@ -27,7 +27,9 @@ _EXCEPTION = re.compile(r"^(?P<type>[^\W\d][\w.]*(?:\.?<locals>\.[\w.]+)*)(?:\([
 _TERMINATE = re.compile(r"terminate called (?:after throwing an instance of '(?P<type>[^']+)'|without an active exception)")
 _WHAT = re.compile(r"^\s*what\(\):\s*(?P<text>.*)$")
 _NAMED_AS_ERROR = re.compile(r"(?:^|\.)(?:[A-Z]\w*|\w*(?:error|exception|timeout)\w*)$")
-_OPENERS = ("Traceback (most", '  File "', "terminate called")
+BEGINNINGS = ("Traceback (most", '  File "', "terminate called")
+"""Texts of which each line has one that means something while nothing is open; the line before such a one may mean something too."""
+
 _IGNORED = re.compile(r"^(Exception ignored |--- Logging error ---|Error in atexit\._run_exitfuncs|Error in sys\.excepthook)")
 
 _LAUNCHERS = frozenset(
@@ -94,13 +96,19 @@ class TracebackFinder:
 
     def feed(self, line: str) -> None:
         """Take the next line; those that the reporter prints are not to be fed."""
-        if not (self._open or self._wants_text or self._has_terminated or self._is_ignored) and not any(word in line for word in _OPENERS):
+        if self.is_idle and not self._is_ignored and not any(word in line for word in BEGINNINGS):
             self._is_ignored = _IGNORED.match(line) is not None
             return
         self._take(_COLOUR.sub("", line[: 4 * _WIDTH]).rstrip())
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether the next line means something only if it has one of `BEGINNINGS`, or is before such a one."""
+        return not (self._open or self._wants_text or self._has_terminated)
+
     def reported(self) -> None:
         """Note that the script has reported: whatever it had printed has not ended it."""
+        self._is_ignored = False
         if self._own is not None and self._is_alone:
             self._own = replace(self._own, is_survived=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
 
@@ -27,44 +27,44 @@ class LevelGatherer:
         """The level of what is gathered; None as long as there was none."""
         return self._gathered.get(self._level)
 
-    def add(self, found: Mapping[str, Any], *, is_news: bool = True) -> Iterator[dict[str, Any]]:
-        """Take metrics that stood together; yield the report of the level that is over with them, if it was not told.
+    def add(self, found: Mapping[str, Any], *, is_news: bool = True) -> list[dict[str, Any]]:
+        """Take metrics that stood together; return the report of the level that is over with them, if it was not told.
 
         Args:
             found: with the level, or of the level before.
             is_news: whether there is something to report in them.
         """
-        level, known = found.get(self._level), self.level
+        level, known = found.get(self._level), self._gathered.get(self._level)
+        reports = []
         if level is not None and known is not None and level != known:
-            if self._is_due:
-                yield self._told()
+            reports = self.finish()
             self._gathered = {}
-        self._is_due = self._is_due or (is_news and any(name != self._level for name in found))
+        if is_news and not self._is_due:
+            self._is_due = len(found) > (self._level in found)
         self._gathered.update(found)
+        return reports
 
     def adds_to(self, found: Mapping[str, Any]) -> bool:
         """Return whether metrics tell anything beside what is gathered; a NaN is the same as another."""
         return any(repr(self._gathered.get(name)) != repr(value) or name not in self._gathered for name, value in found.items())
 
-    def ready(self) -> Iterator[dict[str, Any]]:
-        """Yield the report of the level as far as it is known, if all that is wanted is there and it was not told."""
-        if self._is_due and self._wanted <= self._gathered.keys():
-            yield self._told()
+    def ready(self) -> list[dict[str, Any]]:
+        """Return the report of the level as far as it is known, if all that is wanted is there and it was not told."""
+        return self.finish() if self._is_due and self._wanted <= self._gathered.keys() else []
 
-    def finish(self) -> Iterator[dict[str, Any]]:
-        """Yield what was not told yet, as nothing follows."""
-        if self._is_due:
-            yield self._told()
-
-    def _told(self) -> dict[str, Any]:
+    def finish(self) -> list[dict[str, Any]]:
+        """Return what was not told yet."""
+        if not self._is_due:
+            return []
         self._is_due = False
-        return dict(self._gathered)
+        return [dict(self._gathered)]
 
 
 def number(text: str) -> Any:
     """Return what a text holds: a whole number, a number (NaN and infinities included), or the text where it is none."""
     try:
-        return int(text)
+        if "." not in text:
+            return int(text)
     except ValueError:
         pass
     try:

@@ -8,15 +8,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backends.metrics.gathering import LevelGatherer, number
+from backends.metrics.prefilter import required_texts
 from backends.metrics.presets import PRESETS, Preset
 from definitions.metrics import MetricSources, repeats_in
 
 LINE_BUDGET_S = 0.02
 """Processor seconds after which the search in a longer part of a line is given up."""
 
-_ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])|\x08+")
+_ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\r\n]*(?:\x07|\x1b\\)|[@-Z\\-_])|\x08+")
 _RANKS = re.compile(r"\[(?:rank|default)([0-9]+)\]: ?|\[[0-9]+,([0-9]+)\]<std(?:out|err)>: ?")
 _SAFE, _SAFE_FOR_MANY = 4096, 16
+_MOST_CODES = 16
 
 
 class Expression:
@@ -51,6 +53,10 @@ class MetricMatcher:
 
     Args:
         sources: what to look for.
+
+    Attributes:
+        texts: of which a line has one wherever there is something in it; None where that is not known.
+        ignores_case: whether upper and lower case are the same in these.
     """
 
     def __init__(self, sources: MetricSources) -> None:
@@ -62,6 +68,11 @@ class MetricMatcher:
         self._gatherer = None if self._level is None else LevelGatherer(self._level, sources.objectives)
         self._is_running = any(preset.is_running for preset in self._presets)
         self._wraps: list[Preset] = []
+        expressions = [text for _, text in sources.expressions] + [one for preset in self._presets for one in preset.expressions()]
+        wanted = [required_texts(text) for text in expressions]
+        known_texts = [texts for texts in wanted if texts is not None]
+        self.texts = tuple({text for texts in known_texts for text in texts}) if len(known_texts) == len(wanted) else None
+        self.ignores_case = any(re.compile(text).flags & re.IGNORECASE for text in expressions)
         self._bar: Mapping[str, Any] | None = None
 
     @property
@@ -69,44 +80,54 @@ class MetricMatcher:
         """Lines that were not searched to their end, as that took too long."""
         return sum(expression.given_up for _, expression in self._expressions)
 
-    def take(self, line: bytes, rewritten: bool) -> Iterator[dict[str, Any]]:
-        """Take one line; yield the metrics of each report that is complete with it.
+    def take(self, text: str, is_rewritten: bool) -> list[dict[str, Any]]:
+        """Take one line; return the metrics of each report that is complete with it.
 
         Args:
-            line: without its end.
-            rewritten: whether it ends with a carriage return, as the states of a progress bar do.
+            text: without its end.
+            is_rewritten: whether it ends with a carriage return, as the states of a progress bar do.
         """
-        for text in _own_parts(decoded(line)):
-            found = self._found(text)
-            if found:
-                yield from self._single(found) if self._gatherer is None else self._gather(self._gatherer, found)
-        if not rewritten:
-            self._bar = None
-            if self._gatherer is not None and not self._is_running:
-                yield from self._gatherer.ready()
+        reports: list[dict[str, Any]] = []
+        for part in _own_parts(text) if "]" in text else (text,):
+            found = self._found(part)
+            if not found:
+                continue
+            # A bar is drawn again and again with the same figures, which are one report; in a line of their own they are another one.
+            is_news = self._bar is None or not _same(self._bar, found)
+            if self._gatherer is not None:
+                reports += self._gatherer.add(found, is_news=is_news)
+            elif is_news:
+                reports.append(found)
+            self._bar = found
+        return reports if is_rewritten else reports + self.over()
 
-    def finish(self) -> Iterator[dict[str, Any]]:
-        """Yield what is gathered and was not yet told."""
-        if self._gatherer is not None:
-            yield from self._gatherer.finish()
+    def passed(self, lines: bytes, start: int, end: int) -> list[dict[str, Any]]:
+        """Take whole lines that have nothing in them; return as `take` does.
 
-    def _single(self, found: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        # A bar is drawn again and again with the same figures, which are one report.
-        if not _same(self._bar, found):
-            yield found
-        self._bar = found
+        Args:
+            lines: with their ends.
+            start: where the first of them begins.
+            end: where the last of them ends.
+        """
+        self._wraps = []
+        return self.over() if lines.find(b"\n", start, end) >= 0 else []
 
-    def _gather(self, gatherer: LevelGatherer, found: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        # The same figures in the same bar are none; in a line of their own they are another report.
-        yield from gatherer.add(found, is_news=not _same(self._bar, found))
-        self._bar = found
+    def over(self) -> list[dict[str, Any]]:
+        """Take the end of a line that is not written over; return the report of the level as far as it is known, if it is due."""
+        self._bar = None
+        return [] if self._gatherer is None or self._is_running else self._gatherer.ready()
+
+    def finish(self) -> list[dict[str, Any]]:
+        """Return what is gathered and was not yet told."""
+        return [] if self._gatherer is None else self._gatherer.finish()
 
     def _found(self, text: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        shown = [(preset, self._by_preset(preset, text)) for preset in self._presets]
-        self._wraps = [preset for preset, metrics in shown if metrics]
-        for _, metrics in shown:
-            found |= metrics
+        if self._presets:
+            shown = [(preset, self._by_preset(preset, text)) for preset in self._presets]
+            self._wraps = [preset for preset, metrics in shown if metrics]
+            for _, metrics in shown:
+                found |= metrics
         for name, expression in self._expressions:
             match = expression.search(text)
             if match is not None and match[1] is not None:
@@ -127,13 +148,33 @@ class MetricMatcher:
         return found
 
 
+class EscapeRemover:
+    """Takes colours and backspaces out of lines; the few codes that a program uses are known after the first lines."""
+
+    def __init__(self) -> None:
+        self._codes: list[bytes] = []
+
+    def plain(self, lines: bytes) -> bytes:
+        """Return lines without colours and backspaces."""
+        if b"\x08" in lines:
+            return _ESCAPES.sub(b"", lines)
+        if b"\x1b" in lines:
+            # Many times faster than by an expression.
+            for code in self._codes:
+                lines = lines.replace(code, b"")
+            if b"\x1b" in lines:
+                found = dict.fromkeys(_ESCAPES.findall(lines))
+                self._codes = [*found, *self._codes][:_MOST_CODES]
+                lines = _ESCAPES.sub(b"", lines)
+        return lines
+
+
 def decoded(line: bytes) -> str:
-    """Return a line as text, without colours and backspaces: UTF-8, else Latin-1, in which all bytes are letters."""
-    plain = _ESCAPES.sub(b"", line)
+    """Return a line as text: UTF-8, else Latin-1, in which all bytes are letters."""
     try:
-        return plain.decode()
+        return line.decode()
     except UnicodeDecodeError:
-        return plain.decode("latin-1")
+        return line.decode("latin-1")
 
 
 def _own_parts(text: str) -> Iterator[str]:
@@ -147,6 +188,6 @@ def _own_parts(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-def _same(one: Mapping[str, Any] | None, other: Mapping[str, Any]) -> bool:
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return whether two states show the same, where a NaN is the same as another."""
-    return one is not None and repr(one) == repr(other)
+    return repr(one) == repr(other)

@@ -30,6 +30,12 @@ class Preset:
     wrapped: re.Pattern[str] | None = None
     is_running: bool = False
 
+    def expressions(self) -> list[str]:
+        """Return the expressions of which a line with something in it matches one."""
+        # Where the level counts what is done it stands in a line of its own, before the metrics.
+        alone = self.level if self.level_added == 0 else None
+        return [found.pattern for found in (self.line, alone, self.wrapped) if found is not None]
+
 
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {

@@ -9,7 +9,9 @@ import tracemalloc
 
 import pytest
 
-from backends.reports import MAX_LINE_BYTES, TAIL_WIDTH, Counts, Report, ReportParser
+from backends.last_lines import TAIL_WIDTH
+from backends.reports import MAX_LINE_BYTES, Counts, Report, ReportParser
+from definitions.metrics import MetricSources
 
 MARK = b"[tune-metric]: "
 
@@ -201,3 +203,35 @@ def test_chance_bytes_never_raise() -> None:
     words = [MARK, b"{", b"}", b'"a":', b"1", b"\n", b"\r", b"\xff", b"[outrider-summary]:", b"NaN", b"[", b",", b" "]
     for _ in range(2000):
         parse(b"".join(chance.choices(words, k=12)), b"".join(chance.choices(words, k=5)))
+
+
+def test_pieces_of_many_lines_say_the_same_as_line_by_line() -> None:
+    draw = random.Random(1)
+    kinds = [
+        b"nothing", b"", b"Epoch %d", b"loss: 0.%d", b"\x1b[32mloss\x1b[0m: 1.%d", b'[tune-metric]: {"a": %d}', b"[rank1]: loss: 2.%d",
+        b"Exception ignored in: <x>", b"Traceback (most recent call last):", b'  File "t.py", line %d, in main', b"ValueError: %d",
+        b"terminate called without an active exception", b"50%%|##| loss: 0.%d", "größe %d".encode("latin-1"), b"LOSS: 3.%d",
+    ]  # fmt: skip
+    sources = MetricSources((("epoch", r"Epoch (\d+)"), ("loss", r"(?i)loss: ([\d.]+)")), (), "epoch", ("loss",))
+    for plain in (MetricSources((("loss", r"loss: ([\d.]+)"),)), sources, MetricSources(), MetricSources((("any", r"(\d+)%"),))) * 60:
+        lines = [
+            (kind % draw.randrange(9) if b"%d" in kind else kind) + draw.choice([b"\n", b"\n", b"\r", b"\r\n"])
+            for kind in draw.choices(kinds, k=80)
+        ]
+        log = b"".join(lines)
+        whole, single = ReportParser(sources=plain), ReportParser(sources=plain)
+        cuts = [cut for cut in sorted(draw.sample(range(len(log)), 3)) if log[cut - 1 : cut + 1] != b"\r\n"]
+        found = [report for start, end in zip([0, *cuts], [*cuts, None], strict=True) for report in whole.feed(log[start:end])]
+        # A line that comes in two pieces is looked at whatever is in it.
+        one_by_one = [report for line in lines for piece in (line[:1], line[1:]) for report in single.feed(piece)]
+        assert found + whole.finish() == one_by_one + single.finish()
+        assert whole.tail == single.tail
+        assert whole.counts == single.counts
+        assert whole.tracebacks.raised == single.tracebacks.raised
+
+
+def test_lines_that_end_as_windows_has_it_are_told_at_once() -> None:
+    parser = ReportParser(sources=MetricSources((("epoch", r"Epoch (\d+)"), ("loss", r"loss: ([\d.]+)")), (), "epoch", ("loss",)))
+    assert [report.metrics for report in parser.feed(b"Epoch 1\r\nloss: 0.5\r\n")] == [{"epoch": 1, "loss": 0.5}]
+    assert parser.feed(b"Epoch 2\r\nloss: 0.25\r") == []
+    assert [report.metrics for report in parser.feed(b"\n")] == [{"epoch": 2, "loss": 0.25}]

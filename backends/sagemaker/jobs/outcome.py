@@ -9,7 +9,7 @@ from typing import Any
 
 from backends.events import Closed
 from backends.failures import LOG_INCOMPLETE, Cause, Outcome, classify_exit, last_words
-from backends.reports import TAIL_LINES
+from backends.last_lines import TAIL_LINES
 from backends.sagemaker.aws.errors import one_line
 from backends.sagemaker.jobs.job import seconds
 
