@@ -13,18 +13,34 @@ from launch.__main__ import VERBS
 from launch.cli import make_parser
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "reference.md"
-_FILES = {
+FILES = {
     "journal.sqlite": "the append-only record that all else is derived from (`outrider export TAG` does so again)",
+    "journal.sqlite-shm": "of SQLite, while the journal is open, and after an end by force",
+    "journal.sqlite-wal": "as above; it holds records, so it goes where the journal goes",
     "trials.csv": "one row a trial",
     "reports.csv": "one row a report, with the configuration",
     "forecasts.csv": "after canaries: what the full jobs will take, with intervals",
     "definition.yaml": "what was run, as resolved",
     "experiment.json": "method, seed and back-end",
     "environment.json": "commit, packages, hardware, date of the prices",
-    "logs/": "each job's output",
-    "jobs/": "each job's working folder",
-    "checkpoints/": "the checkpoints that are kept",
+    "lock": "held while the experiment runs, so that no second process does",
+    "stop": "a pipe through which `outrider stop TAG` is heard, while the experiment runs",
+    "reserve": "room on the disk for the journal's last records, while jobs run",
+    "reserve-for-the-end": "the same for what comes after the last job",
+    "warm_worker.log": "with `preload`: what the worker said that jobs are forked from",
+    "logs/JOB.log": "a job's output",
+    "jobs/JOB/": "a job's working folder, on this machine",
+    "jobs/JOB/command": "how it was started, as one line to paste",
+    "jobs/JOB/arguments.json": "with `arguments_style: json` (or `.yaml`): what it was given",
+    "jobs/JOB/process.json": "its process, so that none is left behind",
+    "jobs/JOB/model/": "what it left in SM_MODEL_DIR",
+    "jobs/JOB/output/": "what it left in SM_OUTPUT_DATA_DIR",
+    "checkpoints/trial-N/": "a trial's checkpoint, as long as `keep` says",
 }
+"""What a folder of results has, by paths in which JOB is a job's name and N a trial's number; below a `/` all is the script's own."""
+
+FILES_OF_A_TAG = {"best.yaml": "after `outrider best TAG`: the benchmark with the winner alone"}
+"""The same of the folder above it."""
 
 
 def page() -> str:
@@ -46,7 +62,9 @@ def page() -> str:
     for verb, summary in VERBS.items():
         lines += [f"### outrider {verb}", "", f"{summary[0].upper()}{summary[1:]}.", "", *_flags(verb)]
     lines += ["## Files of a folder of results", "", "In `results/<tag>/<benchmark>/<method>-<backend>-<seed>/`:", ""]
-    lines += [*_table(("file", "content"), [(f"`{name}`", what) for name, what in _FILES.items()])]
+    lines += [*_table(("file", "content"), [(f"`{name}`", what) for name, what in FILES.items()])]
+    lines += ["In `results/<tag>/`:", ""]
+    lines += [*_table(("file", "content"), [(f"`{name}`", what) for name, what in FILES_OF_A_TAG.items()])]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

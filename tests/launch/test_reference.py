@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
+import outrider
 from definitions.json_schema import json_schema
-from launch.reference import FILE, page
+from definitions.space import KINDS
+from launch.__main__ import VERBS, main
+from launch.reference import FILE, FILES, FILES_OF_A_TAG, page
 
 
 def test_the_page_is_current():
@@ -25,3 +32,48 @@ def test_a_key_a_domain_a_flag_and_a_default_are_on_it():
     assert "| `loguniform` | [lower, upper]: numbers above 0, evenly on a log scale |" in text
     assert "`--resume TAG`" in text
     assert "`kind: per_job`" in text
+
+
+def test_every_verb_and_every_domain_has_its_place():
+    text = page()
+    assert re.findall(r"^### outrider (\w+)$", text, re.M) == list(VERBS)
+    assert set(KINDS) <= set(re.findall(r"^\| `(\w+)` \|", text, re.M))
+
+
+OF_THE_SCRIPT = ("jobs/JOB/model/", "jobs/JOB/output/", "checkpoints/trial-N/")
+
+
+@pytest.mark.slow
+def test_every_file_that_experiments_leave_is_on_it_and_no_other(toy, run, controller):
+    script = toy.folder / "toy.py"
+    script.write_text(f"import os, pathlib\npathlib.Path(os.environ['SM_MODEL_DIR'], 'own').write_text('1')\n{script.read_text()}")
+    slow = controller("--benchmark", "toy.yaml", "--experiment_tag", "a", "--set", "arguments.seconds=60", "keep=all")
+    slow.until("trial 0 starts")
+    there = found_in(toy)
+    slow.process.terminate()
+    assert slow.finish()[0] == 130
+    run("--benchmark", "toy.yaml", "--experiment_tag", "b", "--set", "preload=[sys]", "keep=all", "--max_num_trials", "1")
+    stopwatch = {"command": ["true", "${arguments_file}"], "arguments_style": "json", "objectives": {"duration_s": "min"}}
+    outrider.run({"name": "c", "space": {"x": {"choice": [1]}}, **stopwatch}, method="GRID", experiment_tag="c")
+    ladder = {"kind": "per_job", "argument": "seconds", "full": 0.5, "ladder": [0.01, 0.03]}
+    canaries = {"name": "d", "script": "toy.py", "space": {"x": {"choice": [0.5]}}, "objectives": {"loss": "min"}, "fidelity": ladder}
+    outrider.run(canaries, method="CANARY", experiment_tag="d")
+    assert main(["best", "b"]) == 0
+    there |= found_in(toy)
+    assert there == {*FILES, *(f"../../{name}" for name in FILES_OF_A_TAG)}
+
+
+def found_in(toy):
+    """Return what there is below the folder of results, as the page names it."""
+    found = set()
+    for path in toy.results.rglob("*"):
+        _, *inner = path.relative_to(toy.results).parts
+        name = re.sub(r"trial-\d+", "trial-N", re.sub(r"[\w.]+(-[0-9a-f]+){2}-t\d+-a\d+", "JOB", "/".join(inner[2:])))
+        if len(inner) == 1 and path.is_file():
+            name = f"../../{inner[0]}"
+        elif path.is_dir():
+            name += "/"
+        own = next((folder for folder in OF_THE_SCRIPT if name.startswith(folder)), name)
+        if name not in ("/", "logs/", "jobs/", "checkpoints/"):
+            found.add(own)
+    return found
