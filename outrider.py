@@ -34,17 +34,17 @@ _CLASSES = {
 }
 
 
-def run(benchmark: Any, **options: Any) -> Any:
+def run(benchmark: Any = None, **options: Any) -> Any:
     """Run experiments and return what came of them.
 
     Args:
         benchmark: a name, the path of a YAML file, a mapping with the keys of a definition, a `BenchmarkDefinition`, or a function of
-            keyword arguments that reports or returns its metrics; or a list of these.
-        **options: `space` and other keys of a definition, over those of the mapping or function; `settings` and the other fields of
-            `launch.request.RunRequest`; `max_num_trials` and the other limits of `outrider run`.
+            keyword arguments that reports or returns its metrics; or a list of these. None to go on with a tag: `resume="TAG"`.
+        **options: `space` and other keys of a definition, over what the benchmark says; `settings` and the other fields of
+            `launch.request.RunRequest`; `max_num_trials` and the other limits of `outrider run`; `emulate` and `yes` as its flags.
 
     Returns:
-        A `Result`, or a list of them where there are several experiments.
+        A `Result`, or a list of them where there are several experiments; None after `dry_run=True`, which prints what would run.
 
     Raises:
         UserError: wrong use; what was measured is kept.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import sys
@@ -16,6 +17,9 @@ from definitions.python_source import laid_over, python_source
 from definitions.registry import Registry
 from definitions.schema import BenchmarkDefinition
 from launch.cli import BUDGET_FLAGS
+from launch.confirm import confirm
+from launch.dry_run import describe
+from launch.emulated import emulated
 from launch.functions import definition_of
 from launch.panels import notebook_panel
 from launch.parser import default_results_dir
@@ -29,8 +33,29 @@ _LISTS = ("method", "warm_start")
 """Fields of a request that one value is enough for."""
 
 
-def run(benchmark: Any, options: Mapping[str, Any]) -> Result | list[Result]:
+def run(benchmark: Any, options: Mapping[str, Any]) -> Result | list[Result] | None:
     """Run experiments; see `outrider.run`."""
+    rest = dict(options)
+    yes, emulate = bool(rest.pop("yes", False)), bool(rest.pop("emulate", False))
+    several = isinstance(benchmark, (list, tuple))
+    with emulated(os.environ) if emulate else contextlib.nullcontext():
+        request = _request(benchmark, rest)
+        specs = plan(request)
+        if request.dry_run:
+            print(describe(specs, os.environ))
+            return None
+        panel = notebook_panel()
+        is_answered = panel is not None or (sys.stdin is not None and sys.stdin.isatty())
+        confirm(specs, yes=yes, ask=input if is_answered else None, say=lambda text: print(text, file=sys.stderr))
+        found = execute(specs, request, Progress(sys.stderr, panel=panel, verbose=request.verbose))
+    results = [result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found]
+    if found[-1].ending.reason is Reason.INTERRUPTED:
+        raise Interrupted(results, resume_command(results[-1].spec.tag, request))
+    return results[0] if len(results) == 1 and not several else results
+
+
+def _request(benchmark: Any, options: Mapping[str, Any]) -> RunRequest:
+    """Return what is asked for; raises `UserError` for an option that there is not."""
     fields = {field.name for field in dataclasses.fields(RunRequest)} - {"benchmark"}
     keys = {*BenchmarkDefinition.model_fields, *backend_names()} - {"name"}
     given: dict[str, Any] = {}
@@ -44,23 +69,19 @@ def run(benchmark: Any, options: Mapping[str, Any]) -> Result | list[Result]:
         elif name in keys:
             added[name] = value
         else:
-            raise UserError(
-                f"outrider.run({name}=...): there is no such option", did_you_mean(name, sorted(fields | {*BUDGET_FLAGS} | keys))
-            )
+            known = sorted({*fields, *BUDGET_FLAGS, *keys, "emulate", "yes"})
+            raise UserError(f"outrider.run({name}=...): there is no such option", did_you_mean(name, known))
     for name in ("num_seeds", "start_seed", "random_seed"):
         if not isinstance(given.get(name, 0), int):
             raise UserError(f"outrider.run({name}={given[name]!r})", "it is a whole number")
     given["settings"] = tuple(settings)
     given["results_dir"] = Path(given.get("results_dir") or default_results_dir()).expanduser()
     given["cache_dir"] = Path(given.get("cache_dir") or os.environ.get("OUTRIDER_CACHE") or RunRequest.cache_dir).expanduser()
-    several = isinstance(benchmark, (list, tuple))
     request = RunRequest(**given)
-    request = dataclasses.replace(request, benchmark=tuple(_benchmark(one, added, request) for one in _tuple(benchmark)))
-    found = execute(plan(request), request, Progress(sys.stderr, panel=notebook_panel(), verbose=request.verbose))
-    results = [result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found]
-    if found[-1].ending.reason is Reason.INTERRUPTED:
-        raise Interrupted(results, resume_command(results[-1].spec.tag, request))
-    return results[0] if len(results) == 1 and not several else results
+    benchmarks = () if benchmark is None else _tuple(benchmark)
+    if not benchmarks and added:
+        raise UserError(f"outrider.run({', '.join(added)}=...)", "there is no benchmark that this could be said of")
+    return dataclasses.replace(request, benchmark=tuple(_benchmark(one, added, request) for one in benchmarks))
 
 
 def load(tag: str, results_dir: Path | str | None) -> Result | list[Result]:

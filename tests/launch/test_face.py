@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy
 import pytest
 
 import outrider
@@ -139,7 +140,6 @@ def test_a_mapping_is_refused_in_the_words_in_which_a_file_is(toy, changed):
 
 @pytest.mark.slow
 def test_values_are_taken_as_python_has_them(toy):
-    import numpy
     from syne_tune.config_space import loguniform
 
     data = {**MAPPING, "script": Path("toy.py"), "arguments": {"seconds": numpy.float32(0.0), "epochs": numpy.int64(1)}}
@@ -204,3 +204,38 @@ def test_what_is_no_benchmark_is_told(thing, said):
 def test_an_unknown_tag_is_told(tmp_path):
     with pytest.raises(UserError, match="load nothere: there is nothing of this tag"):
         outrider.load("nothere", tmp_path)
+
+
+def test_a_dry_run_prints_the_worst_case_and_starts_nothing(toy, capsys):
+    assert outrider.run("toy.yaml", dry_run=True, max_run=3595) is None
+    assert "worst case of all: $0.20 (nominal prices); nothing was started" in capsys.readouterr().out
+    assert not toy.results.exists()
+
+
+@pytest.mark.slow
+def test_a_tag_goes_on_by_its_name_alone(toy):
+    first = outrider.run("toy.yaml", max_num_trials=1, experiment_tag="t")
+    again = outrider.run(resume="t", max_num_trials=3)
+    assert (len(first.trials), len(again.trials)) == (1, 3)
+    with pytest.raises(UserError, match=r"outrider.run\(space=...\)\n  there is no benchmark"):
+        outrider.run(resume="t", space={})
+
+
+@pytest.mark.slow
+def test_a_function_is_tuned_on_emulated_training_jobs(toy):
+    keys = {"sagemaker": {"image": "image:1", "arguments": {"instance_type": "ml.m5.large"}}}
+    offset = numpy.array([3.0, 4.0])
+
+    def train(x):
+        return x + offset.sum()
+
+    result = outrider.run(train, space={"x": {"choice": [0.5]}}, method="GRID", backend="sagemaker", emulate=True, **keys)
+    assert (result.best_config, result.best_value) == ({"x": 0.5}, 7.5)
+
+
+def test_real_money_is_asked_for_as_on_the_command_line(toy, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "none")
+    keys = {"sagemaker": {"image": "image:1", "arguments": {"instance_type": "ml.m5.large"}}}
+    with pytest.raises(UserError, match="spends real money\n  no max_cost is given"):
+        outrider.run({**MAPPING, **keys}, backend="sagemaker", max_num_trials=1)
+    assert not toy.results.exists()
