@@ -75,6 +75,7 @@ class JobSpec:
         restore_from: key of the checkpoint to start from; None to start afresh.
         exclusive: whether nothing else may run beside it (local).
         metrics: where metrics are found in its output, beside its reports.
+        log_cap_bytes: most bytes of its log that are kept; None for all.
         metric_files: files that it writes metrics to; places in their paths are filled in by the back-end.
     """
 
@@ -106,6 +107,7 @@ class JobSpec:
     exclusive: bool = False
     metrics: MetricSources = NO_SOURCES
     metric_files: tuple[FileSource, ...] = ()
+    log_cap_bytes: int | None = None
 
 
 @dataclass(frozen=True)

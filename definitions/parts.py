@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 
 from definitions.command import ArgumentsStyle, Booleans, Command, Environment, Lists, WorkingDir
 from definitions.errors import UserError
-from definitions.fields import Dollars, Flag, NotNegative, Positive, Seconds, Text
+from definitions.fields import Dollars, Flag, NotNegative, Positive, Seconds, Size, Text
 from definitions.metric_files import Read
 from definitions.metrics import Metrics
 from definitions.model import Model
@@ -130,6 +130,7 @@ class Overrides(Model):
     space: Space | None = None
     metrics: Metrics | None = Field(None, description="laid over the definition's own")
     read: Read | None = None
+    log_cap: Size | None = None
     base_trial: Trial | None = None
     trials: tuple[Trial, ...] | None = None
     arguments: Arguments | None = None

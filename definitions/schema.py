@@ -14,7 +14,7 @@ from definitions.configuration import OWN_KEYS, OWN_WITH_DATA
 from definitions.datasets import Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset
 from definitions.errors import UserError
 from definitions.fidelity import Fidelity, PerJob, Progressive
-from definitions.fields import Flag, NotNegative, Positive, Text
+from definitions.fields import Flag, NotNegative, Positive, Size, Text
 from definitions.file_source import FileSource
 from definitions.metric_files import Read, file_sources
 from definitions.metrics import Metrics, MetricSources, sources_of
@@ -149,6 +149,9 @@ class BenchmarkDefinition(Model):
         1,
         description="whose checkpoints and models outlive their trials: a number for so many of the best, `paused` for none but those that "
         "may go on, `none`, `all`; paused ones are kept in any case but `none`",
+    )
+    log_cap: Size = Field(
+        100_000_000, description="bytes of a job's log that are kept, e.g. 100MB: its beginning and its end; reports always"
     )
     preload: tuple[Text, ...] = ()
     method: Text | None = None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from pathlib import Path
 
+from backends.common.capped_log import CappedLog
 from backends.reports import Report, ReportParser
 from definitions.metrics import NO_SOURCES, MetricSources
 
@@ -18,19 +18,16 @@ class Output:
 
     Args:
         descriptor: the pipe, not blocking; closed with `close`.
-        log: the file that everything is appended to. A log that cannot be written ends nothing: the lost bytes are counted.
+        log: the file that everything is appended to.
         sources: where metrics are found beside reports.
+        cap_bytes: most bytes that the log may have; None for any number.
     """
 
-    def __init__(self, descriptor: int, log: Path, sources: MetricSources = NO_SOURCES) -> None:
+    def __init__(self, descriptor: int, log: Path, sources: MetricSources = NO_SOURCES, cap_bytes: int | None = None) -> None:
         self.descriptor = descriptor
         self.parser = ReportParser(sources=sources)
         self.at_end = False
-        self.lost_bytes = 0
-        try:
-            self._log = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError:
-            self._log = -1
+        self.log = CappedLog(log, cap_bytes)
 
     def take(self, most_chunks: int = 1) -> list[Report]:
         """Take what is there, up to a number of chunks; return the reports in it."""
@@ -46,7 +43,7 @@ class Output:
                 # A pipe that cannot be read is at its end; the job itself goes on.
                 chunk = b""
             if chunk:
-                self._copy(chunk)
+                self.log.write(chunk)
                 found += self.parser.feed(chunk)
             else:
                 self.at_end = True
@@ -57,16 +54,5 @@ class Output:
         """Release the descriptors; return the report in a last line without an end, if there is one."""
         found = [] if self.at_end else self.parser.finish()
         os.close(self.descriptor)
-        if self._log >= 0:
-            with contextlib.suppress(OSError):
-                os.close(self._log)
+        self.log.close()
         return found
-
-    def _copy(self, chunk: bytes) -> None:
-        rest = memoryview(chunk)
-        try:
-            while rest and self._log >= 0:
-                rest = rest[os.write(self._log, rest) :]
-        except OSError:
-            pass
-        self.lost_bytes += len(rest)

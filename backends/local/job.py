@@ -123,8 +123,10 @@ class LocalJob:
             if self.exit_code and raised is not None and raised.place:
                 usage["raised_in"] = raised.place
             usage |= {"alien_lines": counts.alien, "repeated_reports": counts.repeated, "overlong_lines": counts.too_long}
-            if self.output.lost_bytes:
-                usage["lost_log_bytes"] = self.output.lost_bytes
+            if self.output.log.lost_bytes:
+                usage["lost_log_bytes"] = self.output.log.lost_bytes
+            if self.output.log.left_out_bytes:
+                usage["left_out_log_bytes"] = self.output.log.left_out_bytes
         if self.peak_rss_bytes:
             usage["peak_rss_bytes"] = self.peak_rss_bytes
         cpu_s = self.child.cpu_s() if self.child else None

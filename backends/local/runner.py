@@ -145,7 +145,8 @@ class JobRunner:
         job.started_at = max(accepted_at, self._now() - age_s)
         # Emitted before anything of the job is watched: no report and no end can come before its `Started`.
         self._emit(Started(job.spec.name, job.started_at))
-        job.output = Output(job.child.output, self._folder / "logs" / f"{job.spec.name}.log", job.spec.metrics)
+        log = self._folder / "logs" / f"{job.spec.name}.log"
+        job.output = Output(job.child.output, log, job.spec.metrics, job.spec.log_cap_bytes)
         self._reactor.watch(job.child.output, partial(self._on_output, job))
         self._reactor.watch(job.child.ended, partial(self._on_exit, job))
         # Both guard against the controller's own death: the watchdog kills at once, the record lets the next controller do it.

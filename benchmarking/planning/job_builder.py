@@ -111,6 +111,7 @@ class JobBuilder:
             ),
             "exclusive": definition.is_exclusive,
             "metrics": definition.metric_sources,
+            "log_cap_bytes": definition.log_cap,
         }
         self.after_stop_s = self._grace_s + self._beside_s
         self.worst_s = None if self._max_run_s is None else self._max_run_s + self.after_stop_s

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from backends.common.capped_log import LEFT_OUT
 from definitions.program import command
 from launch.parser import VerbParser
 
@@ -44,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
         there = described.logs if described.log_group else "the back-end keeps none, or the trial has not started"
         raise UserError(f"there is no log of trial {given.trial} in {log.parent}", there, advice)
     try:
-        _show(log, (lambda: _is_over(stored, name)) if given.follow else (lambda: True))
+        show(log, (lambda: _is_over(stored, name)) if given.follow else (lambda: True))
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     return 0
@@ -93,18 +95,34 @@ def _is_over(stored: StoredExperiment, job: str) -> bool:
         return any(record.kind in ("closed", "rejected") and record.body["job"] == job for record in journal.records())
 
 
-def _show(log: Path, is_over: Callable[[], bool]) -> None:
+def show(log: Path, is_over: Callable[[], bool]) -> None:
+    """Print a log, and what is appended to it until it is over.
+
+    Args:
+        log: the file.
+        is_over: whether nothing more comes, asked before each reading.
+    """
     sys.stdout.flush()
     with log.open("rb") as file:
         while True:
             # Asked before reading: what was written before the end is read after it.
             last = is_over()
+            if file.tell() > os.fstat(file.fileno()).st_size:
+                _go_on_after_mark(file)
             for chunk in _chunks(file):
                 sys.stdout.write(chunk.decode("utf-8", "replace"))
             sys.stdout.flush()
             if last:
                 return
             time.sleep(_POLL_S)
+
+
+def _go_on_after_mark(file: BinaryIO) -> None:
+    """Go to the end of a log whose middle was taken out meanwhile, and show the line that says so."""
+    file.seek(0)
+    mark = next((line for line in file if line.startswith(LEFT_OUT)), b"")
+    sys.stdout.write(mark.decode("utf-8", "replace"))
+    file.seek(0, os.SEEK_END)
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:

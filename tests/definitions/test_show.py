@@ -63,6 +63,7 @@ budget:
   max_num_trials: null                # default
   max_run: null                       # default
 keep: 1                               # default
+log_cap: 100000000                    # default
 preload: []                           # default
 method: null                          # default
 methods: {}                           # default

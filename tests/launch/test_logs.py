@@ -7,9 +7,11 @@ import subprocess
 
 import pytest
 
+from backends.common.capped_log import CappedLog
 from backends.local.environment import pasteable
 from definitions.errors import EXIT_USAGE
 from launch.__main__ import main
+from launch.verbs.logs import show
 
 pytestmark = pytest.mark.slow
 
@@ -45,3 +47,43 @@ def test_the_line_says_only_what_a_shell_does_not_know(tmp_path):
         ).stdout
         == "it's\n"
     )
+
+
+def test_who_follows_a_log_whose_middle_is_taken_out_sees_the_mark_and_what_comes_then(tmp_path, capsys):
+    path = tmp_path / "a.log"
+    log = CappedLog(path, 1 << 16)
+    log.write(b"early\n" * 10_000)
+    steps = iter([False, False, True])
+
+    def is_over():
+        over = next(steps)
+        if over:
+            log.write(b"late\n" * 2000)
+            log.write(b"last\n")
+        return over
+
+    show(path, is_over)
+    log.close()
+    shown = capsys.readouterr().out
+    assert shown.startswith("early\n" * 10_000 + "[outrider] left out here: ")
+    path.write_bytes(path.read_bytes())
+    show(path, lambda: True)
+    whole = capsys.readouterr().out
+    assert whole.count("[outrider] left out here: ") == 1
+    assert whole.endswith("late\nlast\n")
+
+
+def test_a_capped_log_loses_no_report_and_says_what_it_left_out(toy, monkeypatch, capsys):
+    monkeypatch.chdir(toy.folder)
+    (toy.folder / "talk.py").write_text(
+        "from outrider_report import report\nfor epoch in range(1, 301):\n    print('x' * 1000)\n    report(epoch=epoch, loss=1 / epoch)\n"
+    )
+    (toy.folder / "talk.yaml").write_text("name: talk\nscript: talk.py\ntrials: [{}]\nobjectives: {loss: min}\nlog_cap: 64KiB\n")
+    assert main(["run", "--benchmark", "talk.yaml", "--experiment_tag", "t"]) == 0
+    capsys.readouterr()
+    assert main(["logs", "t", "--trial", "0"]) == 0
+    shown = capsys.readouterr().out
+    assert "[outrider] left out here: " in shown
+    assert shown.count("[tune-metric]:") < 100
+    reports = next((toy.folder / "results" / "t").rglob("reports.csv")).read_text().splitlines()
+    assert len(reports) == 301

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from backends.common.capped_log import CappedLog
 from backends.events import Closed, Reported
 from backends.failures import Cause, Outcome
 from backends.sagemaker.aws.call_queue import Call
@@ -157,7 +158,11 @@ class JobTerminator:
             # A log that cannot be kept ends nothing.
             with contextlib.suppress(OSError):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+                path.unlink(missing_ok=True)
+            kept = CappedLog(path, cloud.spec.log_cap_bytes)
+            for line in lines:
+                kept.write(f"{line}\n".encode())
+            kept.close()
             self._conclude(cloud)
 
         self._log_poller.lines(cloud.spec.name, keep)

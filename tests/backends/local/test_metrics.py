@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from backends.common.capped_log import LEFT_OUT
+from backends.events import Reported
 from backends.failures import Cause
 from definitions.file_source import FileSource
+from tests.backends.contract import closed, of_job
 from tests.backends.local_bench import LocalBench
-from tests.backends.metric_cases import CASES, sorted_items
+from tests.backends.metric_cases import CASES, LOSS, sorted_items
 
 pytestmark = pytest.mark.slow
 
@@ -66,3 +69,14 @@ def test_what_prepares_a_script_and_warms_it_up_is_not_taken_for_its_own(bench: 
         "one", code, prepare=prepare, warmup_runs=2, is_measured_alone=True, metric_files=(FileSource("m.csv", "csv", "epoch", "epoch"),)
     )
     assert bench.metrics_of(job) == [{"epoch": 1, "loss": 2}]
+
+
+def test_a_capped_log_loses_no_report_whatever_is_around_it(bench: LocalBench) -> None:
+    code = "import sys\nfor n in range(200):\n    sys.stdout.write('x' * 5000 + f'\\nloss: {n}\\n')\n"
+    job = bench.job("one", code, metrics=LOSS, log_cap_bytes=1 << 16)
+    events = bench.run(job)
+    assert [report.metrics["loss"] for report in of_job(events, "one", Reported)] == [*range(200)]
+    log = bench.log(job).read_bytes()
+    assert len(log) <= 1 << 16
+    assert LEFT_OUT in log
+    assert closed(events, "one").usage["left_out_log_bytes"] + len(log) > 1_000_000
