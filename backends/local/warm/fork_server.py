@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-from backends.local.warm import job_process, safety, thread_pools, wire
+from backends.local.warm import job_process, safety, script_code, thread_pools, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 _NO_MORE = 3
 
 
-def serve(connection: socket) -> tuple[str, str] | None:
-    """Serve requests until the controller has gone, then return None; in the process of each job return its script and module instead."""
+def serve(connection: socket) -> tuple[str, str, script_code.ScriptCode] | None:
+    """Serve requests until the controller has gone, then return None.
+
+    In the process of each job return its script and its module, of which one is empty, and the code of the first job's script.
+    """
     received = wire.receive(connection)
     if received is None:
         return None
@@ -36,6 +39,7 @@ def serve(connection: socket) -> tuple[str, str] | None:
         refused = "importing hid the environment that others see"
     changed = job_process.changes(started_with, os.environ)
     loaded = thread_pools.ThreadPools(started_with)
+    code = script_code.ScriptCode("" if refused else order["script"])
     # A collection in a job would touch, and so copy, every page of what was imported; at its end that took most of a second.
     gc.collect()
     gc.freeze()
@@ -52,7 +56,7 @@ def serve(connection: socket) -> tuple[str, str] | None:
                 job_process.take_over(*request, changed, loaded)
             finally:
                 connection.close()
-            return str(request[0]["script"]), str(request[0]["module"])
+            return str(request[0]["script"]), str(request[0]["module"]), code
         os.close(write_end)
         # The answer ends when both the copy and the job have closed it, so what is read here is whole.
         with open(read_end, "rb") as file:  # noqa: PTH123 (a descriptor)

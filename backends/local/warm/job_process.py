@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import builtins
-import io
 import os
 import sys
 from _frozen_importlib_external import SourceFileLoader
 
-from backends.local.warm import thread_pools
+from backends.local.warm import script_code, thread_pools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def _begin_anew() -> None:
         reporter.begin_anew()
 
 
-def run(script: str) -> None:
+def run(script: str, code: script_code.ScriptCode) -> None:
     """Run a script as `__main__`; what it raises arrives as from `python script`, without frames of ours."""
     main = type(sys)("__main__")
     loader = SourceFileLoader("__main__", script)
@@ -80,9 +79,7 @@ def run(script: str) -> None:
     )
     sys.modules["__main__"] = main
     try:
-        with io.open_code(script) as file:
-            source = file.read()
-        exec(compile(source, script, "exec", dont_inherit=True), main.__dict__)
+        exec(code.of(script), main.__dict__)
     except SystemExit:
         raise
     except BaseException as error:
@@ -91,8 +88,10 @@ def run(script: str) -> None:
 
 
 def _show_without_us(error: BaseException) -> None:
-    """Print a script's exception as its own interpreter would, without the frame of this file."""
-    error.__traceback__ = error.__traceback__.tb_next if error.__traceback__ else None
+    """Print a script's exception as its own interpreter would, without the frames of this folder."""
+    ours = __file__.rpartition("/")[0] + "/"
+    while error.__traceback__ is not None and error.__traceback__.tb_frame.f_code.co_filename.startswith(ours):
+        error.__traceback__ = error.__traceback__.tb_next
     _show(error)
 
 

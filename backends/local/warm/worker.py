@@ -79,7 +79,13 @@ class WarmWorker:
         self._connection, theirs = socket.socketpair()
         self._connection.settimeout(_MESSAGE_S)
         command = [python, str(Path(__file__).with_name("zygote.py")), str(theirs.fileno())]
-        order = {"preload": [*preload], "script_folder": first.import_folder, "cores": [*allowed], "placeholder": self._placeholder}
+        order = {
+            "preload": [*preload],
+            "script_folder": first.import_folder,
+            "script": str(first.program.script or ""),
+            "cores": [*allowed],
+            "placeholder": self._placeholder,
+        }
         try:
             with theirs, affinity(first.cores), log.open("ab") as output:
                 self._process = subprocess.Popen(

@@ -23,4 +23,4 @@ if __name__ == "__main__":
     if asked[1]:
         run_module(asked[1])
     else:
-        run(asked[0])
+        run(asked[0], asked[2])

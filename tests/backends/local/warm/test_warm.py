@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -294,3 +295,25 @@ def test_torch_works_in_a_forked_job_as_in_a_new_process(tmp_path: Path) -> None
         assert found[0][key] != found[1][key], key
     assert bench.backend._runner._starter._worker is not None
     assert bench.backend.close() == []
+
+
+def test_a_script_that_changes_between_two_jobs_is_run_as_it_is(bench: LocalBench) -> None:
+    # The worker keeps the compiled script, and a job must not get that of another version, of equal length and name.
+    first = bench.job("one", "report(n=1)\n")
+    assert bench.metrics_of(first) == [{"n": 1}]
+    Path(first.script).write_text(Path(first.script).read_text().replace("n=1", "n=2"))
+    assert bench.metrics_of(dataclasses.replace(first, name="two")) == [{"n": 2}]
+    Path(first.script).write_text("x = = 1\n")
+    assert "SyntaxError" in bench.end_of(dataclasses.replace(first, name="three")).message
+    assert worker_of(bench)
+
+
+def test_what_the_compiler_warns_of_is_printed_in_each_job(bench: LocalBench, cold: LocalBench) -> None:
+    logs = []
+    for one in (bench, cold):
+        jobs = [one.job("one", "if 1 is 1:\n    report(n=1)\n")]
+        jobs.append(dataclasses.replace(jobs[0], name="two"))
+        one.run(*jobs)
+        logs += [one.log(job).read_text().replace(str(one.folder), "").partition("[tune")[0] for job in jobs]
+    assert 'SyntaxWarning: "is" with' in logs[0]
+    assert len({*logs}) == 1
