@@ -8,7 +8,7 @@ from pathlib import Path
 from definitions.errors import UserError
 
 
-def try_lock(descriptor: int, kind: int, file: Path, advice: str) -> bool:
+def try_lock(descriptor: int, kind: int, file: str | Path, advice: str) -> bool:
     """Lock an open file, and return whether that went well; False where somebody else has it.
 
     Args:
@@ -25,5 +25,6 @@ def try_lock(descriptor: int, kind: int, file: Path, advice: str) -> bool:
     except BlockingIOError:
         return False
     except OSError as error:
-        raise UserError(f"the file system of {file.parent} has no locks", f"{file.name}: {error}", advice) from error
+        path = Path(file)
+        raise UserError(f"the file system of {path.parent} has no locks", f"{path.name}: {error}", advice) from error
     return True

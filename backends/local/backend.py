@@ -6,7 +6,6 @@ import atexit
 import math
 import os
 import secrets
-import shutil
 import sys
 import time
 from collections import deque
@@ -19,6 +18,7 @@ from backends.common import memory
 from backends.common.child_process import gpu_ids
 from backends.common.clock import SteadyClock
 from backends.common.cpu_quota import usable_cores
+from backends.common.disk import remove_folder
 from backends.common.reactor import Reactor, ScheduledCall
 from backends.events import Closed, Ended, Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
@@ -219,7 +219,7 @@ class LocalBackend(Backend):
     def discard(self, jobs: Sequence[str]) -> None:
         """Delete the models that closed jobs left; logs stay, unknown jobs are ignored."""
         for name in jobs:
-            shutil.rmtree(self._folder / "jobs" / name / "model", ignore_errors=True)
+            remove_folder(f"{self._folder}/jobs/{name}/model")
 
     def written_bytes(self, job: str) -> int:
         """Return the bytes that an open job has taken so far, its checkpoint and its log included."""

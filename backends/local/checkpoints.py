@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backends.base import CheckpointStore
+from backends.common.disk import remove_folder
 from definitions.files import making_folder
 
 _OWN_FILES = (".outrider-*",)
@@ -58,9 +59,7 @@ class LocalCheckpoints(CheckpointStore):
     def delete(self, keys: Sequence[str]) -> None:
         """Delete checkpoints; unknown keys are ignored."""
         for key in keys:
-            path = self.path(key)
-            if path.exists():
-                shutil.rmtree(path, ignore_errors=True)
+            remove_folder(str(self.path(key)))
 
     def exists(self, key: str) -> bool:
         """Return whether the key has a checkpoint that is not empty."""

@@ -37,12 +37,15 @@ class JobProcesses:
         """Become the parent of orphans (again, where another back-end of this process has been closed meanwhile)."""
         self._subreaper.claim()
 
-    def joined(self, job: LocalJob) -> None:
-        """Note a job whose first process has just started."""
+    def joined(self, job: LocalJob) -> int:
+        """Note a job whose first process has just started, and return when that was, in ticks since boot; 0 where nobody tells."""
+        start_ticks = 0
         if job.child is not None:
             leader = process_tree.read_process(job.child.pid)
-            self._leaders[job.child.pid] = job.mark, leader.start_ticks if leader is not None else 0
+            start_ticks = leader.start_ticks if leader is not None else 0
+            self._leaders[job.child.pid] = job.mark, start_ticks
         self._watchdog.start()
+        return start_ticks
 
     def helped_by(self, pid: int) -> None:
         """Note a process that carries the token and is no job's."""

@@ -56,6 +56,7 @@ class LeaseBook:
     def __init__(self, folder: Path, cores: Sequence[int], owner: str = "") -> None:
         self._folder = folder
         self._owner = f"{owner}, process {os.getpid()}" if owner else f"process {os.getpid()}"
+        self._owner_bytes = self._owner.encode()
         self._cores = tuple(cores)
         self._turnstile: int | None = None
         try:
@@ -157,20 +158,23 @@ class LeaseBook:
         return taken if len(taken) == count else None
 
     def _lock(self, name: str, kind: int) -> int | None:
+        path = f"{self._folder}/{name}.lock"
         try:
-            descriptor = os.open(self._folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError:
             return None  # no descriptors or no space left: not now
         taken = False
         try:
-            taken = try_lock(descriptor, kind, self._folder / f"{name}.lock", _ADVICE)
+            taken = try_lock(descriptor, kind, path, _ADVICE)
         finally:
             if not taken:
                 os.close(descriptor)
         if taken and kind == fcntl.LOCK_EX:
             with contextlib.suppress(OSError):  # a full disk: then nobody is told who has it
-                os.ftruncate(descriptor, 0)
-                os.pwrite(descriptor, self._owner.encode(), 0)
+                # Mostly the same owner as before, and reading is cheaper than writing.
+                if os.pread(descriptor, len(self._owner_bytes) + 1, 0) != self._owner_bytes:
+                    os.ftruncate(descriptor, 0)
+                    os.pwrite(descriptor, self._owner_bytes, 0)
         return descriptor if taken else None
 
 

@@ -23,11 +23,9 @@ class ProcessRecords:
     def __init__(self) -> None:
         self._boot_id = _boot_id()
 
-    def write(self, folder: Path, pid: int, mark: str) -> None:
-        """Write down a job's first process, which has not been reaped."""
-        process = process_tree.read_process(pid)
-        started = process.start_ticks if process is not None else 0
-        trace = {"pid": pid, "mark": mark, "started_ticks": [started, started], "boot_id": self._boot_id}
+    def write(self, folder: Path, pid: int, mark: str, start_ticks: int) -> None:
+        """Write down a job's first process, which started so many ticks after boot."""
+        trace = {"pid": pid, "mark": mark, "started_ticks": [start_ticks, start_ticks], "boot_id": self._boot_id}
         with contextlib.suppress(OSError):
             # Between two jobs, so in the cheapest way.
             descriptor = os.open(f"{folder}/{_NAME}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)

@@ -150,8 +150,7 @@ class JobRunner:
         self._reactor.watch(job.child.output, partial(self._on_output, job))
         self._reactor.watch(job.child.ended, partial(self._on_exit, job))
         # Both guard against the controller's own death: the watchdog kills at once, the record lets the next controller do it.
-        self._processes.joined(job)
-        self._records.write(place.folder, job.child.pid, job.mark)
+        self._records.write(place.folder, job.child.pid, job.mark, self._processes.joined(job))
         if job.spec.limits.max_run_s is not None:
             job.run_timer = self._reactor.at(job.started_at + job.spec.limits.max_run_s, partial(self._on_time_out, job))
         self._running[job.spec.name] = job

@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from backends.common import process_tree
@@ -42,11 +43,11 @@ class ProcessSpec:
     mark: str
     source_dir: str = ""
 
-    @property
+    @cached_property
     def import_folder(self) -> str:
         """The folder from which its own modules are imported: a script's own, else that of the source."""
         script = self.program.script
-        return self.source_dir if script is None else str(script.resolve().parent)
+        return self.source_dir if script is None else os.path.dirname(os.path.realpath(script))  # noqa: PTH120 (a fifth of the time)
 
 
 class WarmWorkerError(Exception):
