@@ -12,7 +12,8 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -52,8 +53,8 @@ def run(benchmark: Any = None, **options: Any) -> Any:
     """
     if os.environ.get("OUTRIDER_FUNCTION_JOB"):
         raise RuntimeError('outrider.run in a trial, which runs its file: put the call below `if __name__ == "__main__":`')
-    with _own_packages():
-        return importlib.import_module("launch.face").run(benchmark, options)
+    with _own_packages() as users:
+        return importlib.import_module("launch.face").run(benchmark, options, users)
 
 
 def load(tag: str, results_dir: Path | str | None = None) -> Any:
@@ -116,14 +117,14 @@ class _Names:
         self._shared: set[str] = set()
 
     @contextlib.contextmanager
-    def ours(self) -> Iterator[None]:
-        """Inside the block the names are ours, in all threads; blocks may overlap."""
+    def ours(self) -> Iterator[Mapping[str, ModuleType]]:
+        """Inside the block the names are ours, in all threads; blocks may overlap. Gives the modules by the names that the user has."""
         with self._lock:
             self._inside += 1
             if self._inside == 1:
                 self._enter()
         try:
-            yield
+            yield ChainMap(self._theirs, sys.modules)
         finally:
             with self._lock:
                 self._inside -= 1

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from benchmarking.controller.ending import Reason
@@ -33,13 +34,19 @@ _LISTS = ("method", "warm_start")
 """Fields of a request that one value is enough for."""
 
 
-def run(benchmark: Any, options: Mapping[str, Any]) -> Result | list[Result] | None:
-    """Run experiments; see `outrider.run`."""
+def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, ModuleType] = sys.modules) -> Result | list[Result] | None:
+    """Run experiments; see `outrider.run`.
+
+    Args:
+        benchmark: as there.
+        options: as there.
+        modules: what the caller's imports have led to.
+    """
     rest = dict(options)
     yes, emulate = bool(rest.pop("yes", False)), bool(rest.pop("emulate", False))
     several = isinstance(benchmark, (list, tuple))
     with emulated(os.environ) if emulate else contextlib.nullcontext():
-        request = _request(benchmark, rest)
+        request = _request(benchmark, rest, modules)
         specs = plan(request)
         if request.dry_run:
             print(describe(specs, os.environ))
@@ -54,7 +61,7 @@ def run(benchmark: Any, options: Mapping[str, Any]) -> Result | list[Result] | N
     return results[0] if len(results) == 1 and not several else results
 
 
-def _request(benchmark: Any, options: Mapping[str, Any]) -> RunRequest:
+def _request(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, ModuleType]) -> RunRequest:
     """Return what is asked for; raises `UserError` for an option that there is not."""
     fields = {field.name for field in dataclasses.fields(RunRequest)} - {"benchmark"}
     keys = {*BenchmarkDefinition.model_fields, *backend_names()} - {"name"}
@@ -81,7 +88,7 @@ def _request(benchmark: Any, options: Mapping[str, Any]) -> RunRequest:
     benchmarks = () if benchmark is None else _tuple(benchmark)
     if not benchmarks and added:
         raise UserError(f"outrider.run({', '.join(added)}=...)", "there is no benchmark that this could be said of")
-    return dataclasses.replace(request, benchmark=tuple(_benchmark(one, added, request) for one in benchmarks))
+    return dataclasses.replace(request, benchmark=tuple(_benchmark(one, added, request, modules) for one in benchmarks))
 
 
 def load(tag: str, results_dir: Path | str | None) -> Result | list[Result]:
@@ -101,7 +108,7 @@ def load(tag: str, results_dir: Path | str | None) -> Result | list[Result]:
     return results[0] if len(results) == 1 else results
 
 
-def _benchmark(benchmark: Any, added: Mapping[str, Any], request: RunRequest) -> Any:
+def _benchmark(benchmark: Any, added: Mapping[str, Any], request: RunRequest, modules: Mapping[str, ModuleType]) -> Any:
     """Return what planning takes for one benchmark, keys from Python laid over what it says."""
     here = Path()  # relative paths are so to the current folder
     if isinstance(benchmark, Mapping):
@@ -110,7 +117,7 @@ def _benchmark(benchmark: Any, added: Mapping[str, Any], request: RunRequest) ->
         return python_source({**benchmark.model_dump(exclude_unset=True), **added}, here) if added else benchmark
     if callable(benchmark):
         elsewhere = not backend_description(request.backend).shares_this_machine
-        keys = definition_of(benchmark, added, request.cache_dir, elsewhere=elsewhere, more=bool(request.settings))
+        keys = definition_of(benchmark, added, request.cache_dir, modules, elsewhere=elsewhere, more=bool(request.settings))
         return python_source(keys, here)
     if not isinstance(benchmark, (str, os.PathLike)):
         raise UserError(
@@ -120,7 +127,7 @@ def _benchmark(benchmark: Any, added: Mapping[str, Any], request: RunRequest) ->
     if not added:
         return str(benchmark)
     found = Registry().find(str(benchmark))
-    return _benchmark(found, added, request) if isinstance(found, BenchmarkDefinition) else laid_over(found, added, here)
+    return _benchmark(found, added, request, modules) if isinstance(found, BenchmarkDefinition) else laid_over(found, added, here)
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:

@@ -29,10 +29,12 @@ class FunctionScript:
 
     Args:
         main: the module whose functions and classes cannot be imported elsewhere: that of a notebook, or the script that runs.
+        modules: all that were imported, by name.
     """
 
-    def __init__(self, main: ModuleType) -> None:
+    def __init__(self, main: ModuleType, modules: Mapping[str, ModuleType]) -> None:
         self._main = main
+        self._modules = modules
         self._lines: list[str] = []
         self._names: dict[str, str] = {}
         self._handles: dict[int, str] = {}
@@ -108,14 +110,14 @@ class FunctionScript:
                 self._lines.append(f"{name} = {self._names[name]}")
 
     def _module(self, module: ModuleType, what: str) -> str:
-        if sys.modules.get(module.__name__) is not module:
+        if self._modules.get(module.__name__) is not module:
             raise self._refusal(f"{what} is a module that was made here", _IN_A_FILE)
         self._note_source(module)
         return f"job.imported({module.__name__!r})"
 
     def _importable(self, value: Any) -> str:
         """Return an expression that imports a class or function; empty where it cannot be imported by a name."""
-        module = sys.modules.get(getattr(value, "__module__", None) or "")
+        module = self._modules.get(getattr(value, "__module__", None) or "")
         names = [getattr(value, "__qualname__", "")]
         if module is self._main and module is not None:
             # What a decorator made is called otherwise than what it is found by.
@@ -231,7 +233,7 @@ class FunctionScript:
         """Import those parts of a package that are modules of their own: `import xml.etree.ElementTree` gives the name `xml`."""
         for chain in dict.fromkeys(chains):
             full = f"{module.__name__}.{chain}"
-            if isinstance(sys.modules.get(full), ModuleType):
+            if isinstance(self._modules.get(full), ModuleType):
                 self._lines.append(f"job.imported({full!r})")
 
     def _pickled(self, value: Any, handle: str, what: str) -> None:

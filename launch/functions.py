@@ -7,10 +7,12 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from definitions.configuration import OWN_KEYS, OWN_WITH_DATA
 from definitions.errors import UserError, did_you_mean
+from definitions.files import making_folder
 from launch import function_job
 from launch.function_script import FunctionScript, is_installed
 
@@ -28,7 +30,13 @@ job.call({expression}, {objective!r})
 
 
 def definition_of(
-    function: Callable[..., Any], keys: Mapping[str, Any], cache: Path, *, elsewhere: bool = False, more: bool = False
+    function: Callable[..., Any],
+    keys: Mapping[str, Any],
+    cache: Path,
+    modules: Mapping[str, ModuleType] = sys.modules,
+    *,
+    elsewhere: bool = False,
+    more: bool = False,
 ) -> dict[str, Any]:
     """Return the keys of the definition that runs a function.
 
@@ -36,6 +44,7 @@ def definition_of(
         function: called with values by name; what it returns (a mapping, or a number for the first objective) is reported.
         keys: of the definition, e.g. `space`; `objectives` is `loss: min` where it is left out.
         cache: folder below which the script is written.
+        modules: what the imports of who defined it have led to.
         elsewhere: whether trials run on other machines, which have none of this one's files.
         more: whether settings may give it more keys than these.
 
@@ -45,8 +54,8 @@ def definition_of(
     name = getattr(function, "__name__", "") or type(getattr(function, "func", function)).__name__
     name = name if name.isidentifier() else "function"
     _check_parameters(function, name, keys, more=more)
-    main = sys.modules["__main__"]
-    script = FunctionScript(main)
+    main = modules["__main__"]
+    script = FunctionScript(main, modules)
     expression = script.expression(function)
     if elsewhere and script.sources:
         named = ", ".join(path.name for path in script.sources)
@@ -69,9 +78,13 @@ def definition_of(
         **script.files,
     }
     folder = cache.absolute() / "functions" / _digest(made)
-    folder.mkdir(parents=True, exist_ok=True)
-    for file, content in made.items():
-        (folder / file).write_bytes(content)
+    try:
+        if not folder.is_dir():
+            with making_folder(folder) as making:
+                for file, content in made.items():
+                    (making / file).write_bytes(content)
+    except OSError as error:
+        raise UserError(f"outrider.run({name}): its script cannot be written to {folder}", str(error), "give another cache_dir") from error
     call = ["${python}", "${script}", "${arguments_file}"]
     fixed = {"name": name.strip("_") or "function", "script": f"run_{name}.py", "source_dir": str(folder), "arguments_style": "json"}
     return {**fixed, "command": call, "objectives": objectives, **keys}

@@ -117,3 +117,19 @@ def test_what_is_wrong_is_one_exception_with_the_sentence(jupyter):
     assert error.ename == "UserError"
     first, *_, last = "\n".join(error.traceback).splitlines()
     assert (first, last) == ("error: there is no benchmark 'dmeo'", "  did you mean 'demo'?")
+
+
+def test_files_of_ones_own_beside_a_notebook_get_in_the_way_of_nothing(jupyter, tmp_path):
+    names = ("launch", "definitions", "benchmarking", "yaml")
+    for name in names:
+        (tmp_path / f"{name}.py").write_text("OWN = 1\n")
+    count = f"sum(module.OWN for module in ({', '.join(names)}))"
+    notebook = cells(
+        # As it is where Outrider is installed.
+        f"import sys; sys.path.remove({str(ROOT)!r}); sys.path.insert(sys.path.index('') + 1, {str(ROOT)!r})",
+        f"import launch, yaml, outrider\ndef train(x):\n    import benchmarking, definitions\n    return {{'loss': x, 'own': {count}}}",
+        "result = outrider.run(train, space={'x': {'choice': [3.0]}}, method='GRID', experiment_tag='o')",
+        f"import {', '.join(names)}\nprint({count}, result.best_value, outrider.load('o').best_value)",
+    )
+    jupyter(notebook).execute()
+    assert notebook.cells[3].outputs[0].text == "4 3.0 3.0\n"

@@ -239,3 +239,36 @@ def test_real_money_is_asked_for_as_on_the_command_line(toy, monkeypatch):
     with pytest.raises(UserError, match="spends real money\n  no max_cost is given"):
         outrider.run({**MAPPING, **keys}, backend="sagemaker", max_num_trials=1)
     assert not toy.results.exists()
+
+
+@pytest.mark.slow
+def test_a_file_that_runs_anew_in_each_trial_is_told_to_guard_its_call(toy):
+    script = (
+        "import outrider\n\ndef train(x):\n    return x\n\nresult = outrider.run(train, space={'x': {'choice': [1.5]}}, method='GRID')\n"
+    )
+    (toy.folder / "tune.py").write_text(script + "print(result.trials[0]['message'])\n")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "tune.py"], cwd=toy.folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith('outrider.run in a trial, which runs its file: put the call below `if __name__ == "__main__":`\n')
+
+
+@pytest.mark.slow
+def test_two_threads_run_at_the_same_time_and_the_users_names_are_theirs_after(toy):
+    (toy.folder / "launch.py").write_text("MINE = 7\n")
+    (toy.folder / "tune.py").write_text(
+        "import threading, launch, outrider\n"
+        "def train(x):\n    return x\n"
+        "def go(number):\n"
+        "    space = {'x': {'choice': [float(number), 9.0]}}\n"
+        "    found[number] = outrider.run(train, space=space, method='GRID', experiment_tag=f't{number}').best_value\n"
+        "if __name__ == '__main__':\n"
+        "    found = {}\n"
+        "    threads = [threading.Thread(target=go, args=(number,)) for number in (1, 2)]\n"
+        "    [one.start() for one in threads]\n    [one.join() for one in threads]\n"
+        "    import launch as again\n"
+        "    print(sorted(found.items()), launch.MINE, again is launch)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "tune.py"], cwd=toy.folder, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "[(1, 1.0), (2, 2.0)] 7 True\n"), done.stderr
