@@ -53,7 +53,7 @@ def decided(
             backend.capabilities.price_label,
             backend.capabilities.real_money,
             _disk(spec, described, n_workers, trials),
-            (*described.remarks(types, environ), *_interpreter(definition, described)),
+            (*described.remarks(types, environ), *_interpreter(definition, described), *_start(spec, described)),
         )
     )
 
@@ -69,6 +69,12 @@ def _disk(spec: ExperimentSpec, described: BackendDescription[Any], n_workers: i
     if earlier is None or earlier.tag == spec.tag:
         return Disk(free, str(spec.results_dir), keep, keep_is_default=not asked)
     return Disk(free, str(spec.results_dir), keep, not asked, earlier.tag, earlier.left, trials(), n_workers)
+
+
+def _start(spec: ExperimentSpec, described: BackendDescription[Any]) -> list[str]:
+    """Return what is to be said of where jobs start, where somebody asked for something else."""
+    asked = spec.resolved.origins.get("working_dir", "default") != "default" and spec.definition.working_dir == "job"
+    return [f"working_dir: job is not done on {described.name}, whose jobs start in the source"] * (asked and described.starts_in_source)
 
 
 def _interpreter(definition: BenchmarkDefinition, described: BackendDescription[Any]) -> list[str]:

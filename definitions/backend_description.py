@@ -98,6 +98,9 @@ class BackendDescription(Generic[Block]):
     runs_commands: ClassVar[bool] = False
     """Whether its jobs start a definition's `command`, and what comes before and after the script; else they run scripts alone."""
 
+    starts_in_source: ClassVar[bool] = False
+    """Whether its jobs start in the folder of the source, whatever a definition's `working_dir` says."""
+
     shares_this_machine: ClassVar[bool] = False
     """Whether jobs take cores of this machine: then no more run than fit, and one at a time where nothing may disturb a measurement."""
 

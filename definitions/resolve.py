@@ -331,6 +331,9 @@ def _program_problems(definition: BenchmarkDefinition, described: BackendDescrip
             for key in ("command", "prepare", "cleanup", "warmup_runs"):
                 if getattr(definition, key):
                     yield Problem((key,), f"back-end {described.name} runs scripts alone; leave it out, or use another back-end")
+            if definition.working_dir == "source":
+                text = f"back-end {described.name} runs scripts alone, in folders of its own; leave it out, or use another back-end"
+                yield Problem(("working_dir",), text)
             if definition.arguments_style in FILE_STYLES:
                 yield Problem(("arguments_style",), f"back-end {described.name} gives scripts no files; use another style")
         block = definition.block(described.name, described.block)

@@ -12,10 +12,11 @@ import yaml
 from definitions.draft import SPACES
 from definitions.problems import dotted
 from definitions.resolve import Resolved, shown_data
-from definitions.written import WrittenFloat
+from definitions.written import WrittenFloat, WrittenInt
 from definitions.yaml_source import KeyPath, parse_scalar
 
 _FLOAT = "tag:yaml.org,2002:float"
+_INT = "tag:yaml.org,2002:int"
 
 _WIDEST = 60
 """Comments are aligned at most this far to the right; longer lines have theirs right behind them."""
@@ -61,6 +62,10 @@ def _number(dumper: yaml.SafeDumper, value: WrittenFloat) -> yaml.ScalarNode:
     return dumper.represent_scalar(_FLOAT, value.text)
 
 
+def _whole_number(dumper: yaml.SafeDumper, value: WrittenInt) -> yaml.ScalarNode:
+    return dumper.represent_scalar(_INT, value.text)
+
+
 def _plain_number(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
     # As Python writes it, which is what a script gets: read back from 1.0e-05, it would be remembered as written so.
     return dumper.represent_scalar(_FLOAT, repr(value)) if math.isfinite(value) else dumper.represent_float(value)
@@ -69,8 +74,10 @@ def _plain_number(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 _Dumper.add_representer(float, _plain_number)
 _Dumper.add_representer(WrittenFloat, _number)
+_Dumper.add_representer(WrittenInt, _whole_number)
 # Python's YAML takes 1e3 for text, and would write a tag before it.
 _Dumper.add_implicit_resolver(_FLOAT, re.compile(r"[-+]?[0-9.]+[eE][-+]?[0-9]+$"), list("-+.0123456789"))
+_Dumper.add_implicit_resolver(_INT, re.compile(r"0o[0-7]+$"), ["0"])
 _Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
 
 

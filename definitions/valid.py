@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Is: operator.is_,
     ast.IsNot: operator.is_not,
 }
+_TEXT_OR_KEY = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?P<key>[^`]*)`""")
 _NAMES = {"true": True, "false": False, "null": None}
 
 
@@ -62,29 +64,59 @@ class Rule:
 
 
 def parse_rule(text: str, keys: tuple[str, ...] | None = None) -> Rule:
-    """Return the rule; names in it must be among `keys` where given.
+    """Return the rule; names in it must be among `keys` where given. A key with hyphens or dots is written in backticks.
 
     Raises:
         UserError: not an expression, or one that uses more than comparison, arithmetic, `in`, `and`, `or`, `not`.
     """
+    plain, quoted = _without_backticks(text)
     try:
         with warnings.catch_warnings():
             # `3and x` is an expression to Python, with a warning; here it is none.
             warnings.simplefilter("error", SyntaxWarning)
-            tree = ast.parse(text.strip(), mode="eval").body
+            tree = ast.parse(plain.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UserError(f"valid: {text!r} is not an expression", error.msg if isinstance(error, SyntaxError) else str(error)) from error
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = quoted.get(node.id, node.id)
     rule = Rule(text, tree)
+    in_backticks = _unquoted(tree, keys or ())
     for node in ast.walk(tree):
         if not isinstance(node, _ALLOWED):
+            if in_backticks:
+                raise UserError(f"valid: {text!r} reads {in_backticks} as several names", "", f"write it in backticks: `{in_backticks}`")
             raise UserError(
                 f"valid: {text!r} uses {type(node).__name__}",
                 "only keys, constants, comparison, arithmetic, in, and, or, not are understood",
             )
     for name in rule.names if keys is not None else ():
         if name not in (keys or ()):
-            raise UserError(f"valid: {text!r} names {name!r}, which is no key of the configurations", did_you_mean(name, list(keys or ())))
+            asked = f"valid: {text!r} names {name!r}, which is no key of the configurations"
+            in_text = in_backticks if name in in_backticks else ""
+            advice = f"write it in backticks: `{in_text}`" if in_text else did_you_mean(name, list(keys or ()))
+            raise UserError(asked, advice)
     return rule
+
+
+def _without_backticks(text: str) -> tuple[str, dict[str, str]]:
+    """Return an expression with a name in place of each key in backticks, and the keys by these names."""
+    quoted: dict[str, str] = {}
+
+    def replace(found: re.Match[str]) -> str:
+        if found["key"] is None:
+            return found[0]
+        name = f"key_{len(quoted)}_in_backticks"
+        quoted[name] = found["key"]
+        return f" {name} "
+
+    return _TEXT_OR_KEY.sub(replace, text), quoted
+
+
+def _unquoted(tree: ast.expr, keys: tuple[str, ...]) -> str:
+    """Return a key with hyphens or dots that an expression takes apart; empty where there is none."""
+    parts = {ast.unparse(node).replace(" ", "") for node in ast.walk(tree) if isinstance(node, (ast.Attribute, ast.BinOp))}
+    return next((key for key in sorted(keys, key=len, reverse=True) if key in parts), "")
 
 
 _ALLOWED = (

@@ -29,6 +29,32 @@ class WrittenFloat(float):
         return (self.text,)
 
 
+class WrittenInt(int):
+    """A whole number that was written otherwise than Python writes it: `0x10`, `+5`. It is an integer in all else, in JSON too.
+
+    Args:
+        text: as it was written.
+    """
+
+    text: str
+
+    def __new__(cls, text: str) -> WrittenInt:
+        """Return the number that the text says."""
+        made = super().__new__(cls, text, 0)
+        made.text = text
+        return made
+
+    def __getnewargs__(self) -> tuple[str]:  # type: ignore[override]
+        """Return what a copy is made of."""
+        return (self.text,)
+
+
+def written_int(text: str) -> int:
+    """Return the whole number that a text says, which remembers the text where Python would write the number otherwise."""
+    value = int(text, 0)
+    return value if repr(value) == text else WrittenInt(text)
+
+
 def written_float(text: str) -> float:
     """Return the number that a text says, which remembers the text where Python would write the number otherwise."""
     value = float(text)
@@ -41,7 +67,7 @@ def text_of(value: Any) -> str:
         return value
     if value is True or value is False:
         return "true" if value else "false"
-    if isinstance(value, WrittenFloat):
+    if isinstance(value, (WrittenFloat, WrittenInt)):
         return value.text
     if isinstance(value, (list, tuple, dict)) or value is None:
         return strict_json.dumps(value)

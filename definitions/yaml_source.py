@@ -12,7 +12,7 @@ import yaml
 
 from definitions.configuration import Scalar
 from definitions.errors import UserError
-from definitions.written import written_float
+from definitions.written import written_float, written_int
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
@@ -155,9 +155,9 @@ def parse_scalar(text: str) -> Scalar:
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
-        return int(text) if len(text) < 1000 else text
+        return written_int(text) if len(text) < 1000 else text
     if _PREFIXED.fullmatch(text):
-        return int(text, 0)
+        return written_int(text)
     if _SPECIAL.fullmatch(text):
         return float(text.replace(".", ""))
     if _FLOAT.fullmatch(text) and not _ZERO_PADDED.fullmatch(text):

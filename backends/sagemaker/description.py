@@ -24,6 +24,7 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
     name: ClassVar[str] = "sagemaker"
     implementation: ClassVar[str] = "backends.sagemaker.backend:SageMakerBackend"
     runs_commands: ClassVar[bool] = True
+    starts_in_source: ClassVar[bool] = True
     block = SageMakerBlock
     unhashed: ClassVar[frozenset[str]] = frozenset(
         (

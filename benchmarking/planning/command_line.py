@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from benchmarking.planning.hydra_values import hydra_value
 from definitions.command import ARGUMENTS, FILE_STYLES, OWN_PREFIX, Calling
 from definitions.template import Placeholder, Template, escaped, fill, parse_template
-from definitions.written import text_of
+from definitions.written import WrittenInt, text_of
 
 INTERPRETERS = ("python", "python3")
 """First words of a command that mean the definition's interpreter."""
@@ -203,11 +204,11 @@ def _pairs(name: str, value: Any, lists: str) -> list[str]:
     if isinstance(value, dict):
         return [word for key, inner in value.items() for word in _pairs(f"{name}.{key}", inner, lists)]
     if isinstance(value, (list, tuple)):
-        texts = [text_of(item) for item in value]
+        texts = [hydra_value(item) for item in value]
         if lists == "repeated":
             return [f"{name}={text}" for text in texts]
         return [f"{name}=[{','.join(texts)}]" if lists == "words" else f"{name}={','.join(texts)}"]
-    return [f"{name}={text_of(value)}"]
+    return [f"{name}={hydra_value(value)}"]
 
 
 def _unwritten(value: Any) -> Any:
@@ -216,4 +217,4 @@ def _unwritten(value: Any) -> Any:
         return {key: _unwritten(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_unwritten(inner) for inner in value]
-    return float(value) if isinstance(value, float) else value
+    return float(value) if isinstance(value, float) else int(value) if isinstance(value, WrittenInt) else value

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     if folders and not given.region and not any(_jobs_outlive_it(load(folder).spec.backend) for folder in folders):
         print(f"nothing of {given.tag} runs on this machine")
         return 0
-    return _stop_jobs(given)
+    return _stop_jobs(given, [load(folder).region for folder in folders])
 
 
 def _jobs_outlive_it(backend: str) -> bool:
@@ -87,20 +87,30 @@ def _wait(folders: Sequence[Path], given: Any) -> int:
     return EXIT_CLOUD if left and not given.no_wait else 0
 
 
-def _stop_jobs(given: Any) -> int:
+def _stop_jobs(given: Any, regions: Sequence[str]) -> int:
+    """Stop the training jobs of a tag, in the region that is given, or where its experiments on this machine ran their jobs."""
     from backends.sagemaker.admin.stop_jobs import JobStopper
     from backends.sagemaker.aws.clients import Clients
     from backends.sagemaker.aws.errors import as_cloud_errors
     from benchmarking.report.text import table
-    from definitions.errors import EXIT_CLOUD
+    from definitions.errors import EXIT_CLOUD, UserError
 
-    clients = Clients(given.region, os.environ)
+    clients = Clients(given.region or next(iter(regions), None), os.environ)
+    nowhere = "" if regions else f"there is no run of it in {given.results_dir}"
+    try:
+        clients.region  # noqa: B018 (asked for the error alone)
+    except UserError as error:
+        raise UserError(
+            f"stop {given.tag}: {nowhere}",
+            "nor is a region known in which its training jobs could be looked for",
+            "give --results_dir, if its results are elsewhere; or --region, if its jobs run on SageMaker",
+        ) from error
     with as_cloud_errors(f"the jobs of {given.tag} could not be listed, so none was stopped"):
         region = clients.region
         jobs = JobStopper(clients, given.tag, page_gap_s=0.0 if clients.emulated else 1.0)
         result = jobs.stop(not given.no_wait, given.timeout, 0.2 if clients.emulated else 5.0, _say)
     if not result.jobs:
-        print(f"no job of {given.tag} runs in {region}")
+        print(f"no job of {given.tag} runs in {region}" + (f"; {nowhere}" if nowhere else ""))
         return 0
     print(table(["job", "before", "now", "what was done"], [[one.job, one.before, one.now, one.done] for one in result.jobs]))
     if result.left:

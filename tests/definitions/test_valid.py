@@ -88,3 +88,27 @@ def test_a_name_that_is_no_key_gets_the_nearest():
 def test_values_that_cannot_be_computed_with(text):
     with pytest.raises(UserError, match=r"cannot be evaluated\n  .*configuration: \{'a': 3"):
         parse_rule(text).holds(POINT)
+
+
+def test_keys_that_are_no_names_stand_in_backticks():
+    rule = parse_rule("`model.lr` * 2 > `batch-size` and text != 'a `b` c'", ("model.lr", "batch-size", "text"))
+    assert set(rule.names) == {"model.lr", "batch-size", "text"}
+    assert rule.text.startswith("`model.lr`")
+    assert rule.holds({"model.lr": 3, "batch-size": 5, "text": "x"}) is True
+    assert rule.holds({"model.lr": 2, "batch-size": 5, "text": "x"}) is False
+    assert rule.holds({"model.lr": 3, "batch-size": 5, "text": "a `b` c"}) is False
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("model.lr > 1", "valid: 'model.lr > 1' reads model.lr as several names\n  write it in backticks: `model.lr`"),
+        ("batch-size > 1", "names 'batch', which is no key of the configurations\n  write it in backticks: `batch-size`"),
+        ("`batch-sise` > 1", "names 'batch-sise', which is no key of the configurations\n  did you mean 'batch-size'?"),
+        ("`x > 1", "is not an expression"),
+    ],
+)  # fmt: skip
+def test_a_key_without_backticks_is_told_so(text, said):
+    with pytest.raises(UserError) as error:
+        parse_rule(text, ("model.lr", "batch-size", "x"))
+    assert said in str(error.value)

@@ -31,7 +31,7 @@ def test_jobs_are_stopped_and_listed(bench, capsys):
     assert all(line.split()[1:] == ["InProgress", "Stopped", "stopped"] for line in out[2:])
     assert bench.status(other) == "InProgress"
     assert main(["stop", "--tag", "my-run"]) == 0
-    assert capsys.readouterr().out == "no job of my-run runs in us-east-1\n"
+    assert capsys.readouterr().out == "no job of my-run runs in us-east-1; there is no run of it in results\n"
 
 
 def test_what_is_left_is_named_and_told_by_the_exit_code(bench, capsys):
@@ -61,7 +61,14 @@ def test_a_refusal_is_no_traceback(bench, capsys):
 def test_without_region_or_credentials(monkeypatch, tmp_path, capsys, environment, code):
     use(monkeypatch, environment, tmp_path)
     assert main(["stop", "--tag", "my-run"]) == code
-    assert capsys.readouterr().err.startswith("error: ")
+    err = capsys.readouterr().err
+    assert err.startswith("error: ")
+    if code == 2:
+        assert err.splitlines() == [
+            "error: stop my-run: there is no run of it in results",
+            "  nor is a region known in which its training jobs could be looked for",
+            "  give --results_dir, if its results are elsewhere; or --region, if its jobs run on SageMaker",
+        ]
 
 
 def test_what_is_no_tag_is_refused(capsys):

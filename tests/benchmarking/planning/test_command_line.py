@@ -27,7 +27,7 @@ def words(values=VALUES, command=None, facts=None, **how):
         ({"booleans": "switch", "lists": "comma"}, "--lr=-8.2e-06|--batch_size=32|--amp|--hidden=64,32|--text=a b"),
         ({"booleans": "no_switch", "lists": "repeated"},
          "--lr=-8.2e-06|--batch_size=32|--amp|--no-slow|--hidden=64|--hidden=32|--text=a b"),
-        ({"style": "key=value"}, "lr=-8.2e-06|batch_size=32|amp=true|slow=false|hidden=[64,32]|note=null|text=a b"),
+        ({"style": "key=value"}, "lr=-8.2e-06|batch_size=32|amp=true|slow=false|hidden=[64,32]|note=null|text='a b'"),
         ({"style": "none"}, ""),
         ({"rename": {"lr": "optim.lr", "batch_size": "-b"}},
          "--optim.lr=-8.2e-06|-b|32|--amp=true|--slow=false|--hidden|64|32|--text=a b"),
