@@ -1,10 +1,14 @@
 """How a script is called: what is refused, with the nearest name."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from definitions.command import Calling, split_command
+from definitions.errors import UserError
+from definitions.resolve import resolve
+from definitions.yaml_source import parse_yaml
 
 
 def problems(command=None, keys=("lr", "batch_size"), **how):
@@ -70,3 +74,21 @@ def test_what_is_right():
 )
 def test_names_that_do_not_fit(how, said):
     assert problems(**how)[0].startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "working_dir: source",
+            "working_dir: back-end local runs scripts alone, in folders of its own; leave it out, or use another back-end",
+        ),
+        ('command: [t, "${x}"]', "command: back-end local runs scripts alone; leave it out, or use another back-end"),
+    ],
+)
+def test_a_back_end_that_runs_scripts_alone_refuses_what_it_would_not_do(monkeypatch, line, said):
+    monkeypatch.setattr("backends.local.description.LocalDescription.runs_commands", False)
+    text = f"name: d\nscript: t.py\nspace: {{x: 1}}\nobjectives: {{loss: min}}\n{line}\n"
+    with pytest.raises(UserError) as error:
+        resolve(parse_yaml(text, Path("d.yaml")), "local", check_files=False)
+    assert said in str(error.value)

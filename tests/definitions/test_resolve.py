@@ -395,21 +395,3 @@ def test_an_interpreter_of_this_machine_is_not_looked_for_in_a_container():
     assert resolved(text, "sagemaker").definition.python is None
     there = text.replace("pytorch}", "pytorch, python: /opt/conda/bin/python}")
     assert resolved(there, "sagemaker").definition.python == "/opt/conda/bin/python"
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        (
-            "working_dir: source",
-            "working_dir: back-end local runs scripts alone, in folders of its own; leave it out, or use another back-end",
-        ),
-        ('command: [t, "${x}"]', "command: back-end local runs scripts alone; leave it out, or use another back-end"),
-    ],
-)
-def test_a_back_end_that_runs_scripts_alone_refuses_what_it_would_not_do(monkeypatch, line, said):
-    monkeypatch.setattr("backends.local.description.LocalDescription.runs_commands", False)
-    text = f"name: d\nscript: t.py\nspace: {{x: 1}}\nobjectives: {{loss: min}}\n{line}\n"
-    with pytest.raises(UserError) as error:
-        resolve(parse_yaml(text, Path("d.yaml")), "local", check_files=False)
-    assert said in str(error.value)
