@@ -121,7 +121,7 @@ class AdoptedJob:
         accepted_at: time of its `Accepted`; None where that was not seen.
         started: whether `Started` was seen; `ended`: whether `Ended` was.
         reports: number of reports received of its current incarnation.
-        received: (incarnation, sequence) of all reports received, by which a back-end knows what is new.
+        received: metrics of all reports received, by (incarnation, sequence), by which a back-end knows what is new.
         stop_requested_at: time of the intent to stop it; None where there was none.
     """
 
@@ -135,7 +135,7 @@ class AdoptedJob:
     reports: int = 0
     stop_requested_at: float | None = None
     stop_reason: Cause | None = None
-    received: frozenset[tuple[int, int]] = frozenset()
+    received: Mapping[tuple[int, int], Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,12 @@ class SageMakerBackend(Backend):
         own_bucket = definition.block(self.block, SageMakerBlock).bucket is None
         self._staging = Staging(options, clients, Path(definition.source_dir), own_bucket=own_bucket)
         self._log_poller = LogPoller(
-            prefix, clients, self._calls, lambda job, event: self._tracker.log_event_seen(job, event), pattern=not definition.metric_sources
+            prefix,
+            clients,
+            self._calls,
+            lambda job, event: self._tracker.log_event_seen(job, event),
+            lambda looked_at: self._tracker.logs_seen(looked_at),
+            pattern=not definition.metric_sources,
         )
         self._keeper = PoolKeeper(self._table)
         self._terminator = JobTerminator(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from benchmarking.controller.event_codec import recorded_suggestion
 from benchmarking.controller.journal import ControllerSession, Journal
@@ -10,17 +12,17 @@ from benchmarking.controller.method_adapter import MethodAdapter
 from benchmarking.controller.state import ExperimentState
 
 
-def replay(journal: Journal, adapter: MethodAdapter, state: ExperimentState) -> dict[str, set[tuple[int, int]]]:
+def replay(journal: Journal, adapter: MethodAdapter, state: ExperimentState) -> dict[str, dict[tuple[int, int], Mapping[str, Any]]]:
     """Fold all records into the state, telling the method what it was told.
 
     Returns:
-        (incarnation, sequence) of the reports that are in the journal, for each job that is still open.
+        Metrics of the reports that are in the journal, by (incarnation, sequence), for each job that is still open.
     """
-    received: dict[str, set[tuple[int, int]]] = {}
+    received: dict[str, dict[tuple[int, int], Mapping[str, Any]]] = {}
     for record in journal.records():
         body = record.body
         if record.kind == "reported":
-            received.setdefault(body["job"], set()).add((body.get("incarnation", 0), body["sequence"]))
+            received.setdefault(body["job"], {})[body.get("incarnation", 0), body["sequence"]] = body["metrics"]
         elif record.kind == "closed":
             received.pop(body["job"], None)
         elif record.kind == "suggest":

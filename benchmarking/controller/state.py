@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -361,13 +361,13 @@ class ExperimentState:
         return [AdoptedPool(job, pool.instance_type, pool.instance_count, pool.since) for job, pool in self.pools.items()]
 
     def adopted(
-        self, spec_of: Mapping[str, JobSpec], received: Mapping[str, Collection[tuple[int, int]]] | None = None
+        self, spec_of: Mapping[str, JobSpec], received: Mapping[str, Mapping[tuple[int, int], Mapping[str, Any]]] | None = None
     ) -> list[AdoptedJob]:
         """Return the open jobs as a back-end takes them over, in the order of their submission.
 
         Args:
             spec_of: what was submitted, by job.
-            received: (incarnation, sequence) of the reports that are in the journal, by job.
+            received: metrics of the reports that are in the journal, by (incarnation, sequence), by job.
         """
         return [
             AdoptedJob(
@@ -381,7 +381,7 @@ class ExperimentState:
                 reports=job.reports,
                 stop_requested_at=job.stop_requested_at,
                 stop_reason=job.stop_reason,
-                received=frozenset((received or {}).get(job.name, ())),
+                received=(received or {}).get(job.name, {}),
             )
             for job in self.jobs.values()
         ]

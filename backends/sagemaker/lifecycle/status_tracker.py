@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from backends.events import Noted, Reported, Restarted
+from backends.reports import Report
 from backends.sagemaker.jobs import outcome
 from backends.sagemaker.jobs.job import CloudJob, JobPhase, seconds
 from backends.sagemaker.jobs.job_table import JobTable
@@ -88,12 +89,18 @@ class StatusTracker:
         cloud = self._table.jobs.get(job)
         if cloud is None:
             return
-        for report in cloud.log.feed(event):
+        self._report(cloud, cloud.log.feed(event, self._table.now()))
+
+    def logs_seen(self, looked_at: float) -> None:
+        """Take in that all new lines of the logs were seen that there were at a time."""
+        for cloud in self._table.live():
+            self._report(cloud, cloud.log.due(looked_at))
+
+    def _report(self, cloud: CloudJob, reports: Iterable[Report]) -> None:
+        for report in reports:
             self._table.start(cloud)
-            now = self._table.now()
+            now, job = self._table.now(), cloud.spec.name
             if report.incarnation > cloud.incarnation and not cloud.ended:
                 cloud.incarnation = report.incarnation
                 self._table.events.append(Restarted(job, now, report.incarnation))
-            since_first_s = (int(event.get("timestamp", 0)) - (cloud.log.first_ms or 0)) / 1000
-            elapsed_s = report.elapsed_s if report.elapsed_s is not None else max(0.0, since_first_s)
-            self._table.events.append(Reported(job, now, report.sequence, report.metrics, elapsed_s, report.incarnation))
+            self._table.events.append(Reported(job, now, report.sequence, report.metrics, report.elapsed_s or 0.0, report.incarnation))

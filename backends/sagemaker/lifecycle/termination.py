@@ -183,7 +183,7 @@ class JobTerminator:
 
     def _judged(self, cloud: CloudJob) -> Closed:
         for report in cloud.log.finish():
-            elapsed_s = max(0.0, self._table.now() - (cloud.exists_since or self._table.now()))
+            elapsed_s = report.elapsed_s or 0.0
             self._table.events.append(
                 Reported(cloud.spec.name, self._table.now(), report.sequence, report.metrics, elapsed_s, report.incarnation)
             )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
-from backends.reports import FROM_MATCHES, REPORT_MARK, SUMMARY_MARK, Report, ReportParser
+from backends.reports import FROM_FILES, FROM_MATCHES, REPORT_MARK, SUMMARY_MARK, Report, ReportParser
+from backends.sagemaker.logs.line_order import Line, LineOrder
 from definitions.metrics import NO_SOURCES, MetricSources
 
 GROUP = "/aws/sagemaker/TrainingJobs"
@@ -48,17 +51,25 @@ class JobLog:
     """What the log of one job has said so far.
 
     Args:
-        received: (incarnation, sequence) of reports that an earlier controller has recorded.
+        received: metrics of reports that an earlier controller has recorded, by (incarnation, sequence).
         sources: where metrics are found beside reports.
     """
 
-    def __init__(self, received: Collection[tuple[int, int]] = (), sources: MetricSources = NO_SOURCES) -> None:
+    def __init__(
+        self, received: Mapping[tuple[int, int], Mapping[str, Any]] = MappingProxyType({}), sources: MetricSources = NO_SOURCES
+    ) -> None:
         self._received = set(received)
+        # What is found by expression is numbered as it comes, which may be another order this time: it is known by what it says.
+        self._known = Counter(_said(life, metrics) for (life, sequence), metrics in received.items() if _is_matched(sequence))
+        self._numbers = Counter(life for life, sequence in received if _is_matched(sequence))
         self._parser = ReportParser(sources=sources)
+        # Where lines of a level are gathered, one in the wrong place would be counted to another level.
+        self._order = LineOrder() if sources.level is not None or sources.presets else None
         self._lives: list[int] = []
         self._ids: set[str] = set()
         self.streams: set[str] = set()
-        self.first_ms: int | None = None
+        self._first_ms: int | None = None
+        self._last_ms = 0
         self._ends: dict[int, ScriptEnd] = {}
         self.delivered = len(self._received)
 
@@ -94,8 +105,16 @@ class JobLog:
             found["alien_lines"] = self._parser.counts.alien
         return found
 
-    def feed(self, event: Mapping[str, Any]) -> Iterator[Report]:
-        """Yield the reports in a log event that are new; events fed before, and those of other hosts than the first, yield none."""
+    def feed(self, event: Mapping[str, Any], now: float = 0.0) -> Iterator[Report]:
+        """Yield the reports that are new with a log event.
+
+        Events fed before, and those of other hosts than the first, yield none. Where the order of lines matters they are held back; `due`
+        yields what is in them.
+
+        Args:
+            event: of the service.
+            now: by this machine's clock.
+        """
         identity = str(event.get("eventId", ""))
         if identity and identity in self._ids:
             return
@@ -104,40 +123,76 @@ class JobLog:
         name = stream_name(text)
         self.streams.add(text)
         at_ms = int(event.get("timestamp", 0))
-        self.first_ms = at_ms if self.first_ms is None else min(self.first_ms, at_ms)
+        self._first_ms = at_ms if self._first_ms is None else min(self._first_ms, at_ms)
         if name is None or name.number != 1:
             return
         if name.since not in self._lives:
             self._lives = sorted([*self._lives, name.since])
-        life = self._lives.index(name.since)
-        message = str(event.get("message", ""))
-        self._parser.incarnation = life
-        # What stands before the mark is a last line of the script that had no end of its own.
-        line, mark, end = message.partition(END_MARK)
-        if line or not mark:
-            yield from self._new(self._parser.feed(line.encode() + b"\n"))
-        if mark:
-            self._end(end, name.since, at_ms)
-            yield from self.finish()
+        line = Line(at_ms, len(self._ids), name.since, str(event.get("message", "")), now)
+        if END_MARK in line.text:
+            # Known at once, as it says that no more lines are to be awaited than have been late.
+            self._end(line.text.partition(END_MARK)[2], line)
+        if self._order is None:
+            yield from self._take(line)
+        else:
+            self._order.add(line, max(0.0, (int(event.get("ingestionTime", at_ms)) - at_ms) / 1000))
+
+    def due(self, looked_at: float) -> Iterator[Report]:
+        """Yield the reports in lines that were held back, as far as no line can be missing before them.
+
+        Args:
+            looked_at: when it began that was looked for new lines last, and all that was found then has been fed.
+        """
+        for line in self._order.ripe(looked_at) if self._order is not None else ():
+            yield from self._take(line)
 
     def finish(self) -> Iterator[Report]:
-        """Yield what was gathered and is not told yet, as nothing follows."""
-        yield from self._new(self._parser.finish())
+        """Yield what was held back or gathered and is not told yet, as nothing follows."""
+        for line in self._order.rest() if self._order is not None else ():
+            yield from self._take(line)
+        yield from self._new(self._parser.finish(), self._last_ms)
 
-    def _new(self, reports: Iterable[Report]) -> Iterator[Report]:
-        for report in reports:
-            identity_of_report = (report.incarnation, report.sequence)
-            if identity_of_report not in self._received:
-                self._received.add(identity_of_report)
+    def _take(self, line: Line) -> Iterator[Report]:
+        self._parser.incarnation = self._lives.index(line.since)
+        self._last_ms = max(self._last_ms, line.at_ms)
+        # What stands before the mark is a last line of the script that had no end of its own.
+        text, mark, _ = line.text.partition(END_MARK)
+        if text or not mark:
+            yield from self._new(self._parser.feed(text.encode() + b"\n"), line.at_ms)
+        if mark:
+            yield from self._new(self._parser.finish(), line.at_ms)
+
+    def _new(self, reports: Iterable[Report], at_ms: int) -> Iterator[Report]:
+        for found in reports:
+            report = found
+            if _is_matched(found.sequence):
+                said = _said(found.incarnation, found.metrics)
+                if self._known[said] > 0:
+                    self._known[said] -= 1
+                    continue
+                report = replace(found, sequence=FROM_MATCHES + self._numbers[found.incarnation])
+                self._numbers[found.incarnation] += 1
+            if (report.incarnation, report.sequence) not in self._received:
+                self._received.add((report.incarnation, report.sequence))
                 self.delivered += 1
-                yield report
+                since_first_s = max(0.0, (at_ms - (self._first_ms or 0)) / 1000)
+                yield replace(report, elapsed_s=since_first_s) if report.elapsed_s is None else report
 
-    def _end(self, text: str, since: int, at_ms: int) -> None:
+    def _end(self, text: str, line: Line) -> None:
         try:
             said = json.loads(text)
-            self._ends[since] = ScriptEnd(int(said["exit_code"]), at_ms / 1000, dict(said.get("measured") or {}))
+            self._ends[line.since] = ScriptEnd(int(said["exit_code"]), line.at_ms / 1000, dict(said.get("measured") or {}))
         except (ValueError, KeyError, TypeError):
             return
+
+
+def _is_matched(sequence: int) -> bool:
+    """Return whether a report was found by expression, by its number."""
+    return FROM_MATCHES <= sequence < FROM_FILES
+
+
+def _said(life: int, metrics: Mapping[str, Any]) -> tuple[int, str]:
+    return life, repr(sorted(metrics.items()))
 
 
 def is_marked(line: str) -> bool:

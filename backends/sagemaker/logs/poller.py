@@ -25,15 +25,23 @@ class LogPoller:
         clients: of AWS.
         calls: makes the calls.
         take: takes a job's name and one event of its log; events come more than once.
+        polled: told when a poll began whose events have all been taken.
         pattern: whether only lines with our marks are asked for.
 
     Its `lag_s` is how many seconds late lines were lately.
     """
 
     def __init__(
-        self, prefix: str, clients: Clients, calls: CallQueue, take: Callable[[str, Mapping[str, Any]], None], *, pattern: bool = True
+        self,
+        prefix: str,
+        clients: Clients,
+        calls: CallQueue,
+        take: Callable[[str, Mapping[str, Any]], None],
+        polled: Callable[[float], None] = lambda begun_at: None,
+        *,
+        pattern: bool = True,
     ) -> None:
-        self._prefix, self._clients, self._calls, self._take = prefix, clients, calls, take
+        self._prefix, self._clients, self._calls, self._take, self._polled = prefix, clients, calls, take, polled
         self._pattern = PATTERN if pattern else None
         self._window = LogWindow()
         self._lags_s: list[float] = []
@@ -68,6 +76,7 @@ class LogPoller:
             self.lag_s = max([self.lag_s * _FORGET_LAG, *self._lags_s])
             self._lags_s = []
             self.next_at = self._begun_at
+            self._polled(self._begun_at)
 
         ask("")
 

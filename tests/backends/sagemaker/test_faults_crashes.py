@@ -143,6 +143,35 @@ sagemaker: {image: "image:1", bucket: bench}
 """
 
 
+def test_reports_by_expression_come_once_each_however_often_the_controller_is_killed(tmp_path, monkeypatch):
+    rng = random.Random(3)
+    with CloudLab(tmp_path, monkeypatch, faults=[{"kind": "reordered_logs", "seconds": 1.0}], clock=FastClock(1.0)) as lab:
+        (lab.source / "run.py").write_text("import time\nfor n in range(8):\n    print('loss:', n % 3, flush=True)\n    time.sleep(0.5)\n")
+        (lab.source / "d.yaml").write_text(
+            "name: d\nscript: run.py\nobjectives: {loss: min}\nmetrics: {loss: 'loss: (.*)'}\nn_workers: 4\nbudget: {max_run: 120}\n"
+            "trials: [{x: 1}, {x: 2}, {x: 3}, {x: 4}]\narguments: {instance_type: ml.m5.large}\n"
+            "sagemaker: {image: 'image:1', bucket: bench}\n"
+        )
+        command = [sys.executable, str(ROOT / "hpo_main.py"), "--backend", "sagemaker", "--experiment_tag", "d"]
+        command += ["--benchmark", str(lab.source / "d.yaml"), "--results_dir", str(tmp_path / "results")]
+        environment = {**os.environ, **lab.emulator.environment}
+        for wait_s in [*(rng.uniform(2.0, 3.0) for _ in range(3)), 100.0]:
+            process = subprocess.Popen(command, env=environment, cwd=lab.source, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                process.wait(wait_s)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        assert process.returncode == 0
+        (path,) = (tmp_path / "results" / "d" / "d").glob("*/reports.csv")
+        found: dict[str, list[str]] = {}
+        for row in csv.DictReader(path.open()):
+            found.setdefault(row["trial"], []).append(row["loss"])
+        assert {trial: sorted(losses) for trial, losses in found.items()} == {
+            str(n): ["0", "0", "0", "1", "1", "1", "2", "2"] for n in range(4)
+        }
+
+
 def test_kill_9_at_ten_random_moments_of_forty_trials(tmp_path, monkeypatch):
     rng = random.Random(7)
     with CloudLab(tmp_path, monkeypatch, clock=FastClock(1.0)) as lab:

@@ -91,3 +91,29 @@ for step, value in enumerate([1.0, float("nan"), float("inf"), "1e-05", 12.34, N
         told = [body["level"] for body in run.of("tell") if body["call"] == "result"]
         assert told
         assert not set(told) & {2, 3, 6}
+
+
+PRINTS = """
+import sys, time
+given = dict(word.split("=", 1) for word in sys.argv[1:])
+for step in range(1, 7):
+    # The service knows times in milliseconds.
+    print("Step", step, flush=True)
+    time.sleep(0.01)
+    print("loss:", float(given["--x"]) + 1 / step, flush=True)
+    time.sleep(0.15)
+"""
+METRICS = {"step": r"Step (\d+)", "loss": r"loss: (\S+)"}
+
+
+def test_lines_of_levels_that_come_out_of_order_are_counted_to_their_own_level(tmp_path, monkeypatch):
+    with CloudLab(tmp_path, monkeypatch, faults=[{"kind": "reordered_logs", "seconds": 1.0}]) as lab:
+        (lab.source / "run.py").write_text(PRINTS)
+        fidelity = {"kind": "progressive", "argument": "steps", "reported_as": "step", "full": 6}
+        run = lab.run(lab.definition([{"x": float(n)} for n in range(6)], metrics=METRICS, fidelity=fidelity, n_workers=6))
+        assert run.statuses == ["completed"] * 6
+        for body in run.of("reported"):
+            trial = int(body["job"].rsplit("-t", 1)[1].split("-")[0])
+            assert body["metrics"]["loss"] == pytest.approx(trial + 1 / body["metrics"]["step"])
+        assert sorted({body["metrics"]["step"] for body in run.of("reported")}) == [1, 2, 3, 4, 5, 6]
+        assert [trial.best["loss"] for trial in run.result.state.trials.values()] == pytest.approx([n + 1 / 6 for n in range(6)])

@@ -24,15 +24,15 @@ class Log:
 
 def test_reports_that_the_journal_has_are_handed_back_for_jobs_that_are_open():
     log = Log(
-        ("reported", {"job": "over", "sequence": 1}),
-        ("reported", {"job": "open", "sequence": 1}),
-        ("reported", {"job": "open", "sequence": 2, "incarnation": 0}),
-        ("reported", {"job": "open", "sequence": 1, "incarnation": 1}),
+        ("reported", {"job": "over", "sequence": 1, "metrics": {}}),
+        ("reported", {"job": "open", "sequence": 1, "metrics": {"loss": 1}}),
+        ("reported", {"job": "open", "sequence": 2, "incarnation": 0, "metrics": {"loss": 2}}),
+        ("reported", {"job": "open", "sequence": 1, "incarnation": 1, "metrics": {"loss": 3}}),
         ("closed", {"job": "over"}),
     )
     applied = []
     state = SimpleNamespace(apply=lambda record: applied.append(record.sequence))
-    assert replay(log, None, state) == {"open": {(0, 1), (0, 2), (1, 1)}}
+    assert replay(log, None, state) == {"open": {(0, 1): {"loss": 1}, (0, 2): {"loss": 2}, (1, 1): {"loss": 3}}}
     assert applied == [1, 2, 3, 4, 5]
 
 

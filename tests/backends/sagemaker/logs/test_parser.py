@@ -52,7 +52,7 @@ def test_a_report_is_delivered_once_however_often_its_line_comes():
 
 
 def test_reports_that_an_earlier_controller_has_are_not_delivered_again():
-    log = JobLog(received={(0, 0), (0, 1)})
+    log = JobLog(received={(0, 0): {}, (0, 1): {}})
     found = fed(log, *(line(report(n, epoch=n + 1), n) for n in range(4)))
     assert [one.metrics["epoch"] for one in found] == [3, 4]
     assert log.delivered == 4
@@ -127,7 +127,7 @@ def test_an_end_that_is_cut_off_is_none(text):
 
 
 def test_numbers_tell_that_reports_are_missing():
-    log = JobLog(received={(0, 0)})
+    log = JobLog(received={(0, 0): {}})
     assert not log.has_gaps
     fed(log, line(report(2, loss=1.0), 2))
     assert log.has_gaps
@@ -155,3 +155,62 @@ def test_our_own_lines_are_known():
     assert is_marked(END_MARK + ' {"exit_code": 0}')
     assert is_marked(report(loss=1))
     assert not is_marked("ValueError: tune-metric")
+
+
+LOSS = MetricSources((("loss", r"loss=(\S+)"),))
+LEVELS = MetricSources((("epoch", r"Epoch (\d+)"), ("loss", r"loss=(\S+)")), (), "epoch", ("loss",))
+
+
+def identities(found):
+    return {(one.incarnation, one.sequence): one.metrics for one in found}
+
+
+@pytest.mark.parametrize("seen", [[0, 1, 2, 3, 4], [0, 2, 4], [4, 2], []])
+def test_what_an_earlier_controller_found_by_expression_comes_neither_twice_nor_never_whatever_the_order_it_saw(seen):
+    events = [line(f"loss={value}", number, at_ms=1000 + number) for number, value in enumerate(("0.5", "0.4", "0.5", "nan", "0.3"))]
+    before = fed(JobLog(sources=LOSS), *(events[place] for place in seen))
+    again = JobLog(received=identities(before), sources=LOSS)
+    after = fed(again, *events)
+    assert sorted(str(one.metrics["loss"]) for one in [*before, *after]) == ["0.3", "0.4", "0.5", "0.5", "nan"]
+    assert sorted(one.sequence for one in [*before, *after]) == [FROM_MATCHES + number for number in range(5)]
+    assert (again.delivered, again.has_gaps) == (5, False)
+
+
+def test_reports_by_expression_are_known_by_their_life_too():
+    first = fed(JobLog(sources=LOSS), line("loss=0.5", 0))
+    again = JobLog(received=identities(first), sources=LOSS)
+    assert [one.incarnation for one in fed(again, line("loss=0.5", 0), line("loss=0.5", 1, "x-1/algo-1-200"))] == [1]
+
+
+def late(message, number, at_ms, lag_ms):
+    return {**line(message, number, at_ms=at_ms), "ingestionTime": at_ms + lag_ms}
+
+
+def test_lines_of_levels_that_overtake_each_other_are_put_in_order():
+    log = JobLog(sources=LEVELS)
+    events = [
+        (10.0, late("Epoch 1", 0, 8_000, 2000)),
+        (10.5, late("loss=0.5", 1, 8_100, 500)),
+        (11.0, late("loss=0.4", 3, 9_100, 500)),
+        (12.0, late("Epoch 2", 2, 9_000, 3000)),
+    ]
+    found = [one for now, event in events for one in log.feed(event, now)]
+    assert found == []
+    assert list(log.due(12.9)) == []
+    assert list(log.due(13.0)) == []
+    assert [one.metrics for one in log.due(15.0)] == [{"epoch": 1, "loss": 0.5}, {"epoch": 2, "loss": 0.4}]
+
+
+def test_what_is_held_back_at_the_end_comes_with_the_end():
+    log = JobLog(sources=LEVELS)
+    list(log.feed(late("loss=0.5", 1, 8_100, 5000), 10.0))
+    list(log.feed(late("Epoch 1", 0, 8_000, 5000), 10.0))
+    list(log.feed(late(END_MARK + ' {"exit_code": 0}', 2, 9_000, 5000), 10.0))
+    assert log.end() == ScriptEnd(0, 9.0)
+    assert [(one.metrics, one.elapsed_s) for one in log.finish()] == [({"epoch": 1, "loss": 0.5}, 0.1)]
+
+
+def test_lines_that_are_never_late_are_awaited_for_two_seconds():
+    log = JobLog(sources=LEVELS)
+    assert [*log.feed(late("Epoch 1", 0, 8_000, 0), 10.0), *log.feed(late("loss=0.5", 1, 8_100, 0), 10.1)] == []
+    assert [one.metrics for one in log.due(12.1)] == [{"epoch": 1, "loss": 0.5}]
