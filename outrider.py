@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from definitions.errors import OutriderError, UserError
-    from launch.result import Interrupted, Result
+    from launch.result import Interrupted, Result, Results
 
-__all__ = ["Interrupted", "OutriderError", "Result", "UserError", "load", "program", "report", "run"]
+__all__ = ["Interrupted", "OutriderError", "Result", "Results", "UserError", "load", "program", "report", "run"]
 
 _HOME = Path(__file__).resolve().parent
 _PACKAGES = ("definitions", "backends", "benchmarking", "launch")
@@ -31,6 +31,7 @@ _CLASSES = {
     "Interrupted": "launch.result",
     "OutriderError": "definitions.errors",
     "Result": "launch.result",
+    "Results": "launch.result",
     "UserError": "definitions.errors",
 }
 
@@ -45,7 +46,7 @@ def run(benchmark: Any = None, **options: Any) -> Any:
             `launch.request.RunRequest`; `max_num_trials` and the other limits of `outrider run`; `emulate` and `yes` as its flags.
 
     Returns:
-        A `Result`, or a list of them where there are several experiments; None after `dry_run=True`, which prints what would run.
+        A `Result`, or `Results`, a list of them, where there are several experiments; None after `dry_run=True`, which only prints.
 
     Raises:
         UserError: wrong use; what was measured is kept.
@@ -58,7 +59,7 @@ def run(benchmark: Any = None, **options: Any) -> Any:
 
 
 def load(tag: str, results_dir: Path | str | None = None) -> Any:
-    """Return the result of a tag's experiment, or a list where it has several; raises `UserError` for an unknown one.
+    """Return the result of a tag's experiment, or all where it has several; raises `UserError` for an unknown one.
 
     Args:
         tag: `experiment_tag` of the run.

@@ -117,7 +117,7 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
     request = RunRequest(
         benchmark=benchmark,
         method=tuple(given.method),
-        backend=_backend(given.backend, warm=bool(given.warm_pool)),
+        backend=backend_of(given.backend, warm=bool(given.warm_pool)),
         num_seeds=given.num_seeds,
         start_seed=given.start_seed,
         random_seed=given.random_seed,
@@ -135,8 +135,13 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
     return given, request
 
 
-def _backend(name: str | None, *, warm: bool) -> str:
-    """Return the back-end; `--warm_pool 1` makes of SageMaker, or of none named, the one that keeps instances warm."""
+def backend_of(name: str | None, *, warm: bool) -> str:
+    """Return the back-end that is asked for; raises `UserError` where no instances could be kept.
+
+    Args:
+        name: of the back-end; None where none was named.
+        warm: whether `--warm_pool 1` was given, which makes of SageMaker, or of none named, the one that keeps instances warm.
+    """
     if not warm or name == "warm_pool":
         return name or "local"
     if name not in (None, "sagemaker"):

@@ -12,12 +12,14 @@ from types import ModuleType
 from typing import Any
 
 from benchmarking.controller.ending import Reason
+from definitions import strict_json
 from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError, did_you_mean
 from definitions.python_source import laid_over, python_source
 from definitions.registry import Registry
 from definitions.schema import BenchmarkDefinition
-from launch.cli import BUDGET_FLAGS
+from definitions.yaml_source import parse_scalar
+from launch.cli import BUDGET_FLAGS, backend_of
 from launch.confirm import confirm
 from launch.dry_run import describe
 from launch.emulated import emulated
@@ -27,14 +29,19 @@ from launch.parser import default_results_dir
 from launch.planning import folders_of, plan
 from launch.progress import Progress
 from launch.request import RunRequest
-from launch.result import Interrupted, Result, result_of
+from launch.result import Interrupted, Result, Results, result_of
 from launch.verbs.run import execute, resume_command
 
 _LISTS = ("method", "warm_start")
 """Fields of a request that one value is enough for."""
 
+_SHORT = ("ladder", "warm_pool")
+"""Flags that are short for something else."""
 
-def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, ModuleType] = sys.modules) -> Result | list[Result] | None:
+_KINDS = {str: "text", int: "a whole number", bool: "True or False"}
+
+
+def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, ModuleType] = sys.modules) -> Result | Results | None:
     """Run experiments; see `outrider.run`.
 
     Args:
@@ -55,32 +62,38 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
         is_answered = panel is not None or (sys.stdin is not None and sys.stdin.isatty())
         confirm(specs, yes=yes, ask=input if is_answered else None, say=lambda text: print(text, file=sys.stderr))
         found = execute(specs, request, Progress(sys.stderr, panel=panel, verbose=request.verbose))
-    results = [result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found]
+    results = Results(result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found)
     if found[-1].ending.reason is Reason.INTERRUPTED:
         raise Interrupted(results, resume_command(results[-1].spec.tag, request))
     return results[0] if len(results) == 1 and not several else results
 
 
 def _request(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, ModuleType]) -> RunRequest:
-    """Return what is asked for; raises `UserError` for an option that there is not."""
+    """Return what is asked for; raises `UserError` for an option that there is not, or not of this kind."""
     fields = {field.name for field in dataclasses.fields(RunRequest)} - {"benchmark"}
     keys = {*BenchmarkDefinition.model_fields, *backend_names()} - {"name"}
     given: dict[str, Any] = {}
     added: dict[str, Any] = {}
-    settings = [*_tuple(options.get("settings", ()))]
-    for name, value in options.items():
+    settings = _settings(options.get("settings") or ())
+    for name, value in ((name, _python(value)) for name, value in options.items() if value is not None):
         if name in fields:
             given[name] = _tuple(value) if name in _LISTS else value
         elif name in BUDGET_FLAGS:
             settings.append(f"{BUDGET_FLAGS[name]}={str(value).lower() if isinstance(value, bool) else value}")
         elif name in keys:
             added[name] = value
-        else:
-            known = sorted({*fields, *BUDGET_FLAGS, *keys, "emulate", "yes"})
+        elif name not in _SHORT:
+            known = sorted({*fields, *BUDGET_FLAGS, *keys, *_SHORT, "emulate", "yes"})
             raise UserError(f"outrider.run({name}=...): there is no such option", did_you_mean(name, known))
-    for name in ("num_seeds", "start_seed", "random_seed"):
-        if not isinstance(given.get(name, 0), int):
-            raise UserError(f"outrider.run({name}={given[name]!r})", "it is a whole number")
+    for name, value in given.items():
+        kind = type(getattr(RunRequest, name, None))
+        if kind in _KINDS and type(value) is not kind:
+            raise UserError(f"outrider.run({name}={value!r})", f"it is {_KINDS[kind]}")
+    if options.get("ladder"):
+        ladder = options["ladder"]
+        levels = ladder.split(",") if isinstance(ladder, str) else _tuple(_python(ladder))
+        given["method_args"] = {**given.get("method_args", {}), "ladder": [parse_scalar(str(level)) for level in levels]}
+    given["backend"] = backend_of(given.get("backend"), warm=bool(options.get("warm_pool")))
     given["settings"] = tuple(settings)
     given["results_dir"] = Path(given.get("results_dir") or default_results_dir()).expanduser()
     given["cache_dir"] = Path(given.get("cache_dir") or os.environ.get("OUTRIDER_CACHE") or RunRequest.cache_dir).expanduser()
@@ -91,11 +104,19 @@ def _request(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, M
     return dataclasses.replace(request, benchmark=tuple(_benchmark(one, added, request, modules) for one in benchmarks))
 
 
-def load(tag: str, results_dir: Path | str | None) -> Result | list[Result]:
+def _settings(given: Any) -> list[str]:
+    """Return settings as texts, those of a mapping too: its values mean what they are, and a list of them is a sweep."""
+    if isinstance(given, Mapping):
+        lists = {key: value if isinstance(value, Mapping) else [*_tuple(_python(value))] for key, value in given.items()}
+        return [f"{key}={strict_json.dumps(value)}" for key, value in lists.items()]
+    return [str(one) for one in _tuple(given)]
+
+
+def load(tag: str, results_dir: Path | str | None) -> Result | Results:
     """Read a tag again; see `outrider.load`."""
     from benchmarking.archive.stored import load as load_stored
 
-    results = []
+    results = Results()
     for folder in folders_of(tag, Path(results_dir or default_results_dir()).expanduser(), "load"):
         stored = load_stored(folder)
         if stored.is_started:
@@ -132,3 +153,8 @@ def _benchmark(benchmark: Any, added: Mapping[str, Any], request: RunRequest, mo
 
 def _tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+
+
+def _python(value: Any) -> Any:
+    """Return numpy's numbers and arrays as Python's, anything else as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value

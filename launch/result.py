@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarking.analysis.verdict import Measured, judge
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.trials_csv import trials_table
@@ -14,6 +15,7 @@ from benchmarking.report.comparison import comparison_rows
 from benchmarking.report.summary import Summary, keys_shown, ranking, summarise
 from benchmarking.report.text import shown, table
 from definitions.errors import UserError
+from definitions.schema import Mode
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,6 +112,55 @@ class Result:
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(self.verdict)}</p><pre>{html.escape(self.summary.table)}</pre>"
+
+
+class Results(list[Result]):
+    """Several experiments, in the order in which they ran."""
+
+    @property
+    def best(self) -> Result | None:
+        """The experiment with the best value of its primary objective; None where nothing was completed, or objectives differ."""
+        if len({self._objective(one) for one in self}) != 1:
+            return None
+        sign = 1.0 if self._objective(self[0])[1] == "min" else -1.0
+        return min((one for one in self if one.best_value is not None), key=lambda one: sign * (one.best_value or 0.0), default=None)
+
+    def compare(self) -> ResultTable:
+        """Return how the methods compare on each benchmark by the best values of their seeds, with the intervals that a verdict has."""
+        rows: list[dict[str, Any]] = []
+        for benchmark in dict.fromkeys(one.spec.definition.name for one in self):
+            own = [one for one in self if one.spec.definition.name == benchmark]
+            primary, mode = self._objective(own[0])
+            measured: list[Measured] = []
+            for method in dict.fromkeys(one.spec.method for one in own):
+                values = [one.best_value for one in own if one.spec.method == method and one.best_value is not None]
+                measured.append(Measured(len(measured), {"benchmark": benchmark, "method": method}, values))
+            found = comparison_rows(judge(measured, mode), f"best {primary}", ["benchmark", "method"])
+            rows += [{name: value for name, value in row.items() if name != "config"} for row in found]
+        return ResultTable(tuple(rows))
+
+    def to_pandas(self) -> Any:
+        """Return all trials as one pandas table, with benchmark, method and seed; raises `UserError` where pandas is not installed."""
+        return ResultTable(tuple({**_about(one), **trial} for one in self for trial in one.trials)).to_pandas()
+
+    def __repr__(self) -> str:
+        return repr(self._table())
+
+    def _repr_html_(self) -> str:
+        return self._table()._repr_html_()
+
+    def _table(self) -> ResultTable:
+        rows = ({**_about(one), "trials": len(one.trials), "objective": self._objective(one)[0], "best": one.best_value} for one in self)
+        return ResultTable(tuple(rows))
+
+    @staticmethod
+    def _objective(one: Result) -> tuple[str, Mode]:
+        definition = one.spec.definition
+        return definition.primary_objective, definition.objectives[definition.primary_objective]
+
+
+def _about(one: Result) -> dict[str, Any]:
+    return {"benchmark": one.spec.definition.name, "method": one.spec.method, "seed": one.spec.number}
 
 
 class Interrupted(KeyboardInterrupt):

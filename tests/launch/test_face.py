@@ -16,6 +16,8 @@ import pytest
 import outrider
 from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
+from launch import face
+from launch.cli import make_parser
 from tests.launch.conftest import ROOT, with_signals
 
 TUNE = """\
@@ -190,7 +192,66 @@ def test_repeats_are_compared_with_the_intervals_of_the_verdict(toy):
 def test_several_experiments_come_as_a_list_in_their_order(toy):
     results = outrider.run(["toy.yaml", {**MAPPING, "name": "other"}], num_seeds=2, max_num_trials=1, experiment_tag="l")
     assert [(one.spec.definition.name, one.spec.number) for one in results] == [("toy", 0), ("toy", 1), ("other", 0), ("other", 1)]
-    assert [repr(one) for one in outrider.load("l")] == sorted(map(repr, results), key=lambda text: text[1])
+    assert sorted(map(repr, outrider.load("l"))) == sorted(map(repr, results))
+    assert str(results).splitlines()[0].split() == ["benchmark", "method", "seed", "trials", "objective", "best"]
+    assert results._repr_html_().count("<tr>") == 1 + 4
+    assert list(results.to_pandas()["benchmark"]) == ["toy", "toy", "other", "other"]
+
+
+@pytest.mark.slow
+def test_methods_are_compared_over_their_seeds(toy):
+    space = {"x": {"uniform": [0, 1]}}
+    keys = {"num_seeds": 3, "experiment_tag": "m", "settings": {"n_workers": 1}, "max_num_trials": 2}
+    results = outrider.run(MAPPING, space=space, method=["RS", "GRID"], **keys)
+    by_method = {name: [one.best_value for one in results if one.spec.method == name] for name in ("RS", "GRID")}
+    assert len(set(by_method["RS"])) > 1
+    leader, other = results.compare()
+    assert {leader["method"], other["method"]} == {"RS", "GRID"}
+    for row in (leader, other):
+        assert row["best loss"] == pytest.approx(sum(by_method[row["method"]]) / 3)
+        assert row["n"] == 3
+    assert other["low"] < other["factor"] < other["high"]
+    assert results.best.best_value == min(value for values in by_method.values() for value in values)
+
+
+def test_every_flag_of_a_run_has_its_like_in_python(monkeypatch):
+    asked = []
+    monkeypatch.setattr(face, "plan", lambda request: asked.append(request) or [])
+    monkeypatch.setattr(face, "describe", lambda specs, environ: "")
+    # A benchmark is an argument, results are what is returned, and a command and its objectives are keys of a mapping.
+    elsewhere = {"help", "version", "benchmark", "command", "objective", "list", "show", "format", "save_tuner", "launched_remotely"}
+    flags = {action.dest for action in make_parser()._actions} - elsewhere
+    values = {"order": "random", "exclusive": True, "settings": {"x": [1, 2.5]}, "method_args": {"points": 2}, "ladder": [0.1, 0.3]}
+    values |= {"max_num_trials": numpy.int64(3), "warm_pool": 1, "cache_dir": "c", "results_dir": "r", "method": "RS", "warm_start": "t"}
+    values |= dict.fromkeys(("dry_run", "accept_changes", "verbose", "yes"), True) | {"emulate": False, "backend": None}
+    values |= dict.fromkeys(("num_seeds", "start_seed", "random_seed"), 1) | dict.fromkeys(("experiment_tag", "resume"), "t")
+    limits = {"n_workers", "max_wallclock_time", "max_failures", "max_cost", "max_num_trials", "max_run", "repeats"}
+    values = {**dict.fromkeys(limits, 1), **values}
+    assert set(values) == flags
+    outrider.run("demo", **values)
+    (request,) = asked
+    assert {"x=[1,2.5]", "budget.max_num_trials=3", "repeats=1", "exclusive=true", "budget.max_cost=1"} <= set(request.settings)
+    assert request.method_args == {"points": 2, "ladder": [0.1, 0.3]}
+    assert (request.backend, request.method, request.warm_start, request.dry_run) == ("warm_pool", ("RS",), ("t",), True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"num_seeds": 2.0}, "num_seeds=2.0)\n  it is a whole number"),
+        ({"num_seeds": True}, "it is a whole number"),
+        ({"experiment_tag": 3}, "it is text"),
+        ({"dry_run": "no"}, "it is True or False"),
+        ({"max_num_trials": "many"}, "max_num_trials"),
+        ({"settings": {"epohcs": 3}}, "epohcs"),
+        ({"backend": "loacl"}, "did you mean 'local'"),
+    ],
+    ids=str,
+)
+def test_options_of_a_wrong_kind_are_told(toy, options, said):
+    with pytest.raises(UserError, match=re.escape(said)):
+        outrider.run("toy.yaml", **options)
+    assert not toy.results.exists()
 
 
 @pytest.mark.parametrize(
