@@ -77,6 +77,9 @@ class Child:
         """Return the largest resident memory of one process, once it is reaped; 0 where not known."""
         if self.usage is None or sys.platform == "darwin":
             return 0
+        # A fork of the warm worker has what was imported there in its memory, as if it had imported it itself.
+        if isinstance(self.process, ForkedProcess):
+            return self.usage.ru_maxrss * 1024
         # A new process starts out with the peak of the one that forked it, so only what is above that is its own.
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return self.usage.ru_maxrss * 1024 if self.usage.ru_maxrss > own else 0

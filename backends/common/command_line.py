@@ -31,12 +31,14 @@ class StartCommand:
         script: the Python script that the interpreter runs; None where it runs none.
         module: in place of a script, the module that it runs (`-m`).
         arguments: of script or module.
+        alone: why it needs a process that nothing was imported in before; empty where it does not.
     """
 
     command: tuple[str, ...]
     script: Path | None = None
     module: str = ""
     arguments: tuple[str, ...] = ()
+    alone: str = ""
 
 
 def filled(word: str, places: Mapping[str, str]) -> str:
@@ -105,7 +107,10 @@ def staged(job: JobSpec, start: StartCommand, places: Mapping[str, str], folder:
         "packages": str(Path(__file__).parents[2]),
     }
     (folder / _PLAN).write_text(json.dumps(plan), encoding="utf-8")
-    return StartCommand((sys.executable, str(Path(__file__).with_name("staged_run.py")), str(folder / _PLAN)))
+    command = (sys.executable, str(Path(__file__).with_name("staged_run.py")), str(folder / _PLAN))
+    return StartCommand(
+        command, alone="what runs before or after the script, or its peak of memory, is told apart by processes of their own"
+    )
 
 
 def _other(words: Sequence[str], places: Mapping[str, str], python: str) -> list[str]:

@@ -29,6 +29,8 @@ def worker_environment(job: Mapping[str, str], mark: str, placeholder: str) -> d
 
 def unsuitable(program: StartCommand, environment: Mapping[str, str]) -> str:
     """Return why a job is none for any warm worker, or nothing."""
+    if program.alone:
+        return program.alone
     if program.script is None and not program.module:
         return f"{Path(program.command[0]).name} is no Python script or module that could be forked"
     for name in _PINNING:

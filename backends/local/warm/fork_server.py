@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-from backends.local.warm import job_process, safety, script_code, thread_pools, wire
+from backends.local.warm import job_process, noted_facts, safety, script_code, thread_pools, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def serve(connection: socket) -> tuple[str, str, script_code.ScriptCode] | None:
         refused = "importing hid the environment that others see"
     changed = job_process.changes(started_with, os.environ)
     loaded = thread_pools.ThreadPools(started_with)
+    noted = noted_facts.NotedFacts()
     code = script_code.ScriptCode("" if refused else order["script"])
     # A collection in a job would touch, and so copy, every page of what was imported; at its end that took most of a second.
     gc.collect()
@@ -53,7 +54,7 @@ def serve(connection: socket) -> tuple[str, str, script_code.ScriptCode] | None:
             os.close(read_end)
             request = _await_request(connection, write_end, address or 0, len(order["placeholder"]))
             try:
-                job_process.take_over(*request, changed, loaded)
+                job_process.take_over(*request, changed, loaded, noted)
             finally:
                 connection.close()
             return str(request[0]["script"]), str(request[0]["module"]), code
@@ -85,6 +86,8 @@ def _prepare(order: Mapping[str, Any], control: int) -> str:
         return "its environment cannot be marked"
     if not getattr(sys.flags, "safe_path", False):
         sys.path[0] = order["script_folder"]
+    # A module that notes what the program is called finds the script, not this file.
+    sys.argv[:] = [order["script"] or "-m"]
     known = {0, 1, 2, control}
     for name in order["preload"]:
         try:

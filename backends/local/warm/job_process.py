@@ -5,9 +5,10 @@ from __future__ import annotations
 import builtins
 import os
 import sys
+import time
 from _frozen_importlib_external import SourceFileLoader
 
-from backends.local.warm import script_code, thread_pools
+from backends.local.warm import noted_facts, script_code, thread_pools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,19 +22,28 @@ def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, st
     return {name: after.get(name) for name in sorted(names) if before.get(name) != after.get(name)}
 
 
-def take_over(request: Mapping[str, Any], output: int, changed: Mapping[str, str | None], loaded: thread_pools.ThreadPools) -> None:
+def take_over(
+    request: Mapping[str, Any],
+    output: int,
+    changed: Mapping[str, str | None],
+    loaded: thread_pools.ThreadPools,
+    noted: noted_facts.NotedFacts,
+) -> None:
     """Give this process the output, folder, environment, arguments, thread pools and random state of its job.
 
     Args:
-        request: of the controller; see `worker.WarmWorker.fork`.
+        request: of the controller; see `worker.WarmWorker.ask`.
         output: descriptor that standard output and errors go to.
         changed: what the imports did to the environment.
         loaded: the thread pools of what they loaded.
+        noted: what they noted about the process that did the imports.
     """
+    # Output first, so that whatever goes wrong from here on is in the job's log.
     for number in (1, 2):
         os.dup2(output, number)
     os.close(output)
     os.chdir(request["folder"])
+    # The environment in place, as modules keep `os.environ` itself; on top of it what their imports changed, as a new interpreter's would.
     os.environ.clear()
     os.environ.update(request["environment"])
     for name, value in changed.items():
@@ -42,19 +52,22 @@ def take_over(request: Mapping[str, Any], output: int, changed: Mapping[str, str
         else:
             os.environ[name] = value
     script, module = request["script"], request["module"]
-    sys.argv = ["-m" if module else script, *request["arguments"]]
-    sys.orig_argv = [sys.executable, *(["-m", module] if module else [script]), *request["arguments"]]
+    # The lists themselves stay, as a module may have imported them by name.
+    sys.argv[:] = ["-m" if module else script, *request["arguments"]]
+    sys.orig_argv[:] = [sys.executable, *(["-m", module] if module else [script]), *request["arguments"]]
     if module and not getattr(sys.flags, "safe_path", False):
         # A module is looked for in the working directory first, and only a script has its own folder on the path.
         sys.path[0] = os.getcwd()  # noqa: PTH109
     # The folder was listed for the worker and may have changed since.
     sys.path_importer_cache.pop(sys.path[0], None)
     loaded.resize(request["environment"])
+    noted.renew()
     _begin_anew()
 
 
 def _begin_anew() -> None:
     """Renew what modules drew or noted when they were imported; `random` renews itself after a fork."""
+    # Random numbers: every job would draw the same.
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
         numpy_random.seed()
@@ -63,8 +76,15 @@ def _begin_anew() -> None:
         torch.default_generator.seed()  # drawn by chance in each new process; those of GPUs begin with a constant
     processes: Any = sys.modules.get("multiprocessing.process")
     if processes is not None:
-        processes.ORIGINAL_DIR = os.getcwd()  # noqa: PTH109
         processes.current_process().authkey = os.urandom(32)
+    # `threading` itself renews all of its main thread in a forked process but the kernel's number of it.
+    threading: Any = sys.modules.get("threading")
+    if threading is not None and hasattr(threading.main_thread(), "_native_id"):
+        threading.main_thread()._native_id = threading.get_native_id()
+    # Times of log records are told from when `logging` was imported; in nanoseconds from Python 3.13 on.
+    logging: Any = sys.modules.get("logging")
+    if logging is not None and hasattr(logging, "_startTime"):
+        logging._startTime = time.time_ns() if isinstance(logging._startTime, int) else time.time()
     reporter = sys.modules.get("outrider_report")
     if reporter is not None:
         reporter.begin_anew()

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from backends.base import Backend
+from backends.common import process_tree
 from backends.common.child_process import allowed_cores
 from backends.events import Closed, Ended, Reported
 from backends.failures import Cause, Outcome
@@ -21,7 +22,7 @@ from tests.backends.contract import all_closed, closed, collect, of_job
 from tests.backends.local.test_backend import TestLocalBackend as _ColdContract
 from tests.backends.local.test_ending import CONTROLLER, ROOT, STUBBORN, gone_within
 from tests.backends.local.warm.warm_bench import HEAVY, worker_of
-from tests.backends.local_bench import LocalBench, alive
+from tests.backends.local_bench import LocalBench, alive, zombies
 
 pytestmark = pytest.mark.slow
 
@@ -257,10 +258,15 @@ def test_worker_and_jobs_die_with_a_killed_controller(tmp_path: Path) -> None:
     assert controller.stdout is not None
     pids = [int(word) for word in controller.stdout.readline().split()]
     assert len(pids) == 3
+    # Its watchdog is among them, and ends last.
+    family = process_tree.children(controller.pid)
     controller.kill()
     controller.wait()
     controller.stdout.close()
-    assert gone_within(pids, 5.0)
+    assert gone_within([*pids, *family], 5.0)
+    # Orphans have become this process's, and the next test counts its zombies.
+    for pid in zombies():
+        os.waitpid(pid, 0)
     assert bench.backend.close() == []
 
 
@@ -317,3 +323,17 @@ def test_what_the_compiler_warns_of_is_printed_in_each_job(bench: LocalBench, co
         logs += [one.log(job).read_text().replace(str(one.folder), "").partition("[tune")[0] for job in jobs]
     assert 'SyntaxWarning: "is" with' in logs[0]
     assert len({*logs}) == 1
+
+
+def test_the_peak_of_a_short_forked_job_is_its_own(bench: LocalBench) -> None:
+    # Over before the first sample of its memory, and smaller than this process.
+    ballast = b"x" * (150 * 2**20)
+    peaks = [bench.end_of(bench.job(f"j{n}", f"block = b'x' * ({n} * 2**20)\nreport(n=1)\n")).usage["peak_rss_bytes"] for n in (1, 60)]
+    del ballast
+    assert 55 * 2**20 < peaks[1] - peaks[0] < 65 * 2**20
+
+
+def test_a_job_whose_peak_is_measured_is_not_forked_and_that_is_said(bench: LocalBench, caplog: pytest.LogCaptureFixture) -> None:
+    code = "import heavy, os\nreport(own=heavy.BY == os.getpid())\n"
+    assert bench.metrics_of(bench.job("one", code, is_measured_alone=True)) == [{"own": True}]
+    assert "its peak of memory, is told apart by processes of their own; what this concerns starts cold" in caplog.text
