@@ -43,6 +43,9 @@ class Outcome(enum.StrEnum):
     STOPPED = "stopped"
 
 
+METRICS_IN_PART = "metrics read in part: "
+"""What the message of a completed job begins with where not all that was printed or written could be read."""
+
 LOG_INCOMPLETE = "log incomplete: its end was not seen"
 """Said of a job that ended well, and of whose reports some may have been lost or come later."""
 

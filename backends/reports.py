@@ -157,6 +157,10 @@ class ReportParser:
         self.tracebacks.finish()
         return found
 
+    def remarks(self) -> list[str]:
+        """Return a sentence on each thing that kept metrics from being found."""
+        return [] if self._matcher is None else self._matcher.remarks()
+
     def usage(self) -> dict[str, Any]:
         """Return the totals of the reporter's summaries over all incarnations: `phases_s`, `steps`, `samples`, `elapsed_s`.
 

@@ -101,6 +101,9 @@ class BackendDescription(Generic[Block]):
     starts_in_source: ClassVar[bool] = False
     """Whether its jobs start in the folder of the source, whatever a definition's `working_dir` says."""
 
+    reads_files: ClassVar[bool] = False
+    """Whether it reads metrics from files that its jobs write."""
+
     shares_this_machine: ClassVar[bool] = False
     """Whether jobs take cores of this machine: then no more run than fit, and one at a time where nothing may disturb a measurement."""
 

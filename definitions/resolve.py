@@ -336,6 +336,8 @@ def _program_problems(definition: BenchmarkDefinition, described: BackendDescrip
                 yield Problem(("working_dir",), text)
             if definition.arguments_style in FILE_STYLES:
                 yield Problem(("arguments_style",), f"back-end {described.name} gives scripts no files; use another style")
+        if definition.read and not described.reads_files:
+            yield Problem(("read",), f"back-end {described.name} reads no files; print the metrics, and say `metrics`")
         block = definition.block(described.name, described.block)
         found = definition.metric_sources
         objectives = [name for name in definition.objectives if not found.presets and name not in dict(found.expressions)]

@@ -35,6 +35,7 @@ class LocalDescription(BackendDescription[LocalBlock]):
     instance_form: ClassVar[str] = "local."
     shares_this_machine: ClassVar[bool] = True
     runs_commands: ClassVar[bool] = True
+    reads_files: ClassVar[bool] = True
     nominal: ClassVar[bool] = True
     default_instance_type: ClassVar[str | None] = "local.1cpu"
     example_instance_type: ClassVar[str] = "local.2cpu"

@@ -16,7 +16,7 @@ from backends.common.job_output import Output
 from backends.common.process_tree import Process
 from backends.common.reactor import ScheduledCall
 from backends.events import Closed
-from backends.failures import Cause, Outcome, classify_exit, last_words, says_disk_full
+from backends.failures import METRICS_IN_PART, Cause, Outcome, classify_exit, last_words, says_disk_full
 from backends.local.leases import Lease
 from backends.local.shares import LocalShare
 from backends.tracebacks import Raised
@@ -93,8 +93,11 @@ class LocalJob:
         found = self.decided or termination_of_exit(
             self.exit_code or 0, reports, counts.alien if counts else 0, tail, raised, self.spec.is_silent
         )
-        if found.cause is Cause.NO_METRICS and self.files is not None:
-            found = replace(found, message="; ".join([found.message, *self.files.problems()]))
+        remarks = [*(parser.remarks() if parser else ()), *(self.files.problems() if self.files else ())]
+        if remarks and found.cause is Cause.NO_METRICS:
+            found = replace(found, message="; ".join([found.message, *remarks]))
+        elif remarks and found.outcome is Outcome.COMPLETED:
+            found = replace(found, message=METRICS_IN_PART + "; ".join(remarks))
         found = with_disk(found, self.free_bytes)
         hint = calling_hint(found.message, self.spec) if found.outcome is Outcome.FAILED else ""
         message = f"{found.message} ({hint})" if hint else found.message

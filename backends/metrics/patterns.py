@@ -75,10 +75,13 @@ class MetricMatcher:
         self.ignores_case = any(re.compile(text).flags & re.IGNORECASE for text in expressions)
         self._bar: Mapping[str, Any] | None = None
 
-    @property
-    def given_up(self) -> int:
-        """Lines that were not searched to their end, as that took too long."""
-        return sum(expression.given_up for _, expression in self._expressions)
+    def remarks(self) -> list[str]:
+        """Return a sentence for each expression that took too long on some lines, so that these were not searched to their end."""
+        return [
+            f"{one.given_up} lines took too long for the expression of {name!r} and were searched in part"
+            for name, one in self._expressions
+            if one.given_up
+        ]
 
     def take(self, text: str, is_rewritten: bool) -> list[dict[str, Any]]:
         """Take one line; return the metrics of each report that is complete with it.

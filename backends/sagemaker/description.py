@@ -25,6 +25,7 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
     implementation: ClassVar[str] = "backends.sagemaker.backend:SageMakerBackend"
     runs_commands: ClassVar[bool] = True
     starts_in_source: ClassVar[bool] = True
+    reads_files: ClassVar[bool] = True
     block = SageMakerBlock
     unhashed: ClassVar[frozenset[str]] = frozenset(
         (

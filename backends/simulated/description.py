@@ -26,6 +26,7 @@ class SimulatedDescription(BackendDescription[SimulatedBlock]):
     name: ClassVar[str] = "simulated"
     implementation: ClassVar[str] = "backends.simulated.backend:SimulatedBackend"
     runs_commands: ClassVar[bool] = True
+    reads_files: ClassVar[bool] = True
     block = SimulatedBlock
     paths: ClassVar[tuple[str, ...]] = ("table",)
     nominal: ClassVar[bool] = True

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backends.failures import LOG_INCOMPLETE
+from backends.failures import LOG_INCOMPLETE, METRICS_IN_PART
 from benchmarking.analysis.pareto import pareto_front
 from benchmarking.analysis.verdict import Measured, Ranking, judge
 from benchmarking.controller.retry_policy import TrialStatus
@@ -165,6 +165,9 @@ def _caveats(state: ExperimentState) -> list[str]:
     incomplete = sum(trial.message.startswith(LOG_INCOMPLETE) for trial in state.trials.values())
     if incomplete:
         lines.append(f"The logs of {incomplete} trials were incomplete, so their values may not be the last: see `message` in trials.csv.")
+    in_part = sum(METRICS_IN_PART in trial.message for trial in state.trials.values())
+    if in_part:
+        lines.append(f"The metrics of {in_part} trials were read in part: see `message` in trials.csv.")
     reused = sum(trial.reused is not None for trial in state.trials.values())
     if reused:
         lines.append(f"{reused} of {len(state.trials)} trials were not run: they were measured before, see `message` in trials.csv.")

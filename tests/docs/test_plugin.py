@@ -139,6 +139,17 @@ def test_it_runs_reads_generated_data_and_resumes(outrider):
     assert len(list((outrider.experiment("t", "GRID") / "other-logs").glob("*.log"))) == 4
 
 
+def test_it_finds_metrics_by_expression_and_says_that_it_reads_no_files(outrider):
+    (outrider.folder / "prints.py").write_text("print('loss: 0.5')\nprint('loss: 0.25')\n")
+    text = "name: other_demo\nscript: prints.py\ntrials: [{}]\nobjectives: {loss: min}\nmethod: LISTED\n"
+    (outrider.folder / "prints.yaml").write_text(text + "metrics: {loss: 'loss: (.*)'}\n")
+    outrider("run", "--backend", "other", "--experiment_tag", "p", "--benchmark", "prints.yaml")
+    assert [trial["last_loss"] for trial in outrider.trials("p", "LISTED")] == ["0.25"]
+    (outrider.folder / "reads.yaml").write_text(text + "read: m.csv\n")
+    said = outrider("run", "--backend", "other", "--benchmark", "reads.yaml", code=2)
+    assert "reads.yaml:6: read: back-end other reads no files; print the metrics, and say `metrics`" in said
+
+
 def test_its_method_runs_on_a_built_in_back_end_too(outrider):
     pytest.importorskip("sklearn")
     pytest.importorskip("PIL")

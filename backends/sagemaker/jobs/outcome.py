@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backends.events import Closed
-from backends.failures import LOG_INCOMPLETE, Cause, Outcome, classify_exit, last_words
+from backends.failures import LOG_INCOMPLETE, METRICS_IN_PART, Cause, Outcome, classify_exit, last_words
 from backends.last_lines import TAIL_LINES
 from backends.sagemaker.aws.errors import one_line
 from backends.sagemaker.jobs.job import seconds
@@ -33,6 +33,7 @@ class JobEvidence:
         exit_code: of the script, as the job's entry point said; None where it did not.
         tail: last lines of the log, as many as there are; `usage`: totals.
         asked_for: instance type; `is_silent`: whether no report is expected.
+        remarks: on what kept metrics from being found.
         is_log_incomplete: whether the end of the log was awaited in vain, or reports are missing by their numbers.
     """
 
@@ -47,6 +48,7 @@ class JobEvidence:
     asked_for: str
     is_silent: bool = False
     is_log_incomplete: bool = False
+    remarks: Sequence[str] = ()
 
 
 def closed_event(described: Mapping[str, Any], evidence: JobEvidence) -> Closed:
@@ -60,6 +62,8 @@ def closed_event(described: Mapping[str, Any], evidence: JobEvidence) -> Closed:
     started_at, ended_at = (seconds(described.get(key)) for key in ("TrainingStartTime", "TrainingEndTime"))
     if evidence.is_log_incomplete and (outcome is Outcome.COMPLETED or cause is Cause.NO_METRICS):
         message = "; ".join(part for part in (message, LOG_INCOMPLETE) if part)
+    if evidence.remarks and (outcome is Outcome.COMPLETED or cause is Cause.NO_METRICS):
+        message = "; ".join(part for part in (message, METRICS_IN_PART + "; ".join(evidence.remarks)) if part)
     used = instance_type(described)
     stages = stage_seconds(described)
     at = evidence.at

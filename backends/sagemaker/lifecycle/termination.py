@@ -203,6 +203,7 @@ class JobTerminator:
             usage=usage,
             asked_for=cloud.spec.instance_type,
             is_silent=cloud.spec.is_silent,
+            remarks=cloud.log.remarks(),
             is_log_incomplete=cloud.n_looks > 0 and (end is None or cloud.log.has_gaps),
         )
         found = outcome.closed_event(cloud.described or {}, evidence)

@@ -98,6 +98,10 @@ class JobLog:
         """The last lines that were fed."""
         return self._parser.tail
 
+    def remarks(self) -> list[str]:
+        """Return a sentence on each thing that kept metrics from being found."""
+        return self._parser.remarks()
+
     def usage(self) -> dict[str, Any]:
         """Return the reporter's totals, and how many lines looked like reports and were none."""
         found = self._parser.usage()

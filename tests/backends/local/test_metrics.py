@@ -9,8 +9,9 @@ import pytest
 
 from backends.common.capped_log import LEFT_OUT
 from backends.events import Reported
-from backends.failures import Cause
+from backends.failures import Cause, Outcome
 from definitions.file_source import FileSource
+from definitions.metrics import MetricSources
 from tests.backends.contract import closed, of_job
 from tests.backends.local_bench import LocalBench
 from tests.backends.metric_cases import CASES, LOSS, sorted_items
@@ -80,3 +81,17 @@ def test_a_capped_log_loses_no_report_whatever_is_around_it(bench: LocalBench) -
     assert len(log) <= 1 << 16
     assert LEFT_OUT in log
     assert closed(events, "one").usage["left_out_log_bytes"] + len(log) > 1_000_000
+
+
+def test_lines_that_take_too_long_are_counted_and_said(bench: LocalBench) -> None:
+    code = "print('loss=0.5')\nprint('a=' * 400_000)\nprint('loss=0.25')\n"
+    slow = MetricSources((("loss", r"loss=(\d\S*)"), ("b", r"\S+\s*\S+:?\s*\S*=(x)")))
+    end = bench.end_of(bench.job("one", code, metrics=slow))
+    assert end.outcome is Outcome.COMPLETED
+    assert end.message == "metrics read in part: 1 lines took too long for the expression of 'b' and were searched in part"
+
+
+def test_rows_that_cannot_be_read_are_counted_and_said(bench: LocalBench) -> None:
+    code = "open('m.csv', 'w').write('a,b\\n1,2\\n1,2,3\\n')"
+    end = bench.end_of(bench.job("one", code, metric_files=(FileSource("m.csv", "csv"),)))
+    assert (end.outcome, end.message) == (Outcome.COMPLETED, "metrics read in part: read: 1 rows of m.csv could not be read")

@@ -187,7 +187,7 @@ class OtherBackend(Backend):
             return
         finally:
             os.close(theirs)
-        job = _Job(spec, process, Output(ours, self._logs / f"{spec.name}.log"), self.now())
+        job = _Job(spec, process, Output(ours, self._logs / f"{spec.name}.log", spec.metrics, spec.log_cap_bytes), self.now())
         self._jobs[spec.name] = job
         self._events += [Accepted(spec.name, job.started_at), Started(spec.name, job.started_at)]
         self._reactor.watch(ours, lambda: self._on_output(job))

@@ -199,3 +199,12 @@ def test_a_log_whose_end_was_not_seen_is_said_where_the_job_ended_well():
     assert closed_event(described(), evidence(is_log_incomplete=True)).message == "log incomplete: its end was not seen"
     assert closed_event(described(), evidence(is_log_incomplete=True, reports=0)).message.endswith("; log incomplete: its end was not seen")
     assert closed_event(described("Stopped"), evidence(is_log_incomplete=True, stop_reason=Cause.SCHEDULER)).message == ""
+
+
+def test_what_kept_metrics_from_being_found_is_said_of_jobs_that_ended_well():
+    words = "2 lines took too long for the expression of 'loss' and were searched in part"
+    end = closed_event(described(), evidence(remarks=(words,)))
+    assert (end.outcome, end.message) == (Outcome.COMPLETED, f"metrics read in part: {words}")
+    assert words in closed_event(described(), evidence(remarks=(words,), reports=0)).message
+    failed = closed_event(described("Failed", FailureReason="AlgorithmError: x, exit code: 3"), evidence(remarks=(words,), exit_code=3))
+    assert words not in failed.message
