@@ -133,8 +133,11 @@ class _Names:
                     self._leave()
 
     def _enter(self) -> None:
-        main = getattr(sys.modules.get("__main__"), "__file__", None)
-        beside = {"", *([str(Path(main).parent), str(Path(main).resolve().parent)] if main else [])}
+        main = sys.modules.get("__main__")
+        file = getattr(main, "__file__", None)
+        # `python -m` looks for modules where it is called, in place of beside the script.
+        called = [str(Path.cwd())] if getattr(main, "__spec__", None) is not None else []
+        beside = {"", *called, *([str(Path(file).parent), str(Path(file).resolve().parent)] if file else [])}
         rest = [path for path in sys.path if path not in beside]
         self._path = [*sys.path]
         # What stands beside the user's script is found as well, but only where nothing else has that name.
@@ -211,3 +214,6 @@ def _leads_elsewhere(name: str) -> bool:
 
 
 _own_packages = _Names().ours  # of the process, as `sys.modules` is
+
+if __name__ == "__main__":
+    sys.exit(program())

@@ -24,7 +24,7 @@ from launch.confirm import confirm
 from launch.dry_run import describe
 from launch.emulated import emulated
 from launch.functions import definition_of
-from launch.panels import notebook_panel
+from launch.panels import in_notebook, panel_here
 from launch.parser import default_results_dir
 from launch.planning import folders_of, plan
 from launch.progress import Progress
@@ -58,10 +58,9 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
         if request.dry_run:
             print(describe(specs, os.environ))
             return None
-        panel = notebook_panel()
-        is_answered = panel is not None or (sys.stdin is not None and sys.stdin.isatty())
+        is_answered = in_notebook() or (sys.stdin is not None and sys.stdin.isatty())
         confirm(specs, yes=yes, ask=input if is_answered else None, say=lambda text: print(text, file=sys.stderr))
-        found = execute(specs, request, Progress(sys.stderr, panel=panel, verbose=request.verbose))
+        found = execute(specs, request, Progress(sys.stderr, panel=panel_here(sys.stderr, os.environ), verbose=request.verbose))
     results = Results(result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found)
     if found[-1].ending.reason is Reason.INTERRUPTED:
         raise Interrupted(results, resume_command(results[-1].spec.tag, request))

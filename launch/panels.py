@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TextIO
 
 
@@ -124,11 +124,21 @@ class NotebookPanel:
             self.changed()
 
 
-def notebook_panel() -> NotebookPanel | None:
-    """Return a panel in the cell that is running; None outside of a notebook."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if getattr(shell, "kernel", None) is None:
-        return None
-    from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
+def panel_here(stream: TextIO, environ: Mapping[str, str]) -> Panel | None:
+    """Return a panel in the cell of a notebook that is running, or on a terminal; None elsewhere.
 
-    return NotebookPanel(display)
+    Args:
+        stream: where progress goes outside of a notebook.
+        environ: the process's environment.
+    """
+    if in_notebook():
+        from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
+
+        return NotebookPanel(display)
+    return TerminalPanel(stream) if stream.isatty() and environ.get("TERM", "dumb") != "dumb" else None
+
+
+def in_notebook() -> bool:
+    """Return whether this process runs the cells of a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(shell, "kernel", None) is not None

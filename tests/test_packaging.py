@@ -214,6 +214,11 @@ def test_a_users_own_files_get_in_the_way_of_no_script_that_imports_outrider(bas
     assert done.stdout == "nothing.yaml: there is no such file\n"
 
 
+def test_nor_of_the_module_that_is_called_where_they_are(base, in_the_way):
+    listed = run([base.parent / "python", "-m", "outrider", "list"], in_the_way)
+    assert (listed.returncode, listed.stdout) == (0, run([base, "list"], in_the_way).stdout), listed.stderr
+
+
 def test_nor_do_they_where_the_path_of_python_leads_to_them(base, in_the_way, tmp_path_factory):
     for name in ("yaml.py", "numpy.py", "rich/__init__.py"):
         (in_the_way / name).unlink()

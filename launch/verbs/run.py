@@ -42,11 +42,11 @@ def main(arguments: Sequence[str]) -> int:
         print(describe(specs, os.environ))
         return 0
     from launch.confirm import confirm
-    from launch.panels import TerminalPanel
+    from launch.panels import panel_here
     from launch.progress import Progress
 
     confirm(specs, yes=given.yes, ask=input if sys.stdin is not None and sys.stdin.isatty() else None, say=_say)
-    progress = Progress(sys.stderr, panel=TerminalPanel(sys.stderr) if _is_terminal() else None, verbose=request.verbose)
+    progress = Progress(sys.stderr, panel=panel_here(sys.stderr, os.environ), verbose=request.verbose)
     results = execute(specs, request, progress)
     from launch.outcome import as_csv, as_json, as_text, exit_code
 
@@ -157,10 +157,6 @@ def _set_up_logging(verbose: bool) -> None:
     import logging
 
     logging.basicConfig(stream=sys.stderr, level=logging.INFO if verbose else logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-
-
-def _is_terminal() -> bool:
-    return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def resume_command(tag: str, request: RunRequest) -> str:

@@ -62,7 +62,9 @@ def test_a_real_older_python_gets_the_sentence(command):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("entrance", [["hpo_main.py"], ["hpo_main.py", "run"], ["-m", "launch"], ["-m", "launch", "run"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "entrance", [["hpo_main.py"], ["hpo_main.py", "run"], ["-m", "launch"], ["-m", "launch", "run"], ["-m", "outrider"]], ids=" ".join
+)
 def test_every_entrance_tells_the_version(entrance):
     done = subprocess.run([sys.executable, *entrance, "--version"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == f"outrider {__version__}\n"
