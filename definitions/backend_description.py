@@ -115,6 +115,16 @@ class BackendDescription(Generic[Block]):
     log_group: ClassVar[str] = ""
     """The log group of CloudWatch that they are in; empty where they are in none."""
 
+    warm_variant: ClassVar[str] = ""
+    """Name of the back-end that runs the same jobs on instances which are kept for the next one, its own where it does; empty for none."""
+
+    runs_programs: ClassVar[bool] = True
+    """Whether it runs a definition's program, so that its script has to be there."""
+
+    price_refresher: ClassVar[str] = ""
+    """`module:function` that asks its service what instances cost, and keeps it; empty where nobody can be asked. It is given a region,
+    instance types (None for all), the environment and UTC seconds, and returns what it did as a sentence."""
+
     past_jobs: ClassVar[str] = ""
     """`module:function` that reads jobs which its service still knows, a `backends.past_jobs.PastJobReader`; empty where it keeps none."""
 

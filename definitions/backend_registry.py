@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.metadata import EntryPoint
 from typing import Any
 
 from definitions.backend_description import BackendDescription
+from definitions.builtin_backends import BUILT_IN
 from definitions.errors import UserError, nearest
 from definitions.parts import Overrides
 from definitions.plugins import installed
 
 GROUP = "outrider.backends"
-
-BUILT_IN: Mapping[str, str] = {
-    "local": "backends.local.description:DESCRIPTION",
-    "simulated": "backends.simulated.description:DESCRIPTION",
-    "sagemaker": "backends.sagemaker.description:DESCRIPTION",
-    "warm_pool": "backends.sagemaker.description:WARM_POOL",
-}
-"""Module and name of each built-in description; no entry points, so that a clone runs without being installed."""
 
 _OURS = "outrider"
 

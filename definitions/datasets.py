@@ -62,7 +62,7 @@ class S3Dataset(_Stored, Model):
 
 
 class FilesystemDataset(_Stored, Model):
-    """A folder of an FSx for Lustre or EFS file system of the user's own, which SageMaker mounts."""
+    """A folder of an FSx for Lustre or EFS file system of the user's own, which a back-end mounts that can."""
 
     type: Literal["filesystem"]
     kind: Literal["fsx", "efs"]

@@ -80,8 +80,8 @@ def instance_facts(instance_type: str, tables: Tables | None = None) -> Instance
 def price_of(instance_type: str, region: str, *, spot: bool = False, tables: Tables | None = None) -> Price | None:
     """Return the price of one instance, or None where it is unknown (never zero).
 
-    Managed spot training has no price of its own: SageMaker bills it at this one, for the `BillableTimeInSeconds` of the job, which are
-    fewer than it ran. So the bill of a job that has ended needs no spot price, and a worst case is the one on demand.
+    Spot has no price of its own: it is billed at this one, for the billable seconds of a job, which are fewer than it ran. So the bill of
+    a job that has ended needs no spot price, and a worst case is the one on demand.
 
     Args:
         instance_type: e.g. `ml.g5.xlarge`, `local.2cpu`.

@@ -9,7 +9,8 @@ from typing import Any
 
 from pydantic import create_model
 
-from definitions.backend_registry import BUILT_IN, backend_description
+from definitions.backend_registry import backend_description
+from definitions.builtin_backends import BUILT_IN
 from definitions.key_descriptions import describe
 from definitions.schema import BenchmarkDefinition
 

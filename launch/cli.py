@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from definitions import __version__
+from definitions.builtin_backends import BUILT_IN, DEFAULT, OF_AN_ACCOUNT
 from definitions.program import command
 from launch.parser import VerbParser, default_results_dir
 from launch.request import RunRequest
@@ -43,7 +44,7 @@ def make_parser() -> VerbParser:
         help="finished runs whose measurements the method is told first, in place of the definition's",
     )
     what.add_argument("--backend", default=None, metavar="NAME",
-                      help="where trials run: local (default), sagemaker, warm_pool, simulated, or a plug-in's")  # fmt: skip
+                      help=f"where trials run: {', '.join(BUILT_IN)}, or a plug-in's (default {DEFAULT})")  # fmt: skip
     what.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=V1[,V2]", dest="settings",
                       help="override a key of the definition, or sweep one of its space or arguments: batch_size=32,64")  # fmt: skip
     what.add_argument("--num_seeds", type=int, default=1, metavar="N", help="number of seeds: repeat each search N times (default 1)")
@@ -81,7 +82,7 @@ def make_parser() -> VerbParser:
         type=int,
         choices=(0, 1),
         default=0,
-        help="1: jobs on SageMaker whose instances are kept for the next: --backend warm_pool",
+        help="1: instances are kept for the next job, where the back-end can",
     )
     other.add_argument("--emulate", action="store_true", help="run an emulator of SageMaker's training jobs and S3 for this command")
     other.add_argument("--version", action="version", version=f"outrider {__version__}", help="print Outrider's version and stop")
@@ -140,15 +141,18 @@ def backend_of(name: str | None, *, warm: bool) -> str:
 
     Args:
         name: of the back-end; None where none was named.
-        warm: whether `--warm_pool 1` was given, which makes of SageMaker, or of none named, the one that keeps instances warm.
+        warm: whether `--warm_pool 1` was given, which makes of it, or of the one with an account, the one that keeps instances warm.
     """
-    if not warm or name == "warm_pool":
-        return name or "local"
-    if name not in (None, "sagemaker"):
+    if not warm:
+        return name or DEFAULT
+    from definitions.backend_registry import backend_description
+
+    found = backend_description(name or OF_AN_ACCOUNT).warm_variant
+    if not found:
         from definitions.errors import UserError
 
-        raise UserError(f"--warm_pool 1 with --backend {name}", "only SageMaker keeps instances warm", "leave one of them out")
-    return "warm_pool"
+        raise UserError(f"--warm_pool 1 with --backend {name}", f"{name} keeps no instances warm", "leave one of them out")
+    return found
 
 
 def _method_arguments(texts: Sequence[str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from backends.failures import Cause, Outcome
 from backends.registry import backend_class
 from benchmarking.planning.inputs import Inputs
 from benchmarking.planning.job_builder import JobBuilder
+from definitions.builtin_backends import DEFAULT
 from definitions.schema import BenchmarkDefinition
 from definitions.trial import TrialSpec
 
@@ -76,10 +77,10 @@ def start_once(
     """
     definition = definition.model_copy(update={"preload": ()})
     with tempfile.TemporaryDirectory(prefix="outrider-") as scratch:
-        backend = backend_class("local").create(BackendContext(definition, Path(scratch), 0, environ))
+        backend = backend_class(DEFAULT).create(BackendContext(definition, Path(scratch), 0, environ))
         try:
-            with Inputs(definition, "local", cache or Path(scratch), seed=0, target=None) as inputs:
-                builder = JobBuilder(definition, "local", _PREFIX, inputs.channels, inputs.environment, 0, region=backend.region)
+            with Inputs(definition, DEFAULT, cache or Path(scratch), seed=0, target=None) as inputs:
+                builder = JobBuilder(definition, DEFAULT, _PREFIX, inputs.channels, inputs.environment, 0, region=backend.region)
                 job = builder.build(0, 1, TrialSpec(configuration), None)
                 return _run(backend, replace(job, exclusive=False), limit_s, Path(scratch), say, until_report=until_report)
         finally:

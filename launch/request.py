@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from definitions import strict_json
+from definitions.builtin_backends import DEFAULT
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class RunRequest:
 
     benchmark: tuple[Any, ...] = ()
     method: tuple[str, ...] = ()
-    backend: str = "local"
+    backend: str = DEFAULT
     num_seeds: int = 1
     start_seed: int = 0
     random_seed: int = 0

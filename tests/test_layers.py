@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import configparser
+import re
 import statistics
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
+from definitions.builtin_backends import BUILT_IN
 
 ROOT = Path(__file__).parent.parent
 ORDER = ("definitions", "backends", "benchmarking", "launch")
@@ -197,6 +200,39 @@ def test_the_core_imports_no_back_end():
         if guests and in_core and not any(f"{module}.".startswith(f"{guest}.") for guest in GUESTS):
             found[module] = guests
     assert found == KNOWS_A_GUEST
+
+
+NAMES_A_GUEST = {
+    "definitions.builtin_backends": {"local", "simulated", "sagemaker", "warm_pool"},  # the one place
+    "definitions.key_descriptions": {"local", "simulated", "sagemaker", "warm_pool"},  # what the keys of their blocks mean, for the schema
+    # The ingestion and the input mode of this name, by which a job reads the disk of its machine, wherever that is.
+    "definitions.backend_description": {"local"},
+    "definitions.ingestion": {"local"},
+    "benchmarking.datasets.preparation": {"local"},
+    "definitions.instance_tables": {"us-east-1"},  # the region of the prices that come with Outrider
+    "benchmarking.datasets.s3server": {"us-east-1"},  # what a server on the loopback calls its region
+    "benchmarking.workloads.readers": {"us-east-1"},  # stands alone in a job; S3's own default
+    "benchmarking.syne_tune_adapter.importing": {"sagemaker"},  # theirs hold arguments of the SageMaker SDK
+    "backends.common.aws_client": {"sagemaker"},  # the extra of this name, with boto3
+    "launch.outcome": {"warm_pool"},  # a key of the results in JSON, which programs read
+    "launch.smoke": {"ml.m5.large"},  # the comparison of the emulator with an account
+}
+"""Modules beside the back-ends that say the name of one, of an instance type of one, or of a region, and which."""
+
+
+def test_the_core_names_no_back_end():
+    found = {}
+    for package in ORDER:
+        for path in modules(package):
+            module = dotted(path)
+            if any(f"{module}.".startswith(f"{guest}.") for guest in GUESTS):
+                continue
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+            named = {word for word in words if word in BUILT_IN or word == "us-east-1" or re.fullmatch(r"(ml|local)\.[\w.]*", word)}
+            if named:
+                found[module] = named
+    assert found == NAMES_A_GUEST
 
 
 def test_one_name_of_a_class_has_one_meaning():

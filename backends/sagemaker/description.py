@@ -26,6 +26,8 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
     runs_commands: ClassVar[bool] = True
     starts_in_source: ClassVar[bool] = True
     reads_files: ClassVar[bool] = True
+    warm_variant: ClassVar[str] = "warm_pool"
+    price_refresher: ClassVar[str] = "backends.sagemaker.admin.prices:refresh_prices"
     block = SageMakerBlock
     unhashed: ClassVar[frozenset[str]] = frozenset(
         (

@@ -27,6 +27,7 @@ class SimulatedDescription(BackendDescription[SimulatedBlock]):
     implementation: ClassVar[str] = "backends.simulated.backend:SimulatedBackend"
     runs_commands: ClassVar[bool] = True
     reads_files: ClassVar[bool] = True
+    runs_programs: ClassVar[bool] = False
     block = SimulatedBlock
     paths: ClassVar[tuple[str, ...]] = ("table",)
     nominal: ClassVar[bool] = True

@@ -13,6 +13,8 @@ from backends.registry import backend_class
 from benchmarking.syne_tune_adapter.backend_session import MakeBackend
 from benchmarking.syne_tune_adapter.trial_manager import TrialManager
 from benchmarking.syne_tune_adapter.trial_record import SyneTuneStatus, by_time
+from definitions.backend_registry import backend_description
+from definitions.builtin_backends import DEFAULT
 from definitions.errors import UserError
 from definitions.registry import Registry
 from definitions.resolve import resolve, resolve_python
@@ -47,7 +49,7 @@ class OutriderBackend(TrialBackend):  # type: ignore[misc]  # Syne Tune has no t
     def __init__(
         self,
         definition: str | Path | BenchmarkDefinition,
-        backend: str = "local",
+        backend: str = DEFAULT,
         *,
         settings: Sequence[str] = (),
         seed: int = 0,
@@ -194,5 +196,5 @@ class _Named:
 def _resolved(definition: str | Path | BenchmarkDefinition, backend: str, settings: Sequence[str]) -> BenchmarkDefinition:
     found = definition if isinstance(definition, BenchmarkDefinition) else Registry().find(str(definition))
     if isinstance(found, BenchmarkDefinition):
-        return resolve_python(found, backend, settings, check_files=backend != "simulated").definition
+        return resolve_python(found, backend, settings, check_files=backend_description(backend).runs_programs).definition
     return resolve(found, backend, settings).definition

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from definitions.errors import UserError, did_you_mean
+from definitions.instances import backend_of
 from definitions.schema import BenchmarkDefinition
 from definitions.syne_tune_space import from_syne_tune
 
@@ -17,6 +18,9 @@ _FIELDS = (
     "script", "config_space", "max_wallclock_time", "n_workers", "instance_type", "metric", "mode", "max_resource_attr", "framework",
     "resource_attr", "estimator_kwargs", "max_num_evaluations", "points_to_evaluate",
 )  # fmt: skip
+
+_THEIR_CLOUD = "sagemaker"
+"""The back-end that Syne Tune's definitions are about, which hold arguments of the SageMaker SDK."""
 
 _ESTIMATOR = {
     "framework_version": "framework_version",
@@ -60,7 +64,7 @@ def import_benchmark(theirs: Any, name: str, description: str = "") -> Benchmark
         "space": {key: value for key, value in parsed.spec().items() if key not in constants},
         "objectives": _objectives(given["metric"], given.get("mode") or "min"),
         "budget": _budget(given, fidelity),
-        "sagemaker": _sagemaker(given, estimator),
+        _THEIR_CLOUD: _sagemaker(given, estimator),
     }
     if fidelity is not None:
         data["fidelity"] = fidelity
@@ -72,7 +76,7 @@ def import_benchmark(theirs: Any, name: str, description: str = "") -> Benchmark
         data["methods"] = {"RS_POINTS": {"base": "RS", "points_to_evaluate": points}}
         data["method"] = "RS_POINTS"
     instance_type = given.get("instance_type")
-    if instance_type and not str(instance_type).startswith("ml."):
+    if instance_type and not _is_of_sagemaker(str(instance_type)):
         data["arguments"]["instance_type"] = str(instance_type)
     return BenchmarkDefinition.model_validate(data)
 
@@ -133,13 +137,18 @@ def _budget(given: Mapping[str, Any], fidelity: Mapping[str, Any] | None) -> dic
     return budget
 
 
+def _is_of_sagemaker(instance_type: str) -> bool:
+    described = backend_of(instance_type)
+    return described is not None and described.name == _THEIR_CLOUD
+
+
 def _sagemaker(given: Mapping[str, Any], estimator: dict[str, Any]) -> dict[str, Any]:
     block: dict[str, Any] = {ours: estimator.pop(their) for their, ours in _ESTIMATOR.items() if estimator.get(their) is not None}
     if given.get("framework"):
         block["framework"] = str(given["framework"]).lower()
     arguments: dict[str, Any] = {}
     instance_type = given.get("instance_type") or estimator.get("instance_type")
-    if instance_type and str(instance_type).startswith("ml."):
+    if instance_type and _is_of_sagemaker(str(instance_type)):
         arguments["instance_type"] = str(instance_type)
     count = estimator.pop("instance_count", None)
     if count is not None and int(count) != 1:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from definitions.builtin_backends import OF_AN_ACCOUNT
 from definitions.errors import UserError
 from definitions.program import command
 from launch.parser import VerbParser
@@ -126,7 +127,7 @@ def make_parser() -> VerbParser:
         epilog=_EPILOG,
     )
     parser.add_argument("--benchmark", default=None, metavar="NAME|FILE", help="whose start is checked; without it the account alone")
-    parser.add_argument("--backend", default="sagemaker", metavar="NAME", help="where (default sagemaker)")
+    parser.add_argument("--backend", default=OF_AN_ACCOUNT, metavar="NAME", help=f"where (default {OF_AN_ACCOUNT})")
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", dest="settings",
                         help="override a key of the definition, as for a run")  # fmt: skip
     parser.add_argument("--role", default=None, metavar="ARN", help="role that jobs run as (default: the definition's, or $OUTRIDER_ROLE)")

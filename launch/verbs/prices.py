@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from definitions.program import command
 from launch.parser import VerbParser, default_region
@@ -72,25 +71,15 @@ def _check_types(types: Sequence[str]) -> None:
 
 
 def _refresh(region: str, types: Sequence[str], environ: Mapping[str, str], now_s: float) -> None:
-    from backends.sagemaker.admin.prices import fetch_prices, store_prices
-    from backends.sagemaker.aws.clients import Clients
-    from definitions.instance_tables import own_prices_csv
+    """Let each back-end that can be asked fetch the prices of its own instance types, of all where none is named."""
+    from pkgutil import resolve_name
 
-    clients = Clients(region, environ)
-    wanted = [name for name in types if name.startswith("ml.")] or None
-    source = "emulated" if clients.emulated else "AWS"
-    found = fetch_prices(clients.get("pricing"), region, wanted, now_s, source=source)
-    remarks = [f"{len(found.rows)} prices of {region} from {source}"]
-    if found.skipped:
-        remarks.append(f"{found.skipped} products were not understood")
-    missing = sorted(set(wanted or ()) - {row.instance_type for row in found.rows})
-    if missing:
-        remarks.append(f"none for {', '.join(missing)}")
-    path: Path = own_prices_csv(environ)
-    if clients.emulated and not environ.get("OUTRIDER_PRICES"):
-        # An emulator's prices must not pass for a bill's.
-        remarks.append("an emulator's are kept only where OUTRIDER_PRICES names a file")
-    elif found.rows:
-        store_prices(path, found.rows)
-        remarks.append(f"kept in {path}")
-    print("; ".join(remarks), file=sys.stderr)
+    from definitions.backend_registry import backend_description, backend_names
+    from definitions.instances import backend_of
+
+    own = {name: described.price_refresher for name in types if (described := backend_of(name)) is not None}
+    refreshers = dict.fromkeys(refresher for name in backend_names() if (refresher := backend_description(name).price_refresher))
+    for refresher in refreshers:
+        wanted = [name for name, asked in own.items() if asked == refresher]
+        if wanted or not types:
+            print(resolve_name(refresher)(region, wanted or None, environ, now_s), file=sys.stderr)

@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import as_cloud_errors
 from definitions.files import replacing
-from definitions.instance_tables import PRICE_COLUMNS, read_prices
+from definitions.instance_tables import PRICE_COLUMNS, own_prices_csv, read_prices
 
 _SERVICE = "AmazonSageMaker"
 _TYPE = re.compile(r"\bml\.[a-z0-9-]+\.(?:metal|\d*[a-z]+)")
@@ -102,6 +103,38 @@ def store_prices(path: Path, rows: Sequence[PriceRow]) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(PRICE_COLUMNS)
         writer.writerows(astuple(kept[key]) for key in sorted(kept))
+
+
+def refresh_prices(region: str, instance_types: Sequence[str] | None, environ: Mapping[str, str], now_s: float) -> str:
+    """Ask AWS for prices, keep them in the user's own table, and return what was done.
+
+    Args:
+        region: code of the region.
+        instance_types: those that are wanted; None for all.
+        environ: the environment, which names the account and the table.
+        now_s: UTC seconds since the epoch.
+
+    Raises:
+        CloudError: AWS refuses.
+        UserError: the table cannot be written.
+    """
+    clients = Clients(region, environ)
+    source = "emulated" if clients.emulated else "AWS"
+    found = fetch_prices(clients.get("pricing"), region, instance_types, now_s, source=source)
+    remarks = [f"{len(found.rows)} prices of {region} from {source}"]
+    if found.skipped:
+        remarks.append(f"{found.skipped} products were not understood")
+    missing = sorted(set(instance_types or ()) - {row.instance_type for row in found.rows})
+    if missing:
+        remarks.append(f"none for {', '.join(missing)}")
+    path: Path = own_prices_csv(environ)
+    if clients.emulated and not environ.get("OUTRIDER_PRICES"):
+        # An emulator's prices must not pass for a bill's.
+        remarks.append("an emulator's are kept only where OUTRIDER_PRICES names a file")
+    elif found.rows:
+        store_prices(path, found.rows)
+        remarks.append(f"kept in {path}")
+    return "; ".join(remarks)
 
 
 def _products(client: Any, filters: Mapping[str, str]) -> Iterator[Any]:
