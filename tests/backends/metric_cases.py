@@ -12,6 +12,7 @@ from definitions.file_source import FileSource
 from definitions.metrics import NO_SOURCES, MetricSources
 
 WRITTEN = Path(__file__).parent / "metrics" / "files" / "written"
+RECORDED = Path(__file__).parent / "metrics" / "recorded"
 LOSS = MetricSources((("loss", r"loss[=:] ?(nan|[0-9.]+)"),))
 LEVELS = MetricSources((("epoch", r"Epoch (\d+)"), ("loss", r"loss[=:] ?(nan|[0-9.]+)")), (), "epoch", ("loss",))
 
@@ -41,6 +42,12 @@ def _writes(path: Path, name: str) -> str:
     content = base64.b64encode(path.read_bytes()).decode()
     folder = f"os.makedirs(os.path.dirname({name!r}) or '.', exist_ok=True)"
     return f"import base64, os\n{folder}\nopen({name!r}, 'wb').write(base64.b64decode({content!r}))\n"
+
+
+def _prints(path: Path) -> str:
+    """Return code that prints a recorded output."""
+    content = base64.b64encode(path.read_bytes()).decode()
+    return f"import base64, sys\nsys.stdout.buffer.write(base64.b64decode({content!r}))\n"
 
 
 CASES = {
@@ -77,6 +84,39 @@ CASES = {
         "print('[0]\\ttrain-rmse:0.5\\tval-rmse:0.6')\nprint('[1]\\ttrain-rmse:0.4\\tval-rmse:0.5')",
         [{"round": 1, "train-rmse": 0.5, "val-rmse": 0.6}, {"round": 2, "train-rmse": 0.4, "val-rmse": 0.5}],
         MetricSources((), ("xgboost",)),
+    ),
+    "utf-16, as some consoles write it": MetricCase(
+        "import sys\nsys.stdout.buffer.write('größe loss: 0.5\\nloss: 0.25\\n'.encode('utf-16-le'))",
+        [{"loss": 0.5}, {"loss": 0.25}],
+        LOSS,
+    ),
+    "line ends as on Windows": MetricCase(
+        "import sys\nsys.stdout.buffer.write(b'Epoch 1\\r\\nloss: 0.5\\r\\nEpoch 2\\r\\nloss: 0.25\\r\\n')",
+        [{"epoch": 1, "loss": 0.5}, {"epoch": 2, "loss": 0.25}],
+        LEVELS,
+    ),
+    "two processes that print at the same time": MetricCase(
+        """
+        import os
+        rank = 0 if os.fork() else 1
+        for step in range(50):
+            os.write(1, f"[rank{rank}]: loss: {step}\\n".encode())
+        if rank == 1:
+            os._exit(0)
+        os.wait()
+        """,
+        [{"loss": step} for step in range(50)],
+        LOSS,
+    ),
+    "a library that wraps its lines": MetricCase(
+        _prints(RECORDED / "lightning_rich.log"),
+        [{"epoch": 2, "train_loss": 0.006, "val_loss": 0.009}],
+        MetricSources((), ("lightning",), None, ("val_loss",)),
+    ),
+    "a library's bars": MetricCase(
+        _prints(RECORDED / "lightning_tqdm.log"),
+        [{"epoch": 1, "train_loss": 0.0328, "val_loss": 0.0281}, {"epoch": 2, "train_loss": 0.0037, "val_loss": 0.00442}],
+        MetricSources((), ("lightning",), None, ("val_loss",)),
     ),
     "a reporter's lines beside": MetricCase(
         "print('loss: 0.5')\nprint('[tune-metric]: {\"acc\": 1, \"st_worker_iter\": 0}')\nprint('loss: 0.25')",

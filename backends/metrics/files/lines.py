@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 from backends.metrics.files.rows import CHUNK_BYTES, Reader, RowMemory, flat
 from backends.metrics.files.tail import FileTail
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE = 1 << 20
 _MOST_JOINED = 100
+_IS_NUMBER = re.compile(r"[-+]?[0-9.]+$")
 _BOM = "\ufeff"
 
 
@@ -112,10 +114,7 @@ class CsvReader(LineReader):
         self._open, self._joined = "", 0
         if self._header is None:
             self._separator = max(",;\t", key=text.count) if any(mark in text for mark in ",;\t") else ","
-        try:
-            cells = [cell.strip() for cell in next(csv.reader([text], delimiter=self._separator, skipinitialspace=True), [])]
-        except csv.Error:
-            cells = []
+        cells = self._cells(text)
         if self._is_header(cells):
             self._header = [cells[0].lstrip("# "), *cells[1:]]
             return
@@ -126,9 +125,19 @@ class CsvReader(LineReader):
             return
         yield {name: number(cell) for name, cell in zip(self._header, cells) if cell and name}  # noqa: B905 (not in Python 3.8)
 
+    def _cells(self, text: str) -> list[str]:
+        if '"' not in text:
+            return [cell.strip() for cell in text.split(self._separator)]
+        try:
+            return [cell.strip() for cell in next(csv.reader([text], delimiter=self._separator, skipinitialspace=True), [])]
+        except csv.Error:
+            return []
+
     def _is_header(self, cells: list[str]) -> bool:
-        if not cells or [cells[0].lstrip("# "), *cells[1:]] == self._header:
+        if not cells or (self._header and cells[-1] == self._header[-1] and [cells[0].lstrip("# "), *cells[1:]] == self._header):
             return bool(cells)
+        if self._header is not None and _IS_NUMBER.match(cells[0]):
+            return False
         texts = [cell for cell in cells if cell and isinstance(number(cell), str)]
         if self._header is None:
             return bool(texts) and len([cell for cell in cells if cell]) == len(texts)

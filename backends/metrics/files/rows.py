@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-CHUNK_BYTES = 1 << 18
+CHUNK_BYTES = 1 << 16
 """Most bytes read of a file at a time."""
 
 
@@ -57,7 +57,7 @@ class RowMemory:
     def is_new(self, row: Mapping[str, Any]) -> bool:
         """Return whether a row was not told, and take it as told."""
         # Columns that have no value in it may have come since.
-        digest = hash(tuple(sorted((name, repr(value)) for name, value in row.items())))
+        digest = hash(repr(sorted(row.items())))
         if self._known.get(digest, 0) > 0:
             self._known[digest] -= 1
             return False
