@@ -158,12 +158,17 @@ class FunctionScript:
             decorated = True
         name = function.__name__ if found is None or isinstance(found.node, ast.Lambda) else found.node.name
         if found is None or isinstance(found.node, ast.ClassDef):
-            raise self._refusal(f"the source of {name if what == 'it' else what} is not to be had here", _IN_A_FILE)
+            advice = (
+                _IN_A_FILE if self._file is not None else f"{_IN_A_FILE}; in a notebook, define it in a cell that does not begin with %%"
+            )
+            raise self._refusal(f"the source of {name if what == 'it' else what} is not to be had here", advice)
         body = [found.node.body] if isinstance(found.node, ast.Lambda) else found.node.body
         needed = {key: whole.__globals__[key] for key in global_names(whole.__code__) if key in whole.__globals__}
         if decorated:
             used = {inner.id for one in found.decorators for inner in ast.walk(one) if isinstance(inner, ast.Name)}
             needed |= {key: whole.__globals__[key] for key in sorted(used) if key in whole.__globals__}
+        if "get_ipython" in needed:
+            raise self._refusal(f"{name if what == 'it' else what} has commands of the notebook (`!...` or `%...`)", "leave them out")
         for key, value in needed.items():
             if isinstance(value, ModuleType):
                 self._submodules(value, (part for one in body for part in attribute_chains(one, key)))

@@ -171,11 +171,15 @@ class Interrupted(KeyboardInterrupt):
         resume: what to type to go on.
     """
 
-    def __init__(self, results: Sequence[Result], resume: str) -> None:
-        self.results = tuple(results)
+    def __init__(self, results: Results, resume: str) -> None:
+        self.results = results
         self.result = self.results[-1]
         tag = self.result.spec.tag
         super().__init__(f"{self.result.ended}; outrider.load({tag!r}) reads what was measured, and this goes on: {resume}")
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows in place of a traceback."""
+        return [str(self)]
 
 
 def result_of(spec: ExperimentSpec, state: ExperimentState, price_label: str = "", *, keeps_warm: bool = False) -> Result:

@@ -107,6 +107,7 @@ def test_the_stop_button_ends_the_jobs_and_keeps_what_was_measured(jupyter):
     (error,) = (one for one in stopped if one.output_type == "error")
     assert error.ename == "Interrupted"
     assert error.evalue.startswith("interrupted after 1 trials; outrider.load('s') reads what was measured")
+    assert error.traceback == [error.evalue]
     assert kept[0].text == "interrupted 3.0\n"
 
 
