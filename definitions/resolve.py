@@ -20,6 +20,7 @@ from definitions.errors import UserError, nearest
 from definitions.problems import Problem, complaint, dotted, problems_of
 from definitions.schema import KEEP_FOREIGN, BenchmarkDefinition, ContradictionError, ForeignBlock, Overrides
 from definitions.settings import apply_settings
+from definitions.template import names_in, parse_template
 from definitions.yaml_source import KeyPath, Source, SourceLocation, with_datasets
 
 _MANY = 10_000
@@ -324,6 +325,16 @@ def _cross_checks(definition: BenchmarkDefinition, methods: Sequence[str]) -> It
                 yield Problem(where, _unknown_method(name, [*methods, *variants]))
 
 
+def _shared_files(definition: BenchmarkDefinition) -> Iterator[Problem]:
+    """Yield which files of `read` several trials would write at the same time, and so read each other's metrics."""
+    if definition.working_dir != "source" or definition.is_exclusive or definition.n_workers == 1:
+        return
+    for number, file in enumerate(definition.read):
+        if not names_in(parse_template(file.path)):
+            text = f"with `working_dir: source` all trials write to the same {file.path}; "
+            yield Problem(("read", number, "path"), text + "have the script write to ${output} and read that, or say `n_workers: 1`")
+
+
 def _program_problems(definition: BenchmarkDefinition, described: BackendDescription[Any] | None) -> Iterator[Problem]:
     """Yield what is wrong with the program that is to run, as its back-end says."""
     if described is not None:
@@ -338,6 +349,8 @@ def _program_problems(definition: BenchmarkDefinition, described: BackendDescrip
                 yield Problem(("arguments_style",), f"back-end {described.name} gives scripts no files; use another style")
         if definition.read and not described.reads_files:
             yield Problem(("read",), f"back-end {described.name} reads no files; print the metrics, and say `metrics`")
+        if described.shares_this_machine:
+            yield from _shared_files(definition)
         block = definition.block(described.name, described.block)
         found = definition.metric_sources
         objectives = [name for name in definition.objectives if not found.presets and name not in dict(found.expressions)]

@@ -32,7 +32,7 @@ def hashed(**changes):
         {"objectives": {"error": "max", "loss": "min"}},
         {"methods": {"m": {"base": "RS"}}, "method": "m"},
         {"warm_start": ["t"], "reuse": True, "points_to_evaluate": [{"x": 0.5}]},
-        {"budget": {"max_num_trials": 3}, "n_workers": 2},
+        {"budget": {"max_num_trials": 3}, "n_workers": 2, "log_cap": 1000},
         {"fidelity": {"kind": "per_job", "argument": "part", "ladder": [0.1, 0.2]}},
     ],
 )
@@ -48,6 +48,7 @@ def test_what_is_measured_how_often_and_what_counts_is_not_in_it(changes):
         {"arguments_style": "hyphens"},
         {"environment": {"A": "1"}},
         {"metrics": {"loss": "loss ([0-9.]+)"}},
+        {"read": [{"path": "metrics.csv"}]},
         {"fidelity": {"kind": "per_job", "argument": "part", "full": 2}},
         {"fidelity": {"kind": "progressive", "argument": "part", "reported_as": "epoch", "full": 2}},
         {"exclusive": True},

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from definitions.errors import UserError
 from definitions.file_source import FileSource
+from definitions.resolve import resolve
 from definitions.schema import BenchmarkDefinition
+from definitions.yaml_source import parse_yaml
 
 
 def definition(read: Any, **fields: Any) -> BenchmarkDefinition:
@@ -51,3 +55,16 @@ def test_a_name_of_the_level_says_its_column() -> None:
 def test_what_is_wrong_is_said(read: Any, why: str) -> None:
     with pytest.raises(ValidationError, match=why):
         definition(read)
+
+
+SHARED = "name: d\nscript: t.py\nspace: {x: 1}\nobjectives: {loss: min}\nworking_dir: source\nread: [{path: '${output}/a.csv'}, m.csv]\n"
+
+
+def test_a_file_that_all_trials_write_to_is_refused_where_several_run_at_once() -> None:
+    with pytest.raises(UserError, match=r"demo.yaml:6: read.1.path: with `working_dir: source` all trials write to the same m.csv"):
+        resolve(parse_yaml(SHARED, Path("demo.yaml")), "local", check_files=False)
+
+
+@pytest.mark.parametrize("more", ["n_workers: 1\n", "exclusive: true\n"])
+def test_where_one_runs_at_a_time_it_is_not(more: str) -> None:
+    assert len(resolve(parse_yaml(SHARED + more, Path("demo.yaml")), "local", check_files=False).definition.read) == 2

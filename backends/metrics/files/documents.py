@@ -45,6 +45,11 @@ class JsonReader(Reader):
         self._state, self._is_broken = state, False
         return self._new(content), False
 
+    def look_again(self) -> None:
+        """Trust no time, as `Reader.look_again` says; what was there before the start stays what it was."""
+        if self.columns:
+            self._state = None
+
     def finish(self, is_whole: bool) -> list[dict[str, Any]]:
         """Return what was written last, as `Reader.finish` does."""
         found, _ = self.read()

@@ -50,6 +50,10 @@ class LineReader(Reader):
             self._rest, self._is_overlong = b"", True
         return self._new(lines), bool(data)
 
+    def look_again(self) -> None:
+        """Trust no time, as `Reader.look_again` says."""
+        self._tail.look_again()
+
     def finish(self, is_whole: bool) -> list[dict[str, Any]]:
         """Return the row of a last line without an end, as `Reader.finish` does."""
         rest, self._rest = self._rest, b""

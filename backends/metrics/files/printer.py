@@ -55,7 +55,7 @@ class ReportPrinter:
         self._thread.start()
 
     def finish(self, is_whole: bool) -> None:
-        """Print what is left, and which source gave less than it should have.
+        """Print what is left, and where all went well, which source gave less than it should have.
 
         Args:
             is_whole: whether the script ended by itself.
@@ -63,8 +63,9 @@ class ReportPrinter:
         self._is_over.set()
         self._thread.join()
         self._print(self._files.finish(is_whole))
-        for problem in self._files.problems():
-            sys.stderr.write(problem + "\n")
+        # Of a script that failed its own last words are the cause.
+        for problem in self._files.problems() if is_whole else ():
+            sys.stderr.write(f"[outrider] {problem}\n")
 
     def _run(self) -> None:
         pause_s = self._every_s

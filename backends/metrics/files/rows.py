@@ -30,6 +30,9 @@ class Reader:
         """Return the next rows that were not returned before, and whether there may be more at once."""
         raise NotImplementedError
 
+    def look_again(self) -> None:
+        """Trust no time of a file at the next call, as nothing comes after it."""
+
     def finish(self, is_whole: bool) -> list[dict[str, Any]]:
         """Return what the file ends with, and release it.
 

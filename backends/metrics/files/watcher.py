@@ -65,6 +65,8 @@ class MetricFiles:
         Args:
             is_whole: whether the script ended by itself, so that a last line without an end is not cut off.
         """
+        for source in self._sources:
+            source.look_again()
         found, is_more = self._some()
         while is_more:
             more, is_more = self._some()
@@ -136,22 +138,26 @@ class _Watched:
             is_more = is_more or more
         return rows, is_more
 
+    def look_again(self) -> None:
+        for reader in self._readers.values():
+            reader.look_again()
+
     def finish(self, is_whole: bool) -> list[dict[str, Any]]:
         return [self._named(row) for reader in self._readers.values() for row in reader.finish(is_whole)]
 
     def problems(self) -> Iterator[str]:
         if not self._readers:
-            yield f"read: there is no {self._source.path}"
+            yield f"there is no {self._source.path}, which `read` names"
             return
         unreadable = sum(reader.unreadable for reader in self._readers.values())
         if unreadable:
-            yield f"read: {unreadable} rows of {self._source.path} could not be read"
+            yield f"{unreadable} rows of {self._source.path} could not be read"
         columns = dict.fromkeys(name for reader in self._readers.values() for name in reader.columns)
         wanted = [*([self._source.level] if self._source.level else []), *self._source.names]
         missing = [name for name in wanted if name not in columns]
         if missing and columns:
             names = ", ".join(list(columns)[:20])
-            yield f"read: {self._source.path} has no {', '.join(missing)}; it has {names}"
+            yield f"{self._source.path} has no {', '.join(missing)}; it has {names}"
 
     def _paths(self) -> list[str]:
         found = sorted(glob.glob(self._pattern, recursive=True))  # noqa: PTH207 (as text, several times a second)

@@ -43,7 +43,7 @@ def test_a_report_in_a_file_can_be_acted_upon_while_the_job_runs(bench: LocalBen
 def test_who_writes_nothing_is_told_which_file_is_missing(bench: LocalBench) -> None:
     end = bench.end_of(bench.job("one", "print('hello')", metric_files=(FileSource("logs/*/m.csv", "csv"),)))
     assert end.cause is Cause.NO_METRICS
-    assert "; read: there is no logs/*/m.csv" in end.message
+    assert "; there is no logs/*/m.csv, which `read` names" in end.message
 
 
 def test_a_file_of_an_earlier_run_in_the_source_is_not_taken_for_the_jobs(bench: LocalBench, tmp_path: Path) -> None:
@@ -94,4 +94,4 @@ def test_lines_that_take_too_long_are_counted_and_said(bench: LocalBench) -> Non
 def test_rows_that_cannot_be_read_are_counted_and_said(bench: LocalBench) -> None:
     code = "open('m.csv', 'w').write('a,b\\n1,2\\n1,2,3\\n')"
     end = bench.end_of(bench.job("one", code, metric_files=(FileSource("m.csv", "csv"),)))
-    assert (end.outcome, end.message) == (Outcome.COMPLETED, "metrics read in part: read: 1 rows of m.csv could not be read")
+    assert (end.outcome, end.message) == (Outcome.COMPLETED, "metrics read in part: 1 rows of m.csv could not be read")

@@ -70,7 +70,7 @@ def test_reports_are_what_the_script_said(events: list[Event], case: str) -> Non
 def test_who_writes_nothing_is_told_which_file_is_missing(events: list[Event]) -> None:
     end: Closed = closed(events, MISSING)
     assert end.cause is Cause.NO_METRICS
-    assert "read: there is no logs/*/m.csv" in end.message
+    assert "there is no logs/*/m.csv, which `read` names" in end.message
 
 
 def test_a_capped_log_loses_no_report_whatever_is_around_it(events: list[Event], folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def test_where_the_file_has_no_such_column_each_row_is_a_report_and_it_is_said(t
     write(tmp_path, "v/metrics.csv", "step,val\n1,3\n2,4\n")
     watched = files(tmp_path, LEVELS)
     assert watched.finish(True) == [{"step": 1, "val_loss": 3}, {"step": 2, "val_loss": 4}]
-    assert watched.problems() == ["read: */metrics.csv has no epoch; it has step, val"]
+    assert watched.problems() == ["*/metrics.csv has no epoch; it has step, val"]
 
 
 def test_several_sources_of_one_level_make_one_report(tmp_path: Path) -> None:
@@ -93,14 +94,14 @@ def test_places_are_filled_in_and_are_no_patterns(tmp_path: Path) -> None:
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     watched = files(tmp_path, FileSource("runs/**/m.csv", "csv"))
     assert watched.finish(True) == []
-    assert watched.problems() == ["read: there is no runs/**/m.csv"]
+    assert watched.problems() == ["there is no runs/**/m.csv, which `read` names"]
 
 
 def test_unreadable_rows_are_said(tmp_path: Path) -> None:
     write(tmp_path, "m.jsonl", '{"a": 1}\nnothing\n')
     watched = files(tmp_path, FileSource("m.jsonl", "jsonl"))
     watched.finish(True)
-    assert watched.problems() == ["read: 1 rows of m.jsonl could not be read"]
+    assert watched.problems() == ["1 rows of m.jsonl could not be read"]
 
 
 def test_what_was_there_before_the_start_is_not_reported(tmp_path: Path) -> None:
@@ -125,3 +126,16 @@ def test_a_tag_may_be_the_level(tmp_path: Path) -> None:
     source = FileSource("torch/*tfevents*", "tensorboard", "val/acc", "half", 1)
     found: list[Any] = files(written, source).finish(True)
     assert [row["half"] for row in found] == [0.5, 0.6, 0.7, 0.8, 0.9]
+
+
+@pytest.mark.parametrize("name", ["m.csv", "m.json"])
+def test_the_last_look_finds_what_was_written_within_one_step_of_the_clock(tmp_path: Path, name: str) -> None:
+    texts = {"m.csv": "loss\n0.5\n", "m.json": '{"loss": 0.5}'}
+    path = write(tmp_path, name, texts[name])
+    watched = files(tmp_path, FileSource(name, name[2:]))
+    assert watched.read() == [{"loss": 0.5}]
+    before = path.stat()
+    path.write_text(texts[name].replace("0.5", "0.2"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert watched.read() == []
+    assert watched.finish(True) == [{"loss": 0.2}]
