@@ -48,7 +48,7 @@ def verdict_sentence(verdict: Ranking | None, primary: str, keys: Sequence[str],
 
 
 def _gap(comparison: Comparison) -> str:
-    if comparison.factor is not None and comparison.factor < 1.005:
+    if comparison.factor is not None and (comparison.factor < 1 or _factor(comparison.factor) == "1.00"):
         return "no better"
     if comparison.factor is not None:
         return f"{_factor(comparison.factor)}x better"

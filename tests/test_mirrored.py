@@ -1,0 +1,188 @@
+"""Tests mirror the tree: each module of some size has a test file of its own name, or belongs to a family that one named file tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("definitions", "backends", "benchmarking", "launch")
+SHORT = 40
+"""Lines up to which a module needs no test file of its own."""
+
+TESTED_TOGETHER = {
+    "tests/backends/emulator/container/test_attempt.py": [
+        "backends/emulator/container/artifacts.py",
+        "backends/emulator/container/channels.py",
+        "backends/emulator/container/context.py",
+        "backends/emulator/container/environment.py",
+        "backends/emulator/container/filesystem.py",
+        "backends/emulator/container/host.py",
+        "backends/emulator/container/job_profile.py",
+        "backends/emulator/container/pipes.py",
+        "backends/emulator/container/profiler.py",
+        "backends/emulator/container/program.py",
+    ],
+    "tests/backends/emulator/core/test_lifecycle.py": [
+        "backends/emulator/core/clock.py",
+        "backends/emulator/core/database.py",
+        "backends/emulator/core/event_loop.py",
+        "backends/emulator/core/job.py",
+        "backends/emulator/core/settings.py",
+    ],
+    "tests/backends/emulator/faults/test_rules.py": ["backends/emulator/faults/injector.py"],
+    "tests/backends/emulator/http/test_server.py": [
+        "backends/emulator/http/errors.py",
+        "backends/emulator/http/messages.py",
+        "backends/emulator/http/moto_bridge.py",
+    ],
+    "tests/backends/emulator/logs/test_service.py": ["backends/emulator/logs/delivery.py", "backends/emulator/logs/store.py"],
+    "tests/backends/emulator/s3/test_api.py": [
+        "backends/emulator/s3/alone.py",
+        "backends/emulator/s3/alone_process.py",
+        "backends/emulator/s3/aws_chunked.py",
+        "backends/emulator/s3/store.py",
+        "backends/emulator/s3/xml.py",
+    ],
+    "tests/backends/emulator/test_clients.py": ["backends/emulator/admin.py"],
+    "tests/backends/emulator/test_services.py": [
+        "backends/emulator/account/identity.py",
+        "backends/emulator/account/pricing.py",
+        "backends/emulator/account/quotas_api.py",
+        "backends/emulator/assembly.py",
+        "backends/emulator/emulator.py",
+        "backends/emulator/router.py",
+    ],
+    "tests/backends/emulator/training/test_api.py": [
+        "backends/emulator/training/execution.py",
+        "backends/emulator/training/listing.py",
+        "backends/emulator/training/registry.py",
+        "backends/emulator/training/search.py",
+    ],
+    "tests/backends/emulator/training/test_validation.py": ["backends/emulator/training/limits.py"],
+    "tests/backends/emulator/training/test_warm_pools.py": ["backends/emulator/training/warm_pool_manager.py"],
+    "tests/backends/local/test_backend.py": ["backends/local/runner.py"],
+    "tests/backends/local/test_ending.py": [
+        "backends/common/watchdog.py",
+        "backends/common/watchdog_process.py",
+        "backends/local/job.py",
+        "backends/local/job_processes.py",
+        "backends/local/process_records.py",
+    ],
+    "tests/backends/local/test_environment.py": ["backends/local/checkpoints.py"],
+    "tests/backends/local/test_metrics.py": ["backends/common/file_reports.py", "backends/metrics/gathering.py"],
+    "tests/backends/local/warm/test_warm.py": [
+        "backends/local/warm/fork_server.py",
+        "backends/local/warm/job_process.py",
+        "backends/local/warm/noted_facts.py",
+        "backends/local/warm/script_code.py",
+        "backends/local/warm/wire.py",
+        "backends/local/warm/worker.py",
+    ],
+    "tests/backends/metrics/files/test_documents.py": [
+        "backends/metrics/files/printer.py",
+        "backends/metrics/files/records.py",
+        "backends/metrics/files/rows.py",
+    ],
+    "tests/backends/sagemaker/admin/test_checks.py": ["backends/sagemaker/admin/doctor.py"],
+    "tests/backends/sagemaker/admin/test_iam_policy.py": ["backends/sagemaker/admin/iam_operations.py"],
+    "tests/backends/sagemaker/admin/test_stop_jobs.py": [
+        "backends/sagemaker/admin/s3_leftovers.py",
+        "backends/sagemaker/admin/tagged_jobs.py",
+        "backends/sagemaker/jobs/tags.py",
+    ],
+    "tests/backends/sagemaker/code/test_packing.py": ["backends/sagemaker/code/source_files.py"],
+    "tests/backends/sagemaker/jobs/test_job.py": ["backends/sagemaker/jobs/job_table.py"],
+    "tests/backends/sagemaker/jobs/test_request.py": ["backends/sagemaker/jobs/channels.py"],
+    "tests/backends/sagemaker/jobs/test_resolve_options.py": ["backends/sagemaker/jobs/options.py"],
+    "tests/backends/sagemaker/logs/test_poller.py": ["backends/sagemaker/logs/line_order.py"],
+    "tests/backends/sagemaker/test_faults_checkpoints.py": ["backends/sagemaker/lifecycle/staging.py"],
+    "tests/backends/sagemaker/test_faults_crashes.py": ["backends/sagemaker/lifecycle/adoption.py"],
+    "tests/backends/sagemaker/test_faults_jobs.py": [
+        "backends/sagemaker/lifecycle/status_tracker.py",
+        "backends/sagemaker/lifecycle/termination.py",
+    ],
+    "tests/backends/sagemaker/test_faults_quotas.py": ["backends/emulator/training/quotas.py"],
+    "tests/backends/sagemaker/test_faults_throttling.py": [
+        "backends/sagemaker/aws/clients.py",
+        "backends/sagemaker/aws/lookups.py",
+        "backends/sagemaker/lifecycle/submission.py",
+    ],
+    "tests/backends/scripts/test_argparse_source.py": [
+        "backends/scripts/interface.py",
+        "backends/scripts/literals.py",
+        "backends/scripts/read_source.py",
+    ],
+    "tests/backends/simulated/test_backend.py": [
+        "backends/simulated/checkpoints.py",
+        "backends/simulated/job.py",
+        "backends/simulated/table.py",
+    ],
+    "tests/benchmarking/archive/test_reusing.py": ["benchmarking/archive/measured.py"],
+    "tests/benchmarking/archive/test_stored.py": ["launch/verbs/export.py"],
+    "tests/benchmarking/controller/test_event_codec.py": ["backends/events.py"],
+    "tests/benchmarking/controller/test_method_adapter.py": ["benchmarking/controller/method.py"],
+    "tests/benchmarking/controller/test_tuner.py": ["benchmarking/controller/interfaces.py"],
+    "tests/benchmarking/datasets/test_preparation.py": ["benchmarking/datasets/images.py"],
+    "tests/benchmarking/forecasting/data/test_finished_jobs.py": ["backends/past_jobs.py", "backends/sagemaker/admin/past_jobs.py"],
+    "tests/benchmarking/forecasting/ladder/test_race.py": ["benchmarking/forecasting/ladder/race_status.py"],
+    "tests/benchmarking/methods/searchers/test_process.py": ["benchmarking/methods/searchers/worker.py"],
+    "tests/benchmarking/methods/searchers/test_searchers.py": [
+        "benchmarking/methods/searchers/bayesian.py",
+        "benchmarking/methods/searchers/quantile_regression.py",
+        "benchmarking/methods/searchers/syne_tune.py",
+    ],
+    "tests/benchmarking/syne_tune_adapter/test_backend.py": ["benchmarking/syne_tune_adapter/trial_manager.py"],
+    "tests/benchmarking/workloads/test_gbm.py": ["benchmarking/workloads/gbm_tables.py"],
+    "tests/benchmarking/workloads/test_readers.py": ["benchmarking/workloads/image_ingestion.py"],
+    "tests/benchmarking/workloads/test_resnet_cifar10.py": ["benchmarking/workloads/cifar10.py", "benchmarking/workloads/resnet.py"],
+    "tests/definitions/test_backend_registry.py": ["backends/sagemaker/description.py", "definitions/backend_description.py"],
+    "tests/definitions/test_ingestion.py": ["definitions/datasets.py"],
+    "tests/definitions/test_instances.py": ["backends/local/shares.py"],
+    "tests/definitions/test_json_schema.py": ["definitions/key_descriptions.py"],
+    "tests/definitions/test_schema.py": ["backends/sagemaker/block.py"],
+    "tests/launch/test_doctor.py": ["backends/local/checks.py"],
+    "tests/launch/test_emulated.py": ["launch/smoke.py"],
+    "tests/launch/test_face.py": ["launch/__main__.py", "launch/result.py"],
+    "tests/launch/test_functions.py": ["launch/function_job.py", "launch/function_script.py", "launch/one_start.py"],
+    "tests/launch/test_init.py": [
+        "benchmarking/scripts/call.py",
+        "benchmarking/scripts/definition_text.py",
+        "benchmarking/scripts/metric_names.py",
+        "benchmarking/scripts/plan.py",
+    ],
+    "tests/launch/test_run.py": [
+        "benchmarking/experiment.py",
+        "launch/outcome.py",
+        "launch/planning.py",
+        "launch/request.py",
+        "launch/verbs/show.py",
+    ],
+    "tests/launch/test_wrong_use.py": ["launch/cli.py"],
+}
+"""Test file -> modules that it tests beside the one that it is named after: parts that do their work together alone, most of them
+processes, servers and calls of a service."""
+
+
+def mirror_of(module: Path) -> Path:
+    """Return where a module's own tests are; those of a verb are beside those of the command line's other parts."""
+    folder = module.parent.parent if module.parent == Path("launch/verbs") else module.parent
+    return Path("tests") / folder / f"test_{module.stem}.py"
+
+
+def modules() -> list[Path]:
+    found = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")) if path.name != "__init__.py")
+    return [path.relative_to(ROOT) for path in found if path.read_text(encoding="utf-8").count("\n") > SHORT]
+
+
+def test_every_module_has_its_own_tests_or_is_named_with_those_of_its_family():
+    alone = {str(module) for module in modules() if not (ROOT / mirror_of(module)).is_file()}
+    listed = {module for together in TESTED_TOGETHER.values() for module in together}
+    assert sorted(alone - listed) == [], "write tests/<the same folders>/test_<the same name>.py"
+    assert sorted(listed - alone) == [], "these have tests of their own, or are gone: take them off the list"
+
+
+@pytest.mark.parametrize("file", TESTED_TOGETHER)
+def test_the_file_of_a_family_is_there_and_has_tests(file):
+    assert "def test_" in (ROOT / file).read_text(encoding="utf-8")
