@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WrapValidator
+from pydantic import BeforeValidator, Field, WithJsonSchema, WrapValidator
 
 from definitions.quantities import parse_count, parse_size
 
@@ -19,3 +19,9 @@ Flag = Annotated[bool, Field(strict=True)]
 KEEP_WHOLE = WrapValidator(lambda value, check: value if check(value) == value and type(value) is int else check(value))
 """A whole number stays one, so that a script gets `--epochs 3`, not `--epochs 3.0`."""
 Text = Annotated[str, Field(strict=True)]
+Preload = Annotated[
+    tuple[Text, ...],
+    BeforeValidator(lambda given: ("auto",) if given == "auto" else given),
+    WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"const": "auto"}]}),
+]
+"""Names of modules; `auto` for those that the first trial shows to be worth it."""

@@ -25,7 +25,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "n_workers": "trials at once, at most; default: what fits, 1 where speed or cost is measured",
         "exclusive": "whether nothing else runs beside a trial; default: where speed or cost is measured",
         "budget": "limits of an experiment",
-        "preload": "modules that are imported once and forked for every local job",
+        "preload": "modules that are imported once and forked for every local job; `auto`: those whose import takes 50 ms in the first one",
         "method": "that suggests configurations; default LISTED for `trials`, else RS",
         "methods": "methods with arguments of their own, by the names that they get here",
         "study": "which methods are compared, and over how many seeds",

@@ -14,7 +14,7 @@ from definitions.configuration import OWN_KEYS, OWN_WITH_DATA
 from definitions.datasets import Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset
 from definitions.errors import UserError
 from definitions.fidelity import Fidelity, PerJob, Progressive
-from definitions.fields import Flag, NotNegative, Positive, Size, Text
+from definitions.fields import Flag, NotNegative, Positive, Preload, Size, Text
 from definitions.file_source import FileSource
 from definitions.metric_files import Read, file_sources
 from definitions.metrics import Metrics, MetricSources, sources_of
@@ -153,7 +153,7 @@ class BenchmarkDefinition(Model):
     log_cap: Size = Field(
         100_000_000, description="bytes of a job's log that are kept, e.g. 100MB: its beginning and its end; reports always"
     )
-    preload: tuple[Text, ...] = ()
+    preload: Preload = ()
     method: Text | None = None
     methods: dict[str, MethodVariant] = {}
     points_to_evaluate: tuple[Trial, ...] = Field((), description="configurations that methods with a space suggest first")

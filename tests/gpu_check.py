@@ -154,7 +154,7 @@ def pieces(folder: Path) -> None:
     worker = WarmWorker(["torch"], launches[0], python=sys.executable, token=token, allowed=cores, log=folder / "worker.log")
     try:
         ready = select.select([worker.descriptor], [], [], LIMIT_S)[0]
-        reason = worker.outcome() if ready else "it does not answer"
+        reason, _ = worker.outcome() if ready else ("it does not answer", "")
         check("the warm worker is ready", reason == "", reason)
         for one in launches:
             worker.ask(one)

@@ -18,7 +18,7 @@ from backends.common.disk import free_bytes, taken_bytes
 from backends.common.file_reports import FileReports
 from backends.common.job_output import Output
 from backends.common.reactor import Reactor
-from backends.events import Accepted, Ended, Event, Reported, Restarted, Started
+from backends.events import Accepted, Ended, Event, Noted, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
 from backends.local.checkpoints import LocalCheckpoints
 from backends.local.environment import Allocation, job_environment, pasteable, places_of
@@ -88,6 +88,7 @@ class JobRunner:
             now=now,
             served=self._processes.helped_by,
             claim=self._processes.claim,
+            note=lambda text: emit(Noted("", now(), text=text)),
         )
 
     def claim(self) -> None:
@@ -238,6 +239,7 @@ class JobRunner:
             job.decided = Termination(
                 Outcome.FAILED, Cause.LOST, "another part of this program has waited for it, so how it ended is not known"
             )
+        self._starter.ended(job.mark)
         del self._running[job.spec.name]
         os.close(job.child.ended)
         job.peak_rss_bytes = max(job.peak_rss_bytes, job.child.peak_bytes())

@@ -99,7 +99,11 @@ def _limits(facts: Facts) -> list[str]:
 def _means(facts: Facts) -> list[str]:
     price = f"prices are {facts.price_label}: nobody is billed" if facts.price_label else ""
     found = ["prices are real: the account is billed" if facts.real_money else price]
-    if facts.preload:
+    if [*facts.preload] == ["auto"]:
+        found.append(
+            "preload auto: what takes 50 ms to import in the first trial is imported once for all others, but what cannot be forked"
+        )
+    elif facts.preload:
         found.append(f"preload {', '.join(facts.preload)}: Python scripts are forked from a process that has imported it")
     return found if facts.disk is None else [*found, *_disk(facts.disk)]
 

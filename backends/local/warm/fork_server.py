@@ -32,7 +32,7 @@ def serve(connection: socket) -> tuple[str, str, script_code.ScriptCode] | None:
         return None
     order = received[0]
     started_with = dict(os.environ)
-    refused = _prepare(order, connection.fileno())
+    refused, module = _prepare(order, connection.fileno())
     # Forks have their environment where this process has its own, so that the place is looked for once.
     address = None if refused else _place_of(order["placeholder"])
     if not refused and address is None:
@@ -44,7 +44,7 @@ def serve(connection: socket) -> tuple[str, str, script_code.ScriptCode] | None:
     # A collection in a job would touch, and so copy, every page of what was imported; at its end that took most of a second.
     gc.collect()
     gc.freeze()
-    wire.send(connection, {"refused": refused})
+    wire.send(connection, {"refused": refused, "module": module})
     while not refused:
         # Back on all cores: the imports ran on those of the first job.
         os.sched_setaffinity(0, order["cores"])
@@ -77,13 +77,13 @@ def serve(connection: socket) -> tuple[str, str, script_code.ScriptCode] | None:
     return None
 
 
-def _prepare(order: Mapping[str, Any], control: int) -> str:
-    """Do the imports as the script itself would; return why no job can be forked from this process, or nothing."""
+def _prepare(order: Mapping[str, Any], control: int) -> tuple[str, str]:
+    """Do the imports as the script itself would; return why no job can be forked from this process, and which module is to blame."""
     hidden = safety.shadowed(order["script_folder"], {name.split(".")[0] for name in sys.modules})
     if hidden:
-        return hidden
+        return hidden, ""
     if _place_of(order["placeholder"]) is None:
-        return "its environment cannot be marked"
+        return "its environment cannot be marked", ""
     if not getattr(sys.flags, "safe_path", False):
         sys.path[0] = order["script_folder"]
     # A module that notes what the program is called finds the script, not this file.
@@ -93,13 +93,13 @@ def _prepare(order: Mapping[str, Any], control: int) -> str:
         try:
             __import__(name)
         except BaseException as error:  # noqa: BLE001 (whatever it is, it is the reason to be told)
-            return f"{name} cannot be imported: {type(error).__name__}: {error}"
+            return f"{name} cannot be imported: {type(error).__name__}: {error}", name
         reason = safety.unsafe(known)
         if reason:
-            return f"importing {name} {reason}"
+            return f"importing {name} {reason}", name
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    return ""
+    return "", ""
 
 
 def _await_request(connection: socket, answer: int, address: int, width: int) -> tuple[dict[str, Any], int]:

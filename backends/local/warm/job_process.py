@@ -8,7 +8,7 @@ import sys
 import time
 from _frozen_importlib_external import SourceFileLoader
 
-from backends.local.warm import noted_facts, script_code, thread_pools
+from backends.local.warm import import_times, noted_facts, script_code, thread_pools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def take_over(
     loaded.resize(request["environment"])
     noted.renew()
     _begin_anew()
+    if request["imports"]:
+        import_times.measure(request["imports"])
 
 
 def _begin_anew() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from backends.common.child_process import Child, allowed_cores, spawn
 from backends.common.reactor import Reactor, ScheduledCall
+from backends.local.warm.auto_preload import AUTO, AutoPreload
 from backends.local.warm.eligibility import unlike, unsuitable
 from backends.local.warm.worker import ProcessSpec, WarmWorker, WarmWorkerError
 
@@ -41,13 +42,14 @@ class JobStarter:
     """Starts jobs for one back-end, with at most one warm worker. What cannot be started warm is started cold, and why is said once.
 
     Args:
-        preload: modules that the worker imports; empty for no worker.
+        preload: modules that the worker imports; empty for no worker; `("auto",)` for those that the first job shows to be worth it.
         python: interpreter of the worker.
         token: what the marks of all jobs begin with.
         folder: where the worker's log goes.
         reactor: tells when the worker is ready or has ended.
         served: called with the worker's process number, so that it is not taken for a job's.
         claim: makes this process the parent of orphans.
+        note: takes a sentence for whoever watches.
         import_timeout_s: most seconds that the imports may take; `answer_timeout_s`: that the start of one job may take.
     """
 
@@ -62,10 +64,13 @@ class JobStarter:
         now: Callable[[], float],
         served: Callable[[int], None],
         claim: Callable[[], None],
+        note: Callable[[str], None],
         import_timeout_s: float = _IMPORT_TIMEOUT_S,
         answer_timeout_s: float = _ANSWER_TIMEOUT_S,
     ) -> None:
-        self._preload = tuple(preload)
+        self._auto = AutoPreload(folder / "warm_imports") if tuple(preload) == (AUTO,) else None
+        self._preload = () if self._auto is not None else tuple(preload)
+        self._note = note
         self._python = python
         self._token = token
         self._log = folder / "warm_worker.log"
@@ -78,17 +83,18 @@ class JobStarter:
         self._worker: WarmWorker | None = None
         self._first: ProcessSpec | None = None
         self._ready = False
-        self._given_up = not self._preload
+        self._given_up = not preload
         self._said: set[str] = set()
         self._waiting: list[StartRequest] = []
         self._asked: deque[tuple[float, StartRequest]] = deque()
         self._timeout: ScheduledCall | None = None
         self._hanging: ScheduledCall | None = None
-        if self._preload and sys.platform != "linux":
+        if preload and sys.platform != "linux":
             self._give_up("a warm worker needs Linux")
 
     def start(self, request: StartRequest) -> None:
         """Start a job, as soon as the warm worker is ready where it needs it. Its process may be told of later, by the reactor."""
+        self._learn()
         if not self._given_up and not self._ready and self._cold_reason(request.spec) == "":
             if self._worker is None:
                 self._begin(request.spec)
@@ -113,7 +119,7 @@ class JobStarter:
         # Claimed for each job: another user of this process may have restored the attribute since the last.
         self._claim()
         try:
-            self._worker.ask(request.spec)
+            self._worker.ask(request.spec, self._auto.file_for(request.spec.mark) if self._auto is not None else "")
         except WarmWorkerError as error:
             self._asked.append((self._now(), request))
             self._give_up(f"the warm worker cannot be used any more: {error}")
@@ -133,6 +139,10 @@ class JobStarter:
             request.failed(error)
         else:
             request.started(child, 0.0)
+
+    def ended(self, mark: str) -> None:
+        """Hear that a job's first process has ended."""
+        self._learn(mark)
 
     def close(self) -> None:
         """End the worker."""
@@ -168,13 +178,16 @@ class JobStarter:
         if self._ready:
             self._on_answer(self._worker)
             return
-        reason = self._worker.outcome()
+        if self._timeout is not None:
+            self._timeout.cancel()
+        reason, module = self._worker.outcome()
+        if reason and self._try_without(module, reason):
+            return
         if reason:
             self._give_up(f"the warm worker cannot be used: {reason}")
         else:
             self._ready = True
-        if self._timeout is not None:
-            self._timeout.cancel()
+            self._say_what_was_learnt()
         self._release()
 
     def _on_answer(self, worker: WarmWorker) -> None:
@@ -196,9 +209,40 @@ class JobStarter:
         request.started(child, age_s)
 
     def _on_timeout(self) -> None:
-        if not self._ready:
-            self._give_up(f"the imports of {', '.join(self._preload)} were not done after {self._import_timeout_s:g} s")
+        if self._ready:
+            return
+        reason = f"the imports of {', '.join(self._preload)} were not done after {self._import_timeout_s:g} s"
+        if not self._try_without("", reason):
+            self._give_up(reason)
             self._release()
+
+    def _learn(self, ended: str = "") -> None:
+        """Once the first job has done its imports, let the worker go: the next job starts one that has done them too."""
+        if self._given_up or self._auto is None or self._first is None or not self._auto.has_learnt(ended):
+            return
+        # Those that it was asked for are waited for; a later start or end comes by here again.
+        if self._asked or not self._ready:
+            return
+        first = self._first
+        self._preload = tuple(self._auto.modules([first.import_folder, first.source_dir, str(first.folder.parent)]))
+        if self._preload:
+            self._stop(at_once=False)
+        else:
+            self._say_what_was_learnt()
+
+    def _try_without(self, module: str, reason: str) -> bool:
+        """Where the modules are our choice, start a worker without the one that cannot be forked; return whether one was."""
+        if self._auto is None or self._auto.is_learning or not self._preload or self._first is None:
+            return False
+        self._auto.drop(module, reason)
+        self._preload = tuple(self._auto.modules())
+        self._stop(at_once=True)
+        self._begin(self._first)
+        return self._worker is not None
+
+    def _say_what_was_learnt(self) -> None:
+        if self._auto is not None and not self._auto.is_learning:
+            self._note(self._auto.line())
 
     def _watch_for_hanging(self) -> None:
         """Have the oldest request looked at when it should have been answered."""
@@ -242,4 +286,5 @@ class JobStarter:
     def _say(self, reason: str) -> None:
         if reason and reason not in self._said:
             self._said.add(reason)
-            logger.warning("preload: %s; what this concerns starts cold (%s imported anew)", reason, ", ".join(self._preload))
+            anew = f" ({', '.join(self._preload)} imported anew)" if self._preload else ""
+            logger.warning("preload: %s; what this concerns starts cold%s", reason, anew)

@@ -115,16 +115,22 @@ class WarmWorker:
         """Becomes readable when the imports are done, and when the worker has ended."""
         return self._connection.fileno()
 
-    def outcome(self) -> str:
-        """Return, once the descriptor is readable for the first time, why it can start no job, or nothing where it can."""
+    def outcome(self) -> tuple[str, str]:
+        """Return, once the descriptor is readable for the first time, why it can start no job, and which module is to blame; or nothing."""
         try:
             received = wire.receive(self._connection)
         except (OSError, ValueError, EOFError, TypeError) as error:
-            return str(error)
-        return self._last_words() if received is None else str(received[0].get("refused") or "")
+            return str(error), ""
+        if received is None:
+            return self._last_words(), ""
+        return str(received[0].get("refused") or ""), str(received[0].get("module") or "")
 
-    def ask(self, launch: ProcessSpec) -> None:
+    def ask(self, launch: ProcessSpec, imports: str = "") -> None:
         """Ask for a job; `answer` tells of its process. Further ones may be asked for meanwhile.
+
+        Args:
+            launch: how it is started.
+            imports: file that it writes its imports and their times to; empty for none.
 
         Raises:
             WarmWorkerError: the worker is gone or takes no requests.
@@ -138,6 +144,7 @@ class WarmWorker:
             "environment": dict(launch.environment),
             "cores": [*launch.cores],
             "mark": launch.mark,
+            "imports": imports,
         }
         read_end, write_end = os.pipe()
         self._asked.append((launch.mark, read_end))

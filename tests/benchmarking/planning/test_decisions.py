@@ -45,6 +45,9 @@ def test_the_time_that_a_job_may_take_is_said_where_nobody_gave_it():
 def test_prices_and_preloaded_modules():
     assert lines(price_label="nominal") == ["prices are nominal: nobody is billed"]
     assert lines(real_money=True) == ["prices are real: the account is billed"]
+    assert lines(preload=("auto",)) == [
+        "preload auto: what takes 50 ms to import in the first trial is imported once for all others, but what cannot be forked"
+    ]
     assert lines(preload=("torch",)) == ["preload torch: Python scripts are forked from a process that has imported it"]
     assert lines(remarks=("2 GPUs here",)) == ["2 GPUs here"]
 

@@ -159,7 +159,8 @@ def test_where_there_is_no_linux_jobs_start_cold(
             reactor=None,
             now=time.time,
             served=print,
-            claim=print,  # type: ignore[arg-type]
+            claim=print,
+            note=print,  # type: ignore[arg-type]
         )
     assert starter._given_up
     assert "needs Linux" in caplog.text
