@@ -65,6 +65,7 @@ class AutoPreload:
         self._own: tuple[str, ...] = ()
         self._dropped: dict[str, str] = {}
         self._is_over = False
+        self._is_vain = False
         self.is_learning = True
 
     def file_for(self, mark: str) -> str:
@@ -90,9 +91,9 @@ class AutoPreload:
         return self._is_over
 
     def drop(self, module: str, reason: str) -> None:
-        """Note that a module cannot be preloaded; an empty name: that none can, as nobody knows which it was."""
-        for name in [module] if module else [one.name for one in self._worth()]:
-            self._dropped[name] = reason
+        """Note that a module cannot be preloaded; an empty name: that none can, as nobody knows which it was, or what it would do next."""
+        self._dropped[module or ", ".join(one.name for one in self._worth())] = reason
+        self._is_vain = not module
 
     def modules(self, own: Collection[str] | None = None) -> list[str]:
         """Return what to import once, in the order in which the job did; from then on nothing more is learnt.
@@ -119,6 +120,8 @@ class AutoPreload:
         return "; ".join([said, *(f"not {name}: {reason}" for name, reason in self._dropped.items())])
 
     def _worth(self) -> list[TimedImport]:
+        if self._is_vain:
+            return []
         try:
             text = self._file.read_text(encoding="utf-8", errors="replace")
         except OSError:

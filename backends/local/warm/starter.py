@@ -11,6 +11,7 @@ from pathlib import Path
 
 from backends.common.child_process import Child, allowed_cores, spawn
 from backends.common.reactor import Reactor, ScheduledCall
+from backends.local.environment import REPORTER_FOLDER
 from backends.local.warm.auto_preload import AUTO, AutoPreload
 from backends.local.warm.eligibility import unlike, unsuitable
 from backends.local.warm.worker import ProcessSpec, WarmWorker, WarmWorkerError
@@ -224,7 +225,7 @@ class JobStarter:
         if self._asked or not self._ready:
             return
         first = self._first
-        self._preload = tuple(self._auto.modules([first.import_folder, first.source_dir, str(first.folder.parent)]))
+        self._preload = tuple(self._auto.modules([first.import_folder, first.source_dir, str(first.folder.parent), str(REPORTER_FOLDER)]))
         if self._preload:
             self._stop(at_once=False)
         else:
