@@ -20,8 +20,10 @@ def try_lock(descriptor: int, kind: int, file: str | Path, advice: str) -> bool:
     Raises:
         UserError: the file system has no locks (Lustre mounted without `flock`, some NFS).
     """
+    # Of the open file and not of the process (as `fcntl.lockf`'s are): closing another descriptor of it does not let go of it.
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    # Somebody else has it: the one error that says nothing about the file system.
     except BlockingIOError:
         return False
     except OSError as error:

@@ -18,6 +18,7 @@ def machine_bytes(limits: Sequence[Path] = CGROUP_LIMITS) -> int:
         limits: files that may hold the container's limit in bytes.
     """
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    # Without a limit version 2 says `max`, and version 1 a number larger than any machine.
     for path in limits:
         try:
             text = path.read_text().strip()
@@ -30,6 +31,7 @@ def machine_bytes(limits: Sequence[Path] = CGROUP_LIMITS) -> int:
 
 def kernel_kills() -> int:
     """Return how many processes the kernel has killed for lack of memory since boot; 0 where it does not tell."""
+    # Of the whole machine, so that a rise says that somebody was killed, not who: asked only when a job has died of a KILL.
     try:
         found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
     except OSError:
@@ -44,9 +46,11 @@ def resident_bytes(pids: Iterable[int]) -> tuple[int, int]:
     """
     total = peak = 0
     for pid in pids:
+        # The peak is the kernel's own, which misses nothing between two looks; a process that is gone has neither.
         fields = _kilobytes(f"/proc/{pid}/status", (b"VmHWM:", b"VmRSS:"))
         peak = max(peak, fields.get(b"VmHWM:", 0))
         total += fields.get(b"VmRSS:", 0)
+    # Together they have had at least what they have now, and what the largest has had alone.
     return total, max(peak, total)
 
 
@@ -54,6 +58,7 @@ def proportional_bytes(pids: Iterable[int]) -> int:
     """Return the processes' resident memory with shared pages divided among those who share them; dearer than `resident_bytes`."""
     total = 0
     for pid in pids:
+        # For this the kernel walks all pages of the process, which takes the longer the more it has.
         fields = _kilobytes(f"/proc/{pid}/smaps_rollup", (b"Pss:",))
         total += fields[b"Pss:"] if b"Pss:" in fields else resident_bytes([pid])[0]
     return total

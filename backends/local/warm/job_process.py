@@ -46,6 +46,7 @@ def take_over(
     # The environment in place, as modules keep `os.environ` itself; on top of it what their imports changed, as a new interpreter's would.
     os.environ.clear()
     os.environ.update(request["environment"])
+    # What imports set or removed, an import in the job would have too; the values are those that it would have seen itself.
     for name, value in changed.items():
         if value is None:
             os.environ.pop(name, None)
@@ -60,9 +61,11 @@ def take_over(
         sys.path[0] = os.getcwd()  # noqa: PTH109
     # The folder was listed for the worker and may have changed since.
     sys.path_importer_cache.pop(sys.path[0], None)
+    # Thread pools by the job's cores and variables, which were not known when the libraries were loaded.
     loaded.resize(request["environment"])
     noted.renew()
     _begin_anew()
+    # Last, so that none of our own imports is timed.
     if request["imports"]:
         import_times.measure(request["imports"])
 
@@ -76,6 +79,7 @@ def _begin_anew() -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.default_generator.seed()  # drawn by chance in each new process; those of GPUs begin with a constant
+    # The key by which a process knows its children: a constant one would let jobs into each other's.
     processes: Any = sys.modules.get("multiprocessing.process")
     if processes is not None:
         processes.current_process().authkey = os.urandom(32)
@@ -94,12 +98,14 @@ def _begin_anew() -> None:
 
 def run(script: str, code: script_code.ScriptCode) -> None:
     """Run a script as `__main__`; what it raises arrives as from `python script`, without frames of ours."""
+    # The module that the interpreter makes for a script, attribute by attribute.
     main = type(sys)("__main__")
     loader = SourceFileLoader("__main__", script)
     main.__dict__.update(
         __file__=script, __loader__=loader, __builtins__=builtins, __cached__=None, __annotations__={}, __spec__=None, __package__=None
     )
     sys.modules["__main__"] = main
+    # SystemExit goes on to the interpreter, which flushes, runs `atexit` and sets the exit code as ever.
     try:
         exec(code.of(script), main.__dict__)
     except SystemExit:
@@ -135,6 +141,7 @@ def run_module(name: str) -> None:
 
 def _show(error: BaseException) -> None:
     """Print what ended the script by its own hook; the interpreter then only exits, with the code or signal that is due."""
+    # Printed here, while the traceback can still be shortened; the interpreter, which would print it whole, finds a hook that is silent.
     arguments: Sequence[Any] = (type(error), error, error.__traceback__)
     try:
         sys.excepthook(*arguments)

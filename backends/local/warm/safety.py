@@ -20,6 +20,7 @@ def open_descriptors() -> dict[int, str]:
         try:
             found[int(name)] = os.readlink(f"/proc/self/fd/{name}")  # noqa: PTH115
         except OSError:
+            # Closed between the listing and the look, as the listing's own is.
             continue
     return found
 
@@ -35,17 +36,21 @@ def unsafe(known: Collection[int]) -> str:
     Args:
         known: descriptors that may be open.
     """
+    # A fork has the calling thread alone: locks that others hold stay locked for ever.
     threads = thread_count()
     if threads > 1:
         return f"started {threads - 1} thread{'s' if threads > 2 else ''}, which a fork does not copy"
+    # A process that an import started belongs to the worker: a job could neither wait for it nor end it.
     if _children():
         return "started a process"
+    # What is open is shared with its position: two jobs would read each other's bytes away.
     for descriptor, target in open_descriptors().items():
         if descriptor in known or target in _HARMLESS:
             continue
         if target.startswith(_DEVICES):
             return f"opened the device {target}, which a fork cannot share"
         return f"keeps {target} open, which jobs would share"
+    # Asked apart, as CUDA may be up without a device file of the kinds above, in a container for instance.
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         return "initialised CUDA, which does not survive a fork"
@@ -59,6 +64,7 @@ def shadowed(folder: str, loaded: Collection[str]) -> str:
         folder: the script's.
         loaded: top-level modules that the worker itself has imported.
     """
+    # Listed and not imported: what is in the script's folder is the script's to run.
     try:
         names = {name.removesuffix(".py") for name in os.listdir(folder)}  # noqa: PTH208
     except OSError as error:
@@ -68,6 +74,7 @@ def shadowed(folder: str, loaded: Collection[str]) -> str:
 
 
 def _children() -> bool:
+    # Those that have ended and were not waited for count too.
     try:
         with open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:  # noqa: PTH123
             return bool(file.read().strip())

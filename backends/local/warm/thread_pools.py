@@ -41,9 +41,11 @@ class ThreadPools:
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
+        # Kept as text, as that is what the libraries were told: a job that says the same needs no call.
         self._openmp_text = environment.get("OMP_NUM_THREADS")
         self._openblas: list[Callable[[int], object]] = []
         self._openmp: list[Callable[[int], object]] = []
+        # By the name of the file, as several copies may be loaded, each with its own pool: numpy's and scipy's OpenBLAS.
         for path in _libraries():
             name = path.rsplit("/", 1)[-1]
             if "openblas" in name:
@@ -53,14 +55,18 @@ class ThreadPools:
 
     def resize(self, environment: Mapping[str, str]) -> None:
         """Give them the numbers of threads that they would have if they were loaded by a new process with this environment."""
+        # The job's own cores, which this process has been given by now; libraries count the same.
         cores = len(os.sched_getaffinity(0))
+        # OpenBLAS began with one thread (`QUIET`), so that one is what it has.
         blas = openblas_threads(environment, cores)
         for call in self._openblas if blas != 1 else ():
             call(blas)
         if environment.get("OMP_NUM_THREADS") == self._openmp_text:
             return
+        # OpenMP starts no thread before its first parallel part, so that a number that was set now is as good as one read at loading.
         for call in self._openmp:
             call(openmp_threads(environment, cores))
+        # torch has taken OpenMP's number as its own when it was imported, unless MKL's variable says another.
         torch = sys.modules.get("torch")
         if torch is not None:
             torch.set_num_threads(_first_number(environment, ("MKL_NUM_THREADS",)) or openmp_threads(environment, cores))
@@ -76,6 +82,7 @@ def _first_number(environment: Mapping[str, str], names: tuple[str, ...]) -> int
 
 
 def _libraries() -> list[str]:
+    # What is mapped is what is loaded, whoever loaded it and under whatever name.
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123
         paths = (line.rstrip("\n").split(None, 5)[5:] for line in file if "blas" in line or "omp" in line)
         return [*dict.fromkeys(path[0] for path in paths if path and ".so" in path[0])]
@@ -85,6 +92,7 @@ def _setter(path: str, names: tuple[str, ...]) -> list[Callable[[int], object]]:
     """Return the first of these functions that a library has, in a list; an empty one where it has none."""
     import ctypes
 
+    # Loaded already, so that this opens it once more and runs nothing.
     try:
         library = ctypes.CDLL(path)
     except OSError:
