@@ -13,6 +13,7 @@ from typing import Any
 
 from benchmarking.controller.ending import Reason
 from definitions import strict_json
+from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError, did_you_mean
 from definitions.python_source import laid_over, python_source
@@ -136,7 +137,8 @@ def _benchmark(benchmark: Any, added: Mapping[str, Any], request: RunRequest, mo
     if isinstance(benchmark, BenchmarkDefinition):
         return python_source({**benchmark.model_dump(exclude_unset=True), **added}, here) if added else benchmark
     if callable(benchmark):
-        elsewhere = not backend_description(request.backend).shares_this_machine
+        described = backend_description(request.backend)
+        elsewhere = not described.shares_this_machine and described.data_access is not DataAccess.NOTHING
         keys = definition_of(benchmark, added, request.cache_dir, modules, elsewhere=elsewhere, more=bool(request.settings))
         return python_source(keys, here)
     if not isinstance(benchmark, (str, os.PathLike)):

@@ -333,3 +333,20 @@ def test_two_threads_run_at_the_same_time_and_the_users_names_are_theirs_after(t
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "tune.py"], cwd=toy.folder, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "[(1, 1.0), (2, 2.0)] 7 True\n"), done.stderr
+
+
+@pytest.mark.slow
+def test_what_a_function_measured_is_replayed_without_it(toy):
+    (toy.folder / "tune.py").write_text(
+        "import outrider\n"
+        "def train(x):\n    return x\n"
+        "if __name__ == '__main__':\n"
+        "    keys = {'space': {'x': {'choice': [1.5, 2.5]}}, 'method': 'GRID'}\n"
+        "    first = outrider.run(train, experiment_tag='a', **keys)\n"
+        "    table = str(first.spec.folder / 'reports.csv')\n"
+        "    again = outrider.run(train, experiment_tag='b', backend='simulated', simulated={'table': table}, **keys)\n"
+        "    print(first.best_value, again.best_value)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "tune.py"], cwd=toy.folder, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "1.5 1.5\n"), done.stderr
