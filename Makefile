@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo help test fast lint types install clean
+.PHONY: demo help test fast scripts lint types install clean
 
 demo: install ## install, then run the built-in benchmark `demo` (about a minute)
 	$(BIN)/outrider run --benchmark demo
@@ -19,6 +19,17 @@ test: install ## install, then run all tests
 
 fast: install ## run the tests that start nothing and wait for nothing
 	$(PYTEST) -m "not slow"
+
+# Their packages are large and nothing else needs them; the definitions name the interpreter by its path.
+SCRIPTS := .venv-scripts
+
+scripts: install $(SCRIPTS)/installed ## run the scripts in tests/scripts that need packages of their own, in .venv-scripts
+	$(PYTEST) tests/scripts -m packages
+
+$(SCRIPTS)/installed: tests/scripts/requirements.lock
+	test -x $(SCRIPTS)/bin/python || $(PYTHON) -m venv $(SCRIPTS)
+	$(SCRIPTS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/scripts/requirements.lock
+	touch $@
 
 lint: install ## check format and lint
 	$(BIN)/ruff format --check .
@@ -37,5 +48,5 @@ $(VENV)/installed: requirements.lock setup.cfg pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
-clean: ## remove .venv and what builds left
-	rm -rf $(VENV) build *.egg-info
+clean: ## remove the environments and what builds left
+	rm -rf $(VENV) $(SCRIPTS) build *.egg-info

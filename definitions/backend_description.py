@@ -152,6 +152,10 @@ class BackendDescription(Generic[Block]):
         """Return what a job runs on where nobody says, given what this machine has; None where somebody has to say."""
         return self.default_instance_type
 
+    def finds_interpreters_here(self, environ: Mapping[str, str]) -> bool:
+        """Return whether the interpreters of this machine are there for its jobs too, given the controller's environment."""
+        return self.shares_this_machine
+
     def remarks(self, instance_types: Sequence[str], environ: Mapping[str, str]) -> Iterator[str]:
         """Yield one sentence for each thing that the back-end decides for the user, and how to have it otherwise.
 

@@ -55,6 +55,7 @@ def resolve(
     check_files: bool = True,
     working_dir: Path | None = None,
     keep_foreign: bool = False,
+    environ: Mapping[str, str] | None = None,
 ) -> Resolved:
     """Resolve what a file says.
 
@@ -67,6 +68,7 @@ def resolve(
         working_dir: what relative paths in settings are relative to; the current folder where None.
         keep_foreign: whether back-ends may be named that are not installed, to read what was measured on them; their options are kept
             unchecked.
+        environ: of the controller, by which a back-end knows whether its jobs run on this machine; nothing where None.
 
     Raises:
         UserError: anything wrong in the file (all problems in one message, with their lines), in a setting, a missing script, or a
@@ -76,7 +78,7 @@ def resolve(
     described = _described(backend, keep_foreign)
     context = KEEP_FOREIGN if keep_foreign else None
     _check_structure(source, context)
-    return _Resolution(source.data, source.place, source.about, described, backend, working_dir or Path.cwd(), context).run(
+    return _Resolution(source.data, source.place, source.about, described, backend, working_dir or Path.cwd(), context, environ or {}).run(
         lambda path: source.file_of(path).parent, settings, methods, check_files
     )
 
@@ -89,12 +91,13 @@ def resolve_python(
     methods: Sequence[str] = (),
     check_files: bool = True,
     working_dir: Path | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> Resolved:
     """Resolve a definition built in Python, as `resolve` does; its relative paths are relative to `working_dir`."""
     folder = working_dir or Path.cwd()
     data = definition.model_dump(exclude_unset=True)
     about = f"benchmark {definition.name!r}"
-    return _Resolution(data, lambda _: PYTHON, about, _described(backend, False), backend, folder, None).run(
+    return _Resolution(data, lambda _: PYTHON, about, _described(backend, False), backend, folder, None, environ or {}).run(
         lambda _: folder, settings, methods, check_files
     )
 
@@ -180,9 +183,11 @@ class _Resolution:
         backend: str,
         working_dir: Path,
         context: dict[str, bool] | None,
+        environ: Mapping[str, str],
     ) -> None:
+        self.finds_python = described is not None and described.finds_interpreters_here(environ)
         given = {key: value for key, value in data.items() if key in BenchmarkDefinition.model_fields}
-        if described is not None and not described.shares_this_machine:
+        if described is not None and not self.finds_python:
             # An interpreter of this machine; one of theirs is named in their block.
             given.pop("python", None)
         self.draft = Draft(given, place)
@@ -213,7 +218,8 @@ class _Resolution:
         if check_files:
             self._check_script(definition)
         parts = units(shown_data(definition, self.backend))
-        return Resolved(definition, {dotted(path): self.draft.origin(path) for path, _ in parts}, self.backend)
+        moved: dict[KeyPath, KeyPath] = {(self.backend, "python"): ("python",)}
+        return Resolved(definition, {dotted(path): self.draft.origin(moved.get(path, path)) for path, _ in parts}, self.backend)
 
     def _make_absolute(self, folder: Callable[[KeyPath], Path]) -> None:
         paths: list[KeyPath] = [("source_dir",), *((self.backend, name) for name in (self.described.paths if self.described else ()))]
@@ -230,7 +236,7 @@ class _Resolution:
 
     def _place_python(self, folder: Callable[[KeyPath], Path]) -> None:
         value = self.draft.get(("python",))
-        if isinstance(value, str) and "/" in value and self.described is not None and self.described.shares_this_machine:
+        if isinstance(value, str) and "/" in value and self.finds_python:
             place = self.draft.place(("python",))
             base = self.working_dir if place.origin == "--set" else folder(("python",))
             # Not resolved: the interpreter of a virtual environment is a link to another one's.
@@ -281,11 +287,14 @@ def shown_data(definition: BenchmarkDefinition, backend: str) -> dict[str, Any]:
     """Return a resolved definition as nested data without what cannot apply: other back-ends' blocks, merged parts of its own."""
     data = definition.model_dump(exclude=set(definition.blocks))
     block = definition.blocks.get(backend)
+    # Of a back-end that is not installed, or broken, nobody knows the defaults.
+    described = _described(backend, keep_foreign=True)
     if block is None:
-        # Of a back-end that is not installed, or broken, nobody knows the defaults.
-        described = _described(backend, keep_foreign=True)
         block = ForeignBlock() if described is None else described.block()
     data[backend] = {key: value for key, value in block.model_dump().items() if key not in Overrides.model_fields}
+    if definition.python is not None and described is not None and not described.shares_this_machine:
+        # Beside the blocks it would name an interpreter of this machine, and not be theirs when this is read again.
+        data[backend]["python"], data["python"] = definition.python, None
     return data
 
 

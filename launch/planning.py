@@ -78,8 +78,8 @@ def _is_there(spec: ExperimentSpec) -> bool:
 def _resolve(benchmark: Any, request: RunRequest, registry: Registry, methods: tuple[str, ...]) -> Resolved:
     found = benchmark if isinstance(benchmark, (BenchmarkDefinition, Source)) else registry.find(str(benchmark))
     if isinstance(found, BenchmarkDefinition):
-        return resolve_python(found, request.backend, request.laid_over, methods=methods)
-    return resolve(found, request.backend, request.laid_over, methods=methods)
+        return resolve_python(found, request.backend, request.laid_over, methods=methods, environ=os.environ)
+    return resolve(found, request.backend, request.laid_over, methods=methods, environ=os.environ)
 
 
 def _resumed(request: RunRequest) -> list[ExperimentSpec]:
@@ -87,7 +87,7 @@ def _resumed(request: RunRequest) -> list[ExperimentSpec]:
     methods = known_methods()
     specs = []
     for folder in folders_of(request.resume, request.results_dir):
-        spec = load_to_run(folder, request.laid_over).spec
+        spec = load_to_run(folder, request.laid_over, os.environ).spec
         variant = spec.definition.methods.get(spec.method)
         base = spec.method if variant is None else variant.base
         if base not in methods:

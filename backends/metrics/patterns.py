@@ -74,6 +74,7 @@ class MetricMatcher:
         self.texts = tuple({text for texts in known_texts for text in texts}) if len(known_texts) == len(wanted) else None
         self.ignores_case = any(re.compile(text).flags & re.IGNORECASE for text in expressions)
         self._bar: Mapping[str, Any] | None = None
+        self._before = ""
 
     def remarks(self) -> list[str]:
         """Return a sentence for each expression that took too long on some lines, so that these were not searched to their end."""
@@ -112,7 +113,7 @@ class MetricMatcher:
             start: where the first of them begins.
             end: where the last of them ends.
         """
-        self._wraps = []
+        self._wraps, self._before = [], ""
         return self.over() if lines.find(b"\n", start, end) >= 0 else []
 
     def over(self) -> list[dict[str, Any]]:
@@ -127,7 +128,7 @@ class MetricMatcher:
     def _found(self, text: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
         if self._presets:
-            shown = [(preset, self._by_preset(preset, text)) for preset in self._presets]
+            shown = [(preset, {} if self._is_recalled(preset) else self._by_preset(preset, text)) for preset in self._presets]
             self._wraps = [preset for preset, metrics in shown if metrics]
             for _, metrics in shown:
                 found |= metrics
@@ -135,6 +136,7 @@ class MetricMatcher:
             match = expression.search(text)
             if match is not None and match[1] is not None:
                 found[name] = number(match[1])
+        self._before = text[:_SAFE]
         return found
 
     def _by_preset(self, preset: Preset, text: str) -> dict[str, Any]:
@@ -149,6 +151,9 @@ class MetricMatcher:
         if level is not None:
             found[preset.level_name] = int(level[1]) + preset.level_added
         return found
+
+    def _is_recalled(self, preset: Preset) -> bool:
+        return preset.recalled_after is not None and preset.recalled_after.search(self._before) is not None
 
 
 class EscapeRemover:

@@ -19,6 +19,7 @@ class Preset:
         level: how far the job is, in the first group; `level_name`: what that is called.
         level_added: to the number printed, where the library counts from 0 and the fidelity counts what is done.
         wrapped: what a line that goes on with the one before looks like; None where lines are whole.
+        recalled_after: a line after which one shows an earlier level again.
         is_running: whether lines repeat the figures of the level before until there are new ones, so that only its end tells a level's own.
     """
 
@@ -29,12 +30,13 @@ class Preset:
     level_added: int = 0
     wrapped: re.Pattern[str] | None = None
     is_running: bool = False
+    recalled_after: re.Pattern[str] | None = None
 
     def expressions(self) -> list[str]:
-        """Return the expressions of which a line with something in it matches one."""
+        """Return the expressions of which a line that counts matches one."""
         # Where the level counts what is done it stands in a line of its own, before the metrics.
         alone = self.level if self.level_added == 0 else None
-        return [found.pattern for found in (self.line, alone, self.wrapped) if found is not None]
+        return [found.pattern for found in (self.line, alone, self.wrapped, self.recalled_after) if found is not None]
 
 
 PRESETS: Mapping[str, Preset] = MappingProxyType(
@@ -54,6 +56,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             re.compile(rf"(\w+)'s ([^:\t]+): {_NUMBER}"),
             re.compile(r"\[([0-9]+)\]"),
             "round",
+            recalled_after=re.compile("est iteration is:"),
         ),
         # Epoch 0: 100%|##########| 2/2 [00:00<00:00, 30.1it/s, v_num=0, train_loss=0.5]
         "lightning": Preset(

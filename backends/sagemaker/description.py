@@ -54,6 +54,12 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
         kind = "a share of this machine" if instance_type.startswith("local.") else "no type of SageMaker's"
         return f"instance type {instance_type} is {kind}; {self.name} needs one that begins with ml."
 
+    def finds_interpreters_here(self, environ: Mapping[str, str]) -> bool:
+        """Return whether jobs are emulated, as those run on this machine, without the image that has the interpreter."""
+        from backends.sagemaker.aws.clients import is_emulated
+
+        return is_emulated(environ)
+
     def region(self, block: SageMakerBlock, environ: Mapping[str, str]) -> str:
         """Return the block's region, else that of the AWS configuration."""
         from backends.sagemaker.aws.clients import Clients

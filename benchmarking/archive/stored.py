@@ -78,12 +78,13 @@ def load(folder: Path) -> StoredExperiment:
     return StoredExperiment(folder, _spec(folder, known, resolved), _region(known, resolved))
 
 
-def load_to_run(folder: Path, settings: Sequence[str] = ()) -> StoredExperiment:
+def load_to_run(folder: Path, settings: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> StoredExperiment:
     """Return the experiment in a folder, to go on with it.
 
     Args:
         folder: of the experiment.
         settings: `key=value` texts, as after `--set`, that are laid over its definition.
+        environ: of the controller, as in `resolve`.
 
     Raises:
         UserError: as `load`; its back-end is not installed, its script is gone, or a setting is wrong.
@@ -92,7 +93,7 @@ def load_to_run(folder: Path, settings: Sequence[str] = ()) -> StoredExperiment:
     backend = str(known["backend"])
     if backend not in backend_names():
         raise not_installed(folder, "back-end", backend, backend_names())
-    resolved = resolve(read_yaml(folder / "definition.yaml"), backend, settings)
+    resolved = resolve(read_yaml(folder / "definition.yaml"), backend, settings, environ=environ)
     return StoredExperiment(folder, _spec(folder, known, resolved), _region(known, resolved))
 
 

@@ -113,9 +113,9 @@ def _resolved(given: argparse.Namespace) -> Resolved:
     found = Registry().find(given.benchmark)
     methods = tuple(known_methods())
     if isinstance(found, BenchmarkDefinition):
-        resolved = resolve_python(found, given.backend, given.settings, methods=methods)
+        resolved = resolve_python(found, given.backend, given.settings, methods=methods, environ=os.environ)
     else:
-        resolved = resolve(found, given.backend, given.settings, methods=methods)
+        resolved = resolve(found, given.backend, given.settings, methods=methods, environ=os.environ)
     return with_machine_default(resolved, os.environ)
 
 

@@ -32,9 +32,9 @@ def show(benchmark: str, request: RunRequest) -> str:
 
     found = Registry().find(benchmark)
     if isinstance(found, BenchmarkDefinition):
-        resolved = resolve_python(found, request.backend, request.settings)
+        resolved = resolve_python(found, request.backend, request.settings, environ=os.environ)
     else:
-        resolved = resolve(found, request.backend, request.settings)
+        resolved = resolve(found, request.backend, request.settings, environ=os.environ)
     return render(with_machine_default(resolved, os.environ)).rstrip("\n")
 
 

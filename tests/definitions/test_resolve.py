@@ -387,11 +387,3 @@ exclusive: yes
             "  demo.yaml:7: study.methods.2: there is no method 'nonsense'; known: A, ASHA, RS",
         ]
         assert resolved(text).definition.method == "RSS"
-
-
-def test_an_interpreter_of_this_machine_is_not_looked_for_in_a_container():
-    text = "name: d\nscript: t.py\npython: .venv/bin/python\nspace: {a: 1}\nobjectives: {x: min}\nsagemaker: {framework: pytorch}\n"
-    assert resolved(text, "local").definition.python == str(Path.cwd() / ".venv/bin/python")
-    assert resolved(text, "sagemaker").definition.python is None
-    there = text.replace("pytorch}", "pytorch, python: /opt/conda/bin/python}")
-    assert resolved(there, "sagemaker").definition.python == "/opt/conda/bin/python"

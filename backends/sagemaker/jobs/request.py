@@ -52,7 +52,11 @@ def training_job(
         raise UserError(f"job name {job.name!r}", "SageMaker takes letters, digits and hyphens between them, at most 63 in all")
     if not instance_type.startswith("ml."):
         raise UserError(f"instance type {instance_type!r}", "SageMaker's begin with ml.", "e.g. --set instance_type=ml.m5.xlarge")
-    own = {"code": code_uri, "job": None if arguments_fit(job, options.script) else arguments_uri} if options.has_script else {}
+    own = (
+        {"code": code_uri, "job": None if arguments_fit(job, options.script, options.python) else arguments_uri}
+        if options.has_script
+        else {}
+    )
     request: dict[str, Any] = {
         "TrainingJobName": job.name,
         "RoleArn": options.role,
@@ -81,9 +85,9 @@ def training_job(
     return request
 
 
-def arguments_fit(job: JobSpec, script: str = "") -> bool:
+def arguments_fit(job: JobSpec, script: str = "", python: str = "") -> bool:
     """Return whether what is started fits into the request; else it travels by file, as anything but a script and its arguments does."""
-    others = job.command or job.files or job.prepare or job.cleanup or job.warmup_runs or job.metric_files
+    others = python or job.command or job.files or job.prepare or job.cleanup or job.warmup_runs or job.metric_files
     return not others and fits(script, job.arguments)
 
 
@@ -156,7 +160,7 @@ def _algorithm(job: JobSpec, options: Options, instance_type: str, code_uri: str
     if options.has_script:
         if code_uri is None:
             raise ValueError("a script runs, but it is not said where its source is")
-        fits = arguments_fit(job, options.script)
+        fits = arguments_fit(job, options.script, options.python)
         if not fits and arguments_uri is None:
             raise ValueError("the arguments do not fit into the request, but it is not said where they are")
         found["ContainerEntrypoint"] = list(ENTRYPOINT)

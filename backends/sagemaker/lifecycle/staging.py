@@ -53,7 +53,7 @@ class Staging:
             UserError: the service would refuse it.
         """
         options, arguments_uri = self._options, None
-        by_file = options.has_script and not arguments_fit(job, options.script)
+        by_file = options.has_script and not arguments_fit(job, options.script, options.python)
         if by_file:
             arguments_uri = f"s3://{options.bucket}/{s3.joined(options.prefix, 'jobs', options.experiment, job.name)}"
         request = training_job(job, options, self.code_uri, arguments_uri, instance_type)

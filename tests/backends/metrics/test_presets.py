@@ -29,6 +29,10 @@ def test_lightgbm() -> None:
     assert found[-1] == {"round": 2, "valid-l2": 0.671616}
 
 
+def test_the_round_that_lightgbm_shows_again_at_its_end_is_no_further_report() -> None:
+    assert [one["round"] for one in reports("lightgbm_early")] == [1, 2, 3, 4]
+
+
 def test_keras() -> None:
     assert reports("keras", "val_loss") == [
         {"epoch": 1, "accuracy": 0.5208, "loss": 0.907, "val_accuracy": 0.4375, "val_loss": 1.213},

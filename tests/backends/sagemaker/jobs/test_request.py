@@ -9,7 +9,14 @@ from backends.base import JobInput, JobSpec, Limits
 from backends.emulator.training.limits import check_create
 from backends.emulator.training.validation import RequestValidator
 from backends.sagemaker.jobs.options import Options
-from backends.sagemaker.jobs.request import ENTRYPOINT, arguments_fit, program_parameters, shown_parameters, training_job
+from backends.sagemaker.jobs.request import (
+    ENTRYPOINT,
+    arguments_fit,
+    program_parameters,
+    shown_parameters,
+    start_document,
+    training_job,
+)
 from backends.sagemaker.jobs.tags import allowed
 from definitions.errors import UserError
 
@@ -233,6 +240,14 @@ def test_arguments_that_do_not_fit_travel_by_file(made, arguments):
     request = made(job, arguments_uri="s3://bucket/outrider/jobs/tag/x/")
     assert request["AlgorithmSpecification"]["ContainerArguments"] == ["--arguments-file", "/opt/ml/input/data/job/arguments.json"]
     assert [one["ChannelName"] for one in request["InputDataConfig"]] == ["code", "job"]
+
+
+def test_an_interpreter_of_the_image_that_is_asked_for_is_told_by_file(made):
+    options = replace(OPTIONS, python="/opt/conda/bin/python")
+    assert not arguments_fit(JOB, "train.py", options.python)
+    request = training_job(JOB, options, CODE, "s3://bucket/outrider/jobs/tag/x/")
+    assert request["AlgorithmSpecification"]["ContainerArguments"] == ["--arguments-file", "/opt/ml/input/data/job/arguments.json"]
+    assert start_document(JOB, options)["python"] == "/opt/conda/bin/python"
 
 
 def test_arguments_that_just_fit(made):
