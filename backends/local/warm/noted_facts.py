@@ -42,4 +42,6 @@ def _path(value: object) -> str:
     """Return what a text or a path of the standard library says, and nothing for all else, whose code is not ours to run."""
     if type(value) is str:
         return value
-    return os.fspath(value) if type(value).__module__.partition(".")[0] == "pathlib" and isinstance(value, os.PathLike) else ""
+    paths = sys.modules.get("pathlib")
+    # By its type, as an object may answer anything for its class; a type may answer anything for its module.
+    return str(value) if paths is not None and issubclass(type(value), paths.PurePath) else ""

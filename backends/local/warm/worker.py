@@ -94,7 +94,8 @@ class WarmWorker:
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    cwd=first.folder.parent,
+                    # A folder that no module has for a reason of its own: those that note where they work note this one, and are told.
+                    cwd=log.parent,
                     env=worker_environment(first.environment, first.mark, self._placeholder),
                     pass_fds=[theirs.fileno()],
                     start_new_session=True,
