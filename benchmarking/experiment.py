@@ -17,6 +17,7 @@ from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import prepare_folder, read_nonce
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.archive.kept_source import keep_source
 from benchmarking.archive.measured import Measurements, PastMeasurements
 from benchmarking.archive.past_results import warm_start
 from benchmarking.archive.reusing import ReusingBackend, ReusingJobs, why_not
@@ -187,6 +188,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         check_money(definition, spec.backend, jobs)
         n_workers = worker_count(definition, spec.backend, backend.capacity)
         tuner = make_tuner(spec, backend, journal, jobs, n_workers, refuse, surroundings)
+        surroundings.decided(keep_source(spec, code_version(spec)))
         surroundings.started(tuner, n_workers)
         with listening(spec.folder, tuner.request_stop):
             ending = tuner.run()

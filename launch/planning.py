@@ -128,6 +128,10 @@ def _check_distinct(specs: Iterable[ExperimentSpec]) -> None:
 
 
 def _unknown_tag(tag: str, folder: Path, asked: str) -> UserError:
-    tags = sorted((path.name for path in folder.iterdir() if path.is_dir()), reverse=True) if folder.is_dir() else []
+    tags = (
+        sorted((path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")), reverse=True)
+        if folder.is_dir()
+        else []
+    )
     advice = did_you_mean(tag, tags[:20]) if tags else "give --results_dir, if results are elsewhere"
     return UserError(f"{asked} {tag}: there is nothing of this tag in {folder}", advice=advice)

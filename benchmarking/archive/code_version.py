@@ -15,7 +15,8 @@ from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 
-_SUFFIXES = frozenset({".py", ".sh", ".bash", ".yaml", ".yml"})
+SOURCE_SUFFIXES = frozenset({".py", ".sh", ".bash", ".yaml", ".yml"})
+"""Of files that count as code."""
 _MOST_FILES = 10_000
 """Files of a folder that are looked at; where there are more, it is no project's, and what is beside the script counts alone."""
 _MOST_BYTES = 1_000_000
@@ -87,17 +88,23 @@ def _sources(folder: Path, beside: Path, results: Path) -> Mapping[str, Path]:
         for number, (name, path) in enumerate(files_below(folder)):
             if number >= _MOST_FILES:
                 return dict(_beside(folder, beside))
-            if path.suffix in _SUFFIXES and not path.absolute().is_relative_to(results.absolute()):
+            if path.suffix in SOURCE_SUFFIXES and not is_result(path, folder, results):
                 found[name] = path
         return found
     except OSError:
         return dict(_beside(folder, beside))
 
 
+def is_result(path: Path, folder: Path, results: Path) -> bool:
+    """Return whether a file of a source folder is one of the results, and not of a source that is kept among them."""
+    results = results.absolute()
+    return path.absolute().is_relative_to(results) and not folder.absolute().is_relative_to(results)
+
+
 def _beside(folder: Path, beside: Path) -> Iterator[tuple[str, Path]]:
     try:
         for path in beside.iterdir():
-            if path.suffix in _SUFFIXES:
+            if path.suffix in SOURCE_SUFFIXES:
                 yield path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.as_posix(), path
     except OSError:
         return

@@ -16,19 +16,21 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 The winner is that of the table: the best mean of the primary objective among completed ones, over all experiments of the tag on one
-benchmark. best.yaml, in the tag's folder, is the benchmark with this configuration alone. Further flags are those of `run`: with --rerun,
---repeats 5 measures it five times."""
+benchmark. best.yaml, in the tag's folder, is the benchmark with this configuration alone; where the source is another by now, or gone, it
+names the source as it was measured, which is kept with the results (--present_source: the present one in any case). Further flags are
+those of `run`: with --rerun, --repeats 5 measures it five times."""
 
 
 @dataclass(frozen=True)
 class _Winner:
-    """The best evaluation of an experiment: its configuration, the primary objective's mean, and each measurement of it."""
+    """The best evaluation of an experiment: its configuration, the primary objective's mean, each measurement of it, and by which code."""
 
     stored: StoredExperiment
     configuration: Mapping[str, Any]
     level: float | None
     mean: float
     values: Sequence[float]
+    code: str
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -43,12 +45,15 @@ def main(arguments: Sequence[str]) -> int:
     winner = _winner(given.tag, given.results_dir, given.experiment)
     spec = winner.stored.spec
     path = given.results_dir / given.tag / "best.yaml"
-    write_atomically(path, render(_alone(winner)))
+    source_dir, remark = _source(winner, present=given.present_source)
+    write_atomically(path, render(_alone(winner, source_dir)))
     print(f"{spec.title}" + ("" if winner.level is None else f", measured at level {winner.level!r}"))
     for key, value in winner.configuration.items():
         print(f"  {key}: {value!r}")
     several = f", the mean of {', '.join(map(repr, winner.values))}" if len(winner.values) > 1 else ""
     print(f"{spec.definition.primary_objective}: {winner.mean!r}{several}")
+    if remark:
+        print(remark)
     words = ["--benchmark", str(path), "--backend", spec.backend]
     print(f"run it again: {command('run', *words)}", flush=True)
     if not given.rerun:
@@ -92,14 +97,35 @@ def _winner_of(stored: StoredExperiment) -> _Winner | None:
     if ranked is None:
         return None
     first = state.evaluations[ranked.leader.evaluation].first
-    return _Winner(stored, first.configuration, first.level, ranked.leader.mean, ranked.leader.values)
+    code = state.trials[state.evaluations[ranked.leader.evaluation].trials[-1]].code
+    return _Winner(stored, first.configuration, first.level, ranked.leader.mean, ranked.leader.values, code)
 
 
-def _alone(winner: _Winner) -> Resolved:
-    """Return the definition whose only trial is the winner."""
+def _source(winner: _Winner, *, present: bool) -> tuple[str, str]:
+    """Return the source folder that the winner is to run from, and what is to be said of it; empty for nothing."""
+    from benchmarking.archive.code_version import code_version
+    from benchmarking.archive.kept_source import source_folder
+
+    spec = winner.stored.spec
+    there = spec.definition.source_dir
+    now = code_version(spec).code if (Path(there) / (spec.definition.script or "")).exists() else ""
+    if not winner.code or now == winner.code:
+        return there, ""
+    kept = source_folder(winner.stored.folder, winner.code)
+    changed = f"the source in {there} is another than was measured ({winner.code}, now {now})" if now else f"there is no source in {there}"
+    if present:
+        return there, changed
+    if not kept.is_dir():
+        return there, f"{changed}, and that was not kept"
+    return str(kept.absolute()), f"{changed}: what was measured is kept in {kept} and runs again (--present_source: the present one)"
+
+
+def _alone(winner: _Winner, source_dir: str) -> Resolved:
+    """Return the definition whose only trial is the winner, run from a source folder."""
     resolved = winner.stored.spec.resolved
     definition = resolved.definition
     changes: dict[str, Any] = {
+        "source_dir": source_dir,
         "space": {},
         "valid": (),
         "base_trial": {},
@@ -120,5 +146,6 @@ def make_parser() -> VerbParser:
     parser.add_argument("tag", metavar="TAG")
     parser.add_argument("--experiment", default="", metavar="NAME", help="which of a tag's experiments, e.g. toy or toy/RS-local-0")
     parser.add_argument("--rerun", action="store_true", help="run it again at once, under a tag of its own")
+    parser.add_argument("--present_source", action="store_true", help="run the source as it is now, though another was measured")
     parser.add_results_dir()
     return parser

@@ -46,3 +46,19 @@ def test_no_winner_is_said_and_flags_of_run_need_rerun(toy, run, capfd):
     assert "nothing wins" in capfd.readouterr().err
     assert main(["best", "f", "--repeats", "3"]) == EXIT_USAGE
     assert not (toy.results / "f" / "best.yaml").exists()
+
+
+def test_a_winner_whose_source_changed_runs_from_what_was_kept(toy, run, capfd):
+    assert run("--benchmark", "toy.yaml", "--experiment_tag", "b")[0] == 0
+    best = min(rows(toy.experiment("b") / "trials.csv"), key=lambda row: float(row["last_loss"]))
+    script = toy.folder / "toy.py"
+    script.write_text(script.read_text(encoding="utf-8").replace("1 / epoch)", "1 / epoch + 100)"), encoding="utf-8")
+    assert main(["best", "b", "--rerun", "--experiment_tag", "again"]) == 0
+    assert f"what was measured is kept in {toy.experiment('b').relative_to(toy.folder)}/source/" in capfd.readouterr().out
+    assert rows(toy.experiment("again", "LISTED") / "trials.csv")[0]["last_loss"] == best["last_loss"]
+    assert main(["best", "b", "--rerun", "--experiment_tag", "now", "--present_source"]) == 0
+    assert float(rows(toy.experiment("now", "LISTED") / "trials.csv")[0]["last_loss"]) > 100
+    script.unlink()
+    assert main(["best", "b", "--rerun", "--experiment_tag", "gone"]) == 0
+    assert "there is no source in" in capfd.readouterr().out
+    assert rows(toy.experiment("gone", "LISTED") / "trials.csv")[0]["last_loss"] == best["last_loss"]
