@@ -189,7 +189,9 @@ def gpu_ids(environment: Mapping[str, str]) -> tuple[str, ...]:
     if shutil.which("nvidia-smi") is None:
         return ()
     try:
-        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20, check=True).stdout
+        listed = subprocess.run(
+            ["nvidia-smi", "-L"], capture_output=True, encoding="utf-8", errors="replace", timeout=20, check=True
+        ).stdout
     except (OSError, subprocess.SubprocessError):
         return ()
     return tuple(str(number) for number in range(sum(line.startswith("GPU ") for line in listed.splitlines())))

@@ -98,9 +98,9 @@ def _unescaped(text: str) -> str:
 def _quota_of(folder: Path) -> float | None:
     try:
         if (folder / "cpu.max").is_file():
-            quota, _, period = (folder / "cpu.max").read_text().strip().partition(" ")
+            quota, _, period = (folder / "cpu.max").read_text(encoding="utf-8").strip().partition(" ")
         else:
-            quota, period = ((folder / f"cpu.cfs_{name}_us").read_text().strip() for name in ("quota", "period"))
+            quota, period = ((folder / f"cpu.cfs_{name}_us").read_text(encoding="utf-8").strip() for name in ("quota", "period"))
         # "max" and -1 say that there is no limit.
         return int(quota) / int(period or 100_000) if int(quota) > 0 else None
     except (OSError, ValueError, ZeroDivisionError):

@@ -21,7 +21,7 @@ def machine_bytes(limits: Sequence[Path] = CGROUP_LIMITS) -> int:
     # Without a limit version 2 says `max`, and version 1 a number larger than any machine.
     for path in limits:
         try:
-            text = path.read_text().strip()
+            text = path.read_text(encoding="utf-8").strip()
         except OSError:
             continue
         if text.isdigit():
@@ -33,7 +33,7 @@ def kernel_kills() -> int:
     """Return how many processes the kernel has killed for lack of memory since boot; 0 where it does not tell."""
     # Of the whole machine, so that a rise says that somebody was killed, not who: asked only when a job has died of a KILL.
     try:
-        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
+        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(encoding="utf-8"), re.MULTILINE)
     except OSError:
         return 0
     return int(found[1]) if found else 0

@@ -69,6 +69,6 @@ def _processes(trace: dict[str, Any]) -> list[process_tree.Process]:
 
 def _boot_id() -> str:
     try:
-        return _BOOT_ID.read_text().strip()
+        return _BOOT_ID.read_text(encoding="utf-8").strip()
     except OSError:
         return os.uname().nodename

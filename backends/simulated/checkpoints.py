@@ -16,7 +16,7 @@ class SimulatedCheckpoints(CheckpointStore):
         self._folder = folder
         self._reports: dict[str, int] = {}
         if folder is not None and folder.is_dir():
-            self._reports = {path.stem: int(json.loads(path.read_text())) for path in folder.glob("*.json")}
+            self._reports = {path.stem: int(json.loads(path.read_text(encoding="utf-8"))) for path in folder.glob("*.json")}
 
     def reports(self, key: str | None) -> int:
         """Return the number of reports behind a checkpoint; 0 where there is none."""
@@ -39,7 +39,7 @@ class SimulatedCheckpoints(CheckpointStore):
         self._reports[key] = reports
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
-            (self._folder / f"{key}.json").write_text(str(reports))
+            (self._folder / f"{key}.json").write_text(str(reports), encoding="utf-8")
 
     def copy(self, source: str, target: str) -> None:
         """Let `target` be behind as many reports as `source` is; a source that does not exist copies to nothing."""

@@ -12,6 +12,7 @@ from benchmarking.export.files import utc, write_csv
 from definitions.columns import OUR_COLUMNS, column_of
 from definitions.schema import BenchmarkDefinition, PerJob
 
+_CODE = "code_version"
 _FIXED = ("trial", "repeat", "job", "attempt", "incarnation", "sequence", "at", "elapsed_s", "after_stop")
 _LEVEL = "level"
 """Column of the per-job fidelity, where the benchmark has one: by it the simulated back-end tells runs apart."""
@@ -20,7 +21,7 @@ _LEVEL = "level"
 def metric_columns(records: Iterable[Record], taken: Sequence[str]) -> dict[str, str]:
     """Return metric name -> column, in order of appearance; a name that is taken by another column gets the prefix `metric_`."""
     names: dict[str, str] = {}
-    used = {*taken, *OUR_COLUMNS, *_FIXED, _LEVEL}
+    used = {*taken, *OUR_COLUMNS, *_FIXED, _LEVEL, _CODE}
     for record in records:
         if record.kind == "reported":
             for name in record.body["metrics"]:
@@ -36,14 +37,20 @@ def metric_columns(records: Iterable[Record], taken: Sequence[str]) -> dict[str,
 def report_rows(
     definition: BenchmarkDefinition, state: ExperimentState, records: Iterable[Record], metrics: Sequence[str]
 ) -> Iterator[list[Any]]:
-    """Yield the rows: fixed columns, level, configuration, metrics; `after_stop` marks what came after the job was asked to stop."""
+    """Yield the rows: fixed columns, level, configuration, metrics, and the version of the code where there were several.
+
+    `after_stop` marks what came after the job was asked to stop.
+    """
     full = [definition.fidelity.full] if isinstance(definition.fidelity, PerJob) else []
     jobs: dict[str, Mapping[str, Any]] = {}
     stopped: set[str] = set()
+    several, code, codes = len(state.codes) > 1, "", dict[str, str]()
     for record in records:
         body = record.body
-        if record.kind == "start":
-            jobs[body["job"]] = body
+        if record.kind == "code":
+            code = body["code"]
+        elif record.kind == "start":
+            jobs[body["job"]], codes[body["job"]] = body, code
         elif record.kind == "stop":
             stopped.add(body["job"])
         elif record.kind == "reported" and body["job"] in jobs:
@@ -62,6 +69,7 @@ def report_rows(
                 *(full if trial.level is None else [trial.level]),
                 *(trial.configuration.get(key) for key in definition.configuration_keys),
                 *(body["metrics"].get(name) for name in metrics),
+                *([codes.get(body["job"], "")] if several else []),
             ]
 
 
@@ -70,5 +78,5 @@ def write_reports(path: Path, definition: BenchmarkDefinition, state: Experiment
     keys = [column_of(key) for key in definition.configuration_keys]
     columns = metric_columns(journal.records(), keys)
     level = [_LEVEL] if isinstance(definition.fidelity, PerJob) else []
-    header = [*_FIXED, *level, *keys, *columns.values()]
+    header = [*_FIXED, *level, *keys, *columns.values(), *([_CODE] if len(state.codes) > 1 else [])]
     write_csv(path, header, report_rows(definition, state, journal.records(), list(columns)))

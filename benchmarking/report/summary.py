@@ -66,6 +66,8 @@ def summarise(
     verdict = ranking(state, primary, mode)
     keys = keys_shown(list(points.values()), keys_in_order)
     lines = [verdict_sentence(verdict, primary, keys, price_label)]
+    if len(state.codes) > 1:
+        lines = [_across_versions(state, primary, mode, keys), *(f"Of all together: {line[:1].lower()}{line[1:]}" for line in lines)]
     means = {e: {name: mean(_values(trials, name)) for name in objectives} for e, trials in groups.items() if _completed(trials)}
     front = [list(means)[index] for index in pareto_front(list(means.values()), objectives)] if len(objectives) > 1 else []
     if len(front) > 1:
@@ -85,10 +87,17 @@ def summarise(
     )
 
 
-def ranking(state: ExperimentState, primary: str, mode: Mode) -> Ranking | None:
-    """Return how the completed evaluations compare in the primary objective; None where none was completed."""
-    groups = _by_evaluation(state).items()
-    return judge([Measured(e, _point(trials[0]), values) for e, trials in groups if (values := _values(trials, primary))], mode)
+def ranking(state: ExperimentState, primary: str, mode: Mode, code: str | None = None) -> Ranking | None:
+    """Return how the completed evaluations compare in the primary objective; None where none was completed.
+
+    Args:
+        state: the experiment.
+        primary: the objective.
+        mode: its direction.
+        code: version of the code whose measurements count; None for all.
+    """
+    groups = {e: [trial for trial in trials if code is None or trial.code == code] for e, trials in _by_evaluation(state).items()}
+    return judge([Measured(e, _point(trials[0]), values) for e, trials in groups.items() if (values := _values(trials, primary))], mode)
 
 
 def _row(
@@ -173,6 +182,18 @@ def _caveats(state: ExperimentState) -> list[str]:
         lines.append(f"{reused} of {len(state.trials)} trials were not run: they were measured before, see `message` in trials.csv.")
     if state.skipped:
         lines.append(f"{state.skipped} suggested configurations cannot run and were skipped; the last: {state.last_reason}.")
-    if len(state.codes) > 1:
-        lines.append(f"The code changed on the way ({', '.join(map(shown, state.codes))}): compare only what one version measured.")
     return lines
+
+
+def _across_versions(state: ExperimentState, primary: str, mode: Mode, keys: Sequence[str]) -> str:
+    """Return which configuration is the best that each version of the code measured, as values of different ones may not compare."""
+    found = []
+    for code in state.codes:
+        ranked = ranking(state, primary, mode, code)
+        if ranked is None:
+            found.append(f"{shown(code)} completed nothing")
+            continue
+        leader = ranked.leader
+        where = f"configuration {leader.evaluation} ({configuration_text(leader.configuration, keys)})"
+        found.append(f"of {shown(code)} {where}: {primary} = {shown(leader.mean)}")
+    return f"The code changed on the way, so there is no winner across its versions. Best {'; '.join(found)}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import shutil
 
 import pytest
@@ -37,7 +38,12 @@ def test_a_resume_with_another_script_is_refused_and_accepted_marks_the_rows(toy
     assert codes == [codes[0]] * 4 + [codes[5]] * 2
     assert codes[0] != codes[5]
     assert [float(row["last_loss"]) > 100 for row in found] == [False] * 4 + [True] * 2
-    assert f"The code changed on the way ({codes[0]}, {codes[5]})" in out
+    assert out.startswith("The code changed on the way, so there is no winner across its versions. Best of ")
+    best = [min(float(row["last_loss"]) for row in found if row["code"] == code) for code in (codes[0], codes[5])]
+    told = re.findall(r"loss = (\d+\.\d+)", out.splitlines()[0])
+    assert [float(value) for value in told] == pytest.approx(best, rel=1e-3)
+    reports = rows(table.with_name("reports.csv"))
+    assert {(row["trial"], row["code_version"]) for row in reports} == {(row["trial"], row["code"]) for row in found}
     # Once accepted it is the version that the next resume compares with.
     assert run("--resume", "e", "--max_num_trials", "7")[0] == 0
     # Elsewhere, with the script gone, the journal alone gives the same table.

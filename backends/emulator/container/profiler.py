@@ -63,7 +63,7 @@ class SystemMetricsSampler:
 
     def _lines(self, name: str) -> list[str]:
         try:
-            return (self._proc / name).read_text().splitlines()
+            return (self._proc / name).read_text(encoding="utf-8").splitlines()
         except OSError:
             return []
 

@@ -92,7 +92,7 @@ class FolderLock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = (folder / "emulator.lock").open("w")
+        self._file = (folder / "emulator.lock").open("w", encoding="utf-8")
         taken = False
         try:
             taken = try_lock(self._file.fileno(), fcntl.LOCK_EX, folder / "emulator.lock", "give a folder on another disk")

@@ -56,7 +56,7 @@ class S3Store:
         self._contents = folder / "contents"
         self._contents.mkdir(parents=True, exist_ok=True)
         self._now = now
-        self._lock = (folder / "s3.lock").open("w")
+        self._lock = (folder / "s3.lock").open("w", encoding="utf-8")
         self._database = self._opened(folder / "s3.sqlite")
 
     def close(self) -> None:

@@ -211,7 +211,6 @@ class ChildProcess:
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             env={**os.environ, **one, "PYTHONPATH": path},
-            text=True,
             encoding="utf-8",
             # Ctrl-C is for the controller, which winds down in order.
             start_new_session=True,
