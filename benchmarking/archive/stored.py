@@ -93,7 +93,13 @@ def load_to_run(folder: Path, settings: Sequence[str] = (), environ: Mapping[str
     backend = str(known["backend"])
     if backend not in backend_names():
         raise not_installed(folder, "back-end", backend, backend_names())
-    resolved = resolve(read_yaml(folder / "definition.yaml"), backend, settings, environ=environ)
+    source = read_yaml(folder / "definition.yaml")
+    there = source.data.get("source_dir")
+    if isinstance(there, str) and not Path(there).is_dir() and not any(text.startswith("source_dir=") for text in settings):
+        kept = sorted((folder / "source").glob("*/"), key=lambda path: path.stat().st_mtime)
+        again = f"; as it was measured: --set source_dir={kept[-1].absolute()}" if kept else ""
+        raise UserError(f"{folder}: its source folder {there} is gone", "", f"where it was moved: --set source_dir=FOLDER{again}")
+    resolved = resolve(source, backend, settings, environ=environ)
     return StoredExperiment(folder, _spec(folder, known, resolved), _region(known, resolved))
 
 

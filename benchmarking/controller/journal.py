@@ -5,7 +5,9 @@ from __future__ import annotations
 import abc
 import contextlib
 import itertools
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,9 +110,11 @@ class SqliteJournal(Journal):
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self._path = path
         self._pending: list[tuple[int, float, str, str]] = []
+        self._closing = contextlib.ExitStack()
         try:
-            self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}", uri=True)
-        except sqlite3.Error as error:
+            self._db = self._readable() if read_only else self._connect("mode=rwc")
+        except (sqlite3.Error, OSError) as error:
+            self._closing.close()
             raise self._unopened(error) from error
         try:
             self._db.isolation_level = None
@@ -124,13 +128,37 @@ class SqliteJournal(Journal):
             self._reserves = [] if read_only else [Reserve(path.with_name(name)) for name in RESERVES]
             self._last: int = self._db.execute("SELECT max(sequence) FROM records").fetchone()[0] or 0
         except sqlite3.Error as error:
-            self._db.close()
+            self._release()
             raise self._unopened(error) from error
         except UserError:
-            self._db.close()
+            self._release()
             raise
 
-    def _unopened(self, error: sqlite3.Error) -> UserError:
+    def _connect(self, options: str, path: Path | None = None) -> sqlite3.Connection:
+        return sqlite3.connect(f"{(path or self._path).absolute().as_uri()}?{options}", uri=True)
+
+    def _readable(self) -> sqlite3.Connection:
+        """Return a connection for reading, also where nothing can be written beside the file."""
+        found = self._connect("mode=ro")
+        try:
+            found.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError as error:
+            found.close()
+            if not self._path.is_file() or not error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+                raise
+        else:
+            return found
+        # Readers of a file in WAL mode share memory in a file beside it. Where that cannot be made nobody writes either, so that none is
+        # needed; but what a killed writer left in the log must be taken over first, in a copy.
+        log = self._path.with_name(self._path.name + "-wal")
+        if not log.is_file() or not log.stat().st_size:
+            return self._connect("mode=ro&immutable=1")
+        copy = Path(self._closing.enter_context(tempfile.TemporaryDirectory(prefix="outrider-")), self._path.name)
+        for path in (self._path, log):
+            shutil.copyfile(path, copy.with_name(path.name))
+        return self._connect("mode=rw", copy)
+
+    def _unopened(self, error: Exception) -> UserError:
         return UserError(f"cannot open the journal {self._path}", str(error), "check the folder and the disk, or use another tag")
 
     def _readable_version(self) -> int:
@@ -270,9 +298,13 @@ class SqliteJournal(Journal):
             self._reserves[-1].use()
             self._write()
         finally:
-            self._db.close()
+            self._release()
             for reserve in self._reserves:
                 reserve.close()
+
+    def _release(self) -> None:
+        self._db.close()
+        self._closing.close()
 
 
 def _text(body: Mapping[str, Any]) -> str:

@@ -39,14 +39,13 @@ def main(arguments: Sequence[str]) -> int:
     given, rest = parser.parse_known_args(arguments)
     if rest and not given.rerun:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    from definitions.files import write_atomically
+    from definitions.files import replacing
     from definitions.show import render
 
     winner = _winner(given.tag, given.results_dir, given.experiment)
     spec = winner.stored.spec
-    path = given.results_dir / given.tag / "best.yaml"
+    path = given.output or given.results_dir / given.tag / "best.yaml"
     source_dir, remark = _source(winner, present=given.present_source)
-    write_atomically(path, render(_alone(winner, source_dir)))
     print(f"{spec.title}" + ("" if winner.level is None else f", measured at level {winner.level!r}"))
     for key, value in winner.configuration.items():
         print(f"  {key}: {value!r}")
@@ -54,6 +53,8 @@ def main(arguments: Sequence[str]) -> int:
     print(f"{spec.definition.primary_objective}: {winner.mean!r}{several}")
     if remark:
         print(remark)
+    with replacing(path, "--output FILE writes it elsewhere") as file:
+        file.write(render(_alone(winner, source_dir)))
     words = ["--benchmark", str(path), "--backend", spec.backend]
     print(f"run it again: {command('run', *words)}", flush=True)
     if not given.rerun:
@@ -146,6 +147,7 @@ def make_parser() -> VerbParser:
     parser.add_argument("tag", metavar="TAG")
     parser.add_argument("--experiment", default="", metavar="NAME", help="which of a tag's experiments, e.g. toy or toy/RS-local-0")
     parser.add_argument("--rerun", action="store_true", help="run it again at once, under a tag of its own")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="in place of best.yaml in the tag's folder")
     parser.add_argument("--present_source", action="store_true", help="run the source as it is now, though another was measured")
     parser.add_results_dir()
     return parser

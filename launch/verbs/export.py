@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from definitions.program import command
 from launch.parser import VerbParser
@@ -24,12 +26,15 @@ def main(arguments: Sequence[str]) -> int:
                 print(f"{stored.spec.title}: not started")
                 continue
             with stored.journal() as journal:
-                export(folder, stored.spec.definition, stored.state(journal), journal, stored.region)
+                if given.output is None and not os.access(folder, os.W_OK):
+                    raise UserError(f"nothing can be written into {folder}", "", "--output DIR writes the files elsewhere")
+                target = folder if given.output is None else given.output / folder.relative_to(given.results_dir / given.tag)
+                export(target, stored.spec.definition, stored.state(journal), journal, stored.region)
         except UserError as error:
             # What is wrong with one folder does not keep back the results of the others.
             problem = problem or error
             continue
-        print(f"{folder}/trials.csv\n{folder}/reports.csv")
+        print(f"{target}/trials.csv\n{target}/reports.csv")
     if problem is not None:
         raise problem
     return 0
@@ -39,5 +44,6 @@ def make_parser() -> VerbParser:
     """Return the parser of this verb."""
     parser = VerbParser(prog=command("export"), description="Write the CSV files of a run anew from its journal.")
     parser.add_argument("tag", metavar="TAG")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="folder for the files, in place of the experiments' own")
     parser.add_results_dir()
     return parser

@@ -1,3 +1,4 @@
+import contextlib
 import json
 import math
 import shutil
@@ -304,3 +305,26 @@ def test_a_full_disk_keeps_what_was_committed(path):
     assert message == second == f"cannot write the journal {path}"
     assert int(done) > 10
     assert [record.body["job"] for record in contents(path)] == [f"j{number}" for number in range(int(done))]
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_journal_beside_which_nothing_can_be_written_is_read_with_all_that_was_committed(tmp_path, killed):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    journal = SqliteJournal(folder / "journal.sqlite")
+    journal.append(1.0, "start", {"job": "a"})
+    journal.commit()
+    there = folder
+    if killed:
+        # As a killed controller leaves it: the record is in the log alone.
+        there = tmp_path / "left"
+        shutil.copytree(folder, there, ignore=shutil.ignore_patterns("*-shm"))
+        assert (there / "journal.sqlite-wal").stat().st_size > 0
+    journal.close()
+    # Nobody, root included, can make the file that readers share where a folder has its name.
+    (there / "journal.sqlite-shm").mkdir()
+    before = (there / "journal.sqlite").read_bytes()
+    with contextlib.closing(SqliteJournal(there / "journal.sqlite", read_only=True)) as reader:
+        assert [record.body for record in reader.records()] == [{"job": "a"}]
+    assert (there / "journal.sqlite").read_bytes() == before
+    assert sorted(path.name for path in there.glob("*.sqlite*"))[:2] == ["journal.sqlite", "journal.sqlite-shm"]
