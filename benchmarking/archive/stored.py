@@ -154,6 +154,14 @@ def _region(known: Mapping[str, Any], resolved: Resolved) -> str:
     return described.region(resolved.definition.block(resolved.backend, described.block), {})
 
 
+def _shares_this_machine(backend: str) -> bool:
+    """Return whether jobs of a back-end share this machine with others; not where it is not installed any more."""
+    try:
+        return backend_description(backend).shares_this_machine
+    except UserError:
+        return False
+
+
 def state_setup(spec: ExperimentSpec) -> StateSetup:
     """Return what the fold of an experiment's journal depends on besides the records."""
     definition = spec.definition
@@ -166,6 +174,7 @@ def state_setup(spec: ExperimentSpec) -> StateSetup:
         level_name=fidelity.reported_as if fidelity is not None and spec.hears_levels else None,
         reported_level=None if fidelity is None else fidelity.reported_as,
         full_level=None if fidelity is None else fidelity.full,
+        waits_for_others=_shares_this_machine(spec.backend),
         default_instance_type=str(definition.arguments.get("instance_type") or default_instance_type(spec.backend)),
     )
 

@@ -19,8 +19,11 @@ def replay(journal: Journal, adapter: MethodAdapter, state: ExperimentState) -> 
         Metrics of the reports that are in the journal, by (incarnation, sequence), for each job that is still open.
     """
     received: dict[str, dict[tuple[int, int], Mapping[str, Any]]] = {}
+    sessions = {session.after: session for session in journal.sessions()}
     for record in journal.records():
-        body = record.body
+        body, session = record.body, sessions.get(record.sequence - 1)
+        if session is not None:
+            state.waits.skip(session.last_at, session.started_at)
         if record.kind == "reported":
             received.setdefault(body["job"], {})[body.get("incarnation", 0), body["sequence"]] = body["metrics"]
         elif record.kind == "closed":
@@ -46,6 +49,7 @@ def downtime_s(journal: Journal, state: ExperimentState, now: float) -> float:
     if state.sequence:
         sessions.append(ControllerSession(state.sequence, state.last_at, now))
         journal.begin_session(sessions[-1])
+        state.waits.skip(state.last_at, now)
     # Of controllers that recorded nothing, only the last one's start counts: it ends the same pause as theirs.
     first = math.inf if state.first_start is None else state.first_start[0]
     pauses = {session.after: max(0.0, session.started_at - session.last_at) for session in sessions if session.after >= first}

@@ -23,6 +23,7 @@ class StateSetup:
         level_name: metric that holds the level, where the method hears levels; else None.
         full_level: highest level of a progressive fidelity; None where there is none.
         reported_level: metric that holds the level of a progressive fidelity, whether the method hears it or not; None where there is none.
+        waits_for_others: whether jobs wait for what other experiments hold.
         default_instance_type: what a job runs on whose configuration does not say; empty where that is not known.
     """
 
@@ -34,6 +35,7 @@ class StateSetup:
     full_level: float | None = None
     default_instance_type: str = ""
     reported_level: str | None = None
+    waits_for_others: bool = False
 
 
 @dataclass(slots=True)

@@ -21,6 +21,7 @@ from benchmarking.controller.method import Decision
 from benchmarking.controller.repeat_order import ordered
 from benchmarking.controller.retry_policy import Failure, TrialStatus, as_number
 from benchmarking.controller.rows import EvaluationState, JobState, StateSetup, TrialState
+from benchmarking.controller.waits import Waits
 from benchmarking.controller.warm_usage import KeptPool, WarmStarts
 from definitions.schema import DERIVED_OBJECTIVES
 
@@ -61,6 +62,7 @@ class ExperimentState:
         self.first_at: float | None = None
         self.first_start: tuple[int, float] | None = None
         """Sequence number and time of the first record of a job that runs; None before: from then on time is limited."""
+        self.waits = Waits(counts=setup.waits_for_others)
         self.last_at = 0.0
         self.sequence = 0
         self.code = ""
@@ -159,6 +161,7 @@ class ExperimentState:
         self.jobs[body["job"]] = JobState(body["job"], trial_id, body["attempt"], at, body["restore_from"], body["worst_usd"])
         self.reserved_usd += body["worst_usd"] or 0.0
         self.busy += 1
+        self.waits.submitted(body["job"], at)
 
     def _event(self, event: Event) -> None:
         job = self.jobs.get(event.job)
@@ -171,6 +174,7 @@ class ExperimentState:
                 self._reported(event, job, trial)
             case Started():
                 job.started = True
+                self.waits.started(event.job, event.at)
                 if self.first_start is None:
                     self.first_start = (self.sequence, event.at)
                 trial.starts += 1
@@ -180,6 +184,7 @@ class ExperimentState:
                 job.incarnation, job.reports = event.incarnation, 0
             case Ended():
                 job.ended = True
+                self.waits.over(event.job, event.at)
                 self.busy -= 1
                 self._unblock(str(trial.configuration.get("instance_type", "")))
             case Noted():
@@ -208,6 +213,7 @@ class ExperimentState:
 
     def _closed(self, event: Closed | Rejected, job: JobState) -> None:
         del self.jobs[job.name]
+        self.waits.over(job.name, event.at)
         if self.due_stops:
             self.due_stops = deque(due for due in self.due_stops if due[0] != job.name)
         self.reserved_usd = self.reserved_usd - (job.worst_usd or 0.0) if self.jobs or self.pools else 0.0

@@ -26,7 +26,7 @@ from benchmarking.controller.settlement import settlement
 from benchmarking.controller.starting import PlannedStart, first_attempt, next_attempt
 from benchmarking.controller.state import ExperimentState
 from benchmarking.controller.stopping import nothing_left, stop_cause, why_stopping
-from benchmarking.controller.wait_limits import TICK_S, timeout_s
+from benchmarking.controller.wait_limits import TICK_S, limit_at, timeout_s
 from definitions.schema import Budget
 
 _RELEASE_S = 60.0
@@ -145,7 +145,7 @@ class Tuner:
     def elapsed_s(self) -> float:
         """Seconds that this experiment's controllers have run since its first job began; what they waited for that is no run time."""
         first = self.state.first_start
-        return 0.0 if first is None else self._backend.now() - first[1] - self._downtime_s
+        return 0.0 if first is None else (now := self._backend.now()) - first[1] - self._downtime_s - self.state.waits.seconds(now)
 
     @property
     def spent_usd(self) -> float:
@@ -377,12 +377,11 @@ class Tuner:
         return event
 
     def _timeout_s(self, stopping: tuple[Reason, str] | None) -> float | None:
-        limit_s, first = self._budget.max_wallclock_time, self.state.first_start
         return timeout_s(
             self.state,
             self._backend.now,
             stopping=stopping is not None,
-            limit_at=None if limit_s is None or first is None else first[1] + self._downtime_s + limit_s,
+            limit_at=limit_at(self.state, self._budget.max_wallclock_time, self._downtime_s),
             is_computing=self._adapter.is_computing,
             release_until=self._release_until,
         )

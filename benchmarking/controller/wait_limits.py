@@ -13,6 +13,19 @@ _COMPUTING_S = 60.0
 """Longest wait for a method that computes while nothing runs; its answer ends it early."""
 
 
+def limit_at(state: ExperimentState, limit_s: float | None, downtime_s: float) -> float | None:
+    """Return when the limit of time is reached; None where there is none, nothing has run yet, or its clock stands still.
+
+    Args:
+        state: of the experiment.
+        limit_s: seconds that it may run.
+        downtime_s: seconds since the first job's start in which no controller was at work.
+    """
+    if limit_s is None or state.first_start is None or state.waits.is_waiting:
+        return None
+    return state.first_start[1] + downtime_s + state.waits.seconds() + limit_s
+
+
 def timeout_s(
     state: ExperimentState,
     now: Callable[[], float],

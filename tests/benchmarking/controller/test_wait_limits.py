@@ -9,7 +9,7 @@ import pytest
 
 from benchmarking.controller.rows import JobState, StateSetup
 from benchmarking.controller.state import ExperimentState
-from benchmarking.controller.wait_limits import timeout_s
+from benchmarking.controller.wait_limits import limit_at, timeout_s
 
 
 def found(
@@ -59,3 +59,17 @@ def test_times_within_a_microsecond_are_the_same_moment() -> None:
 def test_the_clock_is_not_asked_where_nothing_can_be_due() -> None:
     state = ExperimentState(StateSetup(objectives={"loss": "min"}))
     assert timeout_s(state, lambda: pytest.fail("asked"), stopping=False, limit_at=None, is_computing=False, release_until=None) is None
+
+
+def test_the_limit_of_time_moves_on_by_pauses_and_waits_and_there_is_none_while_jobs_wait_for_others():
+    state = ExperimentState(StateSetup(objectives={"loss": "min"}, waits_for_others=True))
+    assert limit_at(state, 60.0, 0.0) is None
+    state.first_start = (3, 100.0)
+    state.waits.started("a", 100.0)
+    assert limit_at(state, None, 0.0) is None
+    assert limit_at(state, 60.0, 5.0) == 165.0
+    state.waits.over("a", 110.0)
+    state.waits.submitted("b", 110.0)
+    assert limit_at(state, 60.0, 5.0) is None
+    state.waits.started("b", 117.0)
+    assert limit_at(state, 60.0, 5.0) == 172.0
