@@ -16,7 +16,7 @@ from benchmarking.planning.concurrency import instance_types
 from benchmarking.planning.decisions import Disk, Facts, decisions
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
-from definitions.schema import BenchmarkDefinition
+from definitions.schema import BenchmarkDefinition, PerJob
 
 
 def decided(
@@ -40,6 +40,8 @@ def decided(
     """
     definition, described = spec.definition, backend_description(spec.backend)
     types = instance_types(definition, spec.backend)
+    block = definition.block(spec.backend, described.block)
+    fits = {name: backend.capacity(name) for name in types if described.instance_problem(name) is None}
     return decisions(
         Facts(
             definition.budget,
@@ -47,13 +49,14 @@ def decided(
             finite,
             definition.n_workers,
             n_workers,
-            types,
+            fits,
             described.shares_this_machine and definition.is_exclusive,
             definition.preload,
             backend.capabilities.price_label,
             backend.capabilities.real_money,
             _disk(spec, described, n_workers, trials),
-            (*described.remarks(types, environ), *_interpreter(definition, described), *_start(spec, described)),
+            (*described.remarks(block, types, backend.region, environ), *_interpreter(definition, described), *_start(spec, described)),
+            _times_forecast(definition),
         )
     )
 
@@ -69,6 +72,15 @@ def _disk(spec: ExperimentSpec, described: BackendDescription[Any], n_workers: i
     if earlier is None or earlier.tag == spec.tag:
         return Disk(free, str(spec.results_dir), keep, keep_is_default=not asked)
     return Disk(free, str(spec.results_dir), keep, not asked, earlier.tag, earlier.left, trials(), n_workers)
+
+
+def _times_forecast(definition: BenchmarkDefinition) -> float | None:
+    """Return how many times its forecast a job may run; None where there are no forecasts."""
+    if not isinstance(definition.fidelity, PerJob):
+        return None
+    from benchmarking.forecasting.lookup import TIMES_FORECAST
+
+    return TIMES_FORECAST
 
 
 def _start(spec: ExperimentSpec, described: BackendDescription[Any]) -> list[str]:

@@ -156,11 +156,13 @@ class BackendDescription(Generic[Block]):
         """Return whether the interpreters of this machine are there for its jobs too, given the controller's environment."""
         return self.shares_this_machine
 
-    def remarks(self, instance_types: Sequence[str], environ: Mapping[str, str]) -> Iterator[str]:
+    def remarks(self, block: Block, instance_types: Sequence[str], region: str, environ: Mapping[str, str]) -> Iterator[str]:
         """Yield one sentence for each thing that the back-end decides for the user, and how to have it otherwise.
 
         Args:
+            block: the back-end's options.
             instance_types: that configurations can ask for.
+            region: whose prices count.
             environ: the controller's environment.
         """
         yield from ()

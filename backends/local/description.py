@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from backends.local.shares import parse_local
+from backends.local.shares import LocalShare, parse_local
 from definitions.backend_description import BackendDescription
 from definitions.fields import Seconds
 from definitions.instance_tables import InstanceFacts, Price, Tables
@@ -48,7 +48,7 @@ class LocalDescription(BackendDescription[LocalBlock]):
 
         return usual_share(len(usable_cores()), len(gpu_ids(environ)))
 
-    def remarks(self, instance_types: Sequence[str], environ: Mapping[str, str]) -> Iterator[str]:
+    def remarks(self, block: LocalBlock, instance_types: Sequence[str], region: str, environ: Mapping[str, str]) -> Iterator[str]:
         """Yield what the shares take of this machine's cores and GPUs, and what a quota takes away."""
         from backends.common.child_process import allowed_cores, gpu_ids
         from backends.common.cpu_quota import cpu_quota, quota_text, usable_cores
@@ -93,7 +93,10 @@ def share_remarks(instance_types: Sequence[str], cores: int, gpus: int) -> Itera
         gpus: of this machine that may be used.
     """
     shares = [parse_local(name) for name in instance_types]
-    if len(shares) != 1:
+    if not shares:
+        return
+    if len(shares) > 1:
+        yield from _several(shares, cores, gpus)
         return
     share = shares[0]
     if gpus and not share.gpus:
@@ -105,6 +108,18 @@ def share_remarks(instance_types: Sequence[str], cores: int, gpus: int) -> Itera
         all_cores = f"local.{cores}cpu" + (f".{share.gpus}gpu" if share.gpus else "")
         threads = f"OMP_NUM_THREADS={share.cores}"
         yield f"each trial gets {share.cores} of {cores} cores ({threads}); --set arguments.instance_type={all_cores} for all"
+
+
+def _several(shares: Sequence[LocalShare], cores: int, gpus: int) -> Iterator[str]:
+    """Yield the same where trials ask for different shares: what the largest of them leaves unused."""
+    most_cores, most_gpus = max(share.cores for share in shares), max(share.gpus for share in shares)
+    if gpus and not most_gpus:
+        are = "1 GPU is" if gpus == 1 else f"{gpus} GPUs are"
+        yield f"{are} here, and none of the instance types has one, as {usual_share(cores, gpus)} does"
+    elif gpus:
+        yield f"each trial gets the GPUs of its instance type, at most {most_gpus} of {gpus}"
+    if most_cores < cores:
+        yield f"each trial gets the cores of its instance type, at most {most_cores} of {cores} (OMP_NUM_THREADS is as many)"
 
 
 DESCRIPTION = LocalDescription()

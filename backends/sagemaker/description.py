@@ -9,7 +9,9 @@ from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, SageMakerBlock
 from definitions.backend_description import BackendDescription, DataAccess
 from definitions.errors import UserError
 from definitions.ingestion import FILE_SYSTEMS
+from definitions.instance_tables import load_tables
 from definitions.parts import DERIVED_OBJECTIVES, KeyPath
+from definitions.program import command
 
 GRACE_S = 120.0
 """Seconds between TERM and KILL on SageMaker."""
@@ -77,6 +79,25 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
         """Return the seconds of transfers, which are billed too."""
         return TRANSFER_S
 
+    def remarks(self, block: SageMakerBlock, instance_types: Sequence[str], region: str, environ: Mapping[str, str]) -> Iterator[str]:
+        """Yield where jobs run and by which prices, and what an interruption or a lack of instances means."""
+        tables = load_tables(environ=environ)
+        known = {name: self.price(name, region, tables) for name in instance_types}
+        priced = [f"{name} ${price.usd_per_hour:g} ({price.date})" for name, price in known.items() if price is not None]
+        unknown = [name for name, price in known.items() if price is None]
+        if priced:
+            yield f"jobs run in {region}, at the price of an hour on demand there: {', '.join(priced)}"
+        if unknown:
+            asks = command("prices", "--refresh")
+            yield f"the price of {', '.join(unknown)} in {region} is unknown, so that nothing is added up for it; `{asks}` asks for it"
+        if block.spot:
+            wait = "an hour beyond max_run" if block.max_wait is None else f"{block.max_wait:g} s in all"
+            yield f"spot: a job that is interrupted goes on from its checkpoint, and one may wait {wait}; only seconds that ran are billed"
+        elif block.spot is None:
+            yield "jobs run on demand; --set sagemaker.spot=true for spot, which is cheaper and may be interrupted"
+        if block.fallback_instance_types:
+            yield f"where there is no capacity a job runs on {' or '.join(block.fallback_instance_types)}, at its price and speed"
+
     def fallback_instance_types(self, block: SageMakerBlock) -> tuple[str, ...]:
         """Return the block's own."""
         return block.fallback_instance_types or ()
@@ -105,6 +126,13 @@ class WarmPoolDescription(SageMakerDescription):
     implementation: ClassVar[str] = "backends.sagemaker.warm_pool:WarmPoolBackend"
     builds_on: ClassVar[tuple[str, ...]] = ("sagemaker",)
     keeps_warm: ClassVar[bool] = True
+
+    def remarks(self, block: SageMakerBlock, instance_types: Sequence[str], region: str, environ: Mapping[str, str]) -> Iterator[str]:
+        """Yield the same, and for how long instances are kept."""
+        yield from super().remarks(block, instance_types, region, environ)
+        kept_s = block.keep_alive or DEFAULT_KEEP_ALIVE_S
+        default = "" if block.keep_alive else " (default)"
+        yield f"an instance is kept, and billed, for up to {kept_s:g} s{default} after its job; --set {self.name}.keep_alive=S for less"
 
     def billed_beside_s(self, block: SageMakerBlock) -> float:
         """Return the seconds of transfers and those that instances are kept after a job."""

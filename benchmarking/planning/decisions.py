@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarking.controller.budget import longest_run_s
@@ -44,12 +44,13 @@ class Facts:
         budget: the limits; `default_max_run_s`: the back-end's own of a job's time, None where it has none.
         finite: whether the method ends by itself.
         asked_workers: `n_workers` as given; `workers`: how many there will be.
-        instance_types: that configurations can ask for.
+        fits: how many jobs of each instance type that configurations can ask for run at once.
         exclusive: whether nothing may run beside a trial.
         preload: modules that are imported once for all trials.
         price_label: how prices are labelled; empty for real ones. `real_money`: whether somebody is billed.
         disk: of the results; None where not known.
         remarks: what the back-end itself decides.
+        times_forecast: how many times its forecast a job may run, where nothing else limits it; None where there are no forecasts.
     """
 
     budget: Budget
@@ -57,13 +58,14 @@ class Facts:
     finite: bool
     asked_workers: int | None
     workers: int
-    instance_types: Sequence[str]
+    fits: Mapping[str, int]
     exclusive: bool
     preload: Sequence[str] = ()
     price_label: str = ""
     real_money: bool = False
     disk: Disk | None = None
     remarks: Sequence[str] = ()
+    times_forecast: float | None = None
 
 
 def decisions(facts: Facts) -> list[str]:
@@ -76,9 +78,15 @@ def _workers(facts: Facts) -> str:
     if facts.exclusive:
         reduced = f"n_workers {asked} -> {facts.workers}: " if asked is not None and asked > facts.workers else ""
         return f"{reduced}exclusive: nothing runs beside a trial, so that nothing disturbs it; --set exclusive=false for more at once"
-    if asked is None or asked <= facts.workers:
+    if asked is None:
         return ""
-    return f"n_workers {asked} -> {facts.workers}: no more of {', '.join(facts.instance_types)} fit here at once"
+    several = ", ".join(f"{count} of {name}" for name, count in facts.fits.items())
+    if asked > facts.workers:
+        no_more = f"no more of {next(iter(facts.fits), 'them')} fit here at once" if len(facts.fits) < 2 else f"at once fit here {several}"
+        return f"n_workers {asked} -> {facts.workers}: {no_more}"
+    if facts.fits and asked > min(facts.fits.values()):
+        return f"n_workers {asked}, but at once run at most {several}; further ones wait"
+    return ""
 
 
 def _limits(facts: Facts) -> list[str]:
@@ -87,11 +95,12 @@ def _limits(facts: Facts) -> list[str]:
         found.append("no budget: it goes on until it is interrupted; --max_num_trials, --max_wallclock_time or --max_cost end it")
     if budget.max_run is None:
         longest_s = longest_run_s(budget, facts.default_max_run_s)
+        forecast = "" if facts.times_forecast is None else f", or {facts.times_forecast:g} times its forecast where it has one"
         why = ", as max_cost needs a limit" if facts.default_max_run_s is None else ""
         found.append(
-            "a job may take as long as it takes; --max_run S limits it"
+            f"a job may take as long as it takes{forecast}; --max_run S limits it"
             if longest_s is None
-            else f"a job may take {longest_s:g} s (default{why}); --max_run S for another limit"
+            else f"a job may take {longest_s:g} s (default{why}){forecast}; --max_run S for another limit"
         )
     return found
 

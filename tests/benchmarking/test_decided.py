@@ -17,6 +17,11 @@ class AnyBackend:
         price_label = ""
         real_money = False
 
+    region = "us-east-1"
+
+    def capacity(self, instance_type):
+        return 4
+
 
 @pytest.mark.parametrize(
     ("backend", "line", "said"),

@@ -29,3 +29,11 @@ def test_what_a_trial_gets_is_said_with_the_way_to_have_it_otherwise():
     ]
     assert [*share_remarks(["local.2cpu"], 2, 0)] == []
     assert [*share_remarks(["local.1cpu", "local.2cpu"], 2, 0)] == []
+
+
+def test_of_several_shares_the_largest_counts():
+    assert [*share_remarks(["local.1cpu", "local.2cpu"], 8, 2)] == [
+        "2 GPUs are here, and none of the instance types has one, as local.4cpu.1gpu does",
+        "each trial gets the cores of its instance type, at most 2 of 8 (OMP_NUM_THREADS is as many)",
+    ]
+    assert [*share_remarks(["local.1cpu", "local.8cpu.1gpu"], 8, 2)] == ["each trial gets the GPUs of its instance type, at most 1 of 2"]

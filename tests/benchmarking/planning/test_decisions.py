@@ -6,7 +6,7 @@ from benchmarking.controller.disk_space import LeftFiles
 from benchmarking.planning.decisions import Disk, Facts, decisions
 from definitions.schema import Budget
 
-SAID = Facts(Budget(max_num_trials=4, max_run=60.0), None, False, 2, 2, ("local.1cpu",), False)
+SAID = Facts(Budget(max_num_trials=4, max_run=60.0), None, False, 2, 2, {"local.1cpu": 2}, False)
 
 
 def lines(**changes):
@@ -24,6 +24,18 @@ def test_fewer_workers_than_asked_for_are_said_with_the_reason():
     assert lines(workers=1, asked_workers=None, exclusive=True)[0].startswith("exclusive: nothing")
 
 
+def test_of_several_instance_types_each_is_said():
+    some = {"local.1cpu": 4, "local.2cpu": 2}
+    assert lines(fits=some, asked_workers=8, workers=4) == ["n_workers 8 -> 4: at once fit here 4 of local.1cpu, 2 of local.2cpu"]
+    assert lines(fits=some, asked_workers=4, workers=4) == [
+        "n_workers 4, but at once run at most 4 of local.1cpu, 2 of local.2cpu; further ones wait"
+    ]
+    assert lines(fits=some, asked_workers=2) == []
+    assert lines(fits={"ml.m5.large": 2}, asked_workers=4, workers=4) == [
+        "n_workers 4, but at once run at most 2 of ml.m5.large; further ones wait"
+    ]
+
+
 def test_no_budget_is_said_of_a_search_without_end_alone():
     budget = Budget(max_run=60.0)
     assert lines(budget=budget)[0].startswith("no budget: it goes on until it is interrupted")
@@ -36,6 +48,9 @@ def test_the_time_that_a_job_may_take_is_said_where_nobody_gave_it():
     assert lines(budget=Budget(max_num_trials=4)) == ["a job may take as long as it takes; --max_run S limits it"]
     assert lines(budget=Budget(max_num_trials=4), default_max_run_s=3600.0) == [
         "a job may take 3600 s (default); --max_run S for another limit"
+    ]
+    assert lines(budget=Budget(max_num_trials=4), times_forecast=3.0) == [
+        "a job may take as long as it takes, or 3 times its forecast where it has one; --max_run S limits it"
     ]
     assert lines(budget=Budget(max_cost=1.0)) == [
         "a job may take 3600 s (default, as max_cost needs a limit); --max_run S for another limit"
