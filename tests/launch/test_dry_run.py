@@ -84,7 +84,7 @@ def test_canaries_are_counted_once_however_often_the_definition_repeats(toy, run
     (toy.folder / "toy.yaml").write_text(DEFINITION + "repeats: 2\n", encoding="utf-8")
     _, out, _ = run("--benchmark", "toy.yaml", "--method", "CANARY", "--dry_run")
     assert out.splitlines()[2].split()[5] == str(3 * 3 * 2)
-    assert "forecast" not in out
+    assert "95 % bound" not in out
 
 
 def test_without_forecasts_the_limits_count_and_without_limits_there_is_no_worst_case(toy, run):
