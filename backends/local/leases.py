@@ -59,6 +59,7 @@ class LeaseBook:
         self._owner_bytes = self._owner.encode()
         self._cores = tuple(cores)
         self._turnstile: int | None = None
+        self._trouble = ""
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -79,6 +80,7 @@ class LeaseBook:
             gpu_ids: the GPUs that may be leased.
             exclusive: whether nothing else may hold a lease at the same time.
         """
+        self._trouble = ""
         # The machine first: whoever may not enter must not take cores from others, not even for a moment.
         machine = self._enter_exclusively() if exclusive else self._enter()
         if machine is None:
@@ -108,6 +110,8 @@ class LeaseBook:
             if held
         ]
         first = self._holders(["turnstile"])
+        if not found and not first and self._trouble:
+            return self._trouble
         return "; ".join(found) or (f"{first[0]} wants the machine to itself and is first" if first else "")
 
     def _holders(self, names: Sequence[str]) -> list[str]:
@@ -161,8 +165,10 @@ class LeaseBook:
         path = f"{self._folder}/{name}.lock"
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError:
-            return None  # no descriptors or no space left: not now
+        except OSError as error:
+            # No descriptors or no space left: not now, but who waits is to know for what.
+            self._trouble = f"{self._folder / name}.lock cannot be opened: {error.strerror or error}"
+            return None
         taken = False
         try:
             taken = try_lock(descriptor, kind, path, _ADVICE)

@@ -299,3 +299,17 @@ def test_a_controller_within_a_job_leases_from_the_jobs_own_folder(bench: LocalB
     code = "import os\nreport(leases=os.environ['OUTRIDER_LEASES'], mark=os.environ['OUTRIDER_CONTROLLER'])\n"
     found = bench.metrics_of(bench.job("one", code))[0]
     assert found["leases"] == str(bench.folder / "experiment" / "jobs" / "one" / "leases")
+
+
+def test_a_lock_file_that_cannot_be_made_is_what_is_waited_for(tmp_path: Path) -> None:
+    folder = tmp_path / "leases"
+    book = LeaseBook(folder, (0,), "experiment A")
+    # Without permissions for it, a folder in the file's place stands for a disk that is full.
+    (folder / "core-0.lock").mkdir()
+    assert book.acquire(1, 0, (), False) is None
+    assert book.held_by_others() == f"{folder / 'core-0.lock'} cannot be opened: Is a directory"
+    (folder / "core-0.lock").rmdir()
+    lease = book.acquire(1, 0, (), False)
+    assert lease is not None
+    assert book.held_by_others() == ""
+    lease.release()
