@@ -15,7 +15,7 @@ from launch.request import RunRequest
 
 _EPILOG = """\
 A value given here wins over the definition's. Results go to stdout, progress to stderr.
-Exit codes: 0 done, 1 a fault of ours, 2 wrong use, 3 failure budget spent, 4 budget spent before a list was finished,
+Exit codes: 0 done, 1 a fault of ours, 2 wrong use, 3 failure budget spent, 4 budget spent before a list was finished, or disk full,
 5 refused by the cloud, 130 interrupted. Ctrl-C once winds down and prints the line that resumes; twice stops at once."""
 
 _SETTINGS = ("n_workers", "max_wallclock_time", "max_failures", "max_cost", "max_num_trials", "max_run", "repeats", "order", "exclusive")

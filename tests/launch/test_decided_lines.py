@@ -64,3 +64,54 @@ def test_gpus_that_nobody_asked_for_are_shared_out_shown_and_missed_where_they_a
     code, _, err = run("--resume", "g", "--max_num_trials", "6")
     assert code == 2
     assert "error: benchmark toy: local.1cpu.1gpu does not fit here\n  this machine has 2 cores, no GPU, " in err
+
+
+@pytest.mark.slow
+def test_each_thing_that_the_definition_leaves_open_has_its_line(toy, run):
+    assert decided(run, "--n_workers", "8", "--max_run", "60") == [
+        CORES,
+        "n_workers 8 -> 2: no more of local.1cpu fit here at once",
+        NOMINAL,
+        DISK,
+        KEPT,
+    ]
+    assert decided(run, "--exclusive", "--set", "keep=all")[1:] == [
+        "exclusive: nothing runs beside a trial, so that nothing disturbs it; --set exclusive=false for more at once",
+        NO_LIMIT,
+        NOMINAL,
+        DISK,
+    ]
+    assert decided(run, "--set", "preload=[json]")[2:] == [
+        NOMINAL,
+        "preload json: Python scripts are forked from a process that has imported it",
+        DISK,
+        KEPT,
+    ]
+    assert decided(run, "--max_cost", "5")[1] == (
+        "a job may take 3600 s (default, as max_cost needs a limit); --max_run S for another limit"
+    )
+
+
+@pytest.mark.slow
+def test_no_budget_at_all(toy, run):
+    toy.define(budget="")
+    _, out, _ = run("--benchmark", "toy.yaml", "--dry_run")
+    assert out.split("\n\n")[1].splitlines()[1] == (
+        "no budget: it goes on until it is interrupted; --max_num_trials, --max_wallclock_time or --max_cost end it"
+    )
+
+
+@pytest.mark.slow
+def test_a_quota_and_a_disk_that_will_not_do(toy, run, monkeypatch):
+    for place in ("backends.common.cpu_quota.cpu_quota", "backends.local.checks.cpu_quota"):
+        monkeypatch.setattr(place, lambda: 0.5)
+    monkeypatch.setattr("benchmarking.decided.free_bytes", lambda path: 2**20)
+    code = "import os\nopen(os.path.join(os.environ['SM_MODEL_DIR'], 'w'), 'wb').write(os.urandom(1 << 20))\n"
+    (toy.folder / "toy.py").write_text((toy.folder / "toy.py").read_text() + code, encoding="utf-8")
+    first = decided(run, "--experiment_tag", "first")
+    assert "CPU quota of this container: 0.5 of a core, so what runs is throttled, and times and speeds are of the throttling" in first
+    assert "only 1.0 MiB of disk are free for results; make room, or give another --results_dir" in first
+    _, out, _ = run("--benchmark", "toy.yaml", "--dry_run", "--set", "keep=all", "--n_workers", "1")
+    (line,) = [line for line in out.splitlines() if line.startswith("disk: ")]
+    assert line.startswith("disk: 4 trials that leave what those of first left need about 4.")
+    assert line.endswith(" MiB at once, 1.0 MiB are free in results; make room, give another --results_dir, or keep less (keep: none)")
