@@ -214,7 +214,7 @@ class ReportParser:
         start, _ = next(spans, (len(body), 0))
         at = 0
         while at < len(body):
-            if self._filter is not None and at < start and self.tracebacks.is_idle:
+            if self._filter is not None and at < start and self.tracebacks.is_idle and not (self._matcher and self._matcher.is_open):
                 if self._matcher is not None and (matched := self._matcher.passed(body, at, start)):
                     self._add(matched, found)
                 at = start
@@ -247,7 +247,7 @@ class ReportParser:
                     return
             self.tracebacks.feed(text)
         elif self._matcher is not None and not is_rewritten:
-            self._add(self._matcher.over(), found)
+            self._add(self._matcher.take("", is_rewritten), found)
 
     def _add(self, matched: Iterable[Mapping[str, Any]], found: list[Report]) -> None:
         for metrics in matched:

@@ -19,6 +19,9 @@ _ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\r\n]*(?:\x07|\x
 _RANKS = re.compile(r"\[(?:rank|default)([0-9]+)\]: ?|\[[0-9]+,([0-9]+)\]<std(?:out|err)>: ?")
 _SAFE, _SAFE_FOR_MANY = 4096, 16
 _MOST_CODES = 16
+_BETWEEN = " :=>-"
+_NARROWEST, _WRAPPED = 60, 200
+"""A line shorter than the first is not wrapped; of two lines so many letters before and after the wrap are searched."""
 
 
 class Expression:
@@ -33,6 +36,22 @@ class Expression:
         # With one part of any length the time grows with the square at most; with more, shorter lines can be too much.
         self._safe = _SAFE if repeats_in(text) < 2 else _SAFE_FOR_MANY
         self.given_up = 0
+        self.ignores_case = bool(self._regex.flags & re.IGNORECASE)
+        texts = required_texts(text)
+        # Of several words the first, as the line may be wrapped after it.
+        self.words = None if texts is None else tuple(map(_first_word, texts))
+        self._wrapped_after = tuple({end for one in texts or () for end in _beginnings(one.decode())})
+
+    def goes_on_after(self, text: str) -> bool:
+        """Return whether a line ends in the midst of what a match must have, or right after it."""
+        end = text[-_WRAPPED:].rstrip(_BETWEEN)
+        return bool(self._wrapped_after) and (end.lower() if self.ignores_case else end).endswith(self._wrapped_after)
+
+    def search_wrapped(self, before: str, text: str) -> re.Match[str] | None:
+        """Return a match that begins in one line and ends in the next."""
+        before = before[-_WRAPPED:].rstrip()
+        joined = f"{before} {text.lstrip()[:_WRAPPED]}"
+        return next((match for match in self._regex.finditer(joined) if match.start() < len(before) < match.end(1)), None)
 
     def search(self, text: str) -> re.Match[str] | None:
         """Return the first match; a line that takes too long is searched only as far as there was time, and counted."""
@@ -68,11 +87,13 @@ class MetricMatcher:
         self._gatherer = None if self._level is None else LevelGatherer(self._level, sources.objectives)
         self._is_running = any(preset.is_running for preset in self._presets)
         self._wraps: list[Preset] = []
-        expressions = [text for _, text in sources.expressions] + [one for preset in self._presets for one in preset.expressions()]
-        wanted = [required_texts(text) for text in expressions]
-        known_texts = [texts for texts in wanted if texts is not None]
-        self.texts = tuple({text for texts in known_texts for text in texts}) if len(known_texts) == len(wanted) else None
-        self.ignores_case = any(re.compile(text).flags & re.IGNORECASE for text in expressions)
+        expressions = [one.words for _, one in self._expressions] + [
+            required_texts(one) for preset in self._presets for one in preset.expressions()
+        ]
+        known_texts = [texts for texts in expressions if texts is not None]
+        self.texts = tuple({text for texts in known_texts for text in texts}) if len(known_texts) == len(expressions) else None
+        self.ignores_case = any(one.ignores_case for _, one in self._expressions)
+        self._open: dict[str, str] = {}
         self._bar: Mapping[str, Any] | None = None
         self._before = ""
 
@@ -92,8 +113,9 @@ class MetricMatcher:
             is_rewritten: whether it ends with a carriage return, as the states of a progress bar do.
         """
         reports: list[dict[str, Any]] = []
+        before, self._open = self._open, {}
         for part in _own_parts(text) if "]" in text else (text,):
-            found = self._found(part)
+            found = self._found(part, before, is_rewritten)
             if not found:
                 continue
             # A bar is drawn again and again with the same figures, which are one report; in a line of their own they are another one.
@@ -104,6 +126,11 @@ class MetricMatcher:
                 reports.append(found)
             self._bar = found
         return reports if is_rewritten else reports + self.over()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the next line may go on with what the last one began, as programs wrap lines to the width of a terminal."""
+        return bool(self._open)
 
     def passed(self, lines: bytes, start: int, end: int) -> list[dict[str, Any]]:
         """Take whole lines that have nothing in them; return as `take` does.
@@ -125,7 +152,7 @@ class MetricMatcher:
         """Return what is gathered and was not yet told."""
         return [] if self._gatherer is None else self._gatherer.finish()
 
-    def _found(self, text: str) -> dict[str, Any]:
+    def _found(self, text: str, before: Mapping[str, str], is_rewritten: bool) -> dict[str, Any]:
         found: dict[str, Any] = {}
         if self._presets:
             shown = [(preset, {} if self._is_recalled(preset) else self._by_preset(preset, text)) for preset in self._presets]
@@ -134,6 +161,10 @@ class MetricMatcher:
                 found |= metrics
         for name, expression in self._expressions:
             match = expression.search(text)
+            if match is None and name in before:
+                match = expression.search_wrapped(before[name], text)
+            if match is None and not is_rewritten and len(text) >= _NARROWEST and expression.goes_on_after(text):
+                self._open[name] = text
             if match is not None and match[1] is not None:
                 found[name] = number(match[1])
         self._before = text[:_SAFE]
@@ -183,6 +214,18 @@ def decoded(line: bytes) -> str:
         return line.decode()
     except UnicodeDecodeError:
         return line.decode("latin-1")
+
+
+def _first_word(text: bytes) -> bytes:
+    words = text.split()
+    return words[0] if words and len(words[0]) > 2 else text
+
+
+def _beginnings(text: str) -> list[str]:
+    """Return what a text of several words begins with, word by word, without what stands between a name and its number."""
+    words = text.split()
+    ends = (" ".join(words[: count + 1]).rstrip(_BETWEEN) for count in range(len(words)))
+    return [end for end in ends if len(end) > 1]
 
 
 def _own_parts(text: str) -> Iterator[str]:

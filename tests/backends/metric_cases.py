@@ -108,6 +108,15 @@ CASES = {
         [{"loss": step} for step in range(50)],
         LOSS,
     ),
+    "lines wrapped to a terminal's width": MetricCase(
+        """
+        for epoch in (1, 2):
+            print("x" * 60, "this is Epoch\\n" + str(epoch), "of two, and what was measured at its end with the weights of then is loss:")
+            print("   ", epoch / 4)
+        """,
+        [{"epoch": 1, "loss": 0.25}, {"epoch": 2, "loss": 0.5}],
+        LEVELS,
+    ),
     "a library that wraps its lines": MetricCase(
         _prints(RECORDED / "lightning_rich.log"),
         [{"epoch": 2, "train_loss": 0.006, "val_loss": 0.009}],

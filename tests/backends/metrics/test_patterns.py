@@ -89,3 +89,26 @@ def test_a_script_s_own_reports_and_lines_that_match_both_count() -> None:
     parser = ReportParser(sources=MetricSources(LOSS))
     found = parser.feed(b'[tune-metric]: {"acc": 1, "outrider_sequence": 0}\nloss: 2\n[tune-metric]: {"acc": 3, "outrider_sequence": 1}\n')
     assert [dict(one.metrics) for one in found] == [{"acc": 1}, {"loss": 2}, {"acc": 3}]
+
+
+FILLER = "2026-11-28 12:00:00 INFO trainer.py:1 epoch 3 of 10 is over, lr 0.1, "
+
+
+@pytest.mark.parametrize(
+    ("log", "expression", "found"),
+    [
+        (FILLER + "val_loss:\n0.5\n", r"val_loss: ([\d.]+)", [0.5]),
+        (FILLER + "val_loss:   \n      0.5 acc\n", r"val_loss:\s*([\d.]+)", [0.5]),
+        (FILLER + "best val\nloss: 0.5\n", r"best val loss: ([\d.]+)", [0.5]),
+        (FILLER + "Val_Loss:\n0.5\n", r"(?i)val_loss[:=] ?([\d.]+)", [0.5]),
+        (FILLER + "\x1b[1mval_loss\x1b[0m:\n0.5\nval_loss: 0.25\n", r"val_loss: ([\d.]+)", [0.5, 0.25]),
+        # A short line is not wrapped, nor one that something else follows, nor a state of a bar.
+        ("val_loss:\n0.5\n", r"val_loss: ([\d.]+)", []),
+        (FILLER + "val_loss:\n\n0.5\n", r"val_loss: ([\d.]+)", []),
+        (FILLER + "val_loss:\r0.5\n", r"val_loss: ([\d.]+)", []),
+        (FILLER + "val_loss of what\n0.5\n", r"val_loss\D*([\d.]+)", []),
+        (FILLER + "note: one\ntwo\n", r"note: (.*)", ["one"]),
+    ],
+)
+def test_a_match_may_go_on_in_the_next_line_where_that_was_wrapped(log: str, expression: str, found: list[Any]) -> None:
+    assert [report["m"] for report in reports(log.encode(), ("m", expression))] == found
