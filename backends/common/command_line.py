@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from backends.base import JobInput, JobSpec
 
@@ -95,17 +96,17 @@ def staged(job: JobSpec, start: StartCommand, places: Mapping[str, str], folder:
         folder: the job's own, where the plan is written.
         python: the interpreter.
     """
-    plan = {
+    plan: dict[str, Any] = {
         "prepare": _other(job.prepare, places, python),
         "warmup_runs": job.warmup_runs,
         "command": list(start.command),
         "cleanup": _other(job.cleanup, places, python),
         "folder": str(folder),
         "measured": str(folder / MEASURED),
-        "read": [dataclasses.asdict(source) for source in job.metric_files],
-        "places": dict(places),
-        "packages": str(Path(__file__).parents[2]),
     }
+    if job.metric_files:
+        read = [dataclasses.asdict(source) for source in job.metric_files]
+        plan |= {"read": read, "places": dict(places), "packages": str(Path(__file__).parents[2])}
     (folder / _PLAN).write_text(json.dumps(plan), encoding="utf-8")
     command = (sys.executable, str(Path(__file__).with_name("staged_run.py")), str(folder / _PLAN))
     return StartCommand(

@@ -1,8 +1,8 @@
 """Runs a script between what prepares it and what cleans up after it, and measures it alone. Standard library only, Python 3.8 or later.
 
 Usage: `staged_run.py PLAN`, the path of a JSON file: {"prepare": [...], "warmup_runs": n, "command": [...], "cleanup": [...],
-"folder": "...", "measured": "...", "read": [...], "places": {...}, "packages": "..."}. What is measured is written to `measured`; metrics
-in files that the script writes are printed as reports, by what lies in `packages`.
+"folder": "...", "measured": "..."}. What is measured is written to the last one. With "read": [...], "places": {...} and "packages": "..."
+metrics in files that the script writes are printed as reports, by what lies in `packages`.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Stages:
 
     def _printer(self) -> ReportPrinter | None:
         # Made only now, so that what prepares the script or warms it up is not taken for its own.
-        if not self._plan["read"]:
+        if not self._plan.get("read"):
             return None
         sys.path.insert(0, self._plan["packages"])
         from backends.metrics.files.printer import ReportPrinter

@@ -68,7 +68,7 @@ def test_a_log_that_cannot_be_written_costs_its_bytes_and_no_report(tmp_path):
     output = Output(reading, tmp_path)  # a folder
     os.write(writing, b'[tune-metric]: {"loss": 1.5}\n')
     assert values(output.take()) == [{"loss": 1.5}]
-    assert output.lost_bytes == len(b'[tune-metric]: {"loss": 1.5}\n')
+    assert output.log.lost_bytes == len(b'[tune-metric]: {"loss": 1.5}\n')
     os.close(writing)
     output.close()
 
@@ -80,7 +80,7 @@ def test_a_full_disk_is_counted(tmp_path):
     output = Output(reading, tmp_path / "log")
     os.write(writing, b"lost\n")
     output.take()
-    assert output.lost_bytes == 5
+    assert output.log.lost_bytes == 5
     os.close(writing)
     output.close()
 

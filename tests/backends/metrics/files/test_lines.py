@@ -167,3 +167,14 @@ def test_a_line_without_end_takes_no_memory_and_hides_nothing_after_it(path: Pat
     path.write_text('{"a": 1}\n' + "x" * 3_000_000 + '{"a": 2}\n{"a": 3}\n')
     assert rows(reader) == [{"a": 1}, {"a": 3}]
     assert reader.unreadable == 1
+
+
+def test_what_comes_after_a_line_without_end_is_read_as_ever(path: Path) -> None:
+    reader = JsonLinesReader(str(path))
+    path.write_text("x" * 1_500_000)
+    assert rows(reader) == []
+    for number in range(3):
+        with path.open("a") as file:
+            file.write(f'x\n{{"a": {number}}}\n' if number == 0 else f'{{"a": {number}}}\n')
+        assert rows(reader) == [{"a": number}]
+    assert reader.unreadable == 1
