@@ -211,7 +211,7 @@ class ReportParser:
         self._lines.add(body)
         body = self._escapes.plain(body)
         spans = iter(() if self._filter is None else self._filter.spans(body))
-        start, _ = next(spans, (len(body), 0))
+        start, end = next(spans, (len(body), 0))
         at = 0
         while at < len(body):
             if self._filter is not None and at < start and self.tracebacks.is_idle and not (self._matcher and self._matcher.is_open):
@@ -219,14 +219,14 @@ class ReportParser:
                     self._add(matched, found)
                 at = start
                 continue
-            upto = line_end(body, at)
+            upto = end if at == start else line_end(body, at)
             line = body[at:upto].rstrip(b"\r\n")
             if _TRACEBACK in line:
                 self._recall(_last_of(body[:at]) or before)
             self._take_line(line, body[upto - 1] == _RETURN, found)
             at = upto
             while start < at:
-                start, _ = next(spans, (len(body), 0))
+                start, end = next(spans, (len(body), 0))
 
     def _recall(self, line: bytes) -> None:
         """Look at the line before a traceback, which may have been passed over and may say that the traceback is of no account."""
