@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FORMATS = ("csv", "jsonl", "json", "tensorboard")
+RANKS = ("rank", "global_rank", "local_rank", "process_index")
+"""What the number of a process is called, unless the script has an argument of that name."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class FileSource:
         counts_from: what the first level is in the file, 0 or 1; reports count what is done.
         names: what columns are called in reports, by their own names.
         wanted: metrics that the report of a level waits for.
+        ranks: columns that say which of several processes wrote a row; those of another than 0 are not counted.
     """
 
     path: str
@@ -32,3 +35,4 @@ class FileSource:
     counts_from: int = 1
     names: Mapping[str, str] = field(default_factory=dict)
     wanted: tuple[str, ...] = ()
+    ranks: tuple[str, ...] = RANKS

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from definitions.fields import Text
-from definitions.file_source import FileSource
+from definitions.file_source import RANKS, FileSource
 from definitions.model import Model
 
 Format = Literal["csv", "jsonl", "json", "tensorboard"]
@@ -51,7 +51,9 @@ def _listed(value: Any) -> Any:
 Read = Annotated[tuple[MetricFile, ...], BeforeValidator(_listed)]
 
 
-def file_sources(files: Iterable[MetricFile], paths: Iterable[str], level: str | None, objectives: Iterable[str]) -> tuple[FileSource, ...]:
+def file_sources(
+    files: Iterable[MetricFile], paths: Iterable[str], level: str | None, objectives: Iterable[str], keys: Collection[str]
+) -> tuple[FileSource, ...]:
     """Return what a job reads.
 
     Args:
@@ -59,12 +61,13 @@ def file_sources(files: Iterable[MetricFile], paths: Iterable[str], level: str |
         paths: of these, with the job's own values filled in.
         level: what the fidelity is reported as; None where there is none.
         objectives: of the script.
+        keys: of its arguments, which it may write beside its metrics.
     """
-    wanted = tuple(objectives)
-    return tuple(_source(file, path, level, wanted) for file, path in zip(files, paths, strict=True))
+    wanted, ranks = tuple(objectives), tuple(name for name in RANKS if name not in keys)
+    return tuple(_source(file, path, level, wanted, ranks) for file, path in zip(files, paths, strict=True))
 
 
-def _source(file: MetricFile, path: str, level: str | None, wanted: tuple[str, ...]) -> FileSource:
+def _source(file: MetricFile, path: str, level: str | None, wanted: tuple[str, ...], ranks: tuple[str, ...]) -> FileSource:
     names: Mapping[str, str] = {theirs: ours for ours, theirs in file.names.items()}
     # Where a name is given to the level it is one of `names`, and so need not be said twice.
     theirs = file.level if file.level is not None else file.names.get(level) if level is not None else None
@@ -72,4 +75,4 @@ def _source(file: MetricFile, path: str, level: str | None, wanted: tuple[str, .
     if theirs is None and form != "tensorboard":
         theirs = level
     reported_as = level or (theirs and names.get(theirs)) or ""
-    return FileSource(path, form, theirs, reported_as, file.counts_from, names, wanted)
+    return FileSource(path, form, theirs, reported_as, file.counts_from, names, wanted, ranks)

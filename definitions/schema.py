@@ -311,7 +311,7 @@ class BenchmarkDefinition(Model):
         Args:
             paths: of the files of `read`, with a job's own values filled in.
         """
-        return file_sources(self.read, paths, self._level, self._reported_objectives)
+        return file_sources(self.read, paths, self._level, self._reported_objectives, self.calling.keys)
 
     @property
     def _level(self) -> str | None:

@@ -68,3 +68,10 @@ def test_a_file_that_all_trials_write_to_is_refused_where_several_run_at_once() 
 @pytest.mark.parametrize("more", ["n_workers: 1\n", "exclusive: true\n"])
 def test_where_one_runs_at_a_time_it_is_not(more: str) -> None:
     assert len(resolve(parse_yaml(SHARED + more, Path("demo.yaml")), "local", check_files=False).definition.read) == 2
+
+
+def test_an_argument_called_rank_is_no_number_of_a_process() -> None:
+    (plain,) = definition("m.csv").metric_files(["m.csv"])
+    (searched,) = definition("m.csv", space={"rank": {"choice": [4, 8]}}).metric_files(["m.csv"])
+    assert "rank" in plain.ranks
+    assert searched.ranks == ("global_rank", "local_rank", "process_index")

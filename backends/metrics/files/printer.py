@@ -40,7 +40,7 @@ class ReportPrinter:
         write: Callable[[bytes], object] = lambda line: os.write(1, line),
         every_s: float = EVERY_S,
     ) -> None:
-        self._files = MetricFiles([FileSource(**{**one, "wanted": tuple(one["wanted"])}) for one in sources], folder, places)
+        self._files = MetricFiles([FileSource(**one) for one in sources], folder, places)
         self._write = write
         self._every_s = every_s
         self._number = 0

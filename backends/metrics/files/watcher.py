@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _READERS = {"csv": CsvReader, "jsonl": JsonLinesReader, "json": JsonReader, "tensorboard": EventsReader}
 _MOST_FILES = 100
 _MOST_TURNS = 8
-_RANK_COLUMNS = ("rank", "global_rank", "local_rank", "process_index")
 _RANK_IN_NAME = re.compile(r"(?:^|[^a-z])rank[_.=-]?0*[1-9][0-9]*(?![0-9])", re.IGNORECASE)
 _PLACE = re.compile(r"\$(\$\{)|\$\{([^{}]+)\}")
 
@@ -34,9 +33,6 @@ class MetricFiles:
         sources: what is read.
         folder: where the job starts.
         places: what `${place}` in a path stands for.
-
-    Attributes:
-        other_ranks: rows of ranks other than 0, which are not reported.
     """
 
     def __init__(self, sources: Sequence[FileSource], folder: str, places: Mapping[str, str]) -> None:
@@ -45,7 +41,6 @@ class MetricFiles:
         wanted = [name for source in sources for name in source.wanted]
         self._level = levels[0] if levels else None
         self._gatherer = LevelGatherer(self._level, wanted) if self._level is not None else None
-        self.other_ranks = 0
 
     def begin(self) -> None:
         """Take what is there before the script starts as not its own."""
@@ -76,6 +71,11 @@ class MetricFiles:
             found += self._gatherer.finish()
         return found
 
+    @property
+    def other_ranks(self) -> int:
+        """Rows of ranks other than 0, which are not reported."""
+        return sum(source.other_ranks for source in self._sources)
+
     def problems(self) -> list[str]:
         """Return a sentence for each source that gave less than it should have: no file, unreadable rows, no such column."""
         return [text for source in self._sources for text in source.problems()]
@@ -92,19 +92,13 @@ class MetricFiles:
         return [*self._reports(rows)], is_more
 
     def _reports(self, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        kept = []
-        for row in rows:
-            if any(row.get(name) not in (None, 0) for name in _RANK_COLUMNS):
-                self.other_ranks += 1
-            else:
-                kept.append(row)
         if self._gatherer is None or self._level is None:
-            yield from kept
+            yield from rows
             return
         # What several files have of one level belongs together; what has no level belongs to that before it.
         level = self._gatherer.level
         keyed = []
-        for row in kept:
+        for row in rows:
             level = row.get(self._level, level)
             keyed.append((level if isinstance(level, (int, float)) else float("-inf"), row))
         for _, row in sorted(keyed, key=lambda one: one[0]):
@@ -120,6 +114,7 @@ class _Watched:
     def __init__(self, source: FileSource, pattern: str) -> None:
         self._source, self._pattern = source, pattern
         self._readers: dict[str, Reader] = {}
+        self.other_ranks = 0
         # Of event files the steps tell rows apart anyway, so that they are levels where nothing else is.
         steps = source.format == "tensorboard" and not source.level
         self._level = STEP if steps else source.level
@@ -134,7 +129,7 @@ class _Watched:
         is_more = False
         for path in self._paths():
             some, more = self._reader(path).read()
-            rows += [self._named(row) for row in some]
+            rows += self._own(some)
             is_more = is_more or more
         return rows, is_more
 
@@ -143,7 +138,7 @@ class _Watched:
             reader.look_again()
 
     def finish(self, is_whole: bool) -> list[dict[str, Any]]:
-        return [self._named(row) for reader in self._readers.values() for row in reader.finish(is_whole)]
+        return self._own([row for reader in self._readers.values() for row in reader.finish(is_whole)])
 
     def problems(self) -> Iterator[str]:
         if not self._readers:
@@ -169,6 +164,12 @@ class _Watched:
         if path not in self._readers:
             self._readers[path] = _READERS[self._source.format](path)
         return self._readers[path]
+
+    def _own(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the rows of rank 0, or of none, as they are reported."""
+        own = [row for row in rows if all(row.get(name) in (None, 0) for name in self._source.ranks)]
+        self.other_ranks += len(rows) - len(own)
+        return [self._named(row) for row in own]
 
     def _named(self, row: Mapping[str, Any]) -> dict[str, Any]:
         found = {self._source.names.get(name, name): value for name, value in row.items() if name not in (STEP, self._level)}

@@ -139,3 +139,8 @@ def test_the_last_look_finds_what_was_written_within_one_step_of_the_clock(tmp_p
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert watched.read() == []
     assert watched.finish(True) == [{"loss": 0.2}]
+
+
+def test_a_column_that_is_an_argument_of_the_script_is_no_rank(tmp_path: Path) -> None:
+    write(tmp_path, "m.csv", "rank,loss\n8,0.5\n")
+    assert files(tmp_path, FileSource("m.csv", "csv", ranks=("local_rank",))).finish(True) == [{"rank": 8, "loss": 0.5}]
