@@ -28,6 +28,7 @@ FILES = {
     "reserve": "room on the disk for the journal's last records, while jobs run",
     "reserve-for-the-end": "the same for what comes after the last job",
     "warm_worker.log": "with `preload`: what the worker said that jobs are forked from",
+    "source/VERSION/": "the source folder as it was measured; its files are links into `.source` beside the tags",
     "logs/JOB.log": "a job's output",
     "jobs/JOB/": "a job's working folder, on this machine",
     "jobs/JOB/command": "how it was started, as one line to paste",
@@ -37,7 +38,10 @@ FILES = {
     "jobs/JOB/output/": "what it left in SM_OUTPUT_DATA_DIR",
     "checkpoints/trial-N/": "a trial's checkpoint, as long as `keep` says",
 }
-"""What a folder of results has, by paths in which JOB is a job's name and N a trial's number; below a `/` all is the script's own."""
+"""What a folder of results has, by paths in which JOB is a job's name, N a trial's number and VERSION one of the code.
+
+Below a `/` all is the script's own.
+"""
 
 FILES_OF_A_TAG = {"best.yaml": "after `outrider best TAG`: the benchmark with the winner alone"}
 """The same of the folder above it."""

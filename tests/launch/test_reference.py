@@ -40,7 +40,7 @@ def test_every_verb_and_every_domain_has_its_place():
     assert set(KINDS) <= set(re.findall(r"^\| `(\w+)` \|", text, re.M))
 
 
-OF_THE_SCRIPT = ("jobs/JOB/model/", "jobs/JOB/output/", "checkpoints/trial-N/")
+OF_THE_SCRIPT = ("jobs/JOB/model/", "jobs/JOB/output/", "checkpoints/trial-N/", "source/VERSION/")
 
 
 @pytest.mark.slow
@@ -67,13 +67,16 @@ def found_in(toy):
     """Return what there is below the folder of results, as the page names it."""
     found = set()
     for path in toy.results.rglob("*"):
-        _, *inner = path.relative_to(toy.results).parts
+        tag, *inner = path.relative_to(toy.results).parts
+        if tag == ".source":
+            continue
         name = re.sub(r"trial-\d+", "trial-N", re.sub(r"[\w.]+(-[0-9a-f]+){2}-t\d+-a\d+", "JOB", "/".join(inner[2:])))
+        name = re.sub(r"^source/[0-9a-f]{8}(?=/|$)", "source/VERSION", name)
         if len(inner) == 1 and path.is_file():
             name = f"../../{inner[0]}"
         elif path.is_dir():
             name += "/"
         own = next((folder for folder in OF_THE_SCRIPT if name.startswith(folder)), name)
-        if name not in ("/", "logs/", "jobs/", "checkpoints/"):
+        if name not in ("/", "logs/", "jobs/", "checkpoints/", "source/"):
             found.add(own)
     return found
