@@ -444,15 +444,27 @@ def _write_failure(ml: Path, message: str) -> None:
             file.write(message[:1000])
 
 
-def _say_end(code: int, measured: Mapping[str, float]) -> None:
+def _kernel_kills() -> int | None:
+    """Return how many processes the kernel has killed for lack of memory; None where it does not tell."""
+    with contextlib.suppress(OSError), Path("/proc/vmstat").open(encoding="ascii") as file:
+        return next((int(line.split()[1]) for line in file if line.startswith("oom_kill ")), None)
+    return None
+
+
+def _say_end(code: int, measured: Mapping[str, float], kills_before: int | None) -> None:
     """Print the line by which a log is known to be whole; with one call, so that it does not mix with others."""
+    said: dict[str, Any] = {"exit_code": code, "measured": dict(measured)}
+    kills = _kernel_kills()
+    if code == 128 + signal.SIGKILL and kills is not None and kills_before is not None:
+        said["kernel_kills"] = kills - kills_before
     with contextlib.suppress(OSError):
         sys.stderr.flush()
-        os.write(1, (END_MARK + json.dumps({"exit_code": code, "measured": dict(measured)}) + "\n").encode())
+        os.write(1, (END_MARK + json.dumps(said) + "\n").encode())
 
 
 if __name__ == "__main__":
     found: dict[str, float] = {}
+    kills = _kernel_kills()
     ended = main(sys.argv[1:], os.environ, found)
-    _say_end(ended, found)
+    _say_end(ended, found, kills)
     sys.exit(ended)

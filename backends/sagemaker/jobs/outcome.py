@@ -30,7 +30,7 @@ class JobEvidence:
         offset_s: by how much the service's clock is ahead of ours.
         stop_reason: why it was asked to stop; None where it was not.
         reports: how many arrived, from this or an earlier controller.
-        exit_code: of the script, as the job's entry point said; None where it did not.
+        exit_code: of the script, as the job's entry point said; None where it did not; `kernel_kills`: as it said beside 137.
         tail: last lines of the log, as many as there are; `usage`: totals.
         asked_for: instance type; `is_silent`: whether no report is expected.
         remarks: on what kept metrics from being found.
@@ -49,6 +49,7 @@ class JobEvidence:
     is_silent: bool = False
     is_log_incomplete: bool = False
     remarks: Sequence[str] = ()
+    kernel_kills: int | None = None
 
 
 def closed_event(described: Mapping[str, Any], evidence: JobEvidence) -> Closed:
@@ -110,17 +111,18 @@ def _judged(described: Mapping[str, Any], evidence: JobEvidence) -> tuple[Outcom
     if evidence.stop_reason is not None and evidence.exit_code in (None, 143, -15):
         # Asked to stop, it failed on the way; what was wanted has happened.
         return Outcome.STOPPED, evidence.stop_reason, reason
-    cause, message = failure(reason, evidence.exit_code, evidence.tail)
+    cause, message = failure(reason, evidence.exit_code, evidence.tail, evidence.kernel_kills)
     return Outcome.STOPPED if cause is Cause.OUTSIDE else Outcome.FAILED, cause, message
 
 
-def failure(reason: str, exit_code: int | None, tail: Sequence[str]) -> tuple[Cause, str]:
+def failure(reason: str, exit_code: int | None, tail: Sequence[str], kernel_kills: int | None = None) -> tuple[Cause, str]:
     """Return the cause of a training job's failure, and one line that says it.
 
     Args:
         reason: the service's FailureReason.
         exit_code: of the script, as the job's entry point said; None where it did not.
         tail: last lines of the log, empty where they are not known.
+        kernel_kills: processes that the kernel killed for lack of memory while the job ran; None where that is not known.
     """
     low = reason.lower()
     # An AlgorithmError quotes the script, whose own words may be those of the service.
@@ -139,7 +141,9 @@ def failure(reason: str, exit_code: int | None, tail: Sequence[str]) -> tuple[Ca
         return Cause.SERVICE_ERROR, reason or "the training job failed, and the service gives no reason"
     cause, message = classify_exit(code or 1, tail)
     if code in (_KILLED, -9) and cause is Cause.OUTSIDE:
-        # Nobody can reach a container to kill what runs in it, and the kernel's own record of it is not to be had.
+        if kernel_kills == 0:
+            return cause, "killed from outside (SIGKILL): the kernel killed nothing for lack of memory meanwhile"
+        # Without the kernel's own record: hardly anybody reaches into a container to kill what runs there.
         return Cause.OUT_OF_MEMORY, "killed (exit code 137), as a program is that takes more memory than the instance has"
     return cause, message if tail else reason or message
 

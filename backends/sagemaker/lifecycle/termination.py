@@ -199,6 +199,7 @@ class JobTerminator:
             stop_reason=cloud.stop_reason,
             reports=cloud.log.delivered,
             exit_code=None if end is None else end.exit_code,
+            kernel_kills=None if end is None else end.kernel_kills,
             tail=cloud.tail if cloud.tail is not None else cloud.log.tail,
             usage=usage,
             asked_for=cloud.spec.instance_type,

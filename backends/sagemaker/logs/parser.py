@@ -40,11 +40,15 @@ def stream_name(text: str) -> StreamName | None:
 
 @dataclass(frozen=True)
 class ScriptEnd:
-    """How one life of a script ended, and when its last line was printed, by the service's clock, and what it took by itself."""
+    """How one life of a script ended, and when its last line was printed, by the service's clock, and what it took by itself.
+
+    `kernel_kills` is how many processes the kernel killed meanwhile for lack of memory, where the script was killed and that is known.
+    """
 
     exit_code: int
     printed_at: float
     measured: Mapping[str, Any] = field(default_factory=dict)
+    kernel_kills: int | None = None
 
 
 class JobLog:
@@ -185,7 +189,9 @@ class JobLog:
     def _end(self, text: str, line: Line) -> None:
         try:
             said = json.loads(text)
-            self._ends[line.since] = ScriptEnd(int(said["exit_code"]), line.at_ms / 1000, dict(said.get("measured") or {}))
+            self._ends[line.since] = ScriptEnd(
+                int(said["exit_code"]), line.at_ms / 1000, dict(said.get("measured") or {}), said.get("kernel_kills")
+            )
         except (ValueError, KeyError, TypeError):
             return
 

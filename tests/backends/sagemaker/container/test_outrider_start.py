@@ -171,6 +171,12 @@ def test_the_scripts_end_is_the_jobs(ml, script, text, code, failure):
     assert ml.failure.startswith(failure)
 
 
+def test_who_killed_the_script_is_told_by_the_kernels_count(ml):
+    ml.source({"killed.py": "import os; os.kill(os.getpid(), 9)"})
+    output, _ = ml.popen("killed.py").communicate(timeout=60)
+    assert json.loads(output.rpartition(start.END_MARK)[2])["kernel_kills"] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -135,6 +135,13 @@ def test_a_script_that_was_killed_took_too_much_memory(exit_code):
     assert failure("AlgorithmError: ", exit_code, ())[0] is Cause.OUT_OF_MEMORY
 
 
+def test_a_script_that_somebody_killed_is_told_by_the_kernels_count():
+    assert failure("AlgorithmError: ", 137, (), kernel_kills=0)[0] is Cause.OUTSIDE
+    assert failure("AlgorithmError: ", 137, (), kernel_kills=1)[0] is Cause.OUT_OF_MEMORY
+    memory = ("RuntimeError: CUDA out of memory.",)
+    assert failure("AlgorithmError: ", 137, memory, kernel_kills=0)[0] is Cause.OUT_OF_MEMORY
+
+
 def test_a_failure_without_any_reason_says_so():
     assert failure("", None, ())[1] == "the training job failed, and the service gives no reason"
     assert failure("What is this?", None, ())[1] == "What is this?"
