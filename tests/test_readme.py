@@ -47,6 +47,15 @@ def test_the_tour_prints_what_it_says(tmp_path):
     assert anywhere(printed) == anywhere(block("run").splitlines())
 
 
+def test_the_three_scripts_and_their_definitions_are_those_that_are_run():
+    """Those of the tests name an interpreter of the checkout, and have a block for the emulator."""
+    named = re.findall(r"<!-- (tests/scripts/\S+) -->", TEXT)
+    assert len(named) == 6
+    for name in named:
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        assert block(name) == "".join(line for line in lines if not line.startswith(("python:", "sagemaker:")))
+
+
 def test_every_verb_and_every_dependency_has_its_place():
     from launch.__main__ import VERBS
 

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -182,20 +184,27 @@ def test_a_script_knows_nothing_of_outrider(folder):
     assert not any("outrider" in text.lower() for text in texts)
 
 
-def tuned(folder: str, work: Path, *words: str) -> tuple[list[dict[str, str]], list[dict[str, str]], str, str]:
-    """Tune a script; return its trials, its reports, all its logs, and what was said meanwhile."""
-    command = [sys.executable, str(ROOT / "hpo_main.py"), "--benchmark", str(HERE / folder / "tune.yaml"), "--method", "GRID", *words]
+def called(work: Path, *words: str) -> str:
+    """Run a verb of Outrider in a folder; return what it said on the way."""
     own = {"OUTRIDER_LEASES": str(work / "leases"), "OUTRIDER_RESULTS": str(work / "results"), "CUDA_VISIBLE_DEVICES": ""}
     environ = {**os.environ, **own, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, str(ROOT / "hpo_main.py"), *words]
     done = subprocess.run(command, cwd=work, env=environ, capture_output=True, text=True, timeout=110)
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stderr
+
+
+def tuned(folder: str, work: Path, *words: str) -> tuple[list[dict[str, str]], list[dict[str, str]], str, str]:
+    """Tune a script; return its trials, its reports, all its logs, and what was said meanwhile."""
+    command = ["run", "--benchmark", str(HERE / folder / "tune.yaml"), "--method", "GRID", *words]
+    said = called(work, *command)
     (experiment,) = (work / "results").glob("*/*/*")
     tables = []
     for name in ("trials.csv", "reports.csv"):
         with (experiment / name).open(encoding="utf-8", newline="") as file:
             tables.append([*csv.DictReader(file)])
     logs = "".join(path.read_text(encoding="utf-8") for path in sorted((experiment / "logs").glob("*.log")))
-    return tables[0], tables[1], logs, done.stderr
+    return tables[0], tables[1], logs, said
 
 
 def value_of(text: str) -> Any:
@@ -238,3 +247,25 @@ def test_on_the_emulator(folder, tmp_path):
     trials, reports, logs, said = tuned(folder, tmp_path, "--backend", "sagemaker", "--emulate")
     check(CASES[folder], trials, reports, logs)
     assert "prices are emulated" in said
+
+
+AS_TYPED = {
+    "flags": ("python train.py --learning-rate 0.1", "val__loss"),
+    "hydra": (f"{INTERPRETER} train.py optimizer.lr=0.25", "val_loss"),
+    "torchrun": ("torchrun --standalone --nproc-per-node 2 train.py --lr 0.01 --batch-size 2", "weight"),
+}
+
+
+@pytest.mark.parametrize("folder", [script for script in scripts() if script.values[0] in AS_TYPED])
+def test_init_proposes_a_definition_that_runs(folder, tmp_path):
+    shutil.copytree(HERE / folder, tmp_path / "mine", ignore=shutil.ignore_patterns("tune.yaml", "__pycache__"))
+    typed, metric = AS_TYPED[folder]
+    called(tmp_path / "mine", "init", "--run", typed)
+    proposed = yaml.safe_load((tmp_path / "mine" / "train.yaml").read_text(encoding="utf-8"))
+    assert [*proposed["objectives"]] == [metric]
+    called(tmp_path / "mine", "run", "--benchmark", "train.yaml", "--max_num_trials", "2")
+    (trials,) = (tmp_path / "mine" / "results").glob("*/train/*/trials.csv")
+    with trials.open(encoding="utf-8", newline="") as file:
+        rows = [*csv.DictReader(file)]
+    assert [row["status"] for row in rows] == ["completed"] * (2 if "space" in proposed else 1)
+    assert all(math.isfinite(float(row[f"last_{metric}"])) for row in rows)
