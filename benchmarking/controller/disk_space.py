@@ -14,6 +14,8 @@ from benchmarking.controller.state import ExperimentState
 from definitions.quantities import size_text
 from definitions.schema import Budget, Keep
 
+_LOOK_AGAIN = 1.05
+
 
 @dataclass(frozen=True)
 class LeftFiles:
@@ -133,6 +135,7 @@ class DiskWatch:
         self._free, self._written, self._elapsed_s, self._say = free, written, elapsed_s, say
         self._left: list[LeftFiles] = []
         self._seen: set[int] = set()
+        self._looked_at = 0
         self._is_said = False
 
     def observe(self, record: Record, state: ExperimentState) -> None:
@@ -144,7 +147,9 @@ class DiskWatch:
             if trial.status.is_final and trial.trial not in self._seen:
                 self._seen.add(trial.trial)
                 self._left += [found] if found is not None else []
-        if self._left:
+        # A look goes through all trials, so that with many of them one in twenty is enough: what is to come changes no faster.
+        if len(self._left) > self._looked_at * _LOOK_AGAIN:
+            self._looked_at = len(self._left)
             self._look(state)
 
     def _look(self, state: ExperimentState) -> None:
