@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from backends.base import Backend, BackendContext
 from backends.common.disk import free_bytes
+from backends.late_logs import late_log_reader
 from backends.registry import backend_class
 from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import prepare_folder, read_nonce
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.kept_source import keep_source
+from benchmarking.archive.late_logs import read_late_logs
 from benchmarking.archive.measured import Measurements, PastMeasurements
 from benchmarking.archive.past_results import warm_start
 from benchmarking.archive.reusing import ReusingBackend, ReusingJobs, why_not
@@ -237,6 +239,8 @@ def make_tuner(
         past = None if no_reuse else PastMeasurements(spec, version.code, has_begun=has_begun)
         measured = None if past is None else Measurements(spec, version.code, past, state, journal)
         lines += [no_reuse] if past is None else past.lines
+    reader = late_log_reader(spec.backend) if has_begun else None
+    lines += [] if reader is None else read_late_logs(spec, journal, backend.region, reader)
     surroundings.decided(lines)
     # Where checkpoints fill this machine's disk they go as early as can be; elsewhere at the end, as deleting them is a call.
     gives_up_early = backend_description(spec.backend).shares_this_machine and not method.copies_checkpoints

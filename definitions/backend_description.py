@@ -128,6 +128,9 @@ class BackendDescription(Generic[Block]):
     past_jobs: ClassVar[str] = ""
     """`module:function` that reads jobs which its service still knows, a `backends.past_jobs.PastJobReader`; empty where it keeps none."""
 
+    late_logs: ClassVar[str] = ""
+    """`module:function` that reads the log of a closed job again, a `backends.late_logs.LateLogReader`; empty where logs are never late."""
+
     @property
     def layers(self) -> tuple[str, ...]:
         """Names of the blocks that are laid over one another for it, its own last."""

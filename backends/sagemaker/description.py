@@ -44,6 +44,7 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
     input_modes: ClassVar[tuple[str, ...]] = ("file", "fastfile", "pipe", *FILE_SYSTEMS, "none")
     sampled_modes: ClassVar[tuple[str, ...]] = ("file", "fastfile", "pipe")
     default_ingestion: ClassVar[str] = "file"
+    late_logs: ClassVar[str] = "backends.sagemaker.admin.late_logs:read_late_log"
     past_jobs: ClassVar[str] = "backends.sagemaker.admin.past_jobs:read_past_jobs"
     log_group: ClassVar[str] = "/aws/sagemaker/TrainingJobs"
     logs: ClassVar[str] = f"logs in CloudWatch ({log_group})"

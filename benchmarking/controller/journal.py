@@ -40,7 +40,7 @@ class Record(NamedTuple):
     Args:
         sequence: position, from 1, without gaps.
         at: seconds of the back-end's clock.
-        kind: `suggest`, `code`, `start`, `tell`, `stop`, `settle`, `end`, or the name of a back-end event.
+        kind: `suggest`, `code`, `start`, `tell`, `stop`, `settle`, `late`, `end`, or the name of a back-end event.
         body: the entry's content, of JSON types and floats.
     """
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from backends.base import AdoptedJob, AdoptedPool, JobSpec
 from backends.events import Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
-from backends.failures import Cause
+from backends.failures import LOG_INCOMPLETE, Cause
 from benchmarking.analysis.measurements import PREFIX, measurements
 from benchmarking.controller.aggregation import ResultAggregator, Tell
 from benchmarking.controller.event_codec import record_event, recorded_suggestion
@@ -59,6 +59,8 @@ class ExperimentState:
         self.retained_usd: float | None = 0.0
         self.retained_s = 0.0
         self.reports = 0
+        self.incomplete: dict[str, int] = {}
+        """Trials that were completed though the end of their log was not seen, by job."""
         self.first_at: float | None = None
         self.first_start: tuple[int, float] | None = None
         """Sequence number and time of the first record of a job that runs; None before: from then on time is limited."""
@@ -74,6 +76,7 @@ class ExperimentState:
             "tell": self._tell,
             "stop": self._stop,
             "settle": self._settle,
+            "late": self._late,
             "end": self._end,
         }
         self._results = ResultAggregator(tuple(setup.objectives), setup.repeats, setup.level_name)
@@ -166,6 +169,8 @@ class ExperimentState:
     def _event(self, event: Event) -> None:
         job = self.jobs.get(event.job)
         if job is None:
+            if isinstance(event, Reported) and event.job in self.incomplete:
+                self._values(event.metrics, self.trials[self.incomplete[event.job]])
             return
         trial = self.trials[job.trial]
         job.last_event_at = event.at
@@ -196,20 +201,26 @@ class ExperimentState:
 
     def _reported(self, event: Reported, job: JobState, trial: TrialState) -> None:
         job.reports += 1
+        self._values(event.metrics, trial)
+        if self.setup.level_name is not None and not self.evaluations[trial.evaluation].removed:
+            tell = self._results.reported(trial.evaluation, trial.repeat, event.metrics)
+            if tell is not None:
+                self.due_tells.append(tell)
+
+    def _values(self, metrics: Mapping[str, Any], trial: TrialState) -> None:
         trial.reports += 1
         self.reports += 1
-        trial.last.update(event.metrics)
+        trial.last.update(metrics)
         for name, mode in self._best_of:
-            value = as_number(event.metrics.get(name))
+            value = as_number(metrics.get(name))
             if value is None or not math.isfinite(value):
                 continue
             best = trial.best.get(name)
             if best is None or (value < best if mode == "min" else value > best):
                 trial.best[name] = value
-        if self.setup.level_name is not None and not self.evaluations[trial.evaluation].removed:
-            tell = self._results.reported(trial.evaluation, trial.repeat, event.metrics)
-            if tell is not None:
-                self.due_tells.append(tell)
+
+    def _late(self, at: float, body: Mapping[str, Any]) -> None:
+        self.trials[self.incomplete.pop(body["job"])].message = ""
 
     def _closed(self, event: Closed | Rejected, job: JobState) -> None:
         del self.jobs[job.name]
@@ -306,6 +317,8 @@ class ExperimentState:
         trial.status = TrialStatus(body["status"])
         trial.cause = None if body["cause"] is None else Cause(body["cause"])
         trial.message = body["message"]
+        if trial.status is TrialStatus.COMPLETED and trial.message.startswith(LOG_INCOMPLETE):
+            self.incomplete[body["job"]] = trial.trial
         if trial.cause is not None:
             trial.causes[trial.cause] += 1
         if isinstance(event, Closed):
