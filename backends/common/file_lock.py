@@ -8,6 +8,10 @@ from pathlib import Path
 from definitions.errors import UserError
 
 
+class NoLocksError(UserError):
+    """A file system has no locks."""
+
+
 def try_lock(descriptor: int, kind: int, file: str | Path, advice: str) -> bool:
     """Lock an open file, and return whether that went well; False where somebody else has it.
 
@@ -18,7 +22,7 @@ def try_lock(descriptor: int, kind: int, file: str | Path, advice: str) -> bool:
         advice: what to do where it cannot be locked at all.
 
     Raises:
-        UserError: the file system has no locks (Lustre mounted without `flock`, some NFS).
+        NoLocksError: the file system has no locks (Lustre mounted without `flock`, some NFS).
     """
     # Of the open file and not of the process (as `fcntl.lockf`'s are): closing another descriptor of it does not let go of it.
     try:
@@ -28,5 +32,5 @@ def try_lock(descriptor: int, kind: int, file: str | Path, advice: str) -> bool:
         return False
     except OSError as error:
         path = Path(file)
-        raise UserError(f"the file system of {path.parent} has no locks", f"{path.name}: {error}", advice) from error
+        raise NoLocksError(f"the file system of {path.parent} has no locks", f"{path.name}: {error}", advice) from error
     return True

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from backends.common.file_lock import NoLocksError
 from backends.registry import backend_class
 from benchmarking.archive.code_version import check_code
 from benchmarking.archive.environment import describe_environment
@@ -68,7 +69,7 @@ def discard_unstarted(folder: Path, results_dir: Path) -> None:
     """
     if not folder.is_dir() or has_records(folder / "journal.sqlite"):
         return
-    with contextlib.suppress(FolderInUseError), locked(folder) as lock:
+    with contextlib.suppress(FolderInUseError, NoLocksError), locked(folder) as lock:
         # Looked at again: another controller may have begun and ended meanwhile.
         if has_records(folder / "journal.sqlite"):
             return

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from backends.common.file_lock import try_lock
+from backends.common.file_lock import NoLocksError, try_lock
 from benchmarking.export.files import utc
 from definitions.errors import UserError
 
@@ -30,6 +30,7 @@ def locked(folder: Path) -> Iterator[Path]:
         UserError: the folder cannot be written, or its file system has no locks.
     """
     path = folder / _NAME
+    is_new = not path.exists()
     descriptor = _opened(path)
     try:
         while try_lock(descriptor, fcntl.LOCK_EX, path, _ELSEWHERE):
@@ -45,6 +46,11 @@ def locked(folder: Path) -> Iterator[Path]:
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"process {os.getpid()}, since {utc(time.time())},\n".encode(), 0)
         yield path
+    except NoLocksError:
+        # Where nothing can be locked nobody is at work, and nothing is left of the try.
+        if is_new:
+            path.unlink(missing_ok=True)
+        raise
     finally:
         os.close(descriptor)
 

@@ -20,6 +20,7 @@ def test_results_without_locks_are_not_called_in_use(tmp_path: Path, monkeypatch
     with pytest.raises(UserError, match="has no locks") as caught, locked(tmp_path):
         pass
     assert not isinstance(caught.value, FolderInUseError)
+    assert list(tmp_path.iterdir()) == []
     assert (os.strerror(number) in caught.value.fact, "--results_dir" in caught.value.advice) == (True, True)
 
 
