@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -86,6 +87,23 @@ class TrialState:
     def repeat(self) -> int:
         """Number of the repeated measurement, from 0."""
         return self.spec.repeat
+
+    def take(self, metrics: Mapping[str, Any], objectives: Sequence[tuple[str, Mode]]) -> None:
+        """Take in a report.
+
+        Args:
+            metrics: that it holds.
+            objectives: name and mode of those that scripts report.
+        """
+        self.reports += 1
+        self.last.update(metrics)
+        for name, mode in objectives:
+            value = as_number(metrics.get(name))
+            if value is None or not math.isfinite(value):
+                continue
+            best = self.best.get(name)
+            if best is None or (value < best if mode == "min" else value > best):
+                self.best[name] = value
 
     @property
     def reused(self) -> Mapping[str, Any] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import math
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -170,7 +169,8 @@ class ExperimentState:
         job = self.jobs.get(event.job)
         if job is None:
             if isinstance(event, Reported) and event.job in self.incomplete:
-                self._values(event.metrics, self.trials[self.incomplete[event.job]])
+                self.reports += 1
+                self.trials[self.incomplete[event.job]].take(event.metrics, self._best_of)
             return
         trial = self.trials[job.trial]
         job.last_event_at = event.at
@@ -201,23 +201,12 @@ class ExperimentState:
 
     def _reported(self, event: Reported, job: JobState, trial: TrialState) -> None:
         job.reports += 1
-        self._values(event.metrics, trial)
+        self.reports += 1
+        trial.take(event.metrics, self._best_of)
         if self.setup.level_name is not None and not self.evaluations[trial.evaluation].removed:
             tell = self._results.reported(trial.evaluation, trial.repeat, event.metrics)
             if tell is not None:
                 self.due_tells.append(tell)
-
-    def _values(self, metrics: Mapping[str, Any], trial: TrialState) -> None:
-        trial.reports += 1
-        self.reports += 1
-        trial.last.update(metrics)
-        for name, mode in self._best_of:
-            value = as_number(metrics.get(name))
-            if value is None or not math.isfinite(value):
-                continue
-            best = trial.best.get(name)
-            if best is None or (value < best if mode == "min" else value > best):
-                trial.best[name] = value
 
     def _late(self, at: float, body: Mapping[str, Any]) -> None:
         self.trials[self.incomplete.pop(body["job"])].message = ""
