@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from benchmarking.analysis.missing_metrics import FirstReports
+from benchmarking.controller.disk_space import DISK
 from benchmarking.controller.journal import Record
 from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import TrialState
@@ -87,6 +88,8 @@ class Progress:
         now = self._clock()
         if record.kind == "noted" and not record.body["job"]:
             self._note = record.body["text"]
+            if self._panel is not None and self._note.startswith(DISK):
+                self.say(self._note)  # the panel forgets it with the next change
         elif record.kind not in ("noted", "retained"):
             self._note = ""
         if record.kind == "reported" and self._first is not None:

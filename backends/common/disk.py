@@ -13,23 +13,29 @@ _BLOCK_BYTES = 512
 """Unit of `st_blocks`, whatever the file system's own."""
 
 
-def taken_bytes(paths: Sequence[Path]) -> int:
-    """Return the bytes of disk that files and folders take with all that is in them; what is not there takes none."""
+def taken_bytes(paths: Sequence[Path | str], without: str = "") -> int:
+    """Return the bytes of disk that files and folders take with all that is in them; what is not there takes none.
+
+    Args:
+        paths: of the files and folders.
+        without: one that is left out where it lies in them.
+    """
     found, seen = 0, 0
     left = [str(path) for path in paths]
     while left and seen < _MOST_FILES:
         folder = left.pop()
         try:
-            found += os.stat(folder, follow_symlinks=False).st_blocks * _BLOCK_BYTES  # noqa: PTH116 (between two jobs, in the cheapest way)
             with os.scandir(folder) as entries:
                 for entry in entries:
                     seen += 1
-                    if entry.is_dir(follow_symlinks=False):
-                        left.append(entry.path)
-                    else:
+                    if not entry.is_dir(follow_symlinks=False):
                         found += entry.stat(follow_symlinks=False).st_blocks * _BLOCK_BYTES
+                    elif entry.path != without:
+                        left.append(entry.path)
+        except NotADirectoryError:
+            found += os.stat(folder, follow_symlinks=False).st_blocks * _BLOCK_BYTES  # noqa: PTH116 (between two jobs, in the cheapest way)
         except OSError:
-            continue  # a plain file, or gone meanwhile
+            continue  # gone meanwhile
     return found
 
 

@@ -324,15 +324,16 @@ class JobRunner:
         if job.files is not None:
             left = job.files.finish(is_whole=job.exit_code == 0)
             self._deliver(job, left if job.child is not None else ())
-        job.left_bytes, job.free_bytes = self.left_bytes(job), free_bytes(self._folder)
+        job.left_bytes, job.free_bytes = self.left_bytes(job), free_bytes(self._folder) if job.exit_code else None
         self._emit(job.closed(self._now()))
 
     def left_bytes(self, job: LocalJob) -> dict[str, int]:
         """Return what a job has left on the disk so far: `spare`, its checkpoint and model, and `lasting`, the rest."""
-        folder, key = self._folder / "jobs" / job.spec.name, job.spec.checkpoint
-        model = taken_bytes([folder / "model"])
-        spare = model + (taken_bytes([self._checkpoints.path(key)]) if key else 0)
-        return {"spare": spare, "lasting": taken_bytes([folder, self._folder / "logs" / f"{job.spec.name}.log"]) - model}
+        name, key = job.spec.name, job.spec.checkpoint
+        folder = f"{self._folder}/jobs/{name}"
+        model = f"{folder}/model"
+        spare = taken_bytes([model, self._checkpoints.path(key)] if key else [model])
+        return {"spare": spare, "lasting": taken_bytes([folder, f"{self._folder}/logs/{name}.log"], without=model)}
 
     def _sample(self) -> None:
         """Measure the memory of all running jobs, and end those that use more than they may."""

@@ -14,6 +14,8 @@ from benchmarking.controller.state import ExperimentState
 from definitions.quantities import size_text
 from definitions.schema import Budget, Keep
 
+DISK = "disk: "
+"""Begins what is said of the disk."""
 _LOOK_AGAIN = 1.05
 
 
@@ -102,7 +104,7 @@ def shortage(needed: int, free: int, trials: int, keep: Keep, folder: str) -> st
         return ""
     less = "" if keep == "none" else ", or keep less (keep: none)"
     what = "1 trial to come needs" if trials == 1 else f"{trials} trials to come need"
-    return f"disk: {what} about {size_text(needed)} at once, {size_text(free)} are free in {folder}; make room{less}"
+    return f"{DISK}{what} about {size_text(needed)} at once, {size_text(free)} are free in {folder}; make room{less}"
 
 
 class DiskWatch:

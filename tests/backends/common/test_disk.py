@@ -18,6 +18,7 @@ def test_files_count_by_the_blocks_they_take(tmp_path):
     assert 2 * MIB <= taken_bytes([tmp_path / "a"]) < 2.2 * MIB
     assert 3 * MIB <= taken_bytes([tmp_path / "a", tmp_path / "one"]) < 3.2 * MIB
     assert taken_bytes([tmp_path / "gone"]) == 0
+    assert MIB <= taken_bytes([tmp_path], without=str(tmp_path / "a")) < 1.2 * MIB
 
 
 def test_what_is_free_where_a_folder_is_to_be_made(tmp_path):
