@@ -171,7 +171,7 @@ class JobTerminator:
         """Close a job, or first get the last lines of its log where they say what went wrong."""
         event = self._judged(cloud)
         ran = cloud.started or ever_trained(cloud.described or {})
-        if event.outcome is not Outcome.FAILED or cloud.tail is not None or not ran or self.closing:
+        if (event.outcome is not Outcome.FAILED and event.cause is not Cause.OUTSIDE) or cloud.tail is not None or not ran or self.closing:
             self._table.close(cloud, event)
             return
 
