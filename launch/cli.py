@@ -52,6 +52,7 @@ def make_parser() -> VerbParser:
     what.add_argument("--random_seed", type=int, default=0, metavar="R", help="master seed that all seeds are derived from (default 0)")
     what.add_argument("--list", action="store_true", help="list the known benchmarks and stop")
     what.add_argument("--show", metavar="NAME|FILE", help="show a benchmark, resolved, with where each value came from, and stop")
+    what.add_argument("--check_script", action="store_true", help="start each script once first, and refuse arguments it does not know")
     what.add_argument("--dry_run", action="store_true", help="show what would run and its worst case, and stop")
     limits = parser.add_argument_group("limits and repeats (default: the definition's)")
     limits.add_argument("--n_workers", metavar="N", help="trials at once, at most; default: what fits, 1 where speed or cost is measured")

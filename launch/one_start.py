@@ -35,6 +35,7 @@ class OneStart:
         seconds: that it ran.
         reports: how many were found while it ran.
         is_cut_off: whether it was ended here, since its time was over or a report had come.
+        job: what was started.
     """
 
     output: bytes
@@ -44,6 +45,7 @@ class OneStart:
     seconds: float
     reports: int
     is_cut_off: bool
+    job: JobSpec
 
     @property
     def is_failed(self) -> bool:
@@ -105,7 +107,7 @@ def _run(backend: Backend, job: JobSpec, limit_s: float, folder: Path, say: Call
                 log = folder / "logs" / f"{job.name}.log"
                 output = log.read_bytes() if log.exists() else b""
                 seconds = (event.ended_at or event.at) - (event.started_at or event.at)
-                return OneStart(output, tuple(event.log_tail), event.outcome, event.message, seconds, reports, is_cut_off)
+                return OneStart(output, tuple(event.log_tail), event.outcome, event.message, seconds, reports, is_cut_off, job)
         if started_at is not None and not is_cut_off and (backend.now() >= started_at + limit_s or (until_report and reports)):
             is_cut_off = True
             backend.stop(job.name, Cause.SCHEDULER)

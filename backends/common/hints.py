@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backends.base import JobSpec
 
-_MISSING_FILE = re.compile(r"No such file or directory: '([^'/][^']*)'")
+if TYPE_CHECKING:
+    from backends.scripts.interface import Interface
+
+_MISSING_FILES = (
+    re.compile(r"No such file or directory: '([^'/][^']*)'"),
+    re.compile(r"can't open file '(?:[^']*/)?([^'/]+)'"),  # the interpreter, of a script
+    re.compile(r"([^\s:'/][^\s:']*): No such file or directory"),  # a shell
+)
 _NO_PACKAGE = ("attempted relative import with no known parent package", "attempted relative import beyond top-level package")
 
 
-def calling_hint(message: str, job: JobSpec) -> str:
+def calling_hint(message: str, job: JobSpec, tail: Sequence[str] = ()) -> str:
     """Return what to do about a failure, empty where it is of another kind.
 
     Args:
         message: that says why the job failed.
         job: what failed.
+        tail: last lines of its log.
     """
-    missing = _MISSING_FILE.search(message)
+    unknown = unknown_argument_hint([*tail, message], job)
+    if unknown:
+        return unknown
+    missing = next((found for pattern in _MISSING_FILES if (found := pattern.search(message)) is not None), None)
     if missing is not None and not job.working_dir and job.source_dir and (Path(job.source_dir) / missing[1]).exists():
         return f"{missing[1]} is in source_dir, and jobs start in folders of their own; `working_dir: source` starts them there"
     if any(words in message for words in _NO_PACKAGE) and job.script.endswith(".py") and job.source_dir:
@@ -27,6 +41,60 @@ def calling_hint(message: str, job: JobSpec) -> str:
             module = ".".join(script.relative_to(job.source_dir).with_suffix("").parts)
             return f'a package\'s module is started by `command: [python, -m, {module}, "${{arguments}}"]`'
     return ""
+
+
+def unknown_argument_hint(lines: Sequence[str], job: JobSpec) -> str:
+    """Return which argument a script does not know, and which that it knows is nearest; empty where it says nothing of the kind.
+
+    Args:
+        lines: last ones that it printed.
+        job: what was started.
+    """
+    # What reads scripts is loaded only where one has failed.
+    from backends.scripts.complaints import find_complaint
+
+    words = [word for word in (*job.arguments, *job.command) if word.startswith("-") or "=" in word]
+    complaint = find_complaint(lines, words)
+    if complaint is None:
+        return ""
+    interface = script_interface(job)
+    further = () if interface is None else interface.spellings()
+    found = [unknown_text(word, complaint.nearest(word, further), job.parameters) for word in complaint.unknown]
+    return "; ".join(found)
+
+
+def unknown_text(word: str, near: str, parameters: Iterable[str]) -> str:
+    """Return that a script does not know what it was told, what is near, and the key of a definition that tells it so.
+
+    Args:
+        word: flag or key, as it was told.
+        near: what was probably meant; empty where nothing is near.
+        parameters: the keys that the script is told.
+    """
+    said = f"the script does not know {word}"
+    if not near:
+        return said
+    key = next((key for key in parameters if key.replace("-", "_") == word.lstrip("-").replace("-", "_")), "")
+    if near.replace("_", "-") == word.replace("_", "-"):
+        mend = f"arguments_style: {'hyphens' if '_' in word else 'flags'}"
+    else:
+        mend = f"rename: {{{key}: {near.removeprefix('--')}}}" if key else ""
+    return f"{said}; the nearest that it knows is {near}" + (f", told by `{mend}`" if mend else "")
+
+
+def script_interface(job: JobSpec) -> Interface | None:
+    """Return what the source of a job's script says that it can be told; None where that is not known."""
+    from backends.scripts.read_source import read_script
+
+    root = Path(job.source_dir or ".")
+    words = [word.replace("${source}", job.source_dir) for word in job.command]
+    names = [job.script] if job.script else [word for word in words if word.endswith((".py", ".sh", ".bash"))]
+    modules = [Path(*word.split(".")) for before, word in pairwise(words) if before == "-m"]
+    files = [root / name for name in names] + [
+        file for one in modules for file in (root / one.with_suffix(".py"), root / one / "__main__.py")
+    ]
+    file = next((one for one in files if one.is_file()), None)
+    return None if file is None else read_script(file, root)
 
 
 def interpreter_remark(script: Path, python: str) -> str:

@@ -99,7 +99,7 @@ class LocalJob:
         elif remarks and found.outcome is Outcome.COMPLETED:
             found = replace(found, message=METRICS_IN_PART + "; ".join(remarks))
         found = with_disk(found, self.free_bytes)
-        hint = calling_hint(found.message, self.spec) if found.outcome is Outcome.FAILED else ""
+        hint = calling_hint(found.message, self.spec, tail) if found.outcome is Outcome.FAILED else ""
         message = f"{found.message} ({hint})" if hint else found.message
         # What the script left running is chased for up to the grace period, which is none of its time.
         over_at = self.ended_at if self.exited_at is None else self.exited_at

@@ -29,7 +29,7 @@ class ScriptArgument:
         lists: how several values are told.
         negative: flag that says no, e.g. `--no-amp`; empty where there is none.
         help: what the script says of it.
-        when: condition on other arguments, as in a space; empty where it always exists.
+        when: another argument and its values with which this one exists; None where it always does.
     """
 
     name: str
@@ -41,7 +41,7 @@ class ScriptArgument:
     lists: ListForm = ""
     negative: str = ""
     help: str = ""
-    when: str = ""
+    when: tuple[str, tuple[Any, ...]] | None = None
 
     @property
     def flag(self) -> str:
@@ -99,20 +99,18 @@ def _joined(first: Iterable[ScriptArgument], second: Iterable[ScriptArgument]) -
 def nearest_spelling(word: str, known: Iterable[str]) -> str:
     """Return the known flag or key that a word was probably meant to be, hyphens and underscores alike; empty where none is near.
 
-    Of names that are longer by words (`--lr` and `--optim.lr`, `--learning_rate` and `--lr`) the one whose words it ends counts as near.
+    A name within a group (`--lr` and `--optim.lr`) and one of the same meaning (`--learning_rate` and `--lr`) count as near.
     """
     options = list(dict.fromkeys(known))
     plain = {_plain(option): option for option in options}
     asked = _plain(word)
     if asked in plain:
         return plain[asked]
-    found = nearest(asked, list(plain))
-    if found:
-        return plain[found]
-    last = [option for text, option in plain.items() if text.split(".")[-1] == asked.split(".")[-1]]
-    same = _SYNONYMS.get(asked.split(".")[-1], ())
-    last += [option for text, option in plain.items() if text.split(".")[-1] in same]
-    return last[0] if last else ""
+    head, _, last = asked.rpartition(".")
+    alike = (last, *_SYNONYMS.get(last, ()))
+    same = [text for text in plain if text.rpartition(".")[2] in alike]
+    found = next((text for text in same if text.rpartition(".")[0] == head), "") or (same[0] if same else nearest(asked, list(plain)))
+    return plain.get(found, "")
 
 
 _ALIKE = (

@@ -145,6 +145,12 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def names_in(tree: ast.Module) -> Iterator[str]:
+    """Yield what a file imports, and the attributes that it reads."""
+    yield from _imported(tree)
+    yield from (node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+
+
 def dotted_name(node: ast.AST | None) -> str:
     """Return `a.b.c` of a name or an attribute, without what is called or subscribed on the way; empty for other expressions."""
     match node:

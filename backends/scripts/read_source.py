@@ -3,30 +3,70 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from pathlib import Path
 
+from backends.scripts.absl_source import read_absl
 from backends.scripts.argparse_source import read_argparse
+from backends.scripts.argv_source import read_argv
+from backends.scripts.click_source import read_click
+from backends.scripts.dataclass_source import read_dataclasses
+from backends.scripts.hydra_source import read_hydra
 from backends.scripts.interface import Interface
-from backends.scripts.literals import ScriptSource, make_source
+from backends.scripts.literals import ScriptSource, make_source, names_in
+from backends.scripts.shell_source import passed_on, read_shell
+from backends.scripts.signature_source import read_jsonargparse, read_lightning, read_signatures, read_typer
 
+_TAKES_WORDS = re.compile(r"(?i)argv|pars|click|typer|fire|tyro|docopt|flags|hydra|(^|[._])cli($|[._])|getopt|plac|invoke|config")
 _MOST_FILES = 30
 _MOST_BYTES = 1_000_000
 
 
 def read_script(script: Path, root: Path) -> Interface | None:
-    """Return what a Python script can be told, as far as its source says it; None where that is nothing.
+    """Return what a script of Python or of a shell can be told, as far as its source says it; None where that is nothing.
 
     Args:
         script: the file.
         root: folder below which modules that it imports count as its own.
     """
-    return interface_of(load_source(script, root))
+    if script.suffix == ".py":
+        source = load_source(script, root)
+        return read_hydra(source, script) or interface_of(source)
+    try:
+        text = script.read_bytes()[:_MOST_BYTES].decode("utf-8", "replace")
+    except OSError:
+        return None
+    if script.suffix not in (".sh", ".bash") and not re.match(r"#!.*\bsh\b|#!.*\bbash\b", text):
+        return None
+    inner = passed_on(text)
+    file = next((one for one in (script.parent / inner, root / inner) if inner and one.is_file()), None)
+    # What it hands all its words to says what these can be.
+    return (read_script(file, root) if file is not None else None) or read_shell(text)
+
+
+def has_parser(script: Path, root: Path) -> bool:
+    """Return whether a script may take words at all: it imports something of the kind, or reads `sys.argv`; of a shell's, always."""
+    if script.suffix != ".py":
+        return True
+    names = {name for tree in load_source(script, root).trees for name in names_in(tree)}
+    return any(_TAKES_WORDS.search(name) is not None for name in names)
 
 
 def interface_of(source: ScriptSource) -> Interface | None:
     """Return what a script can be told; None where its source does not say it."""
-    readers: tuple[Callable[[ScriptSource], Interface | None], ...] = (read_argparse,)
+    # Those of libraries that build on argparse come before it.
+    readers: tuple[Callable[[ScriptSource], Interface | None], ...] = (
+        read_lightning,
+        read_dataclasses,
+        read_signatures,
+        read_jsonargparse,
+        read_typer,
+        read_click,
+        read_absl,
+        read_argparse,
+        read_argv,
+    )
     for reader in readers:
         found = reader(source)
         if found is not None:

@@ -137,11 +137,11 @@ def _full(level: ScriptArgument) -> int:
 
 
 def fixed_arguments(plan: CallPlan, log: TrialLog) -> dict[str, Any]:
-    """Return the arguments that every trial is told: how long it trains, where no fidelity says it and the script has to be told."""
+    """Return the arguments that every trial is told: those that are always the same, and how long it trains where no fidelity says it."""
     level = plan.level
     if level is None or fidelity_of(plan, log):
-        return {}
-    return {level.name: level.default if level.default is not None else _USUAL_LEVEL}
+        return {**plan.fixed}
+    return {**plan.fixed, level.name: level.default if level.default is not None else _USUAL_LEVEL}
 
 
 def _measuring(plan: CallPlan, setting: ScriptSetting, log: TrialLog) -> Iterator[tuple[str, str]]:
@@ -156,7 +156,7 @@ def _measuring(plan: CallPlan, setting: ScriptSetting, log: TrialLog) -> Iterato
     yield from _objectives(log)
     fixed, fidelity = fixed_arguments(plan, log), fidelity_of(plan, log)
     if fixed:
-        yield f"arguments: {inline(fixed)}", "the same in all trials: how long one trains"
+        yield f"arguments: {inline(fixed)}", "the same in all trials"
     if fidelity:
         why = f"each {log.level} is a level: methods such as ASHA stop bad trials early"
         yield f"fidelity: {inline(fidelity)}", why

@@ -124,6 +124,9 @@ def _named_numbers(line: str) -> Iterator[tuple[str, str, str, str, float]]:
             label, words = f"{waiting[: waiting.rindex(level)].rstrip()}.*{_GAP}{before}", _words(waiting)[:-1]
             waiting = ""
         if not words:
+            if not line[: match.start()].strip(" [(") and re.match(r"/\d", line[match.end() :]):
+                # `[3/10] loss: 0.5` says how far it is without a word for it.
+                yield "epoch", before, "", before, float(match["number"])
             continue
         name = re.sub(r"\W+", "_", "_".join(words).lower()).strip("_")
         # `Train ... loss: 0.3` and `Test ... loss: 0.4` are two metrics.
@@ -162,6 +165,9 @@ def _expression(one: Found, lines: Sequence[str]) -> str:
 
 def _candidates(one: Found) -> Iterator[str]:
     label = _loose(one.labels)
+    if _WORD.search(label) is None:
+        yield rf"^{label}{NUMBER}/[0-9]"
+        return
     if one.split:
         yield rf"{re.escape(one.split)}.*?\b{label}{NUMBER}"
         return

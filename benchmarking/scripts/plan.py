@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from backends.scripts.interface import Interface, ScriptArgument
+from backends.scripts.literals import kind_of_value
 from benchmarking.scripts.call import Given, ScriptCall, read_given
 from benchmarking.scripts.ranges import Proposal, Role, proposal_for
 from definitions.errors import UserError
@@ -37,7 +38,7 @@ class CallPlan:
         space: by key.
         level: the argument that says how long it trains; None where there is none.
         seed: the argument that gets a seed; None where there is none.
-        left: arguments that the script keeps at its own values.
+        left: arguments that the script keeps at its own values; `fixed`: those that it has to be told, and always the same.
     """
 
     command: tuple[str, ...] | None = None
@@ -49,6 +50,7 @@ class CallPlan:
     level: ScriptArgument | None = None
     seed: ScriptArgument | None = None
     left: tuple[ScriptArgument, ...] = ()
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -71,7 +73,7 @@ def make_plan(call: ScriptCall, interface: Interface) -> CallPlan:
         UserError: something that it cannot do without and nobody said, or which of its sub-commands is meant.
     """
     given, rest = read_given(call.given, interface.arguments, stops_at=interface.commands)
-    command = rest[0] if rest else _usual_command(interface.commands, call)
+    command = rest[0] if rest else _command(interface.commands, call)
     proposals: dict[str, tuple[ScriptArgument, Proposal]] = {}
     main = _told(interface.arguments, given, proposals, call.words)
     words = [*call.words, *main.fixed, *main.positionals]
@@ -97,13 +99,15 @@ def make_plan(call: ScriptCall, interface: Interface) -> CallPlan:
         for name, (argument, made) in used.items()
         if made.role is Role.SEARCHED or argument in (level, seed) or name in placed
     }
+    used = {name: (argument, made) for name, (argument, made) in used.items() if _exists(argument, used)}
     names, booleans, told = _booleans(told, used)
-    space = {}
+    space: dict[str, Dimension] = {}
     for name, (argument, made) in used.items():
         if made.role is Role.SEARCHED:
             # Beside switches a truth that the script is told as a value is text.
             as_text = booleans != "value" and argument.kind == "boolean"
-            space[names.get(name, name)] = _dimension(argument, replace(made, domain={"choice": ["true", "false"]}) if as_text else made)
+            found = dimension_of(argument, replace(made, domain={"choice": ["true", "false"]}) if as_text else made)
+            space[names.get(name, name)] = _conditional(found, argument, used)
     listed = [argument for argument in told if argument.name in used or argument.name in names.values()]
     flagged = [argument for argument in listed if not _is_variable(argument)]
     style, rename = _spelling(flagged, interface.style)
@@ -128,15 +132,18 @@ def make_plan(call: ScriptCall, interface: Interface) -> CallPlan:
     )
 
 
-def _usual_command(commands: Mapping[str, Any], call: ScriptCall) -> str:
-    if not commands:
-        return ""
-    found = next((name for name in _USUAL_COMMANDS if name in commands), next(iter(commands)) if len(commands) == 1 else "")
-    if not found:
+def usual_command(commands: Mapping[str, Any]) -> str:
+    """Return which of several sub-commands trains, by its name or as it is the only one; empty where that is not known."""
+    return next((name for name in _USUAL_COMMANDS if name in commands), next(iter(commands)) if len(commands) == 1 else "")
+
+
+def _command(commands: Mapping[str, Any], call: ScriptCall) -> str:
+    found = usual_command(commands)
+    if commands and not found:
         raise UserError(
             f"the script has the sub-commands {', '.join(commands)}",
             "which one trains is not known",
-            "say it: --run 'python SCRIPT COMMAND'",
+            f"say it: --run '{' '.join(call.words)} {next(iter(commands))}'",
         )
     return found
 
@@ -150,7 +157,7 @@ def _told(
     missing: list[ScriptArgument] = []
     for argument in arguments:
         text = places.pop(0) if argument.is_positional and places else given.values.get(argument.name)
-        own = argument if text is None else replace(argument, default=_value(text, argument))
+        own = argument if text is None else _given(text, argument)
         proposal = proposal_for(own)
         if argument.is_positional:
             _place(made, own, proposal, text, proposals, missing)
@@ -190,15 +197,37 @@ def _place(
         missing.append(own)
 
 
-def _value(text: str, argument: ScriptArgument) -> Any:
-    return text if argument.kind in ("text", "path") else parse_scalar(text)
+def _given(text: str, argument: ScriptArgument) -> ScriptArgument:
+    """Return an argument with what it was given as its value, which also tells the kind of one that nothing else tells of."""
+    value = text if argument.kind == "path" else parse_scalar(text)
+    if argument.kind == "text":
+        is_open = argument.default is None and not argument.choices and isinstance(value, (int, float))
+        return replace(argument, default=value, kind=kind_of_value(value)) if is_open else replace(argument, default=text)
+    return replace(argument, default=value)
 
 
-def _dimension(argument: ScriptArgument, proposal: Proposal) -> Dimension:
+def dimension_of(argument: ScriptArgument, proposal: Proposal) -> Dimension:
+    """Return a key of the space; a trial run takes the script's own value where the domain has it, else the middle."""
     domain: Any = dict(proposal.domain or {})
     parsed = parse_domain(domain, argument.name)
     first = argument.default if argument.default is not None and parsed.contains(argument.default) else parsed.at(0.5)
-    return Dimension({"when": argument.when, **domain} if argument.when else domain, proposal.why, first)
+    return Dimension(domain, proposal.why, first)
+
+
+def _exists(argument: ScriptArgument, used: Mapping[str, tuple[ScriptArgument, Proposal]]) -> bool:
+    """Return whether an argument can exist: with what is searched, else with what the other argument is."""
+    if argument.when is None:
+        return True
+    other, values = argument.when
+    return (other in used and used[other][1].role is Role.SEARCHED) or (other in used and used[other][0].default in values)
+
+
+def _conditional(found: Dimension, argument: ScriptArgument, used: Mapping[str, tuple[ScriptArgument, Proposal]]) -> Dimension:
+    if argument.when is None or argument.when[0] not in used or used[argument.when[0]][1].role is not Role.SEARCHED:
+        return found
+    other, values = argument.when
+    text = f"{other} == {values[0]!r}" if len(values) == 1 else f"{other} in {list(values)!r}"
+    return Dimension({"when": text, **found.domain}, found.why, found.first)
 
 
 def _booleans(

@@ -6,10 +6,10 @@ import enum
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from backends.scripts.interface import ScriptArgument
+from backends.scripts.interface import Kind, ScriptArgument
 
 
 class Role(enum.StrEnum):
@@ -93,6 +93,9 @@ def proposal_for(argument: ScriptArgument) -> Proposal:
         return Proposal(Role.LEFT)
     if name in _SEEDS and argument.kind in ("whole", "text", "number"):
         return Proposal(Role.SEED, why="a value of its own for each seed and repeat")
+    if argument.kind == "text" and argument.default is None and not argument.choices:
+        # A help text says no types; what everybody calls so is a number all the same.
+        argument = replace(argument, kind=_kind_by_name(name))
     if argument.kind == "switch" or argument.kind == "boolean":
         return _switch(argument, name, tokens)
     if argument.lists:
@@ -108,6 +111,12 @@ def proposal_for(argument: ScriptArgument) -> Proposal:
     if argument.kind == "whole":
         return _whole(name, argument.default)
     return Proposal(Role.LEFT)
+
+
+def _kind_by_name(name: str) -> Kind:
+    if _TWOS.search(name) or _LEVELS.match(name):
+        return "whole"
+    return "number" if _RATES.search(name) or _DROPS.search(name) or name in ("weight_decay", "momentum") else "text"
 
 
 def _switch(argument: ScriptArgument, name: str, tokens: frozenset[str]) -> Proposal:

@@ -26,6 +26,7 @@ class TrialLog:
         expressions: by name; only where the source is `expressions`.
         level: the metric that says how far the job is; empty where there is none.
         objective: the one to optimise; empty where there is none.
+        told: the level that the job was told to go to, where it came to its end; None where it was not told, or was ended.
     """
 
     source: str = ""
@@ -33,6 +34,7 @@ class TrialLog:
     expressions: Mapping[str, str] = field(default_factory=dict)
     level: str = ""
     objective: str = ""
+    told: float | None = None
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -41,8 +43,9 @@ class TrialLog:
 
     @property
     def counts_from_one(self) -> bool:
-        """Whether the level says how much is done, in whole steps: it is 1 or more first, and never falls."""
-        return bool(self.level) and min(self.metrics[self.level], default=0) >= 1 and _never_falls(self.metrics[self.level])
+        """Whether the level says how much is done, in whole steps: it is 1 or more first, never falls, and is at last what was told."""
+        course = self.metrics.get(self.level, ())
+        return bool(course) and min(course) >= 1 and _never_falls(course) and self.told in (None, course[-1])
 
 
 def read_trial_log(output: bytes) -> TrialLog:

@@ -32,6 +32,8 @@ How it is called otherwise than by `python SCRIPT` is said as you would type it,
 
 What is proposed is a beginning: each line says why it is there. Change it as you like."""
 
+_HELP_S = 60.0
+
 
 def main(arguments: Sequence[str]) -> int:
     """Write a definition for a script and return the exit code; raises `UserError` for wrong use."""
@@ -46,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     if output.exists() and not given.force:
         raise UserError(f"{output} exists", "it would be written over", "--force does so; --output FILE.yaml writes another")
     interface = _interface(call)
-    plan = make_plan(call, interface)
+    plan = _config_plan(call, interface) or make_plan(call, interface)
     setting = ScriptSetting(call.script, interface.form, python=call.python)
     log, setting = _tried(plan, setting, given.limit) if given.limit > 0 and not given.no_run else (_no_log(), setting)
     _write(output, plan, setting, log)
@@ -78,12 +80,38 @@ def _module_file(name: str) -> Path | None:
 
 
 def _interface(call: ScriptCall) -> Interface:
-    from backends.scripts.interface import Interface
-    from backends.scripts.read_source import read_script
+    """Return what a script can be told: by its source, and by its --help where that does not say all."""
+    from backends.scripts.interface import Interface, merged
+    from backends.scripts.read_source import has_parser, read_script
+    from benchmarking.scripts.plan import usual_command
+    from launch.ask_help import ask_help
 
     file = Path(call.script) if call.script else _module_file(call.module) if call.module else None
-    found = read_script(file, Path.cwd()) if file is not None and file.suffix == ".py" else None
-    return found or Interface("")
+    found = None if file is None else read_script(file, Path.cwd())
+    if found is None and file is not None and not has_parser(file, Path.cwd()):
+        return Interface("")
+    if found is not None and found.is_complete:
+        return found
+    _say(f"asking for its arguments: {' '.join(call.words)} --help ({_HELP_S:g} s at most)")
+    said = ask_help(call, _HELP_S)
+    both = said if found is None else found if said is None else merged(found, said)
+    if both is None:
+        return Interface("")
+    command = next((word for word in call.given if word in both.commands), "") or usual_command(both.commands)
+    if command and not both.commands[command]:
+        inner = ask_help(call, _HELP_S, command)
+        if inner is not None:
+            both = merged(both, Interface("--help", (), {command: inner.arguments}))
+    return both
+
+
+def _config_plan(call: ScriptCall, interface: Interface) -> CallPlan | None:
+    """Return the plan of a script that reads its arguments from a file; None where it does not."""
+    from benchmarking.scripts.config_file import config_plan, config_word
+    from definitions.yaml_source import read_yaml
+
+    file, flag = config_word(call, interface, lambda word: Path(word).is_file())
+    return config_plan(call, file, flag, read_yaml(file).data) if file else None
 
 
 def _no_log() -> TrialLog:
@@ -118,7 +146,7 @@ def _tried(plan: CallPlan, setting: ScriptSetting, limit_s: float) -> tuple[Tria
             last,
             "--run 'COMMAND' says how it is called; --no_run writes without a run",
         )
-    log = read_trial_log(start.output)
+    log = replace(read_trial_log(start.output), told=None if start.is_cut_off else few)
     how = f"was ended after {start.seconds:.3g} s" if start.is_cut_off else f"took {start.seconds:.3g} s"
     told = "" if few is None or plan.level is None else f" with {plan.level.name}={few}"
     remark = f"The trial run{told} {how}" + ("." if log.source else ", and printed no metric that was recognised.")

@@ -36,6 +36,10 @@ def main(arguments: Sequence[str]) -> int:
     from launch.planning import plan
 
     specs = plan(request)
+    if given.check_script:
+        from launch.check_script import check_scripts
+
+        check_scripts(specs, request.cache_dir, _say)
     if request.dry_run:
         from launch.dry_run import describe
 
@@ -128,7 +132,7 @@ def _hint(results: Sequence[ExperimentResult], resume: str) -> str:
     more = f"{resume} --{reason} {larger}"
     match reason:
         case Reason.ALIKE | Reason.NONE_SUCCEEDED:
-            return "mend the script, then start anew with another tag"
+            return _mend(results)
         case Reason.FAILURES:
             return f"mend the script and start anew; or go on in spite of the failures with: {more}"
         case Reason.INTERRUPTED:
@@ -140,6 +144,14 @@ def _hint(results: Sequence[ExperimentResult], resume: str) -> str:
         case Reason.TRIALS if code:
             return f"resume with more: {more}"
     return ""
+
+
+def _mend(results: Sequence[ExperimentResult]) -> str:
+    """Return what to do where nothing succeeded: what is said to a script is mended in the definition, all else in the script."""
+    messages = [trial.message for result in results for trial in result.state.trials.values()]
+    if any("the script does not know " in message for message in messages):
+        return "mend the definition, then start anew with another tag; --check_script finds that before trials are spent"
+    return "mend the script, then start anew with another tag"
 
 
 def _larger(result: ExperimentResult) -> str:

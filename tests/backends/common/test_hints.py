@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import pytest
+
 from backends.base import JobSpec
 from backends.common.hints import calling_hint, interpreter_remark
 
@@ -29,3 +31,39 @@ def test_a_first_line_that_names_a_particular_interpreter_is_told_of(tmp_path):
     )
     assert [remark("#!/usr/bin/env python3"), remark("#!/usr/bin/python"), remark("import x"), remark("#!/bin/sh", "t.sh")] == [""] * 4
     assert interpreter_remark(tmp_path / "none.py", "p") == ""
+
+
+@pytest.mark.parametrize(
+    ("script", "style", "tail", "said"),
+    [
+        (
+            "import argparse\n",
+            "flags",
+            ["usage: train.py [-h] [--learning-rate LR]", "train.py: error: unrecognized arguments: --learning_rate=0.1"],
+            "the script does not know --learning_rate; the nearest that it knows is --learning-rate, told by `arguments_style: hyphens`",
+        ),
+        # No usage is printed: the source says what it knows.
+        (
+            "from transformers import HfArgumentParser\nclass Args:\n    lr: float = 0.1\nHfArgumentParser(Args)\n",
+            "flags",
+            ["ValueError: Some specified arguments are not used by the HfArgumentParser: ['--learning_rate=0.1']"],
+            "the nearest that it knows is --lr, told by `rename: {learning_rate: lr}`",
+        ),
+        ("print()\n", "flags", ["Error: No such option '--learning_rate'."], "the script does not know --learning_rate"),
+    ],
+)
+def test_an_argument_that_the_script_does_not_know_is_named_with_the_nearest(tmp_path, script, style, tail, said):
+    (tmp_path / "train.py").write_text(script, encoding="utf-8")
+    job = JobSpec(
+        "a", 0, 1, str(tmp_path / "train.py"), ("--learning_rate=0.1",), parameters={"learning_rate": 0.1}, source_dir=str(tmp_path)
+    )
+    assert said in calling_hint(tail[-1], job, tail)
+    assert calling_hint("ValueError: lr is too large", job, ["ValueError: lr is too large"]) == ""
+
+
+def test_a_script_that_a_shell_looks_for_in_the_job_s_folder_is_found_too(tmp_path):
+    (tmp_path / "inner.py").touch()
+    job = JobSpec("a", 0, 1, str(tmp_path / "run.sh"), source_dir=str(tmp_path))
+    gone = "No such file or directory"
+    for words in (f"python: can't open file '/tmp/x/jobs/a/inner.py': [Errno 2] {gone}", f"cat: inner.py: {gone}"):
+        assert "`working_dir: source`" in calling_hint(words, job)

@@ -1,0 +1,104 @@
+"""Reads scripts that take their words from `sys.argv` themselves: by their places, or as `key=value`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from backends.scripts.interface import Interface, Kind, ScriptArgument
+from backends.scripts.literals import UNKNOWN, ScriptSource, dotted_name, kind_of_value
+
+_KINDS: dict[str, Kind] = {"float": "number", "int": "whole", "str": "text", "Path": "path", "bool": "text", "open": "path"}
+
+
+def read_argv(source: ScriptSource) -> Interface | None:
+    """Return the places of `sys.argv` that a script reads, named by the variables that they go into; None where it reads none."""
+    found: dict[int, ScriptArgument] = {}
+    for tree in source.trees:
+        for node in ast.walk(tree):
+            for name, value in _assignments(node):
+                for place, argument in _places(name, value, source):
+                    found.setdefault(place, argument)
+    for tree in source.trees:
+        for node in ast.walk(tree):
+            number = _place(node)
+            if number is not None:
+                found.setdefault(number, ScriptArgument(f"argument_{number}", is_required=True))
+    if found:
+        return Interface("sys.argv", tuple(argument for _, argument in sorted(found.items())))
+    pairs = tuple(_pairs(source))
+    return Interface("sys.argv", pairs, style="key=value") if pairs else None
+
+
+def _assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        yield node.targets[0].id, node.value
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+        yield node.target.id, node.value
+    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+        names = [one.id if isinstance(one, ast.Name) else "" for one in node.targets[0].elts]
+        if isinstance(node.value, ast.Tuple):
+            yield from zip(names, node.value.elts, strict=False)
+        elif _is_argv_slice(node.value):
+            for place, name in enumerate(names, 1):
+                index = ast.Subscript(ast.Attribute(ast.Name("sys"), "argv"), ast.Constant(place))
+                yield name, index
+
+
+def _is_argv_slice(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and dotted_name(node) in ("sys.argv", "argv") and isinstance(node.slice, ast.Slice)
+
+
+def _places(name: str, value: ast.expr, source: ScriptSource) -> Iterator[tuple[int, ScriptArgument]]:
+    """Yield the one place that an expression is about: `float(sys.argv[1])`, `int(sys.argv[2]) if len(sys.argv) > 2 else 32`."""
+    default: Any = UNKNOWN
+    inner = value
+    if isinstance(value, ast.IfExp):
+        inner, default = value.body, source.value(value.orelse)
+    places = [place for node in ast.walk(inner) if (place := _place(node)) is not None]
+    if len(places) != 1 or not name:
+        return
+    kind = _KINDS.get(dotted_name(inner.func).split(".")[-1]) if isinstance(inner, ast.Call) else None
+    plain = None if default is UNKNOWN else default
+    yield places[0], ScriptArgument(name, (), kind or kind_of_value(plain), plain, is_required=default is UNKNOWN)
+
+
+def _place(node: ast.AST) -> int | None:
+    if not (isinstance(node, ast.Subscript) and dotted_name(node) in ("sys.argv", "argv")):
+        return None
+    index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+    return index if isinstance(index, int) and index > 0 else None
+
+
+def _pairs(source: ScriptSource) -> Iterator[ScriptArgument]:
+    """Yield the keys of a mapping that is made of words split at `=`: `given["lr"]`, `given.get("lr", 0.1)`."""
+    names = {name for tree in source.trees for node in ast.walk(tree) for name, value in _assignments(node) if _is_split(value)}
+    seen: set[str] = set()
+    for tree in source.trees:
+        for node in ast.walk(tree):
+            found = _key(node, names, source)
+            if found is not None and found.name not in seen:
+                seen.add(found.name)
+                yield found
+
+
+def _is_split(value: ast.expr) -> bool:
+    text = ast.dump(value)
+    return "'argv'" in text and "'split'" in text and "'='" in text
+
+
+def _key(node: ast.AST, names: set[str], source: ScriptSource) -> ScriptArgument | None:
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in names:
+        key, default = source.value(node.slice), None
+        required = True
+    elif isinstance(node, ast.Call) and dotted_name(node.func) in {f"{name}.get" for name in names} and node.args:
+        key = source.value(node.args[0])
+        default = source.value(node.args[1]) if len(node.args) > 1 else None
+        required = False
+    else:
+        return None
+    if not isinstance(key, str):
+        return None
+    plain = None if default is UNKNOWN else default
+    return ScriptArgument(key, (key,), kind_of_value(plain), plain, is_required=required)

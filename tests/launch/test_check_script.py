@@ -1,0 +1,169 @@
+"""`--check_script`: what a script does not know is found before trials are spent, whatever its parser does about it."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from definitions.errors import EXIT_FAILURES, EXIT_USAGE
+from launch.__main__ import main
+from tests.launch.conftest import rows
+
+pytestmark = pytest.mark.slow
+
+STRICT = """
+import argparse, pathlib
+parser = argparse.ArgumentParser()
+parser.add_argument("--learning-rate", type=float, default=0.1)
+parser.add_argument("--epochs", type=int, default=2)
+given = parser.parse_args()
+pathlib.Path("/proc/self").exists()
+print(f"loss: {given.learning_rate}")
+"""
+
+
+@pytest.fixture
+def check(tmp_path, monkeypatch, capfd):
+    """Write a script and a definition of it, run with --check_script, and return exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OUTRIDER_RESULTS", raising=False)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.setenv("OUTRIDER_LEASES", str(tmp_path / "leases"))
+
+    def call(script: str, *words: str, file: str = "train.py", **keys: str) -> tuple[int, str, str]:
+        Path(file).write_text(textwrap.dedent(script), encoding="utf-8")
+        lines = {
+            "name": "one",
+            "script": file,
+            "space": "{learning_rate: {choice: [0.1, 0.2]}}",
+            "objectives": "{loss: min}",
+            "metrics": "{loss: 'loss: ([0-9.]+)'}",
+            "method": "GRID",
+            **keys,
+        }
+        Path("one.yaml").write_text("".join(f"{key}: {value}\n" for key, value in lines.items() if value), encoding="utf-8")
+        code = main(["run", "--benchmark", "one.yaml", "--experiment_tag", "t", "--check_script", *words])
+        captured = capfd.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def test_the_flag_and_the_nearest_one_are_named_and_no_trial_is_spent(check):
+    code, _, err = check(STRICT)
+    assert code == EXIT_USAGE
+    assert (
+        "the script does not know --learning_rate; the nearest that it knows is --learning-rate, told by `arguments_style: hyphens`" in err
+    )
+    assert not Path("results").exists()
+
+
+def test_a_script_that_knows_all_is_said_to_and_run(check):
+    code, _, err = check(STRICT, arguments_style="hyphens", arguments="{epochs: 3}")
+    assert code == 0
+    assert "one: the script knows all of its arguments" in err
+    assert len(rows(next(Path("results/t").glob("*/*/trials.csv")))) == 2
+
+
+def test_with_a_dry_run_nothing_but_the_check_is_started(check):
+    code, out, err = check(STRICT, "--dry_run", arguments_style="hyphens")
+    assert code == 0
+    assert "the script knows all of its arguments" in err
+    assert "nothing was started" in out
+    assert not Path("results").exists()
+
+
+def test_the_strict_parser_ends_before_the_script_does_anything(check):
+    script = STRICT.replace('"/proc/self").exists()', f'r"{Path.cwd() / "began"}").touch()')
+    assert check(script, "--dry_run", arguments_style="hyphens")[0] == 0
+    assert not Path("began").exists()
+
+
+def test_who_knows_only_a_part_and_says_nothing_is_noticed_by_its_source(check):
+    script = STRICT.replace("given = parser.parse_args()", "given, _ = parser.parse_known_args()")
+    code, _, err = check(script)
+    assert code == EXIT_USAGE
+    assert "the script does not know --learning_rate" in err
+    assert "it says nothing when it is told so, and goes on without it" in err
+
+
+def test_a_parser_that_ends_with_success_on_an_unknown_flag_is_noticed(check):
+    script = """
+    import sys
+    known = {"--lr"}
+    for word in sys.argv[1:]:
+        if word.split("=")[0] not in known:
+            print(f"Unknown option: {word.split('=')[0]}")
+            sys.exit(0)
+    print("loss: 0.1")
+    """
+    code, _, err = check(script, objectives="{duration_s: min}", metrics="")
+    assert code == EXIT_USAGE
+    assert "the script does not know --learning_rate" in err
+    assert "it ends with success all the same" in err
+
+
+def test_a_shell_that_knows_letters_only_is_noticed_though_it_ends_with_success(check):
+    script = 'while getopts "l:" one; do :; done\necho "loss: 0.3"\n'
+    code, _, err = check(script, file="train.sh")
+    assert code == EXIT_USAGE
+    assert "the script does not know --learning_rate" in err
+
+
+def test_who_takes_any_words_starts(check):
+    code, _, err = check("import sys\nprint('loss: 0.5', len(sys.argv))\n", "--dry_run")
+    assert code == 0
+    assert "takes without a word what it does not know" in err
+
+
+def test_a_word_too_many_is_not_held_against_who_counts_words(check):
+    script = "import sys\n_, value = sys.argv\nprint('loss:', value.partition('=')[2])\n"
+    assert check(script, "--dry_run")[0] == 0
+
+
+def test_what_fails_otherwise_is_said(check):
+    code, _, err = check("raise RuntimeError('no data')\n")
+    assert code == EXIT_USAGE
+    assert "the script fails with what a trial tells it" in err
+    assert "RuntimeError: no data" in err
+
+
+def test_arguments_in_a_file_are_tried_as_they_are(check):
+    script = "import json, sys\nprint('loss:', json.load(open(sys.argv[1]))['learning_rate'])\n"
+    code, _, err = check(script, "--dry_run", arguments_style="json")
+    assert code == 0
+    assert "the script starts with what a trial tells it" in err
+
+
+def test_click_stops_at_the_first_and_suggests_itself(check):
+    pytest.importorskip("click")
+    script = """
+    import click
+    @click.command()
+    @click.option("--learn-rate", type=float)
+    @click.option("--epochs", type=int)
+    def main(learn_rate, epochs):
+        print("loss: 0.1")
+    main()
+    """
+    code, _, err = check(script, arguments_style="hyphens")
+    assert code == EXIT_USAGE
+    assert "does not know --learning-rate; the nearest that it knows is --learn-rate, told by `rename: {learning_rate: learn-rate}`" in err
+    assert check(script, "--dry_run", arguments_style="hyphens", rename="{learning_rate: learn-rate}", seed_argument="")[0] == 0
+
+
+def test_a_first_trial_that_fails_so_names_both_and_offers_the_check(check, capfd):
+    Path("train.py").write_text(STRICT, encoding="utf-8")
+    check(STRICT)
+    assert main(["run", "--benchmark", "one.yaml", "--experiment_tag", "u"]) == EXIT_FAILURES
+    captured = capfd.readouterr()
+    assert "does not know --learning_rate; the nearest that it knows is --learning-rate" in captured.err
+    assert "--check_script finds that before trials are spent" in captured.err
+
+
+def test_elsewhere_it_is_refused(check):
+    code, _, err = check(STRICT, "--backend", "sagemaker", arguments="{instance_type: ml.m5.large}")
+    assert code == EXIT_USAGE
+    assert "check it with --backend local" in err
