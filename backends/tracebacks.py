@@ -106,6 +106,11 @@ class TracebackFinder:
         """Whether the next line means something only if it has one of `BEGINNINGS`, or is before such a one."""
         return not (self._open or self._wants_text or self._has_terminated)
 
+    @property
+    def n_open(self) -> int:
+        """How many tracebacks are followed whose exception has not come yet."""
+        return len(self._open)
+
     def reported(self) -> None:
         """Note that the script has reported: whatever it had printed has not ended it."""
         self._is_ignored = False

@@ -117,14 +117,15 @@ def _usable() -> Iterator[BackendDescription[Any]]:
         try:
             yield backend_description(name)
         except UserError as error:
-            _warn_once(str(error))
+            warn_once(str(error))
 
 
 def _doubt(described: BackendDescription[Any], what: str, error: Exception | None = None) -> None:
     why = "" if error is None else f" ({type(error).__name__}: {error})"
-    _warn_once(f"back-end {described.name} {what}{why}; it is taken as unknown")
+    warn_once(f"back-end {described.name} {what}{why}; it is taken as unknown")
 
 
 @lru_cache(maxsize=256)
-def _warn_once(text: str) -> None:
+def warn_once(text: str) -> None:
+    """Log a warning, each text once in the life of this process."""
     _log.warning("%s", text)

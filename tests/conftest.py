@@ -47,7 +47,7 @@ def pytest_sessionfinish() -> None:
     """Take back what the reporter registered, where a test has imported it."""
     reporter = sys.modules.get("outrider_report")
     if reporter is not None:
-        atexit.unregister(reporter._reporter.print_summary)
+        atexit.unregister(reporter._reporter.print_summary)  # noqa: SLF001 (jobs get one public name from it: report)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -123,6 +123,11 @@ class Emulator:
             shutil.rmtree(opened.folder, ignore_errors=True)
 
     @property
+    def token(self) -> str:
+        """What the processes of its jobs carry in their environment; raises `UserError` outside of the `with` block."""
+        return str(self._running.context.token)
+
+    @property
     def _running(self) -> Any:
         if self._open is None:
             raise UserError("the emulator is not running", "it serves inside its `with` block only", "with Emulator() as emulator: ...")

@@ -92,7 +92,8 @@ class LocalBackend(Backend):
         self._reactor = Reactor(self._clock)
         self._names: set[str] = set()
         self._queue: deque[LocalJob] = deque()
-        self._jobs: dict[str, LocalJob] = {}
+        self.jobs: dict[str, LocalJob] = {}
+        """Open jobs by name; changed by the back-end alone."""
         self._events: list[Event] = []
         self._runner = JobRunner(
             self._folder,
@@ -171,14 +172,14 @@ class LocalBackend(Backend):
             return
         limit_bytes = share.memory_bytes or self._memory_bytes * share.cores // len(self._cores)
         local = LocalJob(job, share, f"{self._token}.{len(self._names)};", limit_bytes)
-        self._jobs[job.name] = local
+        self.jobs[job.name] = local
         self._queue.append(local)
         self._admit_again = True
         self._admit()
 
     def stop(self, job: str, reason: Cause) -> None:
         """Send a job's processes TERM and after the grace period KILL; one that has not started leaves the queue."""
-        local = self._jobs.get(job)
+        local = self.jobs.get(job)
         if local is None or local.decided is not None or local.exit_code is not None:
             return
         termination = Termination(Outcome.STOPPED, reason, "stopped before it started" if local.child is None else "")
@@ -197,7 +198,7 @@ class LocalBackend(Backend):
         self._runner.claim()
         while True:
             self._admit()
-            if deadline is None and not self._events and not self._jobs:
+            if deadline is None and not self._events and not self.jobs:
                 return []
             woken = self._reactor.turn(-math.inf if self._events else deadline)
             if self._events or woken or (deadline is not None and self.now() >= deadline):
@@ -223,7 +224,7 @@ class LocalBackend(Backend):
 
     def written_bytes(self, job: str) -> int:
         """Return the bytes that an open job has taken so far, its checkpoint and its log included."""
-        return sum(self._runner.left_bytes(self._jobs[job]).values()) if job in self._jobs else 0
+        return sum(self._runner.left_bytes(self.jobs[job]).values()) if job in self.jobs else 0
 
     def wake(self) -> None:
         """Make the current or the next `wait` return early."""
@@ -238,8 +239,8 @@ class LocalBackend(Backend):
         self._closing = True
         for job in [*self._queue]:
             self._leave_queue(job)
-            del self._jobs[job.spec.name]
-        for job in [*self._jobs.values()]:
+            del self.jobs[job.spec.name]
+        for job in [*self.jobs.values()]:
             job.kill_at = min(job.kill_at or math.inf, self.now() + grace_s)
             interrupted = job.decided or Termination(Outcome.STOPPED, Cause.INTERRUPTED)
             if job.child is None:
@@ -247,16 +248,16 @@ class LocalBackend(Backend):
             elif job.running:
                 self._runner.terminate(job, interrupted)
         give_up_at = time.monotonic() + grace_s + _CLOSE_TIMEOUT_S
-        while self._jobs and time.monotonic() < give_up_at:
+        while self.jobs and time.monotonic() < give_up_at:
             self._reactor.turn(self.now() + 0.1)
-        survivors = [job.spec.name for job in self._jobs.values() if job.ended_at is None]
-        for job in self._jobs.values():
+        survivors = [job.spec.name for job in self.jobs.values() if job.ended_at is None]
+        for job in self.jobs.values():
             if job.lease is not None:
                 job.lease.release()
         self._runner.close(survivors=bool(survivors))
         self._reactor.close()
         self._events.clear()
-        self._jobs.clear()
+        self.jobs.clear()
         self._is_closed = True
         atexit.unregister(self.close)
         return survivors
@@ -266,7 +267,7 @@ class LocalBackend(Backend):
         if isinstance(event, Ended):
             self._admit_again = True
         elif isinstance(event, Closed):
-            del self._jobs[event.job]
+            del self.jobs[event.job]
 
     def _capacity(self, share: LocalShare) -> int:
         counts = [len(self._cores) // share.cores]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,6 +14,20 @@ from backends.common.aws_client import boto3_missing, make_client
 from definitions.errors import UserError
 
 _MARKER = "complete.json"
+
+_ADVICE = {
+    "NoSuchBucket 404": "create the bucket, or name one that exists",
+    "AccessDenied AllAccessDisabled 403": "allow these credentials s3:ListBucket, s3:GetObject and s3:PutObject there",
+    "PermanentRedirect AuthorizationHeaderMalformed IllegalLocationConstraintException 301": "give the region that the bucket is in",
+    "NoCredentialsError PartialCredentialsError": "give credentials: aws configure, aws sso login, or AWS_* variables",
+    "ExpiredToken InvalidAccessKeyId SignatureDoesNotMatch InvalidToken TokenRetrievalError 400": "renew the credentials",
+    "EndpointConnectionError ConnectTimeoutError ReadTimeoutError ConnectionClosedError ProxyConnectionError SSLError":
+        "check the network, the proxy (HTTPS_PROXY, NO_PROXY), and the endpoint's address",
+    "SlowDown 503 InternalError 500": "try again a little later",
+}  # fmt: skip
+"""Codes of answers, and classes of errors where none came, with what to do. Answers to HEAD have no body, thus a status for a code."""
+
+_OTHER_ADVICE = "check the bucket's name, its region, and the credentials"
 
 
 @dataclass(frozen=True)
@@ -131,4 +146,17 @@ def _asking(what: str, action: Callable[[], object]) -> None:
     try:
         action()
     except (Boto3Error, BotoCoreError, ClientError) as error:
-        raise UserError(what, str(error), "check the bucket's name, its region, and the credentials") from error
+        answer = error.response.get("Error", {}) if isinstance(error, ClientError) else {}
+        code = str(answer.get("Code") or type(error).__name__)
+        raise UserError(what, *failure_text(code, str(answer.get("Message") or error))) from error
+
+
+def failure_text(code: str, message: str) -> tuple[str, str]:
+    """Return what is true of a failed call of S3, and what to do about it, without account numbers.
+
+    Args:
+        code: of the service's answer; the class of the error where there was no answer.
+        message: what the service or the library says.
+    """
+    advice = next((advice for codes, advice in _ADVICE.items() if code in codes.split()), _OTHER_ADVICE)
+    return f"{code}: {re.sub(r'[0-9]{12}', '<account>', message)}".removesuffix(": "), advice

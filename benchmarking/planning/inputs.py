@@ -133,7 +133,7 @@ class Inputs:
             return self
         from benchmarking.datasets import EmbeddedS3, prepare
 
-        self._check_sampled(choices)
+        self.check_sampled(choices)
         remote = {choice.dataset for choice in choices if needs_s3(choice.ingestion)}
         uploaded = {name for name in remote if self.definition.datasets[name].type != "s3"}
         cloud = described.data_access is DataAccess.BUCKET
@@ -168,7 +168,8 @@ class Inputs:
         choices = channel_choices(self.definition, self.backend, spec.configuration)
         return tuple(self._channel(choice, fraction, spec.repeat) for choice in choices)
 
-    def _check_sampled(self, choices: Iterable[ChannelChoice]) -> None:
+    def check_sampled(self, choices: Iterable[ChannelChoice]) -> None:
+        """Raise `UserError` where a channel is to be sampled that its ingestion does not put into place."""
         modes = backend_description(self.backend).sampled_modes
         for choice in choices:
             channel = self.definition.inputs.get(choice.channel)

@@ -61,8 +61,8 @@ class OutriderBackend(TrialBackend):  # type: ignore[misc]  # Syne Tune has no t
     ) -> None:
         super().__init__(delete_checkpoints=delete_checkpoints)
         make = _Named(backend) if make_backend is None else make_backend
-        self._manager = TrialManager(_resolved(definition, backend, settings), backend, make, seed=seed, environ=environ, wait_s=wait_s)
-        self._manager.folder = None if folder is None else Path(folder)
+        self.manager = TrialManager(_resolved(definition, backend, settings), backend, make, seed=seed, environ=environ, wait_s=wait_s)
+        self.manager.folder = None if folder is None else Path(folder)
         self._has_own_folder = folder is not None
 
     # What the loop calls while trials run.
@@ -72,8 +72,8 @@ class OutriderBackend(TrialBackend):  # type: ignore[misc]  # Syne Tune has no t
 
         On a virtual clock it goes on to the next event, however far that is.
         """
-        self._manager.watch(trial_ids)
-        results = [(trial_id, result) for trial_id in trial_ids for result in self._manager.records[trial_id].take()]
+        self.manager.watch(trial_ids)
+        results = [(trial_id, result) for trial_id in trial_ids for result in self.manager.records[trial_id].take()]
         return {trial_id: self._with_status(trial_id) for trial_id in trial_ids}, by_time(results)
 
     def busy_trial_ids(self) -> list[tuple[int, str]]:
@@ -81,16 +81,16 @@ class OutriderBackend(TrialBackend):  # type: ignore[misc]  # Syne Tune has no t
 
         Nothing newer on purpose: the loop loses trials where this knows of fewer than it polls.
         """
-        self._manager.counts_workers = True
+        self.manager.counts_workers = True
         return [
             (trial_id, str(record.status if record.status is SyneTuneStatus.IN_PROGRESS else SyneTuneStatus.STOPPING))
-            for trial_id, record in self._manager.records.items()
+            for trial_id, record in self.manager.records.items()
             if record.holds_slot or record.status is SyneTuneStatus.IN_PROGRESS
         ]
 
     def stop_all(self) -> None:
         """Stop every trial, wait for the jobs to end, and release the back-end; a later `run` of the tuner opens it anew."""
-        self._manager.finish()
+        self.manager.finish()
         if self.delete_checkpoints:
             for trial_id in self.trial_ids:
                 self.delete_checkpoint(trial_id)
@@ -98,41 +98,41 @@ class OutriderBackend(TrialBackend):  # type: ignore[misc]  # Syne Tune has no t
 
     def close(self) -> None:
         """Release the back-end; jobs that still run are stopped."""
-        self._manager.close()
+        self.manager.close()
 
     # What the base class calls.
 
     def _schedule(self, trial_id: int, config: dict[str, Any]) -> None:
-        act = self._manager.resume if trial_id in self._manager.records else self._manager.start
+        act = self.manager.resume if trial_id in self.manager.records else self.manager.start
         act(trial_id, config)
 
     def _resume_trial(self, trial_id: int) -> None:
         """Do nothing: `_schedule` follows, and knows."""
 
     def _stop_trial(self, trial_id: int, result: dict[str, Any] | None) -> None:
-        self._manager.end(trial_id, Cause.SCHEDULER, result)
+        self.manager.end(trial_id, Cause.SCHEDULER, result)
 
     def _pause_trial(self, trial_id: int, result: dict[str, Any] | None) -> None:
-        self._manager.end(trial_id, Cause.PAUSED, result)
+        self.manager.end(trial_id, Cause.PAUSED, result)
 
     def _all_trial_results(self, trial_ids: list[int]) -> list[TrialResult]:
-        self._manager.look()
+        self.manager.look()
         return [self._result(trial_id) for trial_id in trial_ids]
 
     # Checkpoints, logs, names.
 
     def copy_checkpoint(self, src_trial_id: int, tgt_trial_id: int) -> None:
         """Copy a trial's checkpoint to one that is about to start; raises `UserError` where the back-end keeps none."""
-        self._manager.copy_checkpoint(src_trial_id, tgt_trial_id)
+        self.manager.copy_checkpoint(src_trial_id, tgt_trial_id)
 
     def delete_checkpoint(self, trial_id: int) -> None:
         """Delete a trial's checkpoint, when its job has ended."""
-        self._manager.delete_checkpoint(trial_id)
+        self.manager.delete_checkpoint(trial_id)
 
     def stdout(self, trial_id: int) -> list[str]:
         """Return the lines of the logs of all its jobs, the last ones where the back-end keeps no files."""
-        record = self._manager.records[trial_id]
-        folder = self._manager.folder
+        record = self.manager.records[trial_id]
+        folder = self.manager.folder
         paths = [] if folder is None else [folder / "logs" / f"{job}.log" for job in record.jobs]
         found = [path for path in paths if path.is_file()]
         if not found:
@@ -141,27 +141,27 @@ class OutriderBackend(TrialBackend):  # type: ignore[misc]  # Syne Tune has no t
 
     def stderr(self, trial_id: int) -> list[str]:
         """Return why the trial failed, in one line; what the script wrote to its error stream is in `stdout`, in its place."""
-        why = self._manager.records[trial_id].why
+        why = self.manager.records[trial_id].why
         return [f"trial {trial_id}: {why}\n"] if why else []
 
     def cost_usd(self, trial_id: int) -> float | None:
         """Return dollars billed for the trial's closed jobs; None where its price is unknown."""
-        return self._manager.records[trial_id].cost_usd
+        return self.manager.records[trial_id].cost_usd
 
     def set_path(self, results_root: str | None = None, tuner_name: str | None = None) -> None:
         """Put logs, jobs and checkpoints into the tuner's folder, unless another was given."""
         if not self._has_own_folder and results_root is not None:
-            self._manager.folder = Path(results_root)
+            self.manager.folder = Path(results_root)
 
     def entrypoint_path(self) -> Path:
         """Return the path of the script."""
-        return Path(self._manager.definition.source_dir) / (self._manager.definition.script or "")
+        return Path(self.manager.definition.source_dir) / (self.manager.definition.script or "")
 
     def set_entrypoint(self, entry_point: str) -> None:
         """Run another script from now on; what runs is stopped."""
         path = Path(entry_point).resolve()
         self.close()
-        self._manager.definition = self._manager.definition.model_copy(update={"script": path.name, "source_dir": str(path.parent)})
+        self.manager.definition = self.manager.definition.model_copy(update={"script": path.name, "source_dir": str(path.parent)})
 
     def _with_status(self, trial_id: int) -> tuple[Trial, str]:
         result = self._result(trial_id)
@@ -169,7 +169,7 @@ class OutriderBackend(TrialBackend):  # type: ignore[misc]  # Syne Tune has no t
 
     def _result(self, trial_id: int) -> TrialResult:
         """Return the trial as Syne Tune describes it, and let its own books say the same."""
-        record = self._manager.records[trial_id]
+        record = self.manager.records[trial_id]
         known = self._trial_dict.get(trial_id)
         result = TrialResult(
             trial_id=trial_id,

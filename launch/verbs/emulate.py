@@ -27,7 +27,7 @@ def main(arguments: Sequence[str]) -> int:
     stopped = threading.Event()
     with (
         caught(lambda *_: stopped.set()),
-        Emulator(given.folder, given.port, given.seed, given.faults, settings=_settings(given)) as emulator,
+        Emulator(given.folder, given.port, given.seed, given.faults, settings=settings_of(given)) as emulator,
     ):
         for name, value in emulator.environment.items():
             print(f"export {name}={value}")
@@ -63,7 +63,8 @@ def make_parser() -> VerbParser:
     return parser
 
 
-def _settings(given: argparse.Namespace) -> Any:
+def settings_of(given: argparse.Namespace) -> Any:
+    """Return the emulator's settings that flags ask for; those not given have their defaults."""
     from dataclasses import replace
 
     from backends.emulator import Settings

@@ -38,13 +38,13 @@ def main(arguments: Sequence[str]) -> int:
         return _wait(asked, given)
     if given.trial is not None:
         raise UserError(f"stop {given.tag} --trial {given.trial}", "no run of this tag that has such a trial goes on on this machine")
-    if folders and not given.region and not any(_jobs_outlive_it(load(folder).spec.backend) for folder in folders):
+    if folders and not given.region and not any(jobs_outlive_it(load(folder).spec.backend) for folder in folders):
         print(f"nothing of {given.tag} runs on this machine")
         return 0
     return _stop_jobs(given, [load(folder).region for folder in folders])
 
 
-def _jobs_outlive_it(backend: str) -> bool:
+def jobs_outlive_it(backend: str) -> bool:
     """Return whether jobs of a back-end may go on where nobody controls them any more, so that a service has to be asked."""
     from backends.registry import backend_class
 

@@ -97,7 +97,7 @@ def test_a_traceback_is_kept_however_much_follows_and_memory_stays_bounded() -> 
     parser.feed("\n".join([*FRAMES, "KeyError: 'lr'", *(f"launcher noise {n}" for n in range(1000))]).encode() + b"\n")
     assert parser.tracebacks.raised == Raised("KeyError: 'lr'", "data.py:load")
     parser.feed(b"".join(b"[rank%d]: Traceback (most recent call last):\n" % n for n in range(1000)))
-    assert len(parser.tracebacks._open) == 16
+    assert parser.tracebacks.n_open == 16
 
 
 RAISING = {

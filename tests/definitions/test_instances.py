@@ -212,7 +212,7 @@ def test_a_plug_in_that_lies_about_prices_is_taken_as_not_knowing_and_named(said
     point = EntryPoint("lying", "nowhere:DESCRIPTION", "outrider.backends")
     monkeypatch.setattr(EntryPoint, "load", lambda self: lying)
     monkeypatch.setattr("definitions.backend_registry.installed", lambda group: (point,))
-    instances._warn_once.cache_clear()
+    instances.warn_once.cache_clear()
     assert price_of("lying.1cpu", "us-east-1") is None
     assert price_of("lying.1cpu", "us-east-1") is None
     (record,) = caplog.records

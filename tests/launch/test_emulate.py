@@ -16,7 +16,7 @@ from tests.launch.conftest import with_signals
 
 
 def settings(*words):
-    return emulate._settings(emulate.make_parser().parse_args(words))
+    return emulate.settings_of(emulate.make_parser().parse_args(words))
 
 
 def first_match(quotas, name):

@@ -111,4 +111,4 @@ def test_a_run_on_this_machine_ends_as_at_ctrl_c_and_one_trial_for_good(toy, con
 
 @pytest.mark.parametrize(("backend", "outlive"), [("sagemaker", True), ("warm_pool", True), ("local", False), ("simulated", False)])
 def test_the_service_is_asked_wherever_jobs_may_outlive_their_controller(backend, outlive):
-    assert stop._jobs_outlive_it(backend) is outlive
+    assert stop.jobs_outlive_it(backend) is outlive

@@ -48,7 +48,7 @@ def test_a_script_that_ignores_term_is_killed_after_the_grace_with_all_it_starte
     name = bench.shell(STUBBORN)
     clock.advance(0.0)
     bench.printed(name, "ready")
-    mark = f"OUTRIDER_EMULATED_JOB={bench.emulator._open.context.token}.".encode()
+    mark = f"OUTRIDER_EMULATED_JOB={bench.emulator.token}.".encode()
     assert len(process_tree.find(mark)) >= 3
     bench.sagemaker.stop_training_job(TrainingJobName=name)
     clock.advance(119.0)

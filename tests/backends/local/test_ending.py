@@ -128,7 +128,7 @@ def test_exit_with_success_after_a_stop_is_a_stop(bench: LocalBench) -> None:
 
 def test_an_end_that_somebody_else_has_waited_for_is_lost_and_not_taken_for_success(bench: LocalBench) -> None:
     bench.backend.submit(bench.job("one", "report(epoch=1)\n"))
-    (local,) = bench.backend._jobs.values()
+    (local,) = bench.backend.jobs.values()
     assert local.child is not None
     os.waitpid(local.child.pid, 0)
     end = closed(collect(bench.backend, all_closed("one"), 5.0), "one")
@@ -137,7 +137,7 @@ def test_an_end_that_somebody_else_has_waited_for_is_lost_and_not_taken_for_succ
 
 def test_a_stop_after_the_script_finished_changes_nothing(bench: LocalBench) -> None:
     bench.backend.submit(bench.job("one", "report(epoch=1)\n"))
-    (local,) = bench.backend._jobs.values()
+    (local,) = bench.backend.jobs.values()
     assert local.child is not None
     select.select([local.child.ended], [], [], 10.0)
     bench.backend.stop("one", Cause.BUDGET)

@@ -161,11 +161,11 @@ def test_only_what_is_put_into_place_can_be_sampled(tmp_path, sampled, refused):
     inputs = Inputs(made, "local", tmp_path / "cache")
     choices = [ChannelChoice("train", "own", "s3_map"), ChannelChoice("other", "own", "s3_map")]
     if not refused:
-        inputs._check_sampled(choices)
+        inputs.check_sampled(choices)
         return
     with pytest.raises(UserError, match=r"inputs\.train: sampled, with ingestion s3_map[\s\S]*use ingestion local;"):
-        inputs._check_sampled(choices)
-    inputs._check_sampled([ChannelChoice("train", "own", "local")])
+        inputs.check_sampled(choices)
+    inputs.check_sampled([ChannelChoice("train", "own", "local")])
 
 
 def test_simulated_runs_prepare_nothing(tmp_path):

@@ -58,7 +58,7 @@ def test_asha_stops_trials_early(tmp_path):
     assert min(lengths.values()) == 1
     assert max(lengths.values()) == EPOCHS
     assert sum(lengths.values()) < 0.6 * EPOCHS * len(lengths)
-    assert all(not record.is_open for record in tuner.trial_backend._manager.records.values())
+    assert all(not record.is_open for record in tuner.trial_backend.manager.records.values())
 
 
 def test_a_paused_trial_loses_and_doubles_no_report(tmp_path):
@@ -76,8 +76,8 @@ def test_resuming_while_the_paused_job_still_ends_waits_for_it(tmp_path):
     backend = simulated(tmp_path, stop_delay_s=2.5)
     tune(backend, scheduler, trials=9, n_workers=1)
     assert [epoch for _, epoch in scheduler.heard] == list(range(1, EPOCHS + 1))
-    assert backend._manager.records[0].submissions == 2
-    assert backend._manager.records[0].repeated == 0
+    assert backend.manager.records[0].submissions == 2
+    assert backend.manager.records[0].repeated == 0
 
 
 def test_paused_at_its_last_report_is_not_run_again(tmp_path):
@@ -86,7 +86,7 @@ def test_paused_at_its_last_report_is_not_run_again(tmp_path):
     scheduler = Scripted([fresh(5), fresh(6), resume], {(0, EPOCHS): SchedulerDecision.PAUSE})
     tune(backend, scheduler, trials=9, n_workers=1)
     assert [epoch for trial, epoch in scheduler.heard if trial == 0] == list(range(1, EPOCHS + 1))
-    assert backend._manager.records[0].submissions == 1
+    assert backend.manager.records[0].submissions == 1
     assert 0 in scheduler.completed
 
 
@@ -110,7 +110,7 @@ def test_service_errors_are_retried_without_the_loop_hearing_of_them(tmp_path):
     scheduler = Scripted([fresh(x) for x in range(12)])
     backend = simulated(tmp_path, failure_rate=0.3, seed=3)
     tune(backend, scheduler, trials=99, n_workers=3)
-    assert sum(record.submissions for record in backend._manager.records.values()) > 12
+    assert sum(record.submissions for record in backend.manager.records.values()) > 12
     assert scheduler.errors == []
     for trial in range(12):
         assert [epoch for one, epoch in scheduler.heard if one == trial] == list(range(1, EPOCHS + 1))
@@ -153,7 +153,7 @@ def test_never_more_trials_than_workers_although_stopping_takes_time(tmp_path):
 
     def watched(trial_ids):
         found = fetch(trial_ids)
-        most.append(sum(record.holds_slot for record in backend._manager.records.values()))
+        most.append(sum(record.holds_slot for record in backend.manager.records.values()))
         return found
 
     backend.fetch_status_results = watched
@@ -161,7 +161,7 @@ def test_never_more_trials_than_workers_although_stopping_takes_time(tmp_path):
     tuner = tune(backend, scheduler, trials=30, start_jobs_without_delay=False)
     assert max(most) == 4
     polled = {row["trial_id"] for row in rows(tuner)}
-    assert polled == set(range(len(backend.trial_ids))) - {t for t in backend.trial_ids if not backend._manager.records[t].results}
+    assert polled == set(range(len(backend.trial_ids))) - {t for t in backend.trial_ids if not backend.manager.records[t].results}
 
 
 def test_a_saved_tuner_goes_on_and_names_no_job_twice(tmp_path):
@@ -172,7 +172,7 @@ def test_a_saved_tuner_goes_on_and_names_no_job_twice(tmp_path):
     loaded = Tuner.load(tuner.tuner_path)
     loaded.stop_criterion = StoppingCriterion(max_num_trials_finished=first + 5, max_wallclock_time=60)
     loaded.run()
-    records = loaded.trial_backend._manager.records
+    records = loaded.trial_backend.manager.records
     assert sorted(records) == list(range(len(records)))
     assert len(records) > first
     jobs = [job for record in records.values() for job in record.jobs]
@@ -193,7 +193,7 @@ def test_running_trials_of_a_snapshot_are_given_up_when_it_is_loaded(tmp_path):
     copy.start_trial({"x": 6, "epochs": EPOCHS})
     for _ in range(50):
         copy.fetch_status_results([1])
-    assert [record.status for record in copy._manager.records.values()] == ["Stopped", "Completed"]
+    assert [record.status for record in copy.manager.records.values()] == ["Stopped", "Completed"]
 
 
 def test_unknown_names_are_told():

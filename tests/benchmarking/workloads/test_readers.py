@@ -147,13 +147,18 @@ def test_about_a_tenth_is_held_out():
 
 
 @pytest.mark.slow
-def test_boto3_connects_anew_after_a_fork(s3_only):
+def test_boto3_connects_once_and_anew_after_a_fork(s3_only, monkeypatch):
+    import boto3
+
+    sessions, session = [], boto3.session.Session
+    monkeypatch.setattr(boto3.session, "Session", lambda: sessions.append(1) or session())
     store = Boto3(s3_only[0]["files"].uri)
     assert len(store.names()) == SAMPLES
-    assert store._pid == os.getpid()
-    before, store._pid = store._client, -1
     store.names()
-    assert store._client is not before
+    assert len(sessions) == 1
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    assert len(store.names()) == SAMPLES
+    assert len(sessions) == 2
 
 
 @pytest.mark.slow

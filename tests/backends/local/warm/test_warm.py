@@ -175,7 +175,7 @@ def test_a_crash_or_a_kill_of_one_job_leaves_the_others_and_the_worker_alone(ben
 def test_descendants_of_a_forked_job_are_found_though_its_environment_is_the_workers(bench: LocalBench) -> None:
     events = bench.begin(bench.job("one", STUBBORN + "    report(pid=child(True))\n    time.sleep(60)\n"))
     pid = of_job(events, "one", Reported)[0].metrics["pid"]
-    mark = bench.backend._jobs["one"].mark
+    mark = bench.backend.jobs["one"].mark
     assert mark.encode() in Path(f"/proc/{pid}/environ").read_bytes()
     assert mark.encode() not in Path(f"/proc/{worker_of(bench)}/environ").read_bytes()
     bench.backend.stop("one", Cause.SCHEDULER)

@@ -145,7 +145,7 @@ def test_a_child_ends_when_its_controller_is_gone():
     for observation in observations(6):
         apart.observe(observation)
     apart.answer(6, [])
-    child = apart._child
+    child = apart._child  # noqa: SLF001 (a controller's death is the end of this pipe)
     child.stdin.close()
     assert child.wait(20) == 0
     apart.close()
