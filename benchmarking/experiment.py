@@ -227,8 +227,10 @@ def make_tuner(
         region=backend.region,
         instance_type=default_instance_type(spec.backend),
     )
-    told = decided(spec, backend, n_workers, finite=method.finite, environ=surroundings.environ, trials=lambda: _planned(spec, backend))
-    surroundings.decided(told)
+    decisions = decided(
+        spec, backend, n_workers, finite=method.finite, environ=surroundings.environ, trials=lambda: _planned(spec, backend)
+    )
+    surroundings.decided(decisions)
     version = code_version(spec)
     has_begun = next(journal.records(), None) is not None
     learned, lines = (None, []) if has_begun else warm_start(spec, method)

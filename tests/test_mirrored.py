@@ -74,8 +74,8 @@ TESTED_TOGETHER = {
     "tests/backends/local/test_metrics.py": ["backends/metrics/gathering.py"],
     "tests/backends/local/warm/test_warm.py": [
         "backends/local/warm/fork_server.py",
+        "backends/local/warm/import_times.py",
         "backends/local/warm/job_process.py",
-        "backends/local/warm/noted_facts.py",
         "backends/local/warm/script_code.py",
         "backends/local/warm/wire.py",
         "backends/local/warm/worker.py",
@@ -137,7 +137,7 @@ TESTED_TOGETHER = {
     "tests/benchmarking/workloads/test_gbm.py": ["benchmarking/workloads/gbm_tables.py"],
     "tests/benchmarking/workloads/test_readers.py": ["benchmarking/workloads/image_ingestion.py"],
     "tests/benchmarking/workloads/test_resnet_cifar10.py": ["benchmarking/workloads/cifar10.py", "benchmarking/workloads/resnet.py"],
-    "tests/definitions/test_backend_registry.py": ["backends/sagemaker/description.py", "definitions/backend_description.py"],
+    "tests/definitions/test_backend_registry.py": ["definitions/backend_description.py"],
     "tests/definitions/test_ingestion.py": ["definitions/datasets.py"],
     "tests/definitions/test_instances.py": ["backends/local/shares.py"],
     "tests/definitions/test_json_schema.py": ["definitions/key_descriptions.py"],

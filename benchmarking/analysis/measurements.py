@@ -41,7 +41,7 @@ def measurements(
     # The back-end's clock comes first; the reporter's starts only when the script has imported it.
     found["total_s"] = duration_s if duration_s > 0 else usage.get("elapsed_s")
     found["steps"] = usage.get("steps") or None
-    # The script's own count goes before the reporter's, which knows only what `step` was told.
+    # The script's own count goes before the reporter's, which counts only what `step` was given.
     found["rows"] = last.get("rows") or usage.get("samples") or None
     found["bytes"] = last.get("bytes")
     found["cpu_s"] = usage.get("cpu_s")

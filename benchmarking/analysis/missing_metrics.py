@@ -35,12 +35,12 @@ class FirstReports:
 
     Args:
         objectives: names that the script has to report.
-        patience: reports without an objective after which it is said to be missing; one suffices where a name is near.
+        allowed: reports without an objective after which it is said to be missing; one suffices where a name is near.
     """
 
-    def __init__(self, objectives: Sequence[str], patience: int = 3) -> None:
+    def __init__(self, objectives: Sequence[str], allowed: int = 3) -> None:
         self._awaited = set(objectives)
-        self._patience = patience
+        self._allowed = allowed
         self._reports = 0
         self._seen: set[str] = set()
 
@@ -51,6 +51,6 @@ class FirstReports:
         self._reports += 1
         self._seen.update(metrics)
         self._awaited -= self._seen
-        said = [name for name in sorted(self._awaited) if self._reports >= self._patience or nearest(name, sorted(self._seen))]
+        said = [name for name in sorted(self._awaited) if self._reports >= self._allowed or nearest(name, sorted(self._seen))]
         self._awaited.difference_update(said)
         return [missing(name, self._seen, "is not in the first reports") for name in said]

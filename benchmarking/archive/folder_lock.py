@@ -42,7 +42,7 @@ def locked(folder: Path) -> Iterator[Path]:
         else:
             holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "another process"
             raise FolderInUseError(f"{folder} is in use", f"{holder} runs this experiment", "wait for it, or use another tag")
-        with contextlib.suppress(OSError):  # a full disk: then nobody is told who has it
+        with contextlib.suppress(OSError):  # on a full disk nothing says which process has it
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"process {os.getpid()}, since {utc(time.time())},\n".encode(), 0)
         yield path

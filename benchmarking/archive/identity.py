@@ -26,7 +26,7 @@ class ExperimentSpec:
         seed: the seed that the method gets; `number`: which of the invocation's seeds it is.
         tag: the tag that it shares with the other experiments of its invocation.
         results_dir: folder of all results.
-        hears_levels: whether the method is told of results below the full fidelity; `repeats`: how often each of its suggestions is
+        hears_levels: whether the method gets results below the full fidelity; `repeats`: how often each of its suggestions is
             measured. The journal is folded by them, so that it can be read without the method.
     """
 

@@ -45,7 +45,7 @@ class ResultAggregator:
     Args:
         objectives: names of all objectives, the primary one first; that one is in every result, the others where all repeats have them.
         repeats: measurements per evaluation.
-        level_name: metric that holds the level of a progressive fidelity; None where levels are not told.
+        level_name: metric that holds the level of a progressive fidelity; None where the method gets no levels.
     """
 
     def __init__(self, objectives: Sequence[str], repeats: int, level_name: str | None) -> None:
@@ -57,7 +57,7 @@ class ResultAggregator:
     def reported(self, evaluation: int, repeat: int, metrics: Mapping[str, Any]) -> Tell | None:
         """Return the call that a report makes due, if any.
 
-        A level is told once all repeats have reported it, never a second time, and only with the primary objective present and finite.
+        A level is passed on once all repeats have reported it, never a second time, and only with the primary objective present and finite.
         """
         if self._level_name is None:
             return None

@@ -48,7 +48,7 @@ def wanted_ahead(queue: Sequence[tuple[int, int]], *, repeats: int, left: int, m
 
 
 def take_out(queue: deque[tuple[int, int]], entry: tuple[int, int], order: Order, overtaken: Counter[tuple[int, int]]) -> None:
-    """Remove what starts, and count whom it overtakes; where repeats follow each other, the other ones of its evaluation come next.
+    """Remove what starts, and count what it overtakes; where repeats follow each other, the others of its evaluation come next.
 
     Raises:
         ValueError: it is not in the queue.

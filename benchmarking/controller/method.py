@@ -142,7 +142,7 @@ class Method(abc.ABC):
     """Whether `suggest` comes to an end that the user asked to reach (a list, a grid), so that stopping earlier is no success."""
 
     hears_levels: bool = True
-    """Whether it is told of results below the full fidelity, and decides about them."""
+    """Whether it gets results below the full fidelity, and decides about them."""
 
     measures_repeats: bool = False
     """Whether it counts repeats itself, so that the definition's are not laid over them."""

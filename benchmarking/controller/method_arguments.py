@@ -1,4 +1,4 @@
-"""The arguments of methods: what each takes, with type, default and range; wrong ones are told before anything starts."""
+"""The arguments of methods: what each takes, with type, default and range; wrong ones are refused before anything starts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Arguments: TypeAlias = Mapping[str, Argument]
 
 
 def whole(default: int | None, lower: int, help_text: str) -> Argument:
-    """Return an argument that is a whole number, `lower` or more."""
+    """Return an argument that is a whole number, `lower` or more; any other value is refused (ValueError) when it is read."""
     wanted = f"a whole number from {lower} up"
 
     def read(value: Any) -> int:

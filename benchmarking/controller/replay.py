@@ -13,7 +13,7 @@ from benchmarking.controller.state import ExperimentState
 
 
 def replay(journal: Journal, adapter: MethodAdapter, state: ExperimentState) -> dict[str, dict[tuple[int, int], Mapping[str, Any]]]:
-    """Fold all records into the state, telling the method what it was told.
+    """Fold all records into the state, and make the calls of the method again that it had.
 
     Returns:
         Metrics of the reports that are in the journal, by (incarnation, sequence), for each job that is still open.

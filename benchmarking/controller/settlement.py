@@ -56,7 +56,7 @@ def settlement(
         # A job that was to be stopped and was lost instead is not started again.
         cause, decided = job.stop_reason, settle(Outcome.STOPPED, job.stop_reason, 0)
     if cause is job.stop_reason:
-        # The back-end knows only that it was told to stop.
+        # The back-end knows only that it was asked to stop.
         message = message or job.stop_message
     retry_at = None
     if decided.status is TrialStatus.WAITING:

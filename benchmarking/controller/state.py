@@ -135,7 +135,7 @@ class ExperimentState:
             self.block = []
 
     def _resume(self, evaluation: EvaluationState) -> None:
-        """Let paused trials go on; one whose job has not ended yet goes on once it has, and what ended by itself is told now."""
+        """Let paused trials go on, those whose jobs have not ended yet once they have; what ended by itself is told now."""
         evaluation.removed = False
         for trial in evaluation.trials:
             if self.trials[trial].status is TrialStatus.PAUSED:

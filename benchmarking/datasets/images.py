@@ -31,7 +31,7 @@ def write_images(spec: ImagesDataset, folder: Path) -> None:
 
 
 def libraries() -> dict[str, str]:
-    """Return the versions of what decides about the bytes, besides the specification."""
+    """Return the versions of what decides about the bytes, besides the specification; raises `UserError` where it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

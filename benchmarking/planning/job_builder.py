@@ -168,7 +168,7 @@ class JobBuilder:
         )
 
     def parameters(self, spec: TrialSpec) -> dict[str, Any]:
-        """Return what the script of a trial is told, by the names of its arguments, each value as the definition writes it."""
+        """Return the arguments of a trial's script by name, each value as the definition writes it."""
         definition, forms = self._definition, self._forms
         found = dict(self._fixed_arguments)
         for key, value in spec.configuration.items():

@@ -107,7 +107,7 @@ def dearest(values: Sequence[float | None], count: int) -> float | None:
 
 
 def _of_any(plan: Plan, trials: int | None) -> WorstCase:
-    """Return the worst case of jobs that are not known beforehand: each as long and as dear as any may be."""
+    """Return the worst case of jobs that are not known beforehand: each as long and as expensive as any may be."""
     if trials is None:
         return WorstCase(None, None, None, 0, None)
     each_s = plan.jobs.worst_s

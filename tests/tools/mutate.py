@@ -73,6 +73,15 @@ def files_of(patterns: Sequence[str]) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in found if path.name != "__init__.py" and path.suffix == ".py")
 
 
+def forget_caches() -> None:
+    """Empty the caches of our functions: what a cached one computes is executed by every test that needs it, not by the first alone."""
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] in PACKAGES:
+            for value in list(vars(module).values()):
+                if callable(clear := getattr(value, "cache_clear", None)):
+                    clear()
+
+
 class Recorder:
     """Has pytest remember which lines of the files each test executes, and how long it takes."""
 
@@ -85,6 +94,7 @@ class Recorder:
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> None:
         """Begin a test: what was executed until here belongs to the one before."""
         self._keep()
+        forget_caches()
         self._item, self._began, self._lines, self._failed = item.nodeid, time.monotonic(), set(), False
         threading.settrace(self._call)
         sys.settrace(self._call)

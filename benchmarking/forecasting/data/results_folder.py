@@ -49,7 +49,7 @@ class MeasuredExperiment:
     Args:
         code: what must be alike for runs of two experiments to be runs of one job.
         canaries: runs that a canary method asked for, full ones among them; `full`: full runs that another method asked for.
-        region: by whose prices their costs were told.
+        region: whose prices their costs were computed with.
     """
 
     code: str

@@ -104,7 +104,7 @@ def share_log_prior(free: float, offset: str | float, log_seconds: float = 0.0) 
         near = np.exp(-0.5 * ((np.log(rest / (1 - rest)) - math.log(centre / (1 - centre))) / 0.7) ** 2)
         spread = 0.8 * near / near.sum() + 0.2 * any_share / any_share.sum()
         return np.log(np.concatenate(([free], (1 - free) * spread)) + 1e-12)
-    # A base load is likely most of what is there, hence once more by the share.
+    # A base load is likely most of what is there, so its density grows with the share.
     spread = {"any": any_share, "most": flat_in_share * rest + 0.02}[offset]
     return np.log(np.concatenate(([free], (1 - free) * spread / spread.sum())) + 1e-12)
 

@@ -38,7 +38,7 @@ def with_hidden_term(
 def with_hidden_square(
     draws: FloatArray, x: FloatArray, y: FloatArray, noise_sd: float, rng: Generator, *, chance: float, decades: float
 ) -> FloatArray:
-    """Return draws (n,) of which a share has a part that grows with the square of the data, as far as the measurements leave room for one.
+    """Return draws (n,) of which a share has a part that grows with the square of the data, as far as the measurements allow for one.
 
     The law is y = a + b x + p (x / top)^2 with b and p not negative. How large p is, is evenly spread on the log scale below y before it is
     measured; its likelihood, with a and b at their best, and whether there is such a part at all are weighed by Bayes' rule.

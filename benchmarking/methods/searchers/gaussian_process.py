@@ -39,7 +39,7 @@ class GaussianProcess:
         self._centre = np.concatenate([np.full(width, np.log(0.4) + 0.5 * np.log(max(width, 1)) / 2), [0.0], [np.log(1e-3)]])
         self._spread = np.concatenate([np.full(width, 0.8), [1.0], [2.0]])
         self._squares = (self._inputs[:, None, :] - self._inputs[None, :, :]) ** 2
-        # Maximum a posteriori: the mode of the posterior density of the logarithms, sought from that of the prior.
+        # Maximum a posteriori: the mode of the posterior density of the logarithms; the search starts at the prior's.
         bounds = [(-4.0, 4.0)] * width + [(-4.0, 4.0)] + [(np.log(1e-6), np.log(1.0))]
         found = minimize(self.cost, self._centre, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 40})
         self.hyperparameters = found.x

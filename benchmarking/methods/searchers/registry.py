@@ -48,7 +48,7 @@ def check_installed(method: str, kind: str, is_installed: Callable[[str], bool] 
 
 
 def make_searcher(spec: SearcherSpec) -> Searcher:
-    """Return the searcher that a spec describes, with the imports it needs."""
+    """Return the searcher that a spec describes, with the imports it needs; raises `ValueError` where there is no such kind."""
     if spec.kind in ("REA", "TPE", "BORE"):
         from benchmarking.methods.searchers.syne_tune import SyneTuneSearcher
 

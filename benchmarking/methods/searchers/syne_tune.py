@@ -41,7 +41,7 @@ class SyneTuneSearcher(Searcher):
 
         found: list[dict[str, Any]] = []
         with _global_generators_kept(), np.errstate(all="ignore"):
-            # They cannot take back what they were told: where an evaluation went on to another value, one starts over.
+            # They cannot take an observation back: where an evaluation went on to another value, one starts over.
             if self._searcher is None or any(self._latest[evaluation] is not known for evaluation, known in self._sent.items()):
                 self._searcher, self._sent = self._make(), {}
             for evaluation, observation in self._latest.items():

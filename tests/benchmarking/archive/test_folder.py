@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fcntl
 import json
 import os
@@ -49,6 +50,22 @@ def test_bills_of_two_kinds_do_not_mix(spec, monkeypatch, first, then, words):
         check_bills(spec, then)
     with pytest.raises(UserError, match=words):
         prepare_folder(spec, then)
+
+
+def test_another_definition_is_no_experiment_of_that_tag_once_something_is_recorded(spec, monkeypatch):
+    prepare_folder(spec, {})
+    other = dataclasses.replace(spec, seed=2)
+    prepare_folder(other, {})  # nothing was recorded: it is written anew
+    assert json.loads((spec.folder / "experiment.json").read_text())["hash"] == other.hash
+    monkeypatch.setattr(module, "has_records", lambda path: True)
+    with pytest.raises(UserError, match=r"is there already, with another definition[\s\S]*its results are in"):
+        prepare_folder(spec, {})
+
+
+def test_a_journal_without_an_identity_is_told(spec, monkeypatch):
+    monkeypatch.setattr(module, "has_records", lambda path: True)
+    with pytest.raises(UserError, match=r"has a journal, but no experiment\.json"):
+        prepare_folder(spec, {})
 
 
 def test_what_never_began_is_removed_and_nothing_else(tmp_path):

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from benchmarking.forecasting import Question
+from benchmarking.forecasting import Canary, Question
 from benchmarking.forecasting.explain import candidate_runs, explain, gain_per_cost, variance_shares
 from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.model.fit import fit_all
@@ -39,3 +39,10 @@ def test_words_name_the_timer_that_is_missing():
     assert "the width of its time comes from" in text
     assert "a timer around the fit phase" in text
     assert "price unknown" in text
+
+
+def test_a_timer_that_is_there_is_not_asked_for_and_nothing_measured_is_said():
+    assert "a timer around the fit phase" not in "\n".join(explain(RUNS, "job", QUESTION))
+    nothing = {"job": [Canary("job", 0.1, rss_bytes=1.0)]}
+    assert candidate_runs(nothing, "job", QUESTION) == []
+    assert explain(nothing, "job", QUESTION) == ["job: no time was measured, so nothing can be said of its width"]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarking.forecasting.model.result import Forecast, Status
-from benchmarking.forecasting.render import as_csv, as_json, readable, summary_rows
+from benchmarking.forecasting.render import as_csv, as_json, as_table, readable, summary_rows
 
 MIB, GIB = 1024**2, 1024**3
 
@@ -51,3 +51,12 @@ def test_csv_has_empty_cells_and_json_nulls_where_nothing_can_be_said():
         "a,total_s,,,,,,not decided,5 runs",
     ]
     assert json.loads(as_json(found))[0]["median"] is None
+
+
+def test_the_table_has_a_line_for_each_metric_with_both_intervals():
+    header, _, line, nothing = as_table([made("total_s", 200.0), made("cost_usd", None, Status.NOT_DECIDED)]).splitlines()
+    assert header.split("  ")[0] == "configuration"
+    assert "200 s" in line
+    assert "180 s to 220 s" in line
+    assert "160 s to 240 s" in line
+    assert nothing.split()[:2] == ["a", "cost_usd"]

@@ -57,3 +57,8 @@ def test_tied_with_all_with_some_and_with_many():
     assert "against 1, 2, 4, 5, 6, 7, ... it" in said(
         *(against(number, 1.1, (0.9, 1.3)) for number in (1, 2, 4, 5, 6, 7, 8)), against(9, 2.0, (1.5, 2.5))
     )
+
+
+def test_six_that_are_tied_are_all_named():
+    tied = [against(number, 1.1, (0.9, 1.3)) for number in (1, 2, 4, 5, 6, 7)]
+    assert "against 1, 2, 4, 5, 6, 7 it" in said(*tied, against(9, 2.0, (1.5, 2.5)))

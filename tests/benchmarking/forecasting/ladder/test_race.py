@@ -123,3 +123,23 @@ def test_alike_ones_are_tied_and_the_cheaper_to_run_wins():
     found = race_status(groups, (), dataclasses.replace(SETTINGS, tolerance=0.1))
     assert (found.decision, found.winner, found.tied) == (RaceDecision.TIED, "cheap", ("cheap", "dear"))
     assert found.reason == "alike within 10%; the cheaper to run wins"
+
+
+def test_a_front_that_is_known_well_enough_ends_the_race():
+    runs = {0.01: 2, 0.03: 2, 0.1: 1}
+    groups = {
+        "dear": canaries("dear", runs, full_s=1000.0, instance_type="ml.m5.12xlarge"),
+        "cheap": canaries("cheap", runs, full_s=1040.0, instance_type="ml.m5.12xlarge"),
+    }
+    settings = RaceSettings(objectives=(COST, TIME), confidence=0.999, tolerance=0.0, width=0.5, billing=Billing("us-east-1"))
+    found = race_status(groups, (), settings)
+    assert (found.decision, found.next) == (RaceDecision.NARROW, None)
+    assert found.reason.startswith("each of the front is known to within ")
+    assert race_status(groups, (), dataclasses.replace(settings, width=0.001)).decision is not RaceDecision.NARROW
+
+
+def test_money_that_suffices_leaves_the_next_run_as_it_is():
+    groups = {name: canaries(name, {0.01: 1}, full_s=full_s) for name, full_s in (("a", 1000.0), ("b", 1300.0))}
+    free = race_status(groups, (), SETTINGS)
+    assert free.next is not None
+    assert race_status(groups, (), dataclasses.replace(SETTINGS, most_usd=1e9)) == free

@@ -51,3 +51,7 @@ def test_the_share_of_start_up_is_a_geometric_mean():
     timed = [Canary("job", 0.01, startup_s=8.0, total_s=10.0), Canary("job", 0.1, startup_s=8.0, total_s=40.0)]
     assert startup_share(timed) == 0.4
     assert startup_share([Canary("job", 0.01, total_s=10.0)]) is None
+
+
+def test_what_is_nothing_is_no_size():
+    assert sizes([Canary("job", 0.01, rows=0.0), Canary("job", 0.1, rows=100.0)], 1.0).tolist() == pytest.approx([0.01, 0.1])

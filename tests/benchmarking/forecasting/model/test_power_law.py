@@ -52,3 +52,9 @@ def test_equal_sizes_are_fitted_like_runs_one_by_one():
         residual = np.log(y) - law
         assert growth.b[c, s] == pytest.approx(noise_prior().b + 0.5 * ((residual - residual.mean()) ** 2).sum(), rel=1e-9)
         assert growth.centre - growth.log_basis[c * len(shares) + s] == pytest.approx(residual.mean(), rel=1e-9)
+
+
+def test_the_constant_share_is_that_of_the_largest_size():
+    # 5 s of a total of 5 + 1000 x 0.1.
+    growth = fit(X, 5.0 + 1000 * X, GrowthPrior(exponents_of("linear"), offset="any"))
+    assert growth.constant_share() == pytest.approx(5 / 105, abs=0.02)
