@@ -219,7 +219,19 @@ def test_every_flag_of_a_run_has_its_like_in_python(monkeypatch):
     monkeypatch.setattr(face, "plan", lambda request: asked.append(request) or [])
     monkeypatch.setattr(face, "describe", lambda specs, environ: "")
     # A benchmark is an argument, results are what is returned, and a command and its objectives are keys of a mapping.
-    elsewhere = {"help", "version", "benchmark", "command", "objective", "list", "show", "format", "save_tuner", "launched_remotely"}
+    elsewhere = {
+        "help",
+        "version",
+        "benchmark",
+        "command",
+        "objective",
+        "list",
+        "show",
+        "format",
+        "save_tuner",
+        "launched_remotely",
+        "check_script",
+    }
     flags = {action.dest for action in make_parser()._actions} - elsewhere  # noqa: SLF001 (argparse has no other list)
     values = {"order": "random", "exclusive": True, "settings": {"x": [1, 2.5]}, "method_args": {"points": 2}, "ladder": [0.1, 0.3]}
     values |= {"max_num_trials": numpy.int64(3), "warm_pool": 1, "cache_dir": "c", "results_dir": "r", "method": "RS", "warm_start": "t"}
