@@ -108,10 +108,19 @@ TESTED_TOGETHER = {
         "backends/sagemaker/aws/lookups.py",
         "backends/sagemaker/lifecycle/submission.py",
     ],
+    "tests/backends/scripts/test_read_source.py": [
+        "backends/scripts/absl_source.py",
+        "backends/scripts/argv_source.py",
+        "backends/scripts/click_source.py",
+        "backends/scripts/dataclass_source.py",
+        "backends/scripts/hydra_source.py",
+        "backends/scripts/shell_source.py",
+        "backends/scripts/signature_source.py",
+    ],
+    "tests/benchmarking/scripts/test_plan.py": ["benchmarking/scripts/config_file.py"],
     "tests/backends/scripts/test_argparse_source.py": [
         "backends/scripts/interface.py",
         "backends/scripts/literals.py",
-        "backends/scripts/read_source.py",
     ],
     "tests/backends/simulated/test_backend.py": [
         "backends/simulated/checkpoints.py",
@@ -147,10 +156,9 @@ TESTED_TOGETHER = {
     "tests/launch/test_face.py": ["launch/__main__.py", "launch/result.py"],
     "tests/launch/test_functions.py": ["launch/function_job.py", "launch/function_script.py", "launch/one_start.py"],
     "tests/launch/test_init.py": [
-        "benchmarking/scripts/call.py",
+        "launch/ask_help.py",
         "benchmarking/scripts/definition_text.py",
         "benchmarking/scripts/metric_names.py",
-        "benchmarking/scripts/plan.py",
     ],
     "tests/launch/test_run.py": [
         "benchmarking/experiment.py",
