@@ -39,7 +39,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("controller",),
         ("export", "report"),
         ("archive",),
-        ("planning",),
+        ("comparison", "planning"),
         ("forecasting", "syne_tune_adapter"),
         ("methods",),
         (".",),

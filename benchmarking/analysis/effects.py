@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -109,8 +109,8 @@ def scale_of(values: Sequence[float], mode: Mode) -> Scale:
 
 
 def contrast(
-    first: Mapping[Hashable, float],
-    second: Mapping[Hashable, float],
+    first: Mapping[int, float],
+    second: Mapping[int, float],
     mode: Mode,
     *,
     scale: Scale | None = None,
@@ -120,7 +120,7 @@ def contrast(
     """Return how far the first is ahead of the second.
 
     Args:
-        first: measurements by what pairs them, e.g. the seed; finite.
+        first: measurements by the number that pairs them, e.g. of the seed; finite.
         second: the other's, likewise.
         mode: whether less or more is better.
         scale: of the comparison; None for what the values suggest.

@@ -1,0 +1,1 @@
+"""Comparing what experiments came to: methods by seeds, in words that the measurements can carry."""

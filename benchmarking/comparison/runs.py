@@ -1,0 +1,242 @@
+"""What an experiment came to, as a comparison needs it: each result with the clock, the trials and the money at which it was known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from benchmarking.analysis.step_curves import StepCurve, best_so_far
+from benchmarking.archive.stored import StoredExperiment
+from benchmarking.controller.journal import ControllerSession, Journal, Record
+from benchmarking.controller.retry_policy import TrialStatus, as_number
+from benchmarking.controller.rows import TrialState
+from benchmarking.controller.state import ExperimentState
+from definitions.resolve import definition_hash
+from definitions.schema import Mode, PerJob
+
+
+class Axis(StrEnum):
+    """What best-so-far is a function of."""
+
+    WALLCLOCK = "wallclock"
+    """Seconds that controllers ran since the first job began; what they waited for and the time in which none ran are left out."""
+    TRIALS = "trials"
+    """Trials that came to an end, failed and stopped ones too."""
+    COST = "cost"
+    """Dollars of all jobs that were closed, failed and stopped ones too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A value of each objective, and when it was known.
+
+    Args:
+        evaluation: number of the configuration; `configuration`: it.
+        values: objective -> value, the mean of its repeats.
+        wallclock, trials, cost: where on each axis it was known; cost is None where a price is unknown.
+        full: whether it is of the full fidelity.
+    """
+
+    evaluation: int
+    configuration: Mapping[str, Any]
+    values: Mapping[str, float]
+    wallclock: float
+    trials: float
+    cost: float | None
+    full: bool
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """One experiment.
+
+    Args:
+        tag, benchmark, method, number, backend: what it is; `number` is that of its seed.
+        objectives: name -> mode, the primary one first.
+        measurements: in the order in which they were known.
+        ends: axis -> how far it went; no money where a price is unknown.
+        ended: why it ended; empty where it did not, as it runs or was killed.
+        facts: what has to be alike for two runs to be comparable, by field.
+    """
+
+    tag: str
+    benchmark: str
+    method: str
+    number: int
+    backend: str
+    objectives: Mapping[str, Mode]
+    measurements: Sequence[Measurement]
+    ends: Mapping[Axis, float]
+    ended: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What it is called in messages."""
+        return f"{self.benchmark} x {self.method} x seed {self.number} of {self.tag}"
+
+    def curve(self, objective: str, axis: Axis, *, any_level: bool = False) -> StepCurve:
+        """Return the best value of an objective so far.
+
+        Args:
+            objective: its name.
+            axis: as a function of what.
+            any_level: whether results below the full fidelity count.
+        """
+        found = [
+            (at, one.values[objective])
+            for one in self.measurements
+            if (one.full or any_level) and objective in one.values and (at := _at(one, axis)) is not None
+        ]
+        return best_so_far(found, self.objectives[objective], self.ends.get(axis, -math.inf))
+
+    @property
+    def content(self) -> tuple[Any, ...]:
+        """What it measured, without when: equal for two seeds that ran the same and got the same."""
+        return tuple((tuple(sorted(map(str, one.configuration.items()))), tuple(sorted(one.values.items()))) for one in self.measurements)
+
+
+def _at(one: Measurement, axis: Axis) -> float | None:
+    return one.cost if axis is Axis.COST else one.trials if axis is Axis.TRIALS else one.wallclock
+
+
+def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None) -> ComparedRun:
+    """Return what an experiment came to so far; another process may be running it.
+
+    Args:
+        stored: the experiment.
+        facts: what else has to be alike, e.g. of its environment.
+
+    Raises:
+        UserError: its journal cannot be read.
+    """
+    spec = stored.spec
+    definition = spec.definition
+    measurements: list[Measurement] = []
+    ends: dict[Axis, float] = {}
+    state = None
+    if stored.is_started:
+        with stored.journal() as journal:
+            state, measurements, ends = _fold(stored, journal)
+    given = {
+        "definition": definition_hash(definition, spec.method),
+        "back-end": spec.backend,
+        "region": stored.region,
+        "workers": str(definition.n_workers),
+        "budget": _budget_text(definition.budget.model_dump(exclude_defaults=True)),
+        "script": ", ".join(state.codes) if state is not None else "",
+    }
+    ended = "" if state is None or state.ended is None else str(state.ended["message"])
+    return ComparedRun(
+        spec.tag,
+        definition.name,
+        spec.method,
+        spec.number,
+        spec.backend,
+        definition.objectives,
+        tuple(measurements),
+        ends,
+        ended,
+        {**given, **(facts or {})},
+    )
+
+
+def _fold(stored: StoredExperiment, journal: Journal) -> tuple[ExperimentState, list[Measurement], dict[Axis, float]]:
+    from benchmarking.archive.stored import state_setup
+
+    definition = stored.spec.definition
+    state = ExperimentState(state_setup(stored.spec))
+    clock = _Clock(journal.sessions())
+    names = [*definition.objectives]
+    found: list[Measurement] = []
+    per_job = isinstance(definition.fidelity, PerJob)
+    now = 0.0
+
+    def measured(trials: Sequence[TrialState], values: Mapping[str, float], *, full: bool) -> Measurement:
+        cost = None if any(trial.cost_usd is None for trial in state.trials.values()) else state.spent_usd
+        first = trials[0]
+        return Measurement(first.evaluation, first.configuration, values, now, float(state.finished), cost, full)
+
+    for record in journal.records():
+        trial_of = {job.name: job.trial for job in state.jobs.values()} if record.kind == "reported" else {}
+        settled = state.due_settlements[0][0].trial if record.kind == "settle" else None
+        state.apply(record)
+        now = clock.at(record, state)
+        if settled is not None:
+            trial = state.trials[settled]
+            # A canary is a run of another job, so it never stands beside full ones.
+            if per_job and trial.level is not None:
+                continue
+            folded = _repeats(state, trial, stored.spec.repeats)
+            if folded is not None:
+                values = {name: value for name in names if (value := _mean_of(folded, name)) is not None}
+                found.append(measured(folded, values, full=True))
+        elif record.body.get("job") in trial_of and not per_job:
+            trial = state.trials[trial_of[record.body["job"]]]
+            values = {name: value for name in names if (value := as_number(record.body["metrics"].get(name))) is not None}
+            if values:
+                found.append(measured([trial], values, full=False))
+    ends = {Axis.WALLCLOCK: now, Axis.TRIALS: float(state.finished)}
+    if all(trial.cost_usd is not None for trial in state.trials.values()):
+        ends[Axis.COST] = state.spent_usd
+    return state, found, ends
+
+
+class _Clock:
+    """Seconds that controllers ran since the first job began."""
+
+    def __init__(self, sessions: Sequence[ControllerSession]) -> None:
+        # Of controllers that recorded nothing, the last one's start ends the same pause as theirs.
+        self._pauses = {session.after: max(0.0, session.started_at - session.last_at) for session in sessions}
+
+    def at(self, record: Record, state: ExperimentState) -> float:
+        if state.first_start is None:
+            return 0.0
+        first, began_at = state.first_start
+        paused = math.fsum(pause for after, pause in self._pauses.items() if first <= after < record.sequence)
+        return max(0.0, record.at - began_at - paused)
+
+
+def _repeats(state: ExperimentState, trial: TrialState, repeats: int) -> list[TrialState] | None:
+    """Return the trials that measured a configuration, once the last of them has; None before."""
+    if trial.status is not TrialStatus.COMPLETED:
+        return None
+    done = [state.trials[number] for number in state.evaluations[trial.evaluation].trials]
+    completed = [one for one in done if one.status is TrialStatus.COMPLETED]
+    return completed if len(completed) >= repeats else None
+
+
+def _mean_of(trials: Sequence[TrialState], objective: str) -> float | None:
+    values = [value for trial in trials if (value := trial.value_of(objective)) is not None and math.isfinite(value)]
+    return math.fsum(values) / len(values) if len(values) == len(trials) else None
+
+
+def _budget_text(budget: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in sorted(budget.items()) if isinstance(value, (int, float)))
+
+
+def distinct(runs: Sequence[ComparedRun]) -> tuple[list[ComparedRun], dict[int, list[int]]]:
+    """Return the runs of one method without those that measured exactly what another did.
+
+    Returns:
+        The runs that count, and for each of their numbers those of the seeds that are the same run (only where there are any).
+    """
+    kept: list[ComparedRun] = []
+    copies: dict[int, list[int]] = {}
+    for run in runs:
+        same = next((one for one in kept if one.measurements and one.content == run.content), None)
+        if same is None:
+            kept.append(run)
+        else:
+            copies.setdefault(same.number, []).append(run.number)
+    return kept, copies
+
+
+def axes_of(runs: Sequence[ComparedRun]) -> Iterator[Axis]:
+    """Yield the axes on which all runs can be compared."""
+    for axis in Axis:
+        if all(axis in run.ends for run in runs):
+            yield axis

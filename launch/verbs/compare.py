@@ -1,0 +1,116 @@
+"""`outrider compare TAG|DIR...`: which method is better, by how much, and whether the seeds can carry that."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from definitions.program import command
+from launch.parser import VerbParser
+
+if TYPE_CHECKING:
+    from benchmarking.comparison.runs import ComparedRun
+
+_EPILOG = """\
+The unit is the experiment: one seed of one method. Seeds are paired. Each verdict has one of four words: better (significant after Holm's
+correction, and beyond --threshold), tie (the interval lies within it), not decided (with how many seeds would), one run only.
+docs/studies.md explains the statistics."""
+
+_THRESHOLD = "1%"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compare all experiments of some tags or folders, and return the exit code; raises `UserError` where there is nothing to compare."""
+    given = make_parser().parse_args(arguments)
+    from benchmarking.comparison.document import COLUMNS, as_json, as_markdown, as_text, document
+    from benchmarking.comparison.methods import ComparisonQuestion
+    from benchmarking.comparison.runs import Axis
+    from benchmarking.export.files import csv_text
+
+    question = ComparisonQuestion(
+        objective=given.objective,
+        baseline=given.baseline,
+        axis=Axis(given.x) if given.x else None,
+        at=given.at,
+        any_level=given.levels == "any",
+        aggregate=given.aggregate,
+        threshold=_share(given.threshold),
+    )
+    found = document(_runs(given.what, given.results_dir), question)
+    if given.format == "csv":
+        print(csv_text(list(COLUMNS), [[row[name] for name in COLUMNS] for row in found.rows]))
+    else:
+        print({"table": as_text, "json": as_json, "md": as_markdown}[given.format](found))
+    return 0
+
+
+def _runs(named: Sequence[str], results_dir: Path) -> list[ComparedRun]:
+    """Return the experiments of tags and folders; what cannot be read is said and left out, as long as something is left."""
+    from benchmarking.archive.stored import load
+    from benchmarking.comparison.alike import environment_facts
+    from benchmarking.comparison.runs import read_run
+    from definitions.errors import UserError
+
+    found: list[ComparedRun] = []
+    problem: UserError | None = None
+    for folder in _folders(named, results_dir):
+        try:
+            found.append(read_run(load(folder), environment_facts(folder)))
+        except UserError as error:
+            problem = error
+            print(f"warning: left out: {error}", file=sys.stderr)
+    if not any(run.measurements for run in found):
+        if problem is not None:
+            raise problem
+        raise UserError(f"compare {' '.join(named)}", "no experiment there has a result yet", "wait for the first trials, or name others")
+    return found
+
+
+def _folders(named: Sequence[str], results_dir: Path) -> list[Path]:
+    from benchmarking.archive.stored import experiments_of
+    from launch.planning import folders_of
+
+    found: dict[Path, None] = {}
+    for name in named:
+        path = Path(name)
+        if path.is_dir():
+            inside = (
+                [path]
+                if (path / "experiment.json").is_file()
+                else experiments_of(path) or sorted({one.parent for one in path.rglob("experiment.json")})
+            )
+            found |= dict.fromkeys(one.resolve() for one in inside)
+        if not found or not path.is_dir():
+            found |= dict.fromkeys(one.resolve() for one in folders_of(name, results_dir, "compare"))
+    return list(found)
+
+
+def _share(text: str) -> float:
+    """Return `1%` or `0.01` as 0.01; raises `UserError` for anything else."""
+    from definitions.errors import UserError
+
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < 1.0:
+        raise UserError(f"--threshold {text}", "it is the least lead that matters, a share below 1", "e.g. --threshold 1% or 0.01")
+    return value
+
+
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
+    parser = VerbParser(prog=command("compare"), description="Compare methods over seeds and benchmarks.", epilog=_EPILOG)
+    parser.add_argument("what", nargs="+", metavar="TAG|DIR", help="tags of runs, or folders that hold experiments")
+    parser.add_argument("--objective", default="", metavar="NAME", help="which objective (default: each benchmark's first)")
+    parser.add_argument("--baseline", default="", metavar="METHOD", help="what the others are compared with (default RS, else the first)")
+    parser.add_argument("--x", default="", choices=("wallclock", "trials", "cost"), help="on which axis budgets are equal")
+    parser.add_argument("--at", type=float, metavar="X", help="the budget on that axis (default: the largest that all have reached)")
+    parser.add_argument("--levels", default="full", choices=("any", "full"), help="whether results below the full fidelity count")
+    parser.add_argument("--aggregate", default="iqm", choices=("iqm", "mean", "median"), help="of a method's seeds (default iqm)")
+    parser.add_argument("--threshold", default=_THRESHOLD, metavar="SHARE", help="least lead that matters (default 1%%)")
+    parser.add_argument("--format", default="table", choices=("table", "json", "csv", "md"))
+    parser.add_results_dir()
+    return parser

@@ -1,0 +1,87 @@
+"""Methods of one benchmark against a baseline, by values that can be worked out."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarking.analysis.effects import Scale, Word
+from benchmarking.comparison.methods import ComparisonQuestion, compare_methods
+from benchmarking.comparison.runs import Axis
+from definitions.errors import UserError
+from tests.benchmarking.comparison.made_runs import run, several
+
+SLOW = several("RS", [2.0, 2.2, 1.8, 2.1, 1.9, 2.05])
+FAST = several("TPE", [1.0, 1.1, 0.9, 1.05, 0.95, 1.01])
+
+
+def test_seeds_are_paired_and_the_family_is_all_methods():
+    found = compare_methods([*FAST, *SLOW], ComparisonQuestion())
+    assert (found.baseline, found.axis, found.at, found.scale) == ("RS", Axis.TRIALS, 2.0, Scale.RATIO)
+    assert [row.method for row in found.rows] == ["RS", "TPE"]
+    assert found.rows[0].final is None
+    tpe = found.rows[1].final
+    assert tpe is not None
+    assert (tpe.word, tpe.ahead, tpe.p, tpe.contrast.counts) == (Word.BETTER, True, 0.03125, (6, 6))
+    assert tpe.contrast.size == pytest.approx(2.0, abs=0.05)
+    assert found.best_known == 0.9
+    # A third method makes three pairs of six seeds too few: 2 * 0.03125 is above 0.05.
+    both = compare_methods([*FAST, *SLOW, *several("BO", [1.0, 1.1, 0.9, 1.05, 0.95, 1.01])], ComparisonQuestion())
+    assert [row.final.word for row in both.rows if row.final] == [Word.NOT_DECIDED] * 2
+
+
+def test_the_budget_is_the_largest_that_all_have_reached():
+    long = [run("TPE", number, [3.0, 2.0, 1.0, 0.5 + number]) for number in range(2)]
+    found = compare_methods([*long, run("RS", 0, [4.0, 3.0]), run("RS", 1, [4.0, 3.5])], ComparisonQuestion())
+    assert found.at == 2.0
+    assert found.rows[1].finals == {0: 2.0, 1: 2.0}
+    asked = compare_methods([*long, run("RS", 0, [4.0, 3.0])], ComparisonQuestion(axis=Axis.WALLCLOCK, at=10.0))
+    assert asked.rows[1].finals == {0: 3.0, 1: 3.0}
+
+
+def test_what_limited_the_experiments_is_the_axis():
+    timed = {"budget": "max_wallclock_time 60"}
+    runs = [run("RS", 0, [4.0, 3.0], facts=timed), run("TPE", 0, [4.0, 2.0], facts=timed)]
+    assert compare_methods(runs, ComparisonQuestion()).axis is Axis.WALLCLOCK
+
+
+def test_a_seed_without_a_result_is_left_out_and_named_never_filled_in():
+    found = compare_methods([*SLOW, run("TPE", 0, []), run("TPE", 1, [9.0, 1.0])], ComparisonQuestion())
+    assert (found.rows[1].finals, found.rows[1].missing) == ({1: 1.0}, [0])
+    assert found.rows[1].final.word is Word.ONE_RUN_ONLY
+
+
+def test_who_never_reached_the_target_counts_with_the_time_it_had():
+    found = compare_methods([*FAST, *SLOW], ComparisonQuestion(axis=Axis.WALLCLOCK))
+    assert found.target == pytest.approx(2.025)
+    assert found.rows[1].reach == dict.fromkeys(range(6), 20.0)
+    # Three of the baseline reached its own median, and three had 20 s as all others: nobody is sooner.
+    assert sorted(found.rows[0].reach.values(), key=str) == [20.0, 20.0, 20.0, None, None, None]
+    assert found.rows[1].sooner.word is Word.TIE
+
+
+def test_a_study_that_was_looked_at_needs_more_for_the_same_word():
+    once = compare_methods([*FAST, *SLOW], ComparisonQuestion())
+    twice = compare_methods([*FAST, *SLOW], ComparisonQuestion(looks=2))
+    assert once.rows[1].final.word is Word.BETTER
+    assert twice.rows[1].final.word is Word.NOT_DECIDED
+    assert twice.rows[1].final.contrast.bounds[0] < once.rows[1].final.contrast.bounds[0]
+
+
+def test_accuracies_are_compared_by_differences():
+    runs = [run("RS", 0, [0.3]), run("RS", 1, [0.2]), run("TPE", 0, [0.1]), run("TPE", 1, [0.05])]
+    found = compare_methods(runs, ComparisonQuestion(objective="acc"))
+    assert (found.scale, found.mode) == (Scale.DIFFERENCE, "max")
+    assert found.rows[1].final.contrast.size == pytest.approx(0.175)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (ComparisonQuestion(objective="lss"), "--objective lss: b has none of this name"),
+        (ComparisonQuestion(baseline="ASHA"), "--baseline ASHA: it has no experiment here"),
+        (ComparisonQuestion(axis=Axis.COST), "--x cost: b x TPE x seed 0 of t has none"),
+    ],
+)
+def test_wrong_questions_are_refused_by_name(question, said):
+    with pytest.raises(UserError, match="^" + said):
+        compare_methods([run("RS", 0, [1.0]), run("TPE", 0, [1.0], priced=False)], question)

@@ -1,0 +1,62 @@
+"""Verdicts word for word."""
+
+from __future__ import annotations
+
+from benchmarking.comparison.methods import ComparisonQuestion, compare_methods
+from benchmarking.comparison.runs import Axis
+from benchmarking.comparison.sentences import budget, verdicts
+from tests.benchmarking.comparison.made_runs import run, several
+
+
+def said(runs, **question):
+    return verdicts(compare_methods(runs, ComparisonQuestion(**question)))
+
+
+RS = several("RS", [2.0, 2.001, 2.002, 2.003, 2.004, 2.005])
+
+
+def test_better_and_worse_begin_with_who_is_better():
+    six = [1.0, 1.02, 0.98, 1.005, 1.01, 0.99]
+    assert said([*RS, *several("TPE", six)])[0].startswith("TPE is better than RS: loss 2 times better after 2 trials (95 % interval 1.9")
+    assert said([*RS, *several("TPE", six)])[0].endswith(", 6 pairs, p = 0.031).")
+    doubled = [4.0, 4.08, 3.92, 4.02, 4.04, 3.96]
+    assert said([*RS, *several("TPE", doubled)])[0].startswith(
+        "RS is better than TPE: loss 2 times better after 2 trials (95 % interval 1.9"
+    )
+
+
+def test_a_tie_and_one_run():
+    (tie,) = said([*RS, *several("TPE", [2.001, 2.0, 2.003, 2.002, 2.005, 2.004])])
+    assert tie.startswith("TPE and RS: a tie in loss after 2 trials (95 % interval 0.999")
+    assert said([*several("RS", [2.0]), *several("TPE", [1.0])]) == [
+        "TPE and RS: one run only (1 in common), so nothing is said of loss; more seeds would."
+    ]
+
+
+def test_not_decided_says_how_many_seeds_would():
+    lines = said([*several("RS", [2.0, 2.1, 1.9]), *several("TPE", [1.0, 1.1, 0.9])])
+    assert lines[0].startswith("TPE and RS: not decided in loss after 2 trials, about 6 seeds would decide (TPE 2")
+    assert lines[0].endswith("3 pairs, too few for a test).")
+
+
+def test_who_was_sooner_is_said_with_who_never_came_there():
+    slow = [run("RS", number, [9.0, 8.0, 7.0, 3.0 + 0.1 * number]) for number in range(6)]
+    quick = [run("TPE", number, [1.0 + 0.1 * number, 1.0, 1.0, 1.0 + 0.01 * number]) for number in range(6)]
+    lines = said([*slow, *quick], axis=Axis.WALLCLOCK)
+    assert lines[1].startswith(
+        "TPE reached 3.250 at least 4 times sooner than RS (95 % interval 4.000 to 4.000, 6 pairs, p = 0.031; 3 of 6 seeds of RS never did)"
+    )
+
+
+def test_budgets_in_words():
+    assert budget(compare_methods([run("RS", 0, [1.0, 1.0])], ComparisonQuestion())) == "after 2 trials"
+    assert budget(compare_methods([run("RS", 0, [1.0, 1.0])], ComparisonQuestion(axis=Axis.COST))) == "after $0.020"
+    assert budget(compare_methods([run("RS", 0, [1.0], seconds=300.0)], ComparisonQuestion(axis=Axis.WALLCLOCK))) == "after 5 min 0 s"
+    assert budget(compare_methods([run("RS", 0, [1.0], seconds=0.115)], ComparisonQuestion(axis=Axis.WALLCLOCK))) == "after 0.115 s"
+
+
+def test_what_is_left_out_is_said():
+    lines = said([*several("RS", [2.0, 2.1]), run("TPE", 0, []), run("TPE", 1, [9.0, 1.0])])
+    assert "TPE had no result after 2 trials with seed 0: left out." in lines
+    copied = said([run("GRID", 0, [1.0]), run("GRID", 1, [1.0]), run("RS", 0, [2.0])])
+    assert "GRID ran exactly the same with seeds 0, 1: counted once." in copied
