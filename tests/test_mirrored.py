@@ -62,12 +62,12 @@ TESTED_TOGETHER = {
     ],
     "tests/backends/emulator/training/test_validation.py": ["backends/emulator/training/limits.py"],
     "tests/backends/emulator/training/test_warm_pools.py": ["backends/emulator/training/warm_pool_manager.py"],
-    "tests/backends/local/test_backend.py": ["backends/local/runner.py"],
     "tests/backends/local/test_ending.py": [
         "backends/common/watchdog.py",
         "backends/common/watchdog_process.py",
         "backends/local/job.py",
         "backends/local/job_processes.py",
+        "backends/local/runner.py",
         "backends/local/process_records.py",
     ],
     "tests/backends/local/test_environment.py": ["backends/local/checkpoints.py"],
@@ -108,6 +108,7 @@ TESTED_TOGETHER = {
         "backends/sagemaker/aws/lookups.py",
         "backends/sagemaker/lifecycle/submission.py",
     ],
+    "tests/backends/local/warm/test_auto_preload.py": ["backends/local/warm/import_times.py"],
     "tests/backends/scripts/test_read_source.py": [
         "backends/scripts/absl_source.py",
         "backends/scripts/argv_source.py",

@@ -74,6 +74,8 @@ def unknown_text(word: str, near: str, parameters: Iterable[str]) -> str:
     said = f"the script does not know {word}"
     if not near:
         return said
+    if near == word:
+        return f"{said} beside what else it is told; `when` says with what a key exists"
     key = next((key for key in parameters if key.replace("-", "_") == word.lstrip("-").replace("-", "_")), "")
     if near.replace("_", "-") == word.replace("_", "-"):
         mend = f"arguments_style: {'hyphens' if '_' in word else 'flags'}"

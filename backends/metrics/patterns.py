@@ -15,7 +15,9 @@ from definitions.metrics import MetricSources, repeats_in
 LINE_BUDGET_S = 0.02
 """Processor seconds after which the search in a longer part of a line is given up."""
 
-_ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\r\n]*(?:\x07|\x1b\\)|[@-Z\\-_])|\x08+")
+ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\r\n]*(?:\x07|\x1b\\)|[@-Z\\-_])|\x08+")
+"""Colours, movements of the cursor, titles of windows, backspaces."""
+
 _RANKS = re.compile(r"\[(?:rank|default)([0-9]+)\]: ?|\[[0-9]+,([0-9]+)\]<std(?:out|err)>: ?")
 _SAFE, _SAFE_FOR_MANY = 4096, 16
 _MOST_CODES = 16
@@ -196,15 +198,15 @@ class EscapeRemover:
     def plain(self, lines: bytes) -> bytes:
         """Return lines without colours and backspaces."""
         if b"\x08" in lines:
-            return _ESCAPES.sub(b"", lines)
+            return ESCAPES.sub(b"", lines)
         if b"\x1b" in lines:
             # Many times faster than by an expression.
             for code in self._codes:
                 lines = lines.replace(code, b"")
             if b"\x1b" in lines:
-                found = dict.fromkeys(_ESCAPES.findall(lines))
+                found = dict.fromkeys(ESCAPES.findall(lines))
                 self._codes = [*found, *self._codes][:_MOST_CODES]
-                lines = _ESCAPES.sub(b"", lines)
+                lines = ESCAPES.sub(b"", lines)
         return lines
 
 

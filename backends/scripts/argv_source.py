@@ -27,6 +27,9 @@ def read_argv(source: ScriptSource) -> Interface | None:
                 found.setdefault(number, ScriptArgument(f"argument_{number}", is_required=True))
     if found:
         return Interface("sys.argv", tuple(argument for _, argument in sorted(found.items())))
+    flags = tuple(_flags(source))
+    if flags:
+        return Interface("sys.argv", flags, style="two_words")
     pairs = tuple(_pairs(source))
     return Interface("sys.argv", pairs, style="key=value") if pairs else None
 
@@ -69,6 +72,28 @@ def _place(node: ast.AST) -> int | None:
         return None
     index = node.slice.value if isinstance(node.slice, ast.Constant) else None
     return index if isinstance(index, int) and index > 0 else None
+
+
+def _flags(source: ScriptSource) -> Iterator[ScriptArgument]:
+    """Yield flags that a script looks for among its words itself: `sys.argv[sys.argv.index("--config") + 1]`, `"--fast" in sys.argv`."""
+    seen: dict[str, ScriptArgument] = {}
+    for tree in source.trees:
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Attribute(value=inner, attr="index"), args=[word]) if dotted_name(inner) in ("sys.argv", "argv"):
+                    flag, kind = source.value(word), "text"
+                case ast.Compare(left=word, ops=[ast.In()], comparators=[inner]) if dotted_name(inner) in ("sys.argv", "argv"):
+                    flag, kind = source.value(word), "switch"
+                case _:
+                    continue
+            if isinstance(flag, str) and flag.startswith("-") and not (flag in seen and kind == "switch"):
+                name = flag.lstrip("-").replace("-", "_")
+                # Where it is first asked whether the flag is there, it may be left out.
+                is_required = kind == "text" and flag not in seen
+                seen[flag] = ScriptArgument(
+                    name, (flag,), "switch" if kind == "switch" else "text", False if kind == "switch" else None, is_required=is_required
+                )
+    yield from seen.values()
 
 
 def _pairs(source: ScriptSource) -> Iterator[ScriptArgument]:

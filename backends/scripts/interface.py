@@ -62,7 +62,7 @@ class Interface:
         form: the library of its parser, e.g. `argparse`.
         arguments: of the script itself.
         commands: arguments of each sub-command.
-        style: `flags`, or `key=value`.
+        style: `flags`; `two_words` where `--key=value` is not understood; or `key=value`.
         is_complete: whether all of it could be read.
         takes_anything: whether what the parser does not know is passed over.
     """
@@ -70,7 +70,7 @@ class Interface:
     form: str
     arguments: tuple[ScriptArgument, ...] = ()
     commands: Mapping[str, tuple[ScriptArgument, ...]] = field(default_factory=dict)
-    style: Literal["flags", "key=value"] = "flags"
+    style: Literal["flags", "two_words", "key=value"] = "flags"
     is_complete: bool = True
     takes_anything: bool = False
 

@@ -17,13 +17,22 @@ _PLACE = re.compile(
     re.M,
 )
 _BARE_PLACE = re.compile(r"\$\{?([1-9])")
+_READ = re.compile(r"\$\{?([A-Z][A-Z0-9_]+)\b")
+_SET = re.compile(r"(?m)(?:^|[;&|]|\bexport\b|\blocal\b|\bread\b|\bfor\b|\bdo\b|\bthen\b)\s*([A-Za-z_]\w*)(?:=|\s+in\b|\s*$)")
+_USUAL = re.compile(
+    r"PATH|HOME|USER|PWD|OLDPWD|SHELL|TERM|HOSTNAME|LANG|TMPDIR|UID|RANDOM|SECONDS|LINENO|IFS|OPT(?:ARG|IND|ERR)|"
+    r"(?:BASH|SLURM|SM|OUTRIDER|CUDA|LC|XDG|CONDA|PYTHON|LD|OMP|MASTER|NCCL)_?.*|VIRTUAL_ENV|RANK|WORLD_SIZE|LOCAL_RANK|FUNCNAME"
+)
+_OPTIONS = re.compile(r"""getopts\s+["']?:?([A-Za-z0-9:]+)""")
+_OPTION_NAME = re.compile(r"""(?m)^\s*\(?["']?([A-Za-z0-9])["']?\)\s*(?:export\s+)?([A-Za-z_]\w*)=""")
 _PASSED_ON = re.compile(r"""(?P<words>[^\n;|&]*?)\s"?\$(?:@|\*|\{@\})"?""")
 _SCRIPT = re.compile(r"[\w./-]+\.py\b")
 
 
 def read_shell(text: str) -> Interface | None:
     """Return what a shell script can be told by its own text; None where that is nothing."""
-    plain = re.sub(r"(?m)^\s*#.*$", "", text)
+    # What stands in single quotes is another program's: its `$1` is none of the shell's.
+    plain = re.sub(r"'[^'\n]*\$[^'\n]*'", "''", re.sub(r"(?m)^\s*#.*$", "", text))
     places: dict[int, ScriptArgument] = {}
     for match in _PLACE.finditer(plain):
         default = match["default"]
@@ -33,7 +42,25 @@ def read_shell(text: str) -> Interface | None:
     variables = {match["of"]: match["default"] for match in _VARIABLE.finditer(plain)}
     found = [argument for _, argument in sorted(places.items())]
     found += [_argument(name.lower(), (f"${name}",), default.strip("\"'"), is_required=False) for name, default in variables.items()]
-    return Interface("shell", tuple(found)) if found else None
+    own = {name for name in _SET.findall(plain)} - variables.keys()
+    for name in dict.fromkeys(_READ.findall(plain)):
+        if name not in own and name not in variables and _USUAL.fullmatch(name) is None:
+            found.append(ScriptArgument(name.lower(), (f"${name}",), is_required=True))
+    found += _letters(plain)
+    return Interface("shell", tuple(found), style="two_words") if found else None
+
+
+def _letters(text: str) -> list[ScriptArgument]:
+    """Return the options that `getopts` takes, named by the variables that they go into."""
+    names = dict(_OPTION_NAME.findall(text))
+    match = _OPTIONS.search(text)
+    letters = re.findall(r"[A-Za-z0-9]:?", match[1]) if match is not None else []
+    return [
+        ScriptArgument(
+            names.get(one[0], one[0]).lower(), (f"-{one[0]}",), "text" if one.endswith(":") else "switch", None if ":" in one else False
+        )
+        for one in letters
+    ]
 
 
 def _argument(name: str, flags: tuple[str, ...], default: str | None, *, is_required: bool) -> ScriptArgument:

@@ -12,7 +12,7 @@ from backends.scripts.literals import UNKNOWN, ScriptSource, annotation, dotted_
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _TRAINER: tuple[ScriptArgument, ...] = (
-    ScriptArgument("trainer.max_epochs", ("--trainer.max_epochs",), "whole", 1000),
+    ScriptArgument("trainer.max_epochs", ("--trainer.max_epochs",), "whole"),
     ScriptArgument("trainer.gradient_clip_val", ("--trainer.gradient_clip_val",), "number"),
     ScriptArgument("trainer.accumulate_grad_batches", ("--trainer.accumulate_grad_batches",), "whole", 1),
     ScriptArgument("trainer.precision", ("--trainer.precision",), "text"),

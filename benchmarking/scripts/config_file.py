@@ -26,7 +26,7 @@ def config_word(call: ScriptCall, interface: Interface, is_file: Callable[[str],
         interface: what the script can be told.
         is_file: whether a word is the path of a file.
     """
-    if any(proposal_for(argument).role is Role.SEARCHED for argument in interface.arguments) or interface.style != "flags":
+    if any(proposal_for(argument).role is Role.SEARCHED for argument in interface.arguments) or interface.style == "key=value":
         return "", ""
     for word in call.given:
         name, equals, value = word.partition("=")

@@ -21,6 +21,7 @@ _USUAL_LEVEL = 10
 
 _STYLES = {
     "hyphens": "names of arguments have hyphens: --batch-size=32",
+    "two_words": "arguments are told as two words: --key value",
     "key=value": "arguments are told as key=value",
     "json": "arguments are in a file, whose path is told",
     "yaml": "arguments are in a file, whose path is told",

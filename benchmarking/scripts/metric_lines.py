@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from backends.metrics.patterns import decoded
+from backends.metrics.patterns import ESCAPES, decoded
 from benchmarking.scripts.metric_names import is_beside_the_point, is_level_name, is_metric_name
 from definitions.metrics import check_expression
 
@@ -70,7 +70,7 @@ class Found:
 
 def lines_of(output: bytes) -> list[str]:
     """Return the lines of an output as text without colours, the states of progress bars each as a line."""
-    return [text for line in re.split(rb"[\r\n]+", output)[:_MOST_LINES] if (text := decoded(line)).strip()]
+    return [text for line in re.split(rb"[\r\n]+", ESCAPES.sub(b"", output))[:_MOST_LINES] if (text := decoded(line)).strip()]
 
 
 def find_metrics(lines: Sequence[str]) -> list[Found]:
@@ -128,7 +128,7 @@ def _named_numbers(line: str) -> Iterator[tuple[str, str, str, str, float]]:
                 # `[3/10] loss: 0.5` says how far it is without a word for it.
                 yield "epoch", before, "", before, float(match["number"])
             continue
-        name = re.sub(r"\W+", "_", "_".join(words).lower()).strip("_")
+        name = re.sub(r"[\W_]+", "_", "_".join(words).lower()).strip("_")
         # `Train ... loss: 0.3` and `Test ... loss: 0.4` are two metrics.
         is_clear = is_level_name(name) or _SPLIT.search(name.replace("_", " "))
         split = "" if is_clear else ["", *_SPLIT.findall(line[: match.start()])][-1]

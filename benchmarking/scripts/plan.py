@@ -62,29 +62,31 @@ class _Told:
     flags: list[ScriptArgument] = field(default_factory=list)
 
 
-def make_plan(call: ScriptCall, interface: Interface) -> CallPlan:
+def make_plan(call: ScriptCall, interface: Interface, *, guess: bool = False) -> CallPlan:
     """Return how a definition calls a script.
 
     Args:
         call: as a person calls it.
         interface: what it can be told.
+        guess: whether numbers of which nothing is known get a range, too.
 
     Raises:
         UserError: something that it cannot do without and nobody said, or which of its sub-commands is meant.
     """
+    interface = replace(interface, arguments=tuple(_with_variable(one, call.environment) for one in interface.arguments))
     given, rest = read_given(call.given, interface.arguments, stops_at=interface.commands)
     command = rest[0] if rest else _command(interface.commands, call)
     proposals: dict[str, tuple[ScriptArgument, Proposal]] = {}
-    main = _told(interface.arguments, given, proposals, call.words)
-    words = [*call.words, *main.fixed, *main.positionals]
+    main = _told(interface.arguments, given, proposals, call.words, guess=guess)
+    words = [*call.words, *main.positionals, *main.fixed]
     outer: list[ScriptArgument] = []
     if command:
         # What is said before the sub-command cannot be among ${arguments}, which follow it; a switch has no words to say so.
         outer = [argument for argument in main.flags if argument.kind != "switch"]
         words += [f"{argument.flag}=${{{argument.name}}}" for argument in outer]
         inner_given, _ = read_given(rest[1:], interface.commands[command])
-        inner = _told(interface.commands[command], inner_given, proposals, (*call.words, command))
-        words += [command, *inner.fixed, *inner.positionals]
+        inner = _told(interface.commands[command], inner_given, proposals, (*call.words, command), guess=guess)
+        words += [command, *inner.positionals, *inner.fixed]
         told = inner.flags
     else:
         told = main.flags
@@ -132,6 +134,12 @@ def make_plan(call: ScriptCall, interface: Interface) -> CallPlan:
     )
 
 
+def _with_variable(argument: ScriptArgument, environment: Mapping[str, str]) -> ScriptArgument:
+    """Return an argument that a variable tells with the value that the call gives it."""
+    text = environment.get(argument.flag[1:]) if _is_variable(argument) else None
+    return argument if text is None else replace(_given(text, argument), is_required=False)
+
+
 def usual_command(commands: Mapping[str, Any]) -> str:
     """Return which of several sub-commands trains, by its name or as it is the only one; empty where that is not known."""
     return next((name for name in _USUAL_COMMANDS if name in commands), next(iter(commands)) if len(commands) == 1 else "")
@@ -149,7 +157,12 @@ def _command(commands: Mapping[str, Any], call: ScriptCall) -> str:
 
 
 def _told(
-    arguments: Iterable[ScriptArgument], given: Given, proposals: dict[str, tuple[ScriptArgument, Proposal]], words: Sequence[str]
+    arguments: Iterable[ScriptArgument],
+    given: Given,
+    proposals: dict[str, tuple[ScriptArgument, Proposal]],
+    words: Sequence[str],
+    *,
+    guess: bool,
 ) -> _Told:
     """Decide about each argument of one parser, which the words start; what is searched is noted in `proposals`."""
     made = _Told()
@@ -158,7 +171,7 @@ def _told(
     for argument in arguments:
         text = places.pop(0) if argument.is_positional and places else given.values.get(argument.name)
         own = argument if text is None else _given(text, argument)
-        proposal = proposal_for(own)
+        proposal = proposal_for(own, guess=guess)
         if argument.is_positional:
             _place(made, own, proposal, text, proposals, missing)
         elif proposal.role is not Role.LEFT and (proposal.role is not Role.SEARCHED or proposal.domain):
@@ -259,10 +272,12 @@ def _is_variable(argument: ScriptArgument) -> bool:
 
 def _spelling(told: Sequence[ScriptArgument], style: str) -> tuple[str, dict[str, str]]:
     """Return the style with the fewest exceptions, and these: what the script calls a key."""
+    if not told:
+        return "flags", {}
     if style == "key=value":
         return style, {argument.name: argument.flag for argument in told if argument.flag != argument.name}
     options = []
-    for one in ("flags", "hyphens"):
+    for one in ("two_words",) if style == "two_words" else ("flags", "hyphens"):
         rename = {
             argument.name: argument.flag.removeprefix("--") if argument.flag.startswith("--") else argument.flag
             for argument in told

@@ -54,8 +54,8 @@ _LEFT = frozenset(_LEFT_WORDS.split())
 _OF_TESTS = frozenset({"test", "eval", "val", "valid", "validation", "evaluation", "evaluate", "predict", "inference"})
 _SWITCH_WORDS = """
 amsgrad attention augment augmentation balanced batch_norm batchnorm bias bidirectional bn bootstrap clip clipping cosine cutmix dropout
-early_stopping ema fit_intercept layer_norm layernorm mixup nesterov norm normalise normalize oversample pretrained residual residuals scale
-scaler shuffle skip standardise standardize tie tied warmup weight_norm
+early_stopping ema fit_intercept layer_norm layernorm mixup momentum nesterov norm normalise normalize oversample pretrained residual
+residuals scale scaler shuffle skip standardise standardize tie tied warmup weight_norm
 """
 _SWITCHES = frozenset(_SWITCH_WORDS.split())
 _TWOS = re.compile(
@@ -86,9 +86,27 @@ def last_part(name: str) -> str:
     return name.split(".")[-1].lower().replace("-", "_")
 
 
-def proposal_for(argument: ScriptArgument) -> Proposal:
-    """Return what to do with an argument."""
-    name, tokens = last_part(argument.name), frozenset(re.split(r"[._]", argument.name.lower().replace("-", "_")))
+def proposal_for(argument: ScriptArgument, *, guess: bool = False) -> Proposal:
+    """Return what to do with an argument.
+
+    Args:
+        argument: of a script.
+        guess: whether a number of which neither name nor default tells a range gets one all the same.
+    """
+    found = _proposal(argument)
+    left_open = found.role is Role.LEFT and argument.default is None and not argument.lists and argument.kind in ("number", "whole")
+    if not (guess and left_open) or _words(argument) & (_LEFT | _OF_TESTS):
+        return found
+    domain = {"uniform": [0.0, 1.0]} if argument.kind == "number" else {"randint": [1, 10]}
+    return Proposal(Role.SEARCHED, domain, "a guess: the script has no value of its own for it, and failed without one")
+
+
+def _words(argument: ScriptArgument) -> frozenset[str]:
+    return frozenset([last_part(argument.name), *re.split(r"[._]", argument.name.lower().replace("-", "_"))])
+
+
+def _proposal(argument: ScriptArgument) -> Proposal:
+    name, tokens = last_part(argument.name), _words(argument)
     if tokens & _OF_TESTS:
         return Proposal(Role.LEFT)
     if name in _SEEDS and argument.kind in ("whole", "text", "number"):
@@ -102,7 +120,7 @@ def proposal_for(argument: ScriptArgument) -> Proposal:
         return Proposal(Role.LEFT, why="a list; {choice: [[64, 64], [128]]} would search it")
     if _LEVELS.match(name) and argument.kind in ("whole", "number") and (argument.default is None or argument.default >= 1):
         return Proposal(Role.LEVEL, why="how long it trains")
-    if argument.kind == "path" or ((tokens | {name}) & _LEFT and not (_RATES.search(name) or _TWOS.search(name) or _DROPS.search(name))):
+    if argument.kind == "path" or (tokens & _LEFT and not (_RATES.search(name) or _TWOS.search(name) or _DROPS.search(name))):
         return Proposal(Role.LEFT)
     if argument.choices:
         return _choice(argument)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,9 @@ def main(arguments: Sequence[str]) -> int:
     interface = _interface(call)
     plan = _config_plan(call, interface) or make_plan(call, interface)
     setting = ScriptSetting(call.script, interface.form, python=call.python)
-    log, setting = _tried(plan, setting, given.limit) if given.limit > 0 and not given.no_run else (_no_log(), setting)
+    log = _no_log()
+    if given.limit > 0 and not given.no_run:
+        plan, log, setting = _tried(plan, setting, given.limit, lambda: make_plan(call, interface, guess=True))
     _write(output, plan, setting, log)
     print(f"wrote {output}; look through it, then: {command('run', '--benchmark', str(output))}")
     return 0
@@ -120,8 +122,17 @@ def _no_log() -> TrialLog:
     return TrialLog()
 
 
-def _tried(plan: CallPlan, setting: ScriptSetting, limit_s: float) -> tuple[TrialLog, ScriptSetting]:
-    """Run the script once; return what it reported, and the setting with a remark and with where it has to start."""
+def _tried(
+    plan: CallPlan, setting: ScriptSetting, limit_s: float, guessed: Callable[[], CallPlan]
+) -> tuple[CallPlan, TrialLog, ScriptSetting]:
+    """Run the script once; return the plan that it ran with, what it reported, and the setting with a remark and where it has to start.
+
+    Args:
+        plan: how it is called.
+        setting: what else is known of it.
+        limit_s: seconds that it may run.
+        guessed: makes the plan that gives also such numbers a range as nothing is known of.
+    """
     from dataclasses import replace
 
     from benchmarking.scripts.definition_text import first_values
@@ -131,14 +142,20 @@ def _tried(plan: CallPlan, setting: ScriptSetting, limit_s: float) -> tuple[Tria
     definition = _definition(plan, setting)
     level = definition.arguments.get(plan.level.name) if plan.level is not None else None
     few = min(2, int(level)) if isinstance(level, (int, float)) else None
-    values = dict(first_values(plan))
+    exists = definition.search_space.conditions.holds
+    first = first_values(plan)
+    values = {key: value for key, value in first.items() if exists(key, first)}
     _say(f"running it once, for {limit_s:g} s at most (--no_run: not run)")
     if few is not None and plan.level is not None:
         definition = definition.model_copy(update={"arguments": {**definition.arguments, plan.level.name: few}})
     start = start_once(definition, values, limit_s, say=_say)
     if start.is_failed and "working_dir: source" in start.message and setting.working_dir == "job":
         _say("it reads files beside it; once more, from there")
-        return _tried(plan, replace(setting, working_dir="source"), limit_s)
+        return _tried(plan, replace(setting, working_dir="source"), limit_s, guessed)
+    if start.is_failed and "NoneType" in start.message and plan.fixed == {} and (other := guessed()).space.keys() != plan.space.keys():
+        names = ", ".join(key for key in other.space if key not in plan.space)
+        _say(f"it needs values that it does not have: once more, with guesses for {names}")
+        return _tried(other, setting, limit_s, guessed)
     if start.is_failed:
         last = "\n  ".join(start.tail[-5:])
         raise UserError(
@@ -150,7 +167,7 @@ def _tried(plan: CallPlan, setting: ScriptSetting, limit_s: float) -> tuple[Tria
     how = f"was ended after {start.seconds:.3g} s" if start.is_cut_off else f"took {start.seconds:.3g} s"
     told = "" if few is None or plan.level is None else f" with {plan.level.name}={few}"
     remark = f"The trial run{told} {how}" + ("." if log.source else ", and printed no metric that was recognised.")
-    return log, replace(setting, remark=remark)
+    return plan, log, replace(setting, remark=remark)
 
 
 def _definition(plan: CallPlan, setting: ScriptSetting) -> BenchmarkDefinition:

@@ -61,7 +61,7 @@ def test_a_script_with_hyphens_switches_and_a_place_runs_at_once(folder, capfd):
     assert "wrote train.yaml" in captured.out
     assert "running it once, for 60 s at most (--no_run: not run)" in captured.err
     definition = resolve(Registry().find("train.yaml"), "local", ()).definition
-    assert definition.command == ("python", "train.py", "--log-interval", "20", "photos", "${arguments}")
+    assert definition.command == ("python", "train.py", "photos", "--log-interval", "20", "${arguments}")
     assert (definition.arguments_style, definition.booleans, definition.seed_argument) == ("hyphens", "switch", "seed")
     assert definition.space == {
         "learning_rate": {"loguniform": [0.003, 1.0]},
@@ -119,6 +119,120 @@ def test_a_script_that_goes_on_is_ended_and_what_it_printed_counts(folder):
     text = Path("slow.yaml").read_text(encoding="utf-8")
     assert "objectives: {loss: min}" in text
     assert "The trial run was ended after " in text
+
+
+def test_numbers_that_it_cannot_do_without_are_guessed_and_said_to_be(folder, capfd):
+    write(
+        "train.py",
+        """
+        import argparse
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--alpha", type=float)
+        parser.add_argument("--rounds-of-it", type=int, dest="times")
+        given = parser.parse_args()
+        print(f"loss: {given.alpha * given.times}")
+        """,
+    )
+    assert main(["init", "train.py"]) == 0
+    assert "once more, with guesses for alpha, times" in capfd.readouterr().err
+    assert resolve(Registry().find("train.yaml"), "local", ()).definition.space == {
+        "alpha": {"uniform": [0.0, 1.0]},
+        "times": {"randint": [1, 10]},
+    }
+    assert len(runs("train.yaml", 2)) == 2
+
+
+FORMS = {
+    "click_form.py": """
+        import click
+        @click.group()
+        def cli(): ...
+        @cli.command()
+        @click.option("--learning-rate", "-l", default=0.1)
+        @click.option("--shuffle/--no-shuffle", default=True)
+        @click.option("--epochs", default=3)
+        def train(learning_rate, shuffle, epochs):
+            for epoch in range(1, epochs + 1):
+                click.secho(f"epoch {epoch} val_acc={learning_rate / epoch:.4f}", bold=True, color=True)
+        cli()
+        """,
+    "argv_form.py": """
+        import sys
+        lr = float(sys.argv[1])
+        batch = int(sys.argv[2]) if len(sys.argv) > 2 else 32
+        print("loss", lr / batch)
+        """,
+    "pairs_form.py": """
+        import sys
+        given = dict(word.split("=", 1) for word in sys.argv[1:])
+        print("test error:", float(given.get("lr", 0.1)))
+        """,
+    "shell_form.sh": """
+        LR=${LR:-0.1}
+        echo "val loss: $LR"
+        """,
+    "handed_on.sh": """
+        cd "$(dirname "$0")"
+        python inner.py "$@"
+        """,
+    "config_form.py": """
+        import json, sys
+        given = json.load(open(sys.argv[sys.argv.index("--config") + 1]))
+        print("accuracy:", given["optim"]["lr"] * len(given["layers"]))
+        """,
+}
+FILES = {
+    "inner.py": "import argparse\n"
+    "p = argparse.ArgumentParser()\n"
+    "p.add_argument('--lr', type=float, default=0.1)\n"
+    "print('loss:', p.parse_args().lr)\n",
+    "conf.json": '{"optim": {"lr": 0.1}, "layers": [1, 2]}',
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "words", "objective", "searched"),
+    [
+        ("click_form.py", (), "val_acc", {"learning_rate", "shuffle"}),
+        ("argv_form.py", ("--run", "python argv_form.py 0.1"), "loss", {"lr", "batch"}),
+        ("pairs_form.py", (), "test_error", {"lr"}),
+        ("shell_form.sh", (), "val_loss", {"lr"}),
+        ("handed_on.sh", (), "loss", {"lr"}),
+        ("config_form.py", ("--run", "python config_form.py --config conf.json"), "accuracy", {"optim.lr"}),
+    ],
+)
+def test_scripts_of_every_form_run_at_once(folder, capfd, file, words, objective, searched):
+    if file.startswith("click"):
+        pytest.importorskip("click")
+    for name, text in {file: FORMS[file], **FILES}.items():
+        write(name, text)
+    assert main(["init", *(words or (file,))]) == 0, capfd.readouterr().err
+    written = f"{Path(file).stem}.yaml"
+    definition = resolve(Registry().find(written), "local", ()).definition
+    assert (definition.primary_objective, set(definition.space)) == (objective, searched)
+    found = runs(written, 2, "--check_script")
+    assert [row["status"] for row in found] == ["completed", "completed"]
+    assert len({row[f"last_{objective}"] for row in found}) == 2
+
+
+def test_modules_and_launchers_are_said_by_run(folder, capfd):
+    write("pkg/__init__.py", "")
+    write("pkg/train.py", "from pkg import *\n" + FILES["inner.py"])
+    assert main(["init", "--run", "python -m pkg.train", "--output", "module.yaml"]) == 0
+    assert resolve(Registry().find("module.yaml"), "local", ()).definition.command == ("python", "-m", "pkg.train", "${arguments}")
+    assert len(runs("module.yaml", 2)) == 2
+
+
+def test_a_parser_that_the_source_does_not_show_is_asked_for_its_help(folder, capfd):
+    write(
+        "train.py",
+        FILES["inner.py"].replace(
+            "p.add_argument('--lr'", "[p.add_argument('--' + n, type=float, default=0.1, help='(default: 0.1)') for n in ['lr']]\n#"
+        ),
+    )
+    assert main(["init", "train.py"]) == 0
+    assert "asking for its arguments: python train.py --help" in capfd.readouterr().err
+    assert set(resolve(Registry().find("train.yaml"), "local", ()).definition.space) == {"lr"}
 
 
 def test_files_beside_the_script_are_found_where_trials_start(folder):

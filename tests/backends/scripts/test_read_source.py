@@ -227,6 +227,37 @@ def test_variables_and_places_of_shells(read):
     )
 
 
+def test_variables_without_a_default_letters_and_what_is_another_program_s(read):
+    found = read(
+        """
+        while getopts "w:v" flag; do
+          case $flag in
+            w) workers=$OPTARG ;;
+            v) ;;
+          esac
+        done
+        MODEL=$(mktemp)
+        python train.py "$LEARNING_RATE" "$workers" > "$MODEL"
+        awk '{ print $1 }' "$MODEL" "$HOME"
+        """,
+        name="run.sh",
+    )
+    assert found.arguments == (
+        ScriptArgument("learning_rate", ("$LEARNING_RATE",), is_required=True),
+        ScriptArgument("workers", ("-w",)),
+        ScriptArgument("v", ("-v",), "switch", False),
+    )
+
+
+def test_flags_that_a_script_looks_for_itself_are_told_as_two_words(read):
+    found = read("import sys\nfast = '--fast' in sys.argv\npath = sys.argv[sys.argv.index('--config') + 1]\n")
+    assert found.style == "two_words"
+    assert found.arguments == (
+        ScriptArgument("fast", ("--fast",), "switch", False),
+        ScriptArgument("config", ("--config",), is_required=True),
+    )
+
+
 def test_a_shell_that_hands_on_all_its_words_takes_those_of_the_script(read):
     inner = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--lr', type=float, default=0.1)\np.parse_args()\n"
     found = read('cd "$(dirname "$0")"\npython \\\n  inner.py "$@"\n', name="run.sh", inner=inner)

@@ -36,7 +36,7 @@ def test_a_value_that_was_given_is_where_the_range_lies_and_what_is_not_searched
     found = plan(LR, ScriptArgument("data_dir", ("--data-dir",)), given=("--learning-rate", "1e-3", "--data-dir", "d", "more"))
     assert found.space["learning_rate"].domain == {"loguniform": [3e-5, 0.01]}
     assert found.space["learning_rate"].first == 1e-3
-    assert found.command == ("python", "train.py", "--data-dir", "d", "more", "${arguments}")
+    assert found.command == ("python", "train.py", "more", "--data-dir", "d", "${arguments}")
 
 
 def test_names_that_a_style_would_spell_otherwise_are_renamed():
