@@ -43,9 +43,9 @@ _LEVELS = re.compile(
 _LEFT_WORDS = """
 accelerator addr address backend benchmark cache cfg channels_in checkpoint checkpoints ckpt classes command config configuration cpu cuda
 data dataset datasets debug deterministic device devices dir dirs dist distributed download dry dryrun entity every features file filename
-files folder format freq frequency gpu gpus host hostname id ids in_channels inputs interval jobs key limit load local log logger logging
-logs mode name names ngpus njobs nnodes nodes nproc num_sanity_val_steps out out_channels output outputs path paths plot plots port
-precision prefix print profile profiler project quiet rank repeats report resume root run save saving seed show suffix tag task
+files folder format freq frequency gpu gpus host hostname id ids in_channels inputs interval jobs key labels limit load local log logger
+logging logs mode name names ngpus njobs nnodes nodes nproc num_sanity_val_steps out out_channels output outputs path paths plot plots
+port precision prefix print profile profiler project quiet rank repeats report resume root run save saving seed show suffix tag task
 tensorboard threads tmp token uri url user verbose verbosity version visualize vocab wandb worker workers world
 """
 """Words in the names of what has no better value: places, names, machines, what is shown and kept."""

@@ -51,6 +51,7 @@ def test_ranges_lie_around_the_script_s_own_value(name, kind, default, domain):
         "output",
         "in_channels",
         "num_classes",
+        "num_labels",
         "port",
     ],
 )
