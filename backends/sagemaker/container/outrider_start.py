@@ -13,6 +13,7 @@ import fcntl
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -71,11 +72,28 @@ class Runner:
         return code
 
     def _wait(self, child: subprocess.Popen[bytes]) -> int:
-        # As the first process it inherits orphans, which stay for ever unless somebody waits for them.
-        while True:
-            pid, status, self.usage = os.wait4(-1, 0)
-            if pid == child.pid:
-                break
+        # A signal that comes just before a blocking wait is not noticed by it, and would be forwarded when the script has ended. Here each
+        # writes a byte before anything else happens, so that the wait for a byte ends whenever the signal came.
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        os.set_blocking(writing, False)
+        before = signal.signal(signal.SIGCHLD, lambda *_: None)
+        told = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        try:
+            while True:
+                # As the first process it inherits orphans, which stay for ever unless somebody waits for them.
+                pid, status, self.usage = os.wait4(-1, os.WNOHANG)
+                if pid == child.pid:
+                    break
+                if pid == 0:
+                    select.select([reading], [], [])
+                    with contextlib.suppress(BlockingIOError):
+                        os.read(reading, 512)
+        finally:
+            signal.set_wakeup_fd(told)
+            signal.signal(signal.SIGCHLD, before)
+            os.close(reading)
+            os.close(writing)
         child.returncode = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
         return child.returncode if child.returncode >= 0 else 128 - child.returncode
 
