@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -182,6 +183,10 @@ def train(asked: argparse.Namespace, rank: int, world: int, environ: Mapping[str
             )
     finally:
         if world > 1:
+            # First the model, which holds the group too: torch lets go of the interpreter's lock while it ends the group's threads, but not
+            # where the model is the last to let go of it, and a thread that waits for that lock then never ends.
+            del model, optimiser
+            gc.collect()
             torch.distributed.destroy_process_group()
 
 

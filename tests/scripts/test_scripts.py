@@ -252,7 +252,7 @@ def test_on_the_emulator(folder, tmp_path):
 
 
 AS_TYPED = {
-    "flags": ("python train.py --learning-rate 0.1", "val__loss"),
+    "flags": ("python train.py --learning-rate 0.1", "val_loss"),
     "hydra": (f"{INTERPRETER} train.py optimizer.lr=0.25", "val_loss"),
     "torchrun": ("torchrun --standalone --nproc-per-node 2 train.py --lr 0.01 --batch-size 2", "weight"),
 }

@@ -104,9 +104,7 @@ class Runner:
             with contextlib.suppress(ChildProcessError):
                 while os.waitpid(-1, os.WNOHANG)[0]:
                     pass
-            try:
-                os.killpg(self._group, 0)
-            except (ProcessLookupError, PermissionError):
+            if not _lives(self._group):
                 return
             time.sleep(0.02)
 
@@ -120,6 +118,22 @@ class Runner:
         while self._group and self._waiting:
             with contextlib.suppress(ProcessLookupError, PermissionError, IndexError):
                 os.killpg(self._group, self._waiting.pop(0))
+
+
+def _lives(group: int) -> bool:
+    """Return whether a process group has a process that has not ended; where another is its parent, an ended one stays until it is read."""
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    processes = [*Path("/proc").glob("[0-9]*/stat")]
+    for path in processes:
+        with contextlib.suppress(OSError, ValueError):
+            # After the name, which may hold anything, come state, parent and group.
+            state, _, of = path.read_text(errors="replace").rpartition(")")[2].split()[:3]
+            if int(of) == group and state not in "ZX":
+                return True
+    return not processes
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str], measured: MutableMapping[str, float] | None = None) -> int:
