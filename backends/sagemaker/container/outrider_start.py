@@ -130,7 +130,7 @@ def _lives(group: int) -> bool:
     for path in processes:
         with contextlib.suppress(OSError, ValueError):
             # After the name, which may hold anything, come state, parent and group.
-            state, _, of = path.read_text(errors="replace").rpartition(")")[2].split()[:3]
+            state, _, of = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[:3]
             if int(of) == group and state not in "ZX":
                 return True
     return not processes

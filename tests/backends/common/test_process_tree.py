@@ -56,9 +56,12 @@ def test_a_family_is_found_by_mark_by_session_by_parents_and_by_having_been_know
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, start_new_session=True, env={"OUTRIDER_CONTROLLER": mark}
     ) as parent:
-        while len(process_tree.descendants(parent.pid)) < 2:
-            pass
         try:
+            # Between its fork and its program the child has its parent's environment still.
+            while len(process_tree.descendants(parent.pid)) < 2 or all(
+                process_tree.carries(one.pid, mark.encode()) for one in process_tree.descendants(parent.pid)
+            ):
+                pass
             first, second = process_tree.descendants(parent.pid)
             assert (first.pid, second.parent) == (parent.pid, parent.pid)
             assert process_tree.children(parent.pid) == [second.pid]
