@@ -92,6 +92,7 @@ TESTED_TOGETHER = {
         "backends/sagemaker/jobs/tags.py",
     ],
     "tests/backends/sagemaker/code/test_packing.py": ["backends/sagemaker/code/source_files.py"],
+    "tests/backends/sagemaker/container/test_outrider_start.py": ["backends/sagemaker/container/runner.py"],
     "tests/backends/sagemaker/jobs/test_job.py": ["backends/sagemaker/jobs/job_table.py"],
     "tests/backends/sagemaker/jobs/test_request.py": ["backends/sagemaker/jobs/channels.py"],
     "tests/backends/sagemaker/jobs/test_resolve_options.py": ["backends/sagemaker/jobs/options.py"],

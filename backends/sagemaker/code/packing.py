@@ -19,16 +19,20 @@ from definitions.errors import UserError
 START = Path(__file__).parents[1] / "container" / "outrider_start.py"
 REPORTER = Path(__file__).parents[2] / "reporter" / "outrider_report.py"
 ARCHIVE = "source.tar.gz"
-READERS = "outrider_files.zip"
+MODULES = "outrider_modules.zip"
 
 _ROOT = Path(__file__).parents[3]
-_OF_READERS = (
+_OF_MODULES = (
     "definitions/__init__.py",
     "definitions/file_source.py",
     "backends/__init__.py",
     "backends/metrics/__init__.py",
     "backends/metrics/gathering.py",
     "backends/metrics/files/*.py",
+    "backends/sagemaker/__init__.py",
+    "backends/sagemaker/container/__init__.py",
+    "backends/sagemaker/container/requirements.py",
+    "backends/sagemaker/container/runner.py",
 )
 
 _FORM = "1"  # to be raised where the same content is to become another archive
@@ -82,7 +86,7 @@ def pack(source_dir: Path, reporter: Path = REPORTER) -> Package:
         raise UserError(f"source_dir {source_dir}: there is no such folder")
     try:
         entries = entries_of(source_dir, reporter)
-        beside = [hashlib.sha256(content).hexdigest() for content in (START.read_bytes(), readers())]
+        beside = [hashlib.sha256(content).hexdigest() for content in (START.read_bytes(), modules())]
         digest = hashlib.sha256("\0".join([_FORM, *beside]).encode())
     except OSError as error:
         raise UserError(
@@ -95,11 +99,11 @@ def pack(source_dir: Path, reporter: Path = REPORTER) -> Package:
     return Package(digest.hexdigest()[:16], entries)
 
 
-def readers() -> bytes:
-    """Return the archive from which `outrider_start.py` imports what reads metrics from files; its bytes follow from their content."""
+def modules() -> bytes:
+    """Return the archive from which `outrider_start.py` imports; its bytes follow from their content."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(path for pattern in _OF_READERS for path in _ROOT.glob(pattern)):
+        for path in sorted(path for pattern in _OF_MODULES for path in _ROOT.glob(pattern)):
             info = zipfile.ZipInfo(str(path.relative_to(_ROOT)))
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, path.read_bytes())

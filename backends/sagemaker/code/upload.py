@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backends.sagemaker.aws import s3
-from backends.sagemaker.code.packing import ARCHIVE, READERS, START, Package, readers
+from backends.sagemaker.code.packing import ARCHIVE, MODULES, START, Package, modules
 from definitions import strict_json
 
 ARGUMENTS = "arguments.json"
@@ -31,7 +31,7 @@ def upload_code(package: Package, client: Any, bucket: str, prefix: str) -> str:
     folder = s3.joined(prefix, "code", package.hash)
     if s3.head(client, bucket, folder + _MARKER) is None:
         s3.put(client, bucket, folder + START.name, START.read_bytes())
-        s3.put(client, bucket, folder + READERS, readers())
+        s3.put(client, bucket, folder + MODULES, modules())
         with tempfile.TemporaryFile() as archive:
             package.write(archive)
             size_bytes = archive.tell()

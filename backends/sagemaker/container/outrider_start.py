@@ -1,6 +1,7 @@
 """Starts a script within a training job: unpacks the source, sets what script mode would set, runs the script, passes on its end.
 
-One file that travels beside the packed source, standard library only, Python 3.8 or later; it lies in <ml>/input/data/code. Usage::
+It travels beside the packed source, with an archive of the modules that it imports; all of it standard library only, Python 3.8 or later.
+It lies in <ml>/input/data/code. Usage::
 
     outrider_start.py SCRIPT ARGUMENT...
     outrider_start.py --arguments-file FILE     (JSON: {"script": ..., "arguments": [...], "command": [...], "files": {...}, ...})
@@ -13,127 +14,34 @@ import fcntl
 import json
 import os
 import re
-import select
 import signal
-import subprocess
 import sys
 import tarfile
 import time
 from pathlib import Path
 
+# In a job they come from the archive beside this file; in our own packages they are found without.
+sys.path.insert(0, str(Path(__file__).with_name("outrider_modules.zip")))
+from backends.sagemaker.container.requirements import unsatisfied
+from backends.sagemaker.container.runner import Runner
+
 # Types are named in annotations only: this file must not pay for importing `typing` in every container.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, MutableMapping, Sequence
-    from typing import IO, Any
+    from collections.abc import Mapping, MutableMapping, Sequence
+    from typing import Any
 
     from backends.metrics.files.printer import ReportPrinter
 
 OWN_CHANNELS = ("code", "job")
 ARCHIVE = "source.tar.gz"
-READERS = "outrider_files.zip"
 REQUIREMENTS = "requirements.txt"
 END_MARK = "[outrider-end]: "
 _UNPACKED = ".outrider-unpacked"
-_LINGER_S = 115.0  # the service kills what is left 120 s after TERM
 
 
 class StartError(Exception):
     """The script cannot be started; the message becomes the job's reason of failure."""
-
-
-class Runner:
-    """Runs programs one after another in process groups of their own, and forwards TERM and INT to the one that runs."""
-
-    def __init__(self) -> None:
-        self._group = 0
-        self._waiting: list[int] = []
-        self.stopped = 0  # number of the last signal
-        self.usage: Any = None  # of the last program
-
-    def listen(self) -> None:
-        """Forward from now on; the first process of a container would ignore signals that it does not handle."""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._forward)
-
-    def run(self, command: Sequence[str], folder: Path, environment: Mapping[str, str], output: IO[bytes] | None = None) -> int:
-        """Return the exit code, 128 + n for signal n; raises OSError where the program cannot be started."""
-        self.usage = None
-        if self.stopped:
-            return 128 + self.stopped
-        errors = None if output is None else subprocess.STDOUT
-        child = subprocess.Popen(command, cwd=str(folder), env=dict(environment), start_new_session=True, stdout=output, stderr=errors)
-        self._group = child.pid
-        self._send()  # what came while there was nobody to forward it to
-        code = self._wait(child)
-        if self.stopped:
-            self._await_group()
-        self._group = 0
-        return code
-
-    def _wait(self, child: subprocess.Popen[bytes]) -> int:
-        # A signal that comes just before a blocking wait is not noticed by it, and would be forwarded when the script has ended. Here each
-        # writes a byte before anything else happens, so that the wait for a byte ends whenever the signal came.
-        reading, writing = os.pipe()
-        os.set_blocking(reading, False)
-        os.set_blocking(writing, False)
-        before = signal.signal(signal.SIGCHLD, lambda *_: None)
-        told = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-        try:
-            while True:
-                # As the first process it inherits orphans, which stay for ever unless somebody waits for them.
-                pid, status, self.usage = os.wait4(-1, os.WNOHANG)
-                if pid == child.pid:
-                    break
-                if pid == 0:
-                    select.select([reading], [], [])
-                    with contextlib.suppress(BlockingIOError):
-                        os.read(reading, 512)
-        finally:
-            signal.set_wakeup_fd(told)
-            signal.signal(signal.SIGCHLD, before)
-            os.close(reading)
-            os.close(writing)
-        child.returncode = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-        return child.returncode if child.returncode >= 0 else 128 - child.returncode
-
-    def _await_group(self) -> None:
-        """Wait for what the script has started, as it may still write its checkpoint, and dies with this process's container."""
-        end = time.monotonic() + _LINGER_S
-        while time.monotonic() < end:
-            with contextlib.suppress(ChildProcessError):
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
-            if not _lives(self._group):
-                return
-            time.sleep(0.02)
-
-    def _forward(self, number: int, _: Any) -> None:
-        self.stopped = number
-        self._waiting.append(number)
-        self._send()
-
-    def _send(self) -> None:
-        # A signal may come at any point of this; each is popped, and so sent, once.
-        while self._group and self._waiting:
-            with contextlib.suppress(ProcessLookupError, PermissionError, IndexError):
-                os.killpg(self._group, self._waiting.pop(0))
-
-
-def _lives(group: int) -> bool:
-    """Return whether a process group has a process that has not ended; where another is its parent, an ended one stays until it is read."""
-    try:
-        os.killpg(group, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    processes = [*Path("/proc").glob("[0-9]*/stat")]
-    for path in processes:
-        with contextlib.suppress(OSError, ValueError):
-            # After the name, which may hold anything, come state, parent and group.
-            state, _, of = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[:3]
-            if int(of) == group and state not in "ZX":
-                return True
-    return not processes
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str], measured: MutableMapping[str, float] | None = None) -> int:
@@ -217,8 +125,6 @@ def _printer(sources: Sequence[Mapping[str, Any]], folder: str, places: Mapping[
     """Return what prints the metrics in files that the script writes; None where none are read."""
     if not sources:
         return None
-    # Imported only here, from the archive beside this file.
-    sys.path.insert(0, str(Path(__file__).with_name(READERS)))
     from backends.metrics.files.printer import ReportPrinter
 
     printer = ReportPrinter(sources, folder, places)
@@ -387,37 +293,6 @@ def install(code: Path, ml: Path, variables: MutableMapping[str, str], runner: R
     if ended != 0 and not runner.stopped:
         raise StartError(f"{REQUIREMENTS}: pip ended with exit code {ended}; not satisfied: {', '.join(missing)[:400]}")
     return ended
-
-
-def unsatisfied(lines: Iterable[str]) -> list[str]:
-    """Return the requirements that are not known to be satisfied, options and addresses among them."""
-    found = []
-    for line in lines:
-        text = line.split(" #")[0].strip()
-        if text and not text.startswith("#") and not _is_satisfied(text):
-            found.append(text)
-    return found
-
-
-def _is_satisfied(text: str) -> bool:
-    if text.startswith("-") or "://" in text or "[" in text.split(";")[0] or text.endswith("\\"):
-        return False  # for pip to judge
-    from importlib import metadata
-
-    try:
-        if all(letter.isalnum() or letter in "._-" for letter in text):
-            metadata.version(text)
-            return True
-        try:
-            from packaging.requirements import Requirement
-        except ImportError:
-            from pip._vendor.packaging.requirements import Requirement  # type: ignore[assignment,import-untyped,unused-ignore]
-        wanted = Requirement(text)
-        if wanted.marker is not None and not wanted.marker.evaluate():
-            return True
-        return bool(wanted.specifier.contains(metadata.version(wanted.name), prereleases=True))
-    except (metadata.PackageNotFoundError, ImportError, ValueError):
-        return False
 
 
 def command_of(code: Path, script: str, arguments: Sequence[str], python: str) -> list[str]:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from backends.sagemaker.code.packing import ARCHIVE, START, pack
+from backends.sagemaker.code.packing import ARCHIVE, MODULES, START, modules, pack
+from backends.sagemaker.container.requirements import unsatisfied
 
 pytestmark = pytest.mark.slow
 
@@ -42,6 +43,7 @@ class Ml:
         (self.folder / "input" / "config").mkdir()
         (self.folder / "checkpoints").mkdir()
         shutil.copy(START, self.place)
+        (self.place / MODULES).write_bytes(modules())
         self.configure(resourceconfig={"current_host": "algo-1", "hosts": ["algo-1"]}, inputdataconfig={}, hyperparameters={})
 
     def configure(self, **files):
@@ -329,16 +331,15 @@ def test_on_the_emulator_packages_go_beside_the_interpreter_not_into_it(ml):
     ],
 )
 def test_what_is_satisfied_without_pip(line, satisfied):
-    assert start.unsatisfied([line]) == ([] if satisfied else [line])
+    assert unsatisfied([line]) == ([] if satisfied else [line])
 
 
-def test_it_is_one_file_for_python_3_8():
-    text = START.read_text()
+def test_it_is_for_python_3_8_and_needs_only_what_travels_with_it():
+    text = START.read_text(encoding="utf-8")
     tree = ast.parse(text, feature_version=(3, 8))
     imported = {alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    # The first two are tried, and may be missing; the last comes from the archive beside the file.
-    assert imported <= set(sys.stdlib_module_names) | {"packaging", "pip", "backends"}
+    assert imported <= set(sys.stdlib_module_names) | {"backends"}
     assert "removeprefix" not in text
     assert "removesuffix" not in text
 
