@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from benchmarking.analysis.intervals import ConfidenceInterval, difference_interval, mean_interval, standard_deviation
+from benchmarking.analysis.intervals import (
+    ConfidenceInterval,
+    difference_interval,
+    mean_interval,
+    standard_deviation,
+    student_quantile,
+)
 from benchmarking.analysis.permutations import holm, least_relabelling_p, least_sign_flip_p, relabelling_p, sign_flip_p
 from definitions.schema import Mode
 
@@ -213,7 +219,7 @@ def seeds_to_decide(one: Contrast, bound: float, level: float, family: int) -> i
         freedom = n - 1 if one.paired else 2 * n - 2
         if lead <= bound:
             # A tie: what lies between lead and bound must hold the interval's half width.
-            if _t_quantile(0.975, freedom) * error < bound - lead:
+            if student_quantile(1 - level / 2, freedom) * error < bound - lead:
                 return n
             continue
         least = least_sign_flip_p(n) if one.paired else least_relabelling_p(n, n)
@@ -227,13 +233,7 @@ def _power(lead: float, error: float, freedom: int, level: float) -> float:
         return 1.0
     from scipy.special import nctdtr
 
-    return 1.0 - float(nctdtr(freedom, lead / error, _t_quantile(1 - level / 2, freedom)))
-
-
-def _t_quantile(probability: float, freedom: float) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, probability))
+    return 1.0 - float(nctdtr(freedom, lead / error, student_quantile(1 - level / 2, freedom)))
 
 
 def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:

@@ -61,7 +61,7 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Confiden
         if found is not None:
             return found
     mean = math.fsum(values) / len(values)
-    half = _t_quantile(1 - (1 - confidence) / 2, len(values) - 1) * standard_deviation(values) / math.sqrt(len(values))
+    half = student_quantile(1 - (1 - confidence) / 2, len(values) - 1) * standard_deviation(values) / math.sqrt(len(values))
     return ConfidenceInterval(mean - half, mean + half, "Student's t")
 
 
@@ -88,7 +88,7 @@ def difference_interval(first: Sequence[float], second: Sequence[float], confide
     freedom = sum(variances) ** 2 / sum(
         variance**2 / (len(values) - 1) for variance, values in zip(variances, (first, second), strict=True)
     )
-    half = _t_quantile(1 - (1 - confidence) / 2, freedom) * error
+    half = student_quantile(1 - (1 - confidence) / 2, freedom) * error
     return ConfidenceInterval(centre - half, centre + half, "Welch's t")
 
 
@@ -182,7 +182,8 @@ def _drawn_samples(n: int, seed: int = 0) -> IntArray:
     return np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=_DRAWN)
 
 
-def _t_quantile(probability: float, freedom: float) -> float:
+def student_quantile(probability: float, freedom: float) -> float:
+    """Return the value that Student's t of so many degrees of freedom is below with a probability."""
     from scipy.special import stdtrit  # scipy.stats would cost a second
 
     return float(stdtrit(freedom, probability))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarking.analysis.intervals import student_quantile
 from definitions.schema import Mode
 
 
@@ -94,7 +95,7 @@ def judge(measured: Sequence[Measured], mode: Mode, confidence: float = 0.95) ->
     freedom = sum(len(entry.values) - 1 for entry in usable)
     spread = math.sqrt(_squares(usable, positive) / freedom) if freedom else None
     # Step 3: Student's quantile, its level divided by the number of comparisons.
-    quantile = _student_quantile(1 - (1 - confidence) / (2 * max(1, len(ranked) - 1)), freedom) if freedom else 0.0
+    quantile = student_quantile(1 - (1 - confidence) / (2 * max(1, len(ranked) - 1)), freedom) if freedom else 0.0
     # Step 4: the leader's lead over each other one, with the standard error of a difference of two means.
     comparisons = []
     for other in ranked[1:]:
@@ -120,9 +121,3 @@ def _squares(measured: Sequence[Measured], positive: bool) -> float:
         mean = math.fsum(values) / len(values)
         total += math.fsum((value - mean) ** 2 for value in values)
     return total
-
-
-def _student_quantile(probability: float, freedom: int) -> float:
-    from scipy.special import stdtrit  # scipy.stats would cost a second
-
-    return float(stdtrit(freedom, probability))

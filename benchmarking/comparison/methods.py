@@ -34,8 +34,7 @@ class ComparisonQuestion:
         any_level: whether results below the full fidelity count.
         aggregate: of a method's seeds, a name in `AGGREGATES`.
         threshold: least lead that matters, e.g. 0.01.
-        level: at which the family of all differences may err.
-        looks: how often the study was looked at, this time included; each look takes its share of the level.
+        level: at which the family of all differences may err; its complement is the confidence of intervals.
     """
 
     objective: str = ""
@@ -46,7 +45,6 @@ class ComparisonQuestion:
     aggregate: str = "iqm"
     threshold: float = 0.01
     level: float = 0.05
-    looks: int = 1
 
 
 @dataclass(frozen=True)
@@ -89,6 +87,7 @@ class BenchmarkComparison:
         best_known: best value of any run.
         rows: the baseline first.
         scale: how values were compared.
+        confidence: of all intervals.
     """
 
     benchmark: str
@@ -101,6 +100,7 @@ class BenchmarkComparison:
     best_known: float | None
     rows: Sequence[MethodRow]
     scale: Scale
+    confidence: float
 
 
 def compare_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> BenchmarkComparison:
@@ -139,7 +139,7 @@ def compare_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -
         method: {number: None if target is None else _before(curve.reached(target, mode), at) for number, curve in mine.items()}
         for method, mine in curves.items()
     }
-    level = question.level / max(1, question.looks)
+    level = question.level
     others = [method for method in by_method if method != baseline]
     leads = [contrast(finals[method], finals[baseline], mode, scale=scale, confidence=1 - level) for method in others]
     waits = [_sooner(reach[method], reach[baseline], at, 1 - level) for method in others]
@@ -164,7 +164,7 @@ def compare_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -
     ]
     values = [one.values[objective] for run in runs for one in run.measurements if one.full and objective in one.values]
     best = (min(values) if mode == "min" else max(values)) if values else None
-    return BenchmarkComparison(first.benchmark, objective, mode, axis, at, baseline, target, best, rows, scale)
+    return BenchmarkComparison(first.benchmark, objective, mode, axis, at, baseline, target, best, rows, scale, 1 - level)
 
 
 def _objective(run: ComparedRun, asked: str) -> str:

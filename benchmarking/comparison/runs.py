@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from benchmarking.analysis.step_curves import StepCurve, best_so_far
-from benchmarking.archive.stored import StoredExperiment
+from benchmarking.archive.stored import StoredExperiment, state_setup
 from benchmarking.controller.journal import ControllerSession, Journal, Record
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from benchmarking.controller.rows import TrialState
@@ -145,28 +145,27 @@ def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None) -
 
 
 def _fold(stored: StoredExperiment, journal: Journal) -> tuple[ExperimentState, list[Measurement], dict[Axis, float]]:
-    from benchmarking.archive.stored import state_setup
-
     definition = stored.spec.definition
     state = ExperimentState(state_setup(stored.spec))
     clock = _Clock(journal.sessions())
     names = [*definition.objectives]
     found: list[Measurement] = []
     per_job = isinstance(definition.fidelity, PerJob)
-    now = 0.0
+    now, unpriced = 0.0, False
 
     def measured(trials: Sequence[TrialState], values: Mapping[str, float], *, full: bool) -> Measurement:
-        cost = None if any(trial.cost_usd is None for trial in state.trials.values()) else state.spent_usd
+        cost = None if unpriced else state.spent_usd
         first = trials[0]
         return Measurement(first.evaluation, first.configuration, values, now, float(state.finished), cost, full)
 
     for record in journal.records():
-        trial_of = {job.name: job.trial for job in state.jobs.values()} if record.kind == "reported" else {}
+        job = state.jobs.get(record.body["job"]) if record.kind == "reported" else None
         settled = state.due_settlements[0][0].trial if record.kind == "settle" else None
         state.apply(record)
         now = clock.at(record, state)
         if settled is not None:
             trial = state.trials[settled]
+            unpriced = unpriced or trial.cost_usd is None
             # A canary is a run of another job, so it never stands beside full ones.
             if per_job and trial.level is not None:
                 continue
@@ -174,13 +173,13 @@ def _fold(stored: StoredExperiment, journal: Journal) -> tuple[ExperimentState, 
             if folded is not None:
                 values = {name: value for name in names if (value := _mean_of(folded, name)) is not None}
                 found.append(measured(folded, values, full=True))
-        elif record.body.get("job") in trial_of and not per_job:
-            trial = state.trials[trial_of[record.body["job"]]]
+        elif job is not None and not per_job:
+            trial = state.trials[job.trial]
             values = {name: value for name in names if (value := as_number(record.body["metrics"].get(name))) is not None}
             if values:
                 found.append(measured([trial], values, full=False))
     ends = {Axis.WALLCLOCK: now, Axis.TRIALS: float(state.finished)}
-    if all(trial.cost_usd is not None for trial in state.trials.values()):
+    if not unpriced:
         ends[Axis.COST] = state.spent_usd
     return state, found, ends
 

@@ -36,14 +36,15 @@ def _verdict(made: BenchmarkComparison, row: MethodRow, found: Finding) -> str:
     match found.word:
         case Word.BETTER:
             first, second = (row.method, made.baseline) if found.ahead else (made.baseline, row.method)
-            return f"{first} is better than {second}: {made.objective} {_lead(measured, found.ahead)} {budget(made)} ({_evidence(found)})."
+            lead = f"{made.objective} {_lead(measured, found.ahead)}"
+            return f"{first} is better than {second}: {lead} {budget(made)} ({_evidence(made, found)})."
         case Word.TIE:
-            return f"{pair}: a tie in {made.objective} {budget(made)} ({_evidence(found)})."
+            return f"{pair}: a tie in {made.objective} {budget(made)} ({_evidence(made, found)})."
         case Word.ONE_RUN_ONLY:
             counts = f"{measured.counts[0]} in common" if measured.paired else f"{measured.counts[0]} and {measured.counts[1]}"
             return f"{pair}: one run only ({counts}), so nothing is said of {made.objective}; more seeds would."
     more = f"about {found.more} seeds would decide" if found.more is not None else "1,000 seeds would not decide it"
-    return f"{pair}: not decided in {made.objective} {budget(made)}, {more} ({_lead_of(row.method, measured)}; {_evidence(found)})."
+    return f"{pair}: not decided in {made.objective} {budget(made)}, {more} ({_lead_of(row.method, measured)}; {_evidence(made, found)})."
 
 
 def _sooner(made: BenchmarkComparison, row: MethodRow, found: Finding) -> str:
@@ -54,7 +55,7 @@ def _sooner(made: BenchmarkComparison, row: MethodRow, found: Finding) -> str:
     least = "at least " if never else ""
     sooner = f"{least}{factor:.2g} times sooner" if found.contrast.scale is Scale.RATIO else "sooner"
     late = f"; {never} of {len(second.reach)} seeds of {second.method} never did" if never else ""
-    return f"{first.method} reached {shown(made.target)} {sooner} than {second.method} ({_evidence(found)}{late})."
+    return f"{first.method} reached {shown(made.target)} {sooner} than {second.method} ({_evidence(made, found)}{late})."
 
 
 def _lead(measured: Contrast, ahead: bool) -> str:
@@ -72,7 +73,7 @@ def _lead_of(method: str, measured: Contrast) -> str:
     return f"{method} {text}" if ahead else f"{method} {text.replace('better', 'worse')}"
 
 
-def _evidence(found: Finding) -> str:
+def _evidence(made: BenchmarkComparison, found: Finding) -> str:
     measured = found.contrast
     parts = []
     if measured.bounds is not None:
@@ -81,7 +82,7 @@ def _evidence(found: Finding) -> str:
             low, high = 1 / high, 1 / low
         elif not found.ahead and measured.scale is Scale.DIFFERENCE:
             low, high = -high, -low
-        parts.append(f"95 % interval {shown(low)} to {shown(high)}")
+        parts.append(f"{100 * made.confidence:.3g} % interval {shown(low)} to {shown(high)}")
     parts.append(f"{measured.counts[0]} pairs" if measured.paired else f"{measured.counts[0]} and {measured.counts[1]} runs")
     if found.p is not None:
         parts.append(f"p = {found.p:.2g}")

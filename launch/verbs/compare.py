@@ -69,21 +69,14 @@ def _runs(named: Sequence[str], results_dir: Path) -> list[ComparedRun]:
 
 
 def _folders(named: Sequence[str], results_dir: Path) -> list[Path]:
-    from benchmarking.archive.stored import experiments_of
+    """Return the experiments in each folder or of each tag that is named; a folder without any may be a tag's name by chance."""
     from launch.planning import folders_of
 
     found: dict[Path, None] = {}
     for name in named:
-        path = Path(name)
-        if path.is_dir():
-            inside = (
-                [path]
-                if (path / "experiment.json").is_file()
-                else experiments_of(path) or sorted({one.parent for one in path.rglob("experiment.json")})
-            )
-            found |= dict.fromkeys(one.resolve() for one in inside)
-        if not found or not path.is_dir():
-            found |= dict.fromkeys(one.resolve() for one in folders_of(name, results_dir, "compare"))
+        # An experiment, a benchmark's, a tag's, or all results.
+        inside = [path.parent for depth in ("", "*/", "*/*/", "*/*/*/") for path in sorted(Path(name).glob(f"{depth}experiment.json"))]
+        found |= dict.fromkeys(folder.resolve() for folder in inside or folders_of(name, results_dir, "compare"))
     return list(found)
 
 

@@ -59,12 +59,13 @@ def test_who_never_reached_the_target_counts_with_the_time_it_had():
     assert found.rows[1].sooner.word is Word.TIE
 
 
-def test_a_study_that_was_looked_at_needs_more_for_the_same_word():
-    once = compare_methods([*FAST, *SLOW], ComparisonQuestion())
-    twice = compare_methods([*FAST, *SLOW], ComparisonQuestion(looks=2))
-    assert once.rows[1].final.word is Word.BETTER
-    assert twice.rows[1].final.word is Word.NOT_DECIDED
-    assert twice.rows[1].final.contrast.bounds[0] < once.rows[1].final.contrast.bounds[0]
+def test_a_smaller_level_needs_more_for_the_same_word():
+    usual = compare_methods([*FAST, *SLOW], ComparisonQuestion())
+    strict = compare_methods([*FAST, *SLOW], ComparisonQuestion(level=0.025))
+    assert usual.rows[1].final.word is Word.BETTER
+    assert strict.rows[1].final.word is Word.NOT_DECIDED
+    assert strict.rows[1].final.contrast.bounds[0] < usual.rows[1].final.contrast.bounds[0]
+    assert (usual.confidence, strict.confidence) == (0.95, 0.975)
 
 
 def test_accuracies_are_compared_by_differences():

@@ -6,22 +6,9 @@ import pytest
 
 from backends.simulated.table import CsvTable
 from benchmarking.export import write_reports
-from definitions.schema import Budget, PerJob, Progressive
-from tests.benchmarking.experiments import FakeJobs, FakeTable, MemoryJournal, definition, tuner
-
-PROGRESSIVE = Progressive(kind="progressive", argument="epochs", reported_as="epoch", full=3)
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def run(benchmark, **options):
-    journal = options.pop("journal", None) or MemoryJournal()
-    loop = tuner(benchmark, journal, **options)
-    loop.run()
-    return loop.state, journal
+from definitions.schema import Budget, PerJob
+from tests.benchmarking.experiments import FakeJobs, FakeTable, definition
+from tests.benchmarking.export.exported import PROGRESSIVE, rows_of, run
 
 
 def test_reports_csv_has_one_row_a_report(tmp_path):

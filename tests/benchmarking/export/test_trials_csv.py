@@ -1,5 +1,3 @@
-import csv
-
 import pytest
 
 from backends.failures import Cause
@@ -8,22 +6,9 @@ from benchmarking.controller.journal import SqliteJournal
 from benchmarking.export import write_reports, write_trials
 from benchmarking.export.trials_csv import trials_header
 from definitions.configuration import configuration_id
-from definitions.schema import Budget, Progressive
-from tests.benchmarking.experiments import FakeJobs, FakeTable, MemoryJournal, definition, tuner
-
-PROGRESSIVE = Progressive(kind="progressive", argument="epochs", reported_as="epoch", full=3)
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def run(benchmark, **options):
-    journal = options.pop("journal", None) or MemoryJournal()
-    loop = tuner(benchmark, journal, **options)
-    loop.run()
-    return loop.state, journal
+from definitions.schema import Budget
+from tests.benchmarking.experiments import FakeJobs, FakeTable, definition
+from tests.benchmarking.export.exported import PROGRESSIVE, rows_of, run
 
 
 def test_the_columns_of_trials_csv_are_the_contract():
