@@ -118,7 +118,8 @@ def test_exit_with_success_after_a_stop_is_a_stop(bench: LocalBench) -> None:
         import signal, sys, time
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         report(epoch=1)
-        time.sleep(60)
+        for _ in range(600):
+            time.sleep(0.1)
     """
     events = bench.begin(bench.job("one", code))
     bench.backend.stop("one", Cause.PAUSED)

@@ -20,6 +20,8 @@ from backends.sagemaker.container.requirements import unsatisfied
 
 pytestmark = pytest.mark.slow
 
+# Scripts here that handle a signal in Python sleep in short steps: one that comes just before a long sleep is not noticed until its end.
+
 SHOW = "import json, os, sys; print(json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]))\n"
 
 
@@ -207,7 +209,7 @@ def test_a_signal_reaches_the_script_whose_own_end_counts(ml, number):
     script = (
         "import signal, sys, time\n"
         "def end(number, frame):\n    print('got', number, flush=True); sys.exit(0)\n"
-        f"signal.signal({int(number)}, end)\nprint('ready', flush=True)\ntime.sleep(60)\n"
+        f"signal.signal({int(number)}, end)\nprint('ready', flush=True)\nfor _ in range(600):\n    time.sleep(0.1)\n"
     )
     ml.source({"wait.py": script})
     process = ml.popen("wait.py")
@@ -231,7 +233,7 @@ def test_children_get_the_signal_and_time_to_end(ml):
     worker = (
         "import pathlib, signal, sys, time\n"
         "def end(*_):\n    time.sleep(0.5); pathlib.Path('../checkpoints/saved').touch(); sys.exit(0)\n"
-        "signal.signal(signal.SIGTERM, end)\nprint('ready', flush=True)\ntime.sleep(60)\n"
+        "signal.signal(signal.SIGTERM, end)\nprint('ready', flush=True)\nfor _ in range(600):\n    time.sleep(0.1)\n"
     )
     ml.source({"launch.sh": f"{sys.executable} worker.py &\nwait\n", "worker.py": worker})
     process = ml.popen("launch.sh")

@@ -111,7 +111,7 @@ def test_a_stopped_job_saves_its_checkpoint(jobs, tmp_path):
     (tmp_path / "train.py").write_text(
         "import pathlib, signal, sys, time\nfrom outrider_report import checkpoint_dir\n"
         "def end(*_):\n    (pathlib.Path(sys.argv[1]) / 'state').write_text('saved'); sys.exit(0)\n"
-        "signal.signal(signal.SIGTERM, end)\nprint('ready', flush=True)\ntime.sleep(60)\n"
+        "signal.signal(signal.SIGTERM, end)\nprint('ready', flush=True)\nfor _ in range(600):\n    time.sleep(0.1)\n"
     )
     jobs.submit("stopped", tmp_path, "train.py", ["/opt/ml/checkpoints"])
     jobs.until(lambda: "ready" in jobs.lines("stopped"))
