@@ -238,8 +238,8 @@ def make_tuner(
     measured = None
     if definition.reuse:
         no_reuse = why_not(method, spec.method, version.code)
-        past = None if no_reuse else PastMeasurements(spec, version.code, has_begun=has_begun)
-        measured = None if past is None else Measurements(spec, version.code, past, state, journal)
+        past = None if no_reuse else PastMeasurements(spec, version, has_begun=has_begun)
+        measured = None if past is None else Measurements(spec, version, past, state, journal)
         lines += [no_reuse] if past is None else past.lines
     reader = late_log_reader(spec.backend) if has_begun else None
     lines += [] if reader is None else read_late_logs(spec, journal, backend.region, reader)

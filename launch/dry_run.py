@@ -67,8 +67,8 @@ def _of_earlier_runs(spec: ExperimentSpec, method: Method) -> list[str]:
     has_begun = has_records(spec.folder / "journal.sqlite")
     lines = [] if has_begun else warm_start(spec, method)[1]
     if spec.definition.reuse:
-        code = code_version(spec).code
-        reason = why_not(method, spec.method, code)
+        code = code_version(spec)
+        reason = why_not(method, spec.method, code.code)
         lines += [reason] if reason else PastMeasurements(spec, code, has_begun=has_begun).lines
     return lines
 

@@ -22,6 +22,7 @@ _MOST_FILES = 10_000
 _MOST_BYTES = 1_000_000
 """Of a file that is read; a larger one counts by its size."""
 _MOST_NAMED = 200
+_SEED = b"OUTRIDER_SEED"
 _DEFINITION = re.compile(rb"^objectives:", re.MULTILINE)
 """Top-level key of a benchmark definition, which is no part of the code: what of it matters has a hash of its own."""
 
@@ -33,10 +34,12 @@ class CodeVersion:
     Args:
         code: short hash of all files; empty where no script of ours to see runs.
         files: name -> short hash of each; empty where there are too many to be listed.
+        reads_seed: whether any of them has the name of the variable that tells jobs their seed.
     """
 
     code: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
+    reads_seed: bool = False
 
     def changed(self, earlier: Mapping[str, str]) -> str:
         """Return the names of files that are not as in an earlier version's `files`; empty where that is not known."""
@@ -54,13 +57,14 @@ def code_version(spec: ExperimentSpec) -> CodeVersion:
     folder = Path(definition.source_dir)
     script = folder / (definition.script or "")
     own = {} if definition.script is None else {Path(definition.script).as_posix(): script}
-    found = {}
+    found, reads_seed = {}, False
     for name, path in {**_sources(folder, script.parent if own else folder, spec.results_dir), **own}.items():
-        digest = _digest(path, is_script=path == script)
-        if digest:
-            found[name] = digest
+        content = _content(path, is_script=path == script)
+        if content is not None:
+            found[name] = hashlib.sha256(content).hexdigest()[:8]
+            reads_seed = reads_seed or _SEED in content
     whole = hashlib.sha256("\n".join(f"{name} {digest}" for name, digest in sorted(found.items())).encode("utf-8", "surrogateescape"))
-    return CodeVersion(whole.hexdigest()[:8], found if len(found) <= _MOST_NAMED else {})
+    return CodeVersion(whole.hexdigest()[:8], found if len(found) <= _MOST_NAMED else {}, reads_seed)
 
 
 def check_code(spec: ExperimentSpec, *, accepted: bool) -> None:
@@ -110,15 +114,15 @@ def _beside(folder: Path, beside: Path) -> Iterator[tuple[str, Path]]:
         return
 
 
-def _digest(path: Path, *, is_script: bool) -> str:
-    """Return the short hash of a file; empty where it is none, or a benchmark definition."""
+def _content(path: Path, *, is_script: bool) -> bytes | None:
+    """Return what stands for a file's content; None where it is no file, or a benchmark definition."""
     try:
         if not path.is_file():
-            return ""
+            return None
         size = path.stat().st_size
         content = f"{size} bytes".encode() if size > _MOST_BYTES else path.read_bytes()
     except OSError:
-        return ""
+        return None
     if not is_script and path.suffix in (".yaml", ".yml") and _DEFINITION.search(content):
-        return ""
-    return hashlib.sha256(content).hexdigest()[:8]
+        return None
+    return content

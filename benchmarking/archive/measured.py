@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarking.archive.code_version import CodeVersion
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.past_results import folders_of_tags
 from benchmarking.archive.stored import StoredExperiment, load, read_identity
@@ -52,11 +53,11 @@ class PastMeasurements:
 
     Args:
         spec: the present experiment, whose folder is prepared.
-        code: version of its code; where that is not known nothing can be told to be the same.
+        code: of it; where its version is not known nothing can be told to be the same.
         has_begun: whether its journal has begun; then tags that are gone are passed over.
     """
 
-    def __init__(self, spec: ExperimentSpec, code: str, *, has_begun: bool = False) -> None:
+    def __init__(self, spec: ExperimentSpec, code: CodeVersion, *, has_begun: bool = False) -> None:
         self._spec, self._code = spec, code
         self._trials: dict[str, tuple[StoredExperiment, TrialState]] = {}
         self._reports: dict[Path, Mapping[int, Sequence[PastReport]]] = {}
@@ -83,11 +84,11 @@ class PastMeasurements:
         with stored.journal() as journal:
             trials = stored.state(journal).trials.values()
         completed = [trial for trial in trials if trial.status is TrialStatus.COMPLETED]
-        usable = [trial for trial in completed if is_usable(self._spec, trial, self._code)]
+        usable = [trial for trial in completed if is_usable(self._spec, trial, self._code.code)]
         for trial in usable:
-            self._trials.setdefault(measurement_key(stored.spec, trial.spec), (stored, trial))
-        others = sorted({trial.code for trial in completed} - {self._code})
-        more = f"; others are of another version of the code ({', '.join(others)}, now {self._code})" if others else ""
+            self._trials.setdefault(measurement_key(stored.spec, trial.spec, reads_seed=self._code.reads_seed), (stored, trial))
+        others = sorted({trial.code for trial in completed} - {self._code.code})
+        more = f"; others are of another version of the code ({', '.join(others)}, now {self._code.code})" if others else ""
         return f"{len(usable)} of {len(completed)} measurements of {stored.folder} may be taken{more}"
 
     def _difference(self, stored: StoredExperiment) -> str:
@@ -99,6 +100,8 @@ class PastMeasurements:
             return f"it ran on {theirs.backend}"
         if measurement_hash(theirs.definition) != measurement_hash(ours.definition):
             return "its definition says otherwise how the script is run, on what, or what is found in its output"
+        if theirs.seed != ours.seed and is_seeded(ours, reads_seed=self._code.reads_seed):
+            return "it had another seed, and the script gets to know it"
         if not ours.folder.is_dir():
             return ""
         if _real_money(stored.folder) != _real_money(ours.folder):
@@ -113,19 +116,19 @@ class Measurements:
 
     Args:
         spec: the present experiment.
-        code: version of its code.
+        code: of it.
         past: what earlier ones measured.
         state: of the present one, as it grows.
         journal: of it.
     """
 
-    def __init__(self, spec: ExperimentSpec, code: str, past: PastMeasurements, state: ExperimentState, journal: Journal) -> None:
+    def __init__(self, spec: ExperimentSpec, code: CodeVersion, past: PastMeasurements, state: ExperimentState, journal: Journal) -> None:
         self._spec, self._code, self._past, self._state, self._journal = spec, code, past, state, journal
         self._own: dict[str, int] | None = None
 
     def find(self, trial: TrialSpec) -> PastMeasurement | None:
         """Return what stands for a trial; None where it was not measured."""
-        key = measurement_key(self._spec, trial)
+        key = measurement_key(self._spec, trial, reads_seed=self._code.reads_seed)
         number = self._measured_here().get(key)
         if number is None:
             return self._past.find(key)
@@ -146,24 +149,40 @@ class Measurements:
         return self._own
 
     def _note(self, found: dict[str, int], trial: TrialState) -> None:
-        if trial.reused is None and is_usable(self._spec, trial, self._code):
-            found.setdefault(measurement_key(self._spec, trial.spec), trial.trial)
+        if trial.reused is None and is_usable(self._spec, trial, self._code.code):
+            found.setdefault(measurement_key(self._spec, trial.spec, reads_seed=self._code.reads_seed), trial.trial)
 
 
-def measurement_key(spec: ExperimentSpec, trial: TrialSpec) -> str:
-    """Return what tells measurements of one program apart: all arguments, level, repeat, seed where the script is told one, instances."""
-    definition = spec.definition
-    given = {**definition.arguments, **trial.configuration}
-    seeded = definition.seed_argument is not None or "${seed}" in str(definition.command)
+def measurement_key(spec: ExperimentSpec, trial: TrialSpec, *, reads_seed: bool) -> str:
+    """Return what tells measurements of one program apart: all arguments, level, repeat, seed where the script gets one, instances.
+
+    Args:
+        spec: the experiment.
+        trial: one of its trials.
+        reads_seed: as `is_seeded` takes it.
+    """
+    given = {**spec.definition.arguments, **trial.configuration}
     return configuration_id(
         {
             "arguments": given,
             "level": trial.level,
             "repeat": trial.repeat,
-            "seed": seed_of(spec.seed, trial.repeat) if seeded else None,
+            "seed": seed_of(spec.seed, trial.repeat) if is_seeded(spec, reads_seed=reads_seed) else None,
             "instance_type": given.get("instance_type") or default_instance_type(spec.backend),
         }
     )
+
+
+def is_seeded(spec: ExperimentSpec, *, reads_seed: bool) -> bool:
+    """Return whether what an experiment's script measures may depend on its seed.
+
+    Args:
+        spec: the experiment.
+        reads_seed: whether its code has the name of the variable that tells the seed. In doubt it counts as read: to measure once more is
+            better than to take another seed's luck for one's own.
+    """
+    definition = spec.definition
+    return reads_seed or definition.seed_argument is not None or "${seed}" in str(definition.command)
 
 
 def reports_of(records: Iterable[Record]) -> dict[int, list[PastReport]]:

@@ -141,7 +141,7 @@ class JobBuilder:
         seed = seed_of(self._seed, spec.repeat)
         started = self._command_line.start(parameters, {**consumed, "level": level, "seed": seed, "repeat": spec.repeat, "trial": trial})
         environment = {f"OUTRIDER_{key.upper()}": str(value) for key, value in consumed.items()}
-        environment |= {"OUTRIDER_REPEAT": str(spec.repeat), "OUTRIDER_SEED": str(self._seed)}
+        environment |= {"OUTRIDER_REPEAT": str(spec.repeat), "OUTRIDER_SEED": str(seed)}
         return JobSpec(
             name=self.name(trial, attempt),
             trial=trial,

@@ -40,7 +40,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--momentum", type=float, default=0.9)
     parser.add_argument("--dropout", type=float, default=0.0)
     parser.add_argument("--weight_decay", type=float, default=0.0)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=None, help="default: that of the job, else 0")
     return parser.parse_args(arguments)
 
 
@@ -50,10 +50,10 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
     with phase("startup"):
         import torch
         from checkpoints import load, save  # type: ignore[import-not-found]  # lies beside this script, where a job has it on its path
+        from seeds import seed_of  # type: ignore[import-not-found]  # likewise
 
         torch.set_num_threads(max(1, int(environ.get("OUTRIDER_CORES") or 1)))
-        # A repeated measurement is to show how much of the result is luck, so it draws other weights and another order.
-        trainer = Trainer(asked, seed=asked.seed + int(environ.get("OUTRIDER_REPEAT") or 0))
+        trainer = Trainer(asked, seed=seed_of(asked.seed, environ))
         folder = checkpoint_dir()
     with phase("load"):
         data = load_digits()

@@ -31,7 +31,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--min_leaf", type=int, default=20, help="least rows of a leaf")
     parser.add_argument("--l2", type=float, default=0.0)
     parser.add_argument("--table_seed", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=None, help="default: that of the job, else 0")
     asked = parser.parse_args(arguments)
     if not 0 < asked.fraction <= 1:
         parser.error(f"--fraction {asked.fraction:g}: it must be above 0 and at most 1")
@@ -43,6 +43,7 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
     asked = parse_arguments(arguments)
     with phase("startup"):
         import gbm_tables as tables  # type: ignore[import-not-found]  # lies beside this script, where a job has it on its path
+        from seeds import seed_of  # type: ignore[import-not-found]  # likewise
         from sklearn.ensemble import HistGradientBoostingClassifier
     with phase("prepare"):
         folder = tables.tables_folder(environ)
@@ -60,7 +61,7 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
         min_samples_leaf=asked.min_leaf,
         l2_regularization=asked.l2,
         early_stopping=False,
-        random_state=asked.seed,
+        random_state=seed_of(asked.seed, environ),
     )
     started_at = time.monotonic()
     with phase("train"):

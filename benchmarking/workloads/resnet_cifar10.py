@@ -34,7 +34,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--data", choices=("archive", "generated"), default="archive", help="the published images, or made-up ones")
     parser.add_argument("--data_dir", default="", help="folder of the data; default: in the cache of data sets")
     parser.add_argument("--max_samples", type=int, default=0, help="images used at most, training and validation together; 0: all")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=None, help="default: that of the job, else 0")
     return parser.parse_args(arguments)
 
 
@@ -44,10 +44,11 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
     with phase("startup"):
         import torch
         from checkpoints import load, save  # type: ignore[import-not-found]  # lies beside this script, where a job has it on its path
+        from seeds import seed_of  # type: ignore[import-not-found]  # likewise
 
         torch.set_num_threads(max(1, int(environ.get("OUTRIDER_CORES") or len(os.sched_getaffinity(0)))))
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        trainer = Trainer(asked, device, seed=asked.seed + int(environ.get("OUTRIDER_REPEAT") or 0))
+        trainer = Trainer(asked, device, seed=seed_of(asked.seed, environ))
         folder = checkpoint_dir()
     with phase("load"):
         train, held = split(read_images(asked, environ), asked.max_samples, device)

@@ -71,16 +71,24 @@ def test_other_runs_serve_where_program_code_and_seed_are_the_same(toy, run):
     assert code == 0, err
 
 
+@pytest.mark.parametrize("told", ["argument", "variable"])
 @pytest.mark.parametrize(("seeds", "run_again"), [((0, 0), 0), ((0, 1), 2)])
-def test_a_seeded_script_is_reused_for_its_seed_alone(toy, run, seeds, run_again):
+def test_a_seeded_script_is_reused_for_its_seed_alone(toy, run, told, seeds, run_again):
+    changes = {**LISTED, "trials": "[{x: 0.1}, {x: 0.5}]"}
     script = toy.folder / "toy.py"
-    script.write_text(script.read_text(encoding="utf-8").replace("given =", "parser.add_argument('--seed')\ngiven ="), encoding="utf-8")
-    changes = {**LISTED, "trials": "[{x: 0.1}, {x: 0.5}]", "seed_argument": "seed"}
+    if told == "argument":
+        script.write_text(script.read_text(encoding="utf-8").replace("given =", "parser.add_argument('--seed')\ngiven ="), encoding="utf-8")
+        changes |= {"seed_argument": "seed"}
+    else:
+        # In a module beside the script, as such helpers mostly are.
+        (toy.folder / "luck.py").write_text("import os\nSEED = int(os.environ['OUTRIDER_SEED'])\n", encoding="utf-8")
     toy.define(**changes)
     assert run("--benchmark", "toy.yaml", "--experiment_tag", "old", "--start_seed", str(seeds[0]))[0] == 0
     toy.define(**changes, reuse="true", warm_start="[old]")
-    assert run("--benchmark", "toy.yaml", "--experiment_tag", "new", "--start_seed", str(seeds[1]))[0] == 0
+    code, _, err = run("--benchmark", "toy.yaml", "--experiment_tag", "new", "--start_seed", str(seeds[1]))
+    assert code == 0
     assert sum(not row["message"] for row in rows(toy.experiment("new", "LISTED", seeds[1]))) == run_again
+    assert ("it had another seed, and the script gets to know it" in err) == (run_again > 0)
 
 
 def test_asha_stops_what_is_reused_where_it_would_have_stopped_the_job(toy, run):

@@ -33,6 +33,14 @@ def test_sources_are_code(spec, tmp_path, name):
     assert after.changed(before.files) == name
 
 
+@pytest.mark.parametrize("name", ["q.py", "model/layers.py", "run.sh"])
+def test_it_is_known_whether_the_code_names_the_variable_of_the_seed(spec, tmp_path, name):
+    (tmp_path / "notes.txt").write_text("OUTRIDER_SEED", encoding="utf-8")
+    assert not code_version(spec).reads_seed
+    (tmp_path / name).write_text("seed = ${OUTRIDER_SEED}\n", encoding="utf-8")
+    assert code_version(spec).reads_seed
+
+
 @pytest.mark.parametrize("name", ["ext.yaml", "found/e/made.py", "__pycache__/q.py", "results/x.py", "data.csv"])
 def test_results_data_and_definitions_are_not(spec, tmp_path, name):
     before = code_version(spec)

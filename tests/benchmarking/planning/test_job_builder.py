@@ -11,7 +11,7 @@ from benchmarking.planning.job_builder import JobBuilder, instance_type_of
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.schema import Budget, PerJob, Progressive
-from definitions.trial import TrialSpec
+from definitions.trial import TrialSpec, seed_of
 from tests.benchmarking.experiments import definition
 
 NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
@@ -32,7 +32,7 @@ def test_what_a_back_end_consumes_is_environment_and_all_else_arguments():
         "OUTRIDER_INSTANCE_TYPE": "local.2cpu",
         "OUTRIDER_INSTANCE_COUNT": "2",
         "OUTRIDER_REPEAT": "1",
-        "OUTRIDER_SEED": "17",
+        "OUTRIDER_SEED": str(seed_of(17, 1)),
     }
     assert (job.instance_type, job.instance_count, job.trial, job.attempt, job.repeat) == ("local.2cpu", 2, 4, 2, 1)
 

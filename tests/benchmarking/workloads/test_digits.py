@@ -45,11 +45,11 @@ def test_resumed_it_comes_to_the_same_end_and_repeats_nothing(capfd, monkeypatch
     assert first + second == run(capfd, "--epochs", 5, *asked)
 
 
-def test_a_repeat_has_luck_of_its_own_and_a_seed_repeats(capfd, monkeypatch):
+def test_a_job_has_the_luck_of_its_seed_and_a_seed_repeats(capfd, monkeypatch):
     monkeypatch.delenv("OUTRIDER_CHECKPOINT_DIR")
     asked = ("--epochs", 1, "--hidden", 16, "--batch_size", 128)
-    one, again, other = (run(capfd, *asked, environ={"OUTRIDER_REPEAT": repeat}) for repeat in ("0", "0", "1"))
-    assert one == again
+    one, again, other = (run(capfd, *asked, environ={"OUTRIDER_SEED": seed}) for seed in ("5", "5", "6"))
+    assert one == again == run(capfd, *asked, "--seed", 5)
     assert one != other
 
 
