@@ -40,6 +40,7 @@ from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import Refuse, check_listed, check_room, refusal
 from benchmarking.planning.inputs import Inputs, upload_target
 from benchmarking.planning.job_builder import JobBuilder
+from benchmarking.results import write_results
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
 from definitions.errors import OutriderError, UserError
@@ -161,7 +162,7 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
             for name in survivors:
                 logger.error("job %s could not be stopped and may still run", name)
         try:
-            export(spec.folder, spec.definition, tuner.state, journal, backend.region)
+            write_results(spec, tuner.state, journal, backend.region)
         except UserError as error:
             if ending.reason is not Reason.DISK_FULL:
                 raise
@@ -314,21 +315,6 @@ def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder)
             "what cannot be priced cannot be capped",
             f"`{command('prices', '--refresh')}` asks AWS for it; or drop max_cost",
         )
-
-
-def export(folder: Path, definition: BenchmarkDefinition, state: ExperimentState, journal: Journal, region: str) -> None:
-    """Write the result files, forecasts with the prices of a region; raises `UserError` where they cannot be written."""
-    from benchmarking.export.reports_csv import write_reports
-    from benchmarking.export.trials_csv import write_trials
-
-    write_trials(folder / "trials.csv", definition, state)
-    write_reports(folder / "reports.csv", definition, state, journal)
-    if isinstance(definition.fidelity, PerJob):
-        from benchmarking.forecasting.draws import Question
-        from benchmarking.forecasting.model.billing import Billing
-        from benchmarking.forecasting.report import write_forecasts
-
-        write_forecasts(folder / "forecasts.csv", definition, state, Question(billing=Billing(region)))
 
 
 def _give_up(trial: TrialState, backend: Backend, jobs: JobBuilder) -> None:

@@ -1,6 +1,6 @@
-"""Result files, derived from the journal: one module per file."""
+"""Result files, derived from the journal: one module per format, behind one interface."""
 
-from benchmarking.export.reports_csv import write_reports
-from benchmarking.export.trials_csv import write_trials
+from benchmarking.export.exporter import ExportContext, ExportedExperiment, Exporter
+from benchmarking.export.registry import exporter_names, make_exporter
 
-__all__ = ["write_reports", "write_trials"]
+__all__ = ["ExportContext", "ExportedExperiment", "Exporter", "exporter_names", "make_exporter"]

@@ -1,20 +1,18 @@
-"""What an experiment's canaries say: forecasts.csv, and the two tables at the end of a run."""
+"""What an experiment's canaries say: the forecasts, and the two tables at the end of a run."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from benchmarking.controller.state import ExperimentState
-from benchmarking.export.files import write_csv
 from benchmarking.forecasting.data.canary import COMPLETED, CanaryTable
 from benchmarking.forecasting.data.experiment import canaries_of
 from benchmarking.forecasting.draws import Question
 from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.result import Forecast
-from benchmarking.forecasting.render import FIELDS, as_rows, readable, summary_rows
+from benchmarking.forecasting.render import readable, summary_rows
 from benchmarking.report.text import table
 from definitions.schema import BenchmarkDefinition
 
@@ -24,13 +22,6 @@ def forecasts_of(definition: BenchmarkDefinition, state: ExperimentState, questi
     table = canaries_of(definition, state)
     small = [canary for canary in table.canaries if canary.fraction < 1.0]
     return forecast(CanaryTable(tuple(small), table.notes), question) if small else []
-
-
-def write_forecasts(path: Path, definition: BenchmarkDefinition, state: ExperimentState, question: Question) -> None:
-    """Write forecasts.csv where an experiment has canaries; raises `UserError` where it cannot be written."""
-    found = forecasts_of(definition, state, question)
-    if found:
-        write_csv(path, FIELDS, [list(row.values()) for row in as_rows(found)])
 
 
 def raw_rows(table: CanaryTable) -> tuple[list[str], list[list[Any]]]:

@@ -1,7 +1,8 @@
-"""`outrider export TAG`: writes trials.csv and reports.csv anew from the journals, also of a run that was killed."""
+"""`outrider export TAG [--to FORMAT...]`: brings a run into files and services anew from its journals, also one that was killed."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -13,43 +14,80 @@ from launch.parser import VerbParser
 
 if TYPE_CHECKING:
     from benchmarking.archive.stored import StoredExperiment
+    from benchmarking.export.exporter import Exporter
+    from definitions.errors import UserError
 
 
 def main(arguments: Sequence[str]) -> int:
     """Export every experiment of a tag and return the exit code; raises `UserError` where there is none."""
     given = make_parser().parse_args(arguments)
-    from benchmarking.archive.stored import load
-    from benchmarking.experiment import export
+    from benchmarking.export.exporter import ExportContext
+    from benchmarking.export.registry import DEFAULT, make_exporter
     from definitions.errors import UserError
     from launch.planning import folders_of
 
-    problem: UserError | None = None
-    for folder in folders_of(given.tag, given.results_dir, "export"):
+    context = ExportContext(given.tag, os.environ, lambda line: print(line, file=sys.stderr))
+    # Made before anything is read, so that a wrong name or a missing package is said at once.
+    exporters = [make_exporter(name, context) for name in dict.fromkeys(given.to or DEFAULT)]
+    folders = folders_of(given.tag, given.results_dir, "export")
+    problems: list[UserError] = []
+    left_out: list[tuple[Exporter, list[str]]] = [(exporter, []) for exporter in exporters]
+    for folder in folders:
+        target = folder if given.output is None else given.output / folder.relative_to(given.results_dir / given.tag)
         try:
-            stored = load(folder)
-            if not stored.is_started:
-                print(f"{stored.spec.title}: not started")
-                continue
-            _read_late_logs(stored)
-            with stored.journal() as journal:
-                if given.output is None and not os.access(folder, os.W_OK):
-                    raise UserError(f"nothing can be written into {folder}", "", "--output DIR writes the files elsewhere")
-                target = folder if given.output is None else given.output / folder.relative_to(given.results_dir / given.tag)
-                export(target, stored.spec.definition, stored.state(journal), journal, stored.region)
+            problems += _export(folder, target, left_out)
         except UserError as error:
             # What is wrong with one folder does not keep back the results of the others.
-            problem = problem or error
-            continue
-        print(f"{target}/trials.csv\n{target}/reports.csv")
-    if problem is not None:
-        raise problem
+            problems.append(error)
+            for _, reasons in left_out:
+                reasons.append(str(error))
+    common = given.results_dir / given.tag if given.output is None else given.output
+    for exporter, reasons in left_out:
+        try:
+            _tell(exporter.finish(common, reasons))
+        except UserError as error:
+            problems.append(error)
+    if problems:
+        for other in problems[1:]:
+            print(f"error: {other}", file=sys.stderr)
+        raise problems[0]
     return 0
+
+
+def _export(folder: Path, target: Path, left_out: Sequence[tuple[Exporter, list[str]]]) -> list[UserError]:
+    """Hand an experiment to all exporters, and return what some of them could not do; raises `UserError` where it cannot be read."""
+    from benchmarking.archive.stored import load
+    from benchmarking.results import exported
+    from definitions.errors import UserError
+
+    stored = load(folder)
+    if not stored.is_started:
+        print(f"{stored.spec.title}: not started")
+        for _, reasons in left_out:
+            reasons.append(f"{stored.spec.title}: not started")
+        return []
+    _read_late_logs(stored)
+    problems = []
+    with stored.journal() as journal:
+        one = exported(stored.spec, folder, stored.state(journal), journal, stored.region)
+        for exporter, reasons in left_out:
+            try:
+                if exporter.writes_files and target == folder and not os.access(folder, os.W_OK):
+                    raise UserError(f"nothing can be written into {folder}", "", "--output DIR writes the files elsewhere")
+                _tell(exporter.experiment(one, target))
+            except UserError as error:
+                problems.append(error)
+                reasons.append(str(error))
+    return problems
+
+
+def _tell(lines: Sequence[str]) -> None:
+    for line in lines:
+        print(line)
 
 
 def _read_late_logs(stored: StoredExperiment) -> None:
     """Read again the logs of jobs whose end was not seen, where these are to be had from here and nobody else writes the journal."""
-    import contextlib
-
     from backends.late_logs import late_log_reader
     from backends.registry import backend_class
     from benchmarking.archive.folder_lock import FolderInUseError, locked
@@ -75,8 +113,9 @@ def _read_late_logs(stored: StoredExperiment) -> None:
 
 def make_parser() -> VerbParser:
     """Return the parser of this verb."""
-    parser = VerbParser(prog=command("export"), description="Write the CSV files of a run anew from its journal.")
+    parser = VerbParser(prog=command("export"), description="Bring a run into files and services anew from its journals.")
     parser.add_argument("tag", metavar="TAG")
+    parser.add_argument("--to", nargs="+", action="extend", metavar="FORMAT", help="formats (default csv), built-in or of a plug-in")
     parser.add_argument("--output", type=Path, metavar="DIR", help="folder for the files, in place of the experiments' own")
     parser.add_results_dir()
     return parser

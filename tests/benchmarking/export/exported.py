@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarking.controller.state import ExperimentState
+from benchmarking.export.exporter import ExportContext, ExportedExperiment
 from definitions.schema import BenchmarkDefinition, Progressive
 from tests.benchmarking.experiments import MemoryJournal, tuner
 
@@ -23,3 +24,13 @@ def run(benchmark: BenchmarkDefinition, **options: Any) -> tuple[ExperimentState
     loop = tuner(benchmark, journal, **options)
     loop.run()
     return loop.state, journal
+
+
+def one(benchmark: BenchmarkDefinition, folder: Path, **options: Any) -> ExportedExperiment:
+    """Return a run as exporters get it."""
+    state, journal = run(benchmark, **options)
+    return ExportedExperiment("t", options.get("method", "RS"), 0, 7, "simulated", "us-east-1", folder, benchmark, state, journal)
+
+
+def context() -> ExportContext:
+    return ExportContext("t", {}, print)

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from backends.simulated.table import CsvTable
-from benchmarking.export import write_reports
+from benchmarking.export.reports_csv import write_reports
 from definitions.schema import Budget, PerJob
 from tests.benchmarking.experiments import FakeJobs, FakeTable, definition
 from tests.benchmarking.export.exported import PROGRESSIVE, rows_of, run

@@ -3,8 +3,8 @@ import pytest
 from backends.failures import Cause
 from backends.simulated.backend import SimulatedBackend
 from benchmarking.controller.journal import SqliteJournal
-from benchmarking.export import write_reports, write_trials
-from benchmarking.export.trials_csv import trials_header
+from benchmarking.export.reports_csv import write_reports
+from benchmarking.export.trials_csv import trials_header, write_trials
 from definitions.configuration import configuration_id
 from definitions.schema import Budget
 from tests.benchmarking.experiments import FakeJobs, FakeTable, definition

@@ -1,0 +1,87 @@
+"""From an experiment, running or in its folder, to what exporters get, and what a controller leaves at its end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.archive.stored import read_identity
+from benchmarking.controller.journal import Journal
+from benchmarking.controller.state import ExperimentState
+from benchmarking.export.exporter import ExportContext, ExportedExperiment
+from benchmarking.export.registry import DEFAULT, make_exporter
+from definitions import strict_json
+from definitions.backend_registry import backend_description
+from definitions.errors import UserError
+from definitions.schema import PerJob
+
+
+def exported(spec: ExperimentSpec, folder: Path, state: ExperimentState, journal: Journal, region: str) -> ExportedExperiment:
+    """Return what exporters get of an experiment.
+
+    Args:
+        spec: what it is.
+        folder: where it is kept.
+        state: all that its journal amounts to.
+        journal: open for reading.
+        region: whose prices count.
+    """
+    return ExportedExperiment(
+        tag=spec.tag,
+        method=spec.method,
+        number=spec.number,
+        seed=spec.seed,
+        backend=spec.backend,
+        region=region,
+        folder=folder,
+        definition=spec.definition,
+        state=state,
+        journal=journal,
+        method_arguments=spec.method_arguments,
+        dollars=kind_of_dollars(folder, spec.backend),
+        environment=_environment(folder),
+        forecasts=_forecasts(spec, state, region),
+    )
+
+
+def write_results(spec: ExperimentSpec, state: ExperimentState, journal: Journal, region: str) -> None:
+    """Write what a controller leaves in its experiment's folder at its end; raises `UserError` where it cannot be written."""
+    one = exported(spec, spec.folder, state, journal, region)
+    for name in DEFAULT:
+        make_exporter(name, ExportContext(spec.tag, os.environ, lambda line: None)).experiment(one, spec.folder)
+
+
+def kind_of_dollars(folder: Path, backend: str) -> str:
+    """Return what an experiment's costs are: `real`, `emulated`, `nominal`, or empty where its folder and back-end do not say."""
+    real = read_identity(folder).get("real_money")
+    if real:
+        return "real"
+    try:
+        nominal = backend_description(backend).nominal
+    except UserError:
+        return ""
+    return "nominal" if nominal else "" if real is None else "emulated"
+
+
+def _environment(folder: Path) -> Mapping[str, Any]:
+    """Return what environment.json says; empty where it is missing or damaged, as no result depends on it."""
+    try:
+        found = strict_json.loads((folder / "environment.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _forecasts(spec: ExperimentSpec, state: ExperimentState, region: str) -> list[dict[str, Any]]:
+    if not isinstance(spec.definition.fidelity, PerJob):
+        return []
+    # Only where there may be canaries: numpy and scipy are loaded for them.
+    from benchmarking.forecasting.draws import Question
+    from benchmarking.forecasting.model.billing import Billing
+    from benchmarking.forecasting.render import as_rows
+    from benchmarking.forecasting.report import forecasts_of
+
+    return as_rows(forecasts_of(spec.definition, state, Question(billing=Billing(region))))

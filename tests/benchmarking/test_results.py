@@ -1,0 +1,45 @@
+import pytest
+
+from benchmarking.archive.stored import load
+from benchmarking.results import exported, kind_of_dollars
+from tests.benchmarking.archive.stored_folders import change_identity, copied
+
+
+def read(folder):
+    stored = load(folder)
+    with stored.journal() as journal:
+        return exported(stored.spec, folder, stored.state(journal), journal, stored.region)
+
+
+def test_what_exporters_get_of_a_stored_experiment(tmp_path):
+    folder = copied(tmp_path, "canary")
+    (folder / "environment.json").write_text('{"python": "3.11.2"}', encoding="utf-8")
+    one = read(folder)
+    assert (one.tag, one.method, one.number, one.backend, one.folder) == ("canary", "CANARY", 0, "simulated", folder)
+    assert one.title == "stored x CANARY x seed 0 on simulated"
+    assert one.environment == {"python": "3.11.2"}
+    assert {row["metric"] for row in one.forecasts} >= {"total_s", "cost_usd"}
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"python": '])
+def test_an_environment_that_cannot_be_read_costs_nothing_else(tmp_path, text):
+    folder = copied(tmp_path, "canary")
+    (folder / "environment.json").write_text(text, encoding="utf-8")
+    assert read(folder).environment == {}
+
+
+@pytest.mark.parametrize(
+    ("backend", "real", "dollars"),
+    [
+        ("local", False, "nominal"),
+        ("sagemaker", False, "emulated"),
+        ("sagemaker", True, "real"),
+        ("sagemaker", None, ""),
+        ("gone", True, "real"),
+        ("gone", False, ""),
+    ],
+)
+def test_what_kind_of_dollars_it_cost(tmp_path, backend, real, dollars):
+    folder = copied(tmp_path, "canary")
+    change_identity(folder, real_money=real)
+    assert kind_of_dollars(folder, backend) == dollars
