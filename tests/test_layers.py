@@ -41,6 +41,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("archive",),
         ("comparison", "planning"),
         ("forecasting", "syne_tune_adapter"),
+        ("figures",),
         ("methods",),
         (".",),
     ),

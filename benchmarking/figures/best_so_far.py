@@ -1,0 +1,105 @@
+"""Best value so far of each method, by wallclock, trials and dollars: one line with a band a method, or one line a seed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarking.comparison.methods import AGGREGATES, BenchmarkComparison, ComparisonQuestion
+from benchmarking.comparison.runs import Axis, ComparedRun, axes_of, distinct
+from benchmarking.figures.bands import band, line
+from benchmarking.figures.data import Curve, Figure, LinePanel, PlotAxis, Reference
+from benchmarking.figures.short_names import changed, short_names
+
+X_AXES = {
+    Axis.WALLCLOCK: PlotAxis("wall-clock time", "s"),
+    Axis.TRIALS: PlotAxis("finished trials"),
+    Axis.COST: PlotAxis("cost", "USD"),
+}
+"""How each axis of a comparison is drawn."""
+
+MOST_PANELS = 24
+"""Benchmarks that a figure has panels for; the tables have all."""
+
+
+def best_so_far_figure(
+    runs: Sequence[ComparedRun], compared: Sequence[BenchmarkComparison], question: ComparisonQuestion, axis: Axis
+) -> Figure:
+    """Return the lines of all methods with bands, a panel a benchmark.
+
+    At the budget of a comparison each line has the value and the interval of that method's row, where the budget is on this axis.
+
+    Args:
+        runs: (n_runs,) that were compared.
+        compared: a comparison for each benchmark.
+        question: what was asked.
+        axis: along which.
+    """
+    short = short_names([*(run.method for run in runs), *(one.benchmark for one in compared)])
+    panels, notes = [], []
+    for made, mine in _by_benchmark(runs, compared):
+        if axis not in axes_of(mine):
+            notes.append(f"{short[made.benchmark]}: not all of its experiments have a {X_AXES[axis].title} (a price is unknown).")
+            continue
+        curves = []
+        for row in made.rows:
+            kept = distinct(sorted((run for run in mine if run.method == row.method), key=lambda run: run.number))[0]
+            drawn = [run.curve(made.objective, axis, any_level=question.any_level) for run in kept]
+            if axis is made.axis:
+                # Those that had a result by then, as in the row.
+                drawn = [curve for curve in drawn if curve(made.at) is not None]
+            found = band(short[row.method], drawn, AGGREGATES[question.aggregate], made.confidence)
+            if found is not None:
+                curves.append(found)
+        panels.append(_panel(made, axis, curves, short[made.benchmark]))
+    notes += [
+        f"Line: {question.aggregate} of the seeds; band: {100 * (1 - question.level):.3g} % interval of their mean.",
+        "A line begins where all its seeds have a result, and ends where the first of them ends.",
+    ]
+    return _figure("best_so_far", "Best so far", axis, panels, notes, changed(short))
+
+
+def seeds_figure(runs: Sequence[ComparedRun], compared: Sequence[BenchmarkComparison], question: ComparisonQuestion, axis: Axis) -> Figure:
+    """Return a line for every seed, a panel a benchmark; arguments as for `best_so_far_figure`."""
+    short = short_names([*(run.method for run in runs), *(one.benchmark for one in compared)])
+    panels = []
+    for made, mine in _by_benchmark(runs, compared):
+        order = [row.method for row in made.rows]
+        curves = []
+        for run in sorted(mine, key=lambda run: (order.index(run.method), run.number)):
+            method = short[run.method]
+            most = max(20, 4000 // max(1, len(mine)))
+            found = line(
+                f"{method} seed {run.number}", run.curve(made.objective, axis, any_level=question.any_level), group=method, most=most
+            )
+            if found is not None and axis in run.ends:
+                curves.append(found)
+        panels.append(_panel(made, axis, curves, short[made.benchmark]))
+    return _figure("seeds", "Every seed", axis, panels, ["A line begins with the first result of its seed."], changed(short))
+
+
+def _by_benchmark(
+    runs: Sequence[ComparedRun], compared: Sequence[BenchmarkComparison]
+) -> list[tuple[BenchmarkComparison, list[ComparedRun]]]:
+    return [(made, [run for run in runs if run.benchmark == made.benchmark and run.measurements]) for made in compared]
+
+
+def _panel(made: BenchmarkComparison, axis: Axis, curves: Sequence[Curve], title: str) -> LinePanel:
+    budget = [Reference(made.at, "compared here")] if axis is made.axis else []
+    references = [*budget, *([Reference(made.target, f"target: {made.baseline}'s median", "y")] if made.target is not None else [])]
+    return LinePanel(title, X_AXES[axis], objective_axis(made), tuple(curves), (), tuple(references))
+
+
+def objective_axis(made: BenchmarkComparison) -> PlotAxis:
+    """Return the axis of a comparison's objective; logarithmic where all values are positive and a hundred times apart."""
+    values = [value for row in made.rows for value in row.finals.values()]
+    wide = bool(values) and min(values) > 0 and max(values) / min(values) > 100
+    return PlotAxis(short_names([made.objective])[made.objective], log=wide, better=made.mode)
+
+
+def _figure(key: str, title: str, axis: Axis, panels: list[LinePanel], notes: list[str], names: dict[str, str]) -> Figure:
+    drawn = [panel for panel in panels if panel.curves]
+    if not drawn:
+        notes = ["No method has a result yet.", *notes] if panels else notes
+    if len(drawn) > MOST_PANELS:
+        notes = [f"The first {MOST_PANELS} of {len(drawn)} benchmarks; the tables have all.", *notes]
+    return Figure(f"{key}_{axis}", f"{title} by {X_AXES[axis].title}", tuple(drawn[:MOST_PANELS]), tuple(notes), names)
