@@ -53,6 +53,7 @@ class Contrast:
         spread: standard deviation of one pair's lead; for unpaired ones of a pair drawn at random.
         p: two-sided, of no difference; 1.0 where nothing can be tested.
         least_p: the smallest that so many measurements can have.
+        unit: what a threshold is a share of: 1 for ratios and shares, else how large the values are.
     """
 
     scale: Scale
@@ -64,6 +65,11 @@ class Contrast:
     spread: float = 0.0
     p: float = 1.0
     least_p: float = 1.0
+    unit: float = 1.0
+
+    def bound(self, threshold: float) -> float:
+        """Return the least lead that matters on the contrast's own scale, where a share of the values is given."""
+        return math.log1p(threshold) if self.scale is Scale.RATIO else threshold * self.unit
 
     @property
     def size(self) -> float | None:
@@ -114,6 +120,20 @@ def scale_of(values: Sequence[float], mode: Mode) -> Scale:
     return Scale.DIFFERENCE if mode == "max" and max(values) <= 1.0 else Scale.RATIO
 
 
+def unit_of(samples: Sequence[Sequence[float]], mode: Mode, scale: Scale) -> float:
+    """Return what a threshold on differences is a share of: 1 for ratios and for shares, else the largest mean without its sign.
+
+    Args:
+        samples: values of each side.
+        mode: whether less or more is better.
+        scale: on which they are compared.
+    """
+    values = [value for sample in samples for value in sample]
+    if scale is Scale.RATIO or (mode == "max" and all(0.0 <= value <= 1.0 for value in values)):
+        return 1.0
+    return max((abs(math.fsum(sample) / len(sample)) for sample in samples if sample), default=1.0)
+
+
 def contrast(
     first: Mapping[int, float],
     second: Mapping[int, float],
@@ -134,6 +154,7 @@ def contrast(
         confidence: of the interval.
     """
     scale = scale or scale_of([*first.values(), *second.values()], mode)
+    unit = unit_of([[*first.values()], [*second.values()]], mode, scale)
     sign = -1.0 if mode == "min" else 1.0
 
     def placed(value: float) -> float:
@@ -154,6 +175,7 @@ def contrast(
             standard_deviation(leads),
             sign_flip_p(leads) if len(leads) > 1 else 1.0,
             least_sign_flip_p(sum(lead != 0 for lead in leads)),
+            unit,
         )
     mine, theirs = [placed(value) for value in first.values()], [placed(value) for value in second.values()]
     if not mine or not theirs:
@@ -168,37 +190,44 @@ def contrast(
         math.hypot(standard_deviation(mine), standard_deviation(theirs)),
         relabelling_p(mine, theirs) if min(len(mine), len(theirs)) > 1 else 1.0,
         least_relabelling_p(len(mine), len(theirs)),
+        unit,
     )
 
 
-def decide(contrasts: Sequence[Contrast], threshold: float, level: float = 0.05) -> list[Finding]:
+def decide(
+    contrasts: Sequence[Contrast], threshold: float, level: float = 0.05, *, family: int | None = None, plan: bool = True
+) -> list[Finding]:
     """Return what each contrast of a family amounts to, so that "better" is said wrongly anywhere in it at most so often.
 
     *Better*: significant after Holm, its interval without zero, and the lead beyond the threshold. *Tie*: the interval within it.
 
     Args:
         contrasts: all that are asked at once.
-        threshold: least lead that matters, e.g. 0.01: one per cent for ratios, as it stands for differences.
+        threshold: least lead that matters, e.g. 0.01: one per cent for ratios, as it stands for shares, else one per cent of the values.
         level: of the family.
+        family: how many contrasts could have been asked for instead of these; None for those that were.
+        plan: whether to find out how many more measurements would decide what is not decided.
     """
-    adjusted = holm([one.p for one in contrasts])
+    adjusted = holm([one.p for one in contrasts], family)
     # Were each as extreme as it can be: who is not rejected then never is, and its p value would only mislead.
-    reachable = [p <= level for p in holm([one.least_p for one in contrasts])]
+    reachable = [p <= level for p in holm([one.least_p for one in contrasts], family)]
+    size = family or len(contrasts)
     return [
-        _finding(one, p if can else None, threshold, level, len(contrasts))
+        _finding(one, p if can else None, threshold, level, size if plan else None)
         for one, p, can in zip(contrasts, adjusted, reachable, strict=True)
     ]
 
 
-def _finding(one: Contrast, p: float | None, threshold: float, level: float, family: int) -> Finding:
-    bound = math.log1p(threshold) if one.scale is Scale.RATIO else threshold
+def _finding(one: Contrast, p: float | None, threshold: float, level: float, family: int | None) -> Finding:
+    bound = one.bound(threshold)
     if one.lead is None or one.interval is None:
         return Finding(one, Word.ONE_RUN_ONLY, None, None)
     if p is not None and p <= level and one.interval.excludes(0.0) and abs(one.lead) > bound:
         return Finding(one, Word.BETTER, p, None)
     if one.interval.is_within(bound):
         return Finding(one, Word.TIE, p, None)
-    return Finding(one, Word.NOT_DECIDED, p, seeds_to_decide(one, bound, level, family))
+    more = None if family is None else seeds_to_decide(one, bound, level, family)
+    return Finding(one, Word.NOT_DECIDED, p, more)
 
 
 def seeds_to_decide(one: Contrast, bound: float, level: float, family: int) -> int | None:
@@ -222,7 +251,8 @@ def seeds_to_decide(one: Contrast, bound: float, level: float, family: int) -> i
             if student_quantile(1 - level / 2, freedom) * error < bound - lead:
                 return n
             continue
-        least = least_sign_flip_p(n) if one.paired else least_relabelling_p(n, n)
+        # What was tested by Student's t has no least p.
+        least = 0.0 if one.least_p == 0.0 else least_sign_flip_p(n) if one.paired else least_relabelling_p(n, n)
         if least * family <= level and _power(lead, error, freedom, level / family) >= POWER:
             return max(n, size + 1)
     return None

@@ -43,8 +43,8 @@ class ConfidenceInterval:
         return not self.low <= value <= self.high
 
     def is_within(self, bound: float) -> bool:
-        """Return whether all of it is nearer to zero than a bound."""
-        return -bound < self.low and self.high < bound
+        """Return whether all of it is at most so far from zero."""
+        return -bound <= self.low and self.high <= bound
 
 
 def mean_interval(values: Sequence[float], confidence: float = 0.95) -> ConfidenceInterval | None:

@@ -70,13 +70,19 @@ def least_relabelling_p(n: int, m: int) -> float:
     return 1.0 if min(n, m) < 1 else (2 if n == m else 1) / math.comb(n + m, n)
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p values adjusted for being several, in their order (Holm 1979): below a level each, the family errs at most so often."""
+def holm(p_values: Sequence[float], family: int | None = None) -> list[float]:
+    """Return p values adjusted for being several, in their order (Holm 1979): below a level each, the family errs at most so often.
+
+    Args:
+        p_values: (n,) of the hypotheses that are looked at.
+        family: how many there are in all, where others could have been looked at instead; None for n.
+    """
+    size = len(p_values) if family is None else max(family, len(p_values))
     order = sorted(range(len(p_values)), key=lambda index: p_values[index])
     adjusted = [1.0] * len(p_values)
     largest = 0.0
     for rank, index in enumerate(order):
         # The k-th smallest is compared with level / (m - k + 1), and never judged more mildly than a smaller one.
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        largest = max(largest, min(1.0, (size - rank) * p_values[index]))
         adjusted[index] = largest
     return adjusted

@@ -18,16 +18,18 @@ def comparison_rows(ranking: Ranking | None, primary: str, keys: Sequence[str]) 
 
     Yields:
         `config` (its number), the keys, the objective (mean over `n` measurements), and of the leader's lead over it: `factor` (how many
-        times better; None where values are not all positive), `difference` (in units of the objective), `low` and `high` (joint 95 %
-        interval of the factor, else of the difference; None where nothing was measured twice), `decided` (whether that excludes a tie).
+        times better; None for shares, and where values are not all positive), `difference` (in units of the objective), `low` and `high`
+        (joint 95 % interval of the factor, else of the difference; None where nothing was measured twice), `decided` (whether the leader is
+        better), `verdict` (one of four words), `p` (adjusted for all pairs; None where it could not be significant).
     """
     if ranking is None:
         return
-    nothing = dict.fromkeys(("factor", "difference", "low", "high", "decided"))
+    nothing = dict.fromkeys(("factor", "difference", "low", "high", "decided", "verdict", "p"))
     yield {**_about(ranking.leader, primary, keys), **nothing}
     for one in ranking.comparisons:
         low, high = one.interval or (None, None)
-        lead = {"factor": one.factor, "difference": one.difference, "low": low, "high": high, "decided": one.decided}
+        lead: dict[str, Any] = {"factor": one.factor, "difference": one.difference, "low": low, "high": high, "decided": one.decided}
+        lead |= {"verdict": str(one.word), "p": one.p}
         yield {**_about(one.other, primary, keys), **lead}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from backends.failures import LOG_INCOMPLETE, METRICS_IN_PART
 from benchmarking.analysis.pareto import pareto_front
 from benchmarking.analysis.verdict import Measured, Ranking, judge
-from benchmarking.controller.retry_policy import TrialStatus
+from benchmarking.controller.retry_policy import TrialStatus, as_number
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
 from benchmarking.report.labels import varying_keys
@@ -78,7 +78,10 @@ def summarise(
     order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in {entry.evaluation for entry in ranked}]
     header = ["config", *keys, *objectives, "n", "status", *(["front"] if front else []), *(["code"] if len(state.codes) > 1 else [])]
     versions = {e: [", ".join(dict.fromkeys(trial.code for trial in groups[e]))] if len(state.codes) > 1 else [] for e in groups}
-    rows = [[*_row(e, groups[e], keys, objectives, e in front if front else None), *versions[e]] for e in order[:_ROWS]]
+    rows = [
+        [*_row(e, groups[e], keys, objectives, e in front if front else None, state.setup.reported_level), *versions[e]]
+        for e in order[:_ROWS]
+    ]
     text = table(header, rows) + (f"\n... and {len(order) - _ROWS} more" if len(order) > _ROWS else "")
     warm = warm_text(state, price_label) if keeps_warm else ""
     leader = None if verdict is None else verdict.leader
@@ -97,15 +100,25 @@ def ranking(state: ExperimentState, primary: str, mode: Mode, code: str | None =
         code: version of the code whose measurements count; None for all.
     """
     groups = {e: [trial for trial in trials if code is None or trial.code == code] for e, trials in _by_evaluation(state).items()}
-    return judge([Measured(e, _point(trials[0]), values) for e, trials in groups.items() if (values := _values(trials, primary))], mode)
+    found = []
+    for evaluation, trials in groups.items():
+        values = {trial.repeat: value for trial in trials if (value := _value(trial, primary)) is not None}
+        if values:
+            found.append(Measured(evaluation, _point(trials[0]), [*values.values()], [*values]))
+    return judge(found, mode, paired=state.setup.order == "interleave")
 
 
 def _row(
-    evaluation: int, trials: Sequence[TrialState], keys: Sequence[str], objectives: Mapping[str, Mode], on_front: bool | None
+    evaluation: int,
+    trials: Sequence[TrialState],
+    keys: Sequence[str],
+    objectives: Mapping[str, Mode],
+    on_front: bool | None,
+    level_name: str | None,
 ) -> list[Any]:
     configuration = _point(trials[0])
     marks = [] if on_front is None else ["*" if on_front else ""]
-    values = [_cell(trials, name) for name in objectives]
+    values = [_cell(trials, name, level_name) for name in objectives]
     return [evaluation, *(configuration.get(key) for key in keys), *values, len(_completed(trials)), _statuses(trials), *marks]
 
 
@@ -128,19 +141,33 @@ def _completed(trials: Sequence[TrialState]) -> list[TrialState]:
 
 
 def _values(trials: Sequence[TrialState], objective: str) -> list[float]:
-    values = (trial.value_of(objective) for trial in _completed(trials))
-    return [value for value in values if value is not None and math.isfinite(value)]
+    return [value for trial in trials if (value := _value(trial, objective)) is not None]
 
 
-def _cell(trials: Sequence[TrialState], objective: str) -> str:
+def _value(trial: TrialState, objective: str) -> float | None:
+    value = trial.value_of(objective) if trial.status is TrialStatus.COMPLETED else None
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _cell(trials: Sequence[TrialState], objective: str, level_name: str | None) -> str:
     values = _values(trials, objective)
     if not values:
-        return "-"
+        return _reached(trials, objective, level_name)
     mean = math.fsum(values) / len(values)
     if len(values) == 1:
         return shown(mean)
     spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
     return f"{shown(mean)} ± {spread / abs(mean) * 100:.0f} %" if mean else f"{shown(mean)} ± {shown(spread)}"
+
+
+def _reached(trials: Sequence[TrialState], objective: str, level_name: str | None) -> str:
+    """Return what trials that were stopped or paused had come to, and at which level; `-` where they reported nothing."""
+    for trial in reversed(trials):
+        value = trial.value_of(objective) if trial.status in (TrialStatus.STOPPED, TrialStatus.PAUSED) else None
+        if value is not None and math.isfinite(value):
+            level = None if level_name is None else as_number(trial.last.get(level_name))
+            return f"{shown(value)} at {level_name} {level:g}" if level is not None else f"{shown(value)} when {trial.status}"
+    return "-"
 
 
 def _statuses(trials: Sequence[TrialState]) -> str:

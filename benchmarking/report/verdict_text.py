@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchmarking.analysis.effects import Word
 from benchmarking.analysis.verdict import Comparison, Ranking
 from benchmarking.report.text import configuration_text, shown
 
@@ -34,16 +35,18 @@ def verdict_sentence(verdict: Ranking | None, primary: str, keys: Sequence[str],
     if not tied:
         return f"Best: {leader}: {value}, {_gap(nearest)} than the next, configuration {nearest.other.evaluation}{_interval(nearest)}."
     names = ", ".join(str(comparison.other.evaluation) for comparison in tied[:6]) + (", ..." if len(tied) > 6 else "")
+    open_ = "a tie" if all(comparison.word is Word.TIE for comparison in tied) else "not decided"
     if len(tied) == len(verdict.comparisons):
-        return (
-            f"Not decided: {leader} leads with {value}, but its lead over every other lies within the noise "
-            f"({_gap(nearest)} than configuration {nearest.other.evaluation}{_interval(nearest)}). More repeats would tell."
-        )
+        against = f"({_gap(nearest)} than configuration {nearest.other.evaluation}{_interval(nearest)})"
+        if open_ == "a tie":
+            return f"A tie: {leader} leads with {value}, but none is worse by what would matter {against}."
+        would = "More repeats would tell" if nearest.more is None else f"About {nearest.more} repeats of each would tell these two apart"
+        return f"Not decided: {leader} leads with {value}, but its lead over every other lies within the noise {against}. {would}."
     first = next(comparison for comparison in verdict.comparisons if comparison.decided)
     return (
         f"{leader[0].upper()}{leader[1:]} leads: {value}. "
         f"It is {_gap(first)} than configuration {first.other.evaluation}{_interval(first)}; "
-        f"against {names} it is not decided (nearest: {_gap(tied[0])}{_interval(tied[0])})."
+        f"against {names} it is {open_} (nearest: {_gap(tied[0])}{_interval(tied[0])})."
     )
 
 

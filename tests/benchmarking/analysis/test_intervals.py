@@ -104,5 +104,9 @@ def test_equal_values_have_an_interval_of_no_width():
     found = mean_interval([2.0, 2.0, 2.0])
     assert found is not None
     assert (found.low, found.high) == (2.0, 2.0)
-    assert found.is_within(2.1)
-    assert not found.is_within(2.0)
+    assert found.is_within(2.0)
+    assert not found.is_within(1.9)
+    # A constant metric is a tie, also with a threshold of nothing.
+    nothing = mean_interval([0.0, 0.0])
+    assert nothing is not None
+    assert nothing.is_within(0.0)

@@ -20,7 +20,8 @@ def intervals(runs, leader, *, log, sign=1.0, confidence=0.95):
     groups = [np.log(run) if log else np.asarray(run, float) for run in runs]
     freedom = sum(len(group) - 1 for group in groups)
     pooled = sum((len(group) - 1) * group.var(ddof=1) for group in groups if len(group) > 1) / freedom
-    alpha = (1 - confidence) / (len(groups) - 1)
+    # The leader is chosen by the values, so all pairs count.
+    alpha = (1 - confidence) / math.comb(len(groups), 2)
     found = {}
     for number, group in enumerate(groups):
         if number != leader:
@@ -35,7 +36,7 @@ def found_intervals(verdict):
     return {comparison.other.evaluation: comparison.interval for comparison in verdict.comparisons}
 
 
-@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
 def test_positive_values_are_compared_by_factors(confidence):
     verdict = judge(measured(RUNS), "min", confidence)
     assert verdict.leader.evaluation == 0
@@ -78,7 +79,7 @@ def test_values_that_are_not_all_positive_are_compared_by_differences(mode, sign
         assert comparison.factor is None
         assert comparison.interval == pytest.approx(wanted[comparison.other.evaluation], rel=1e-9)
         assert comparison.difference == pytest.approx(sign * (np.mean(comparison.other.values) - np.mean(runs[leader])))
-        assert comparison.decided == (wanted[comparison.other.evaluation][0] > 0)
+        assert comparison.decided == (comparison.p <= 0.05 and wanted[comparison.other.evaluation][0] > 0)
 
 
 def test_a_zero_is_not_positive():
@@ -129,3 +130,58 @@ def test_the_order_of_configurations_does_not_matter():
     for order in itertools.permutations(measured(RUNS)):
         verdict = judge(order, "min")
         assert [verdict.leader.evaluation, *(c.other.evaluation for c in verdict.comparisons)] == [0, 2, 1, 3]
+
+
+def test_shares_are_compared_by_points_not_by_how_many_times():
+    verdict = judge(measured([[0.17, 0.18, 0.16], [0.97, 0.96, 0.98]]), "max")
+    (one,) = verdict.comparisons
+    assert (verdict.leader.evaluation, one.factor, one.word) == (1, None, "better")
+    assert one.difference == pytest.approx(0.8)
+    # Half a point is less than what matters, however sure it is.
+    assert judge(measured([[0.970, 0.970, 0.970], [0.975, 0.975, 0.975]]), "max").comparisons[0].word == "tie"
+
+
+def test_interleaved_repeats_are_blocks():
+    """A machine that slows down by half in the second repeat: the spread between blocks is not noise."""
+    runs = [[1.0, 1.5, 1.21], [1.1, 1.66, 1.33], [1.3, 1.93, 1.58]]
+    table = np.log(np.array(runs))
+    left = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
+    error = math.sqrt((left**2).sum() / 4 * 2 / 3)
+    half = stats.t.ppf(1 - 0.05 / 3 / 2, 4) * error
+    blocks = judge(measured(runs), "min", paired=True).comparisons[0]
+    gap = table[1].mean() - table[0].mean()
+    assert blocks.interval == pytest.approx((math.exp(gap - half), math.exp(gap + half)))
+    assert blocks.word == "better"
+    assert judge(measured(runs), "min").comparisons[0].word == "not decided"
+    # A block that is not whole is none.
+    broken = judge(measured([runs[0], runs[1], runs[2][:2]]), "min", paired=True).comparisons[0]
+    assert broken.word == "not decided"
+
+
+def test_from_six_interleaved_repeats_of_two_the_test_is_exact():
+    pair = [[1.0, 1.1, 0.9, 1.05, 0.95, 1.02], [2.0, 2.3, 1.9, 2.1, 2.0, 2.1]]
+    (exact,) = judge(measured(pair), "min", paired=True).comparisons
+    assert (exact.test, exact.p, exact.word) == ("exact", 0.03125, "better")
+    (pooled,) = judge(measured([one[:5] for one in pair]), "min", paired=True).comparisons
+    assert pooled.test == "pooled Student's t"
+    assert pooled.p == pytest.approx(stats.ttest_rel(np.log(pair[0][:5]), np.log(pair[1][:5])).pvalue)
+
+
+def test_of_configurations_alike_none_is_found_better_more_often_than_the_level():
+    source = random.Random(3)
+    wrong = 0
+    for _ in range(600):
+        runs = [[math.exp(source.gauss(0, 0.2)) for _ in range(3)] for _ in range(6)]
+        wrong += any(c.decided for c in judge(measured(runs), "min").comparisons)
+    assert wrong / 600 < 0.05 + 2 * math.sqrt(0.05 * 0.95 / 600)
+
+
+def test_a_baseline_stays_where_it_is_asked_for_and_its_family_is_smaller():
+    asked = judge(measured(RUNS), "min", baseline=1)
+    assert asked.leader.evaluation == 1
+    assert [c.other.evaluation for c in asked.comparisons] == [0, 2, 3]
+    assert asked.comparisons[0].factor < 1 < asked.comparisons[2].factor
+    free = judge(measured(RUNS), "min", baseline=0).comparisons
+    all_pairs = judge(measured(RUNS), "min").comparisons
+    # The smallest p value is taken three times with a baseline, and six times where the leader was chosen by the values.
+    assert all_pairs[-1].p == pytest.approx(2 * free[-1].p)

@@ -18,7 +18,13 @@ def test_nothing_measured_has_no_rows():
 
 def test_the_leader_comes_first_and_the_others_say_by_how_much_it_leads():
     leader, other = comparison_rows(judge(measured([2.0, 2.0], [1.0, 1.0]), "min"), "loss", ["x"])
-    assert leader == {"config": 1, "x": 10, "loss": 1.0, "n": 2, **dict.fromkeys(("factor", "difference", "low", "high", "decided"))}
+    assert leader == {
+        "config": 1,
+        "x": 10,
+        "loss": 1.0,
+        "n": 2,
+        **dict.fromkeys(("factor", "difference", "low", "high", "decided", "verdict", "p")),
+    }
     assert (other["config"], other["loss"], other["n"], other["decided"]) == (0, 2.0, 2, True)
     assert [other[key] for key in ("factor", "difference", "low", "high")] == pytest.approx([2.0, 1.0, 2.0, 2.0])
 

@@ -72,7 +72,7 @@ def test_not_decided():
     assert verdict.startswith(
         "Not decided: configuration 0 (x=0) leads with loss = 1.000, but its lead over every other lies within the noise (1.0"
     )
-    assert verdict.endswith("More repeats would tell.")
+    assert verdict.endswith("About 99 repeats of each would tell these two apart.")
 
 
 def test_partly_decided_names_both_sides():
@@ -147,3 +147,27 @@ def test_a_row_without_a_result_has_a_dash_and_what_never_differs_is_shown_up_to
     keys = [{name: 1 for name in "edcba"}]
     assert keys_shown(keys, "abcde") == ["a", "b", "c", "d"]
     assert keys_shown([{**keys[0], "e": 2}, *keys], "abcde") == ["e"]
+
+
+def test_stopped_and_paused_trials_show_what_they_reached_and_at_which_level():
+    state = ExperimentState(StateSetup(objectives={"loss": "min"}, reported_level="epoch", full_level=9))
+    for number, (status, last) in enumerate(
+        [
+            (TrialStatus.COMPLETED, {"loss": 0.25, "epoch": 9}),
+            (TrialStatus.STOPPED, {"loss": 0.5, "epoch": 3}),
+            (TrialStatus.PAUSED, {"loss": 0.75}),
+            (TrialStatus.STOPPED, {}),
+            (TrialStatus.FAILED, {"loss": 0.1, "epoch": 1}),
+        ]
+    ):
+        state.trials[number] = TrialState(number, number, TrialSpec({"x": number}), status=status, last=dict(last))
+    summary = summarise(state, {"loss": "min"})
+    assert [" ".join(line.split()[2:-2]) for line in summary.table.splitlines()[2:]] == [
+        "0.2500",
+        "0.5000 at epoch 3",
+        "0.7500 when paused",
+        "-",
+        "-",
+    ]
+    # They are shown, and never win.
+    assert summary.verdict.startswith("Only configuration 0 (x=0) was completed")

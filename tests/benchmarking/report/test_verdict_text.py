@@ -1,5 +1,6 @@
 """A verdict in words."""
 
+from benchmarking.analysis.effects import Word
 from benchmarking.analysis.verdict import Comparison, Measured, Ranking
 from benchmarking.report.verdict_text import verdict_sentence
 
@@ -13,8 +14,11 @@ def said(*comparisons, values=(0.5, 0.5), primary="loss", label=""):
     return verdict_sentence(verdict, primary, ["x"], label)
 
 
-def against(number, factor, interval, difference=0.1):
-    return Comparison(configuration(number, 0.6), factor, difference, interval)
+def against(number, factor, interval, difference=0.1, word=None, more=None):
+    decided = interval is not None and interval[0] > (1.0 if factor is not None else 0.0)
+    return Comparison(
+        configuration(number, 0.6), factor, difference, interval, word or (Word.BETTER if decided else Word.NOT_DECIDED), None, more
+    )
 
 
 def test_nothing_and_one():
@@ -62,3 +66,11 @@ def test_tied_with_all_with_some_and_with_many():
 def test_six_that_are_tied_are_all_named():
     tied = [against(number, 1.1, (0.9, 1.3)) for number in (1, 2, 4, 5, 6, 7)]
     assert "against 1, 2, 4, 5, 6, 7 it" in said(*tied, against(9, 2.0, (1.5, 2.5)))
+
+
+def test_a_tie_is_no_lack_of_repeats_and_how_many_would_tell_is_said():
+    assert said(against(1, 1.004, (0.995, 1.008), word=Word.TIE)) == (
+        "A tie: configuration 3 (x=3) leads with loss = 0.5000, but none is worse by what would matter "
+        "(no better than configuration 1 (95 % interval 0.99 to 1.01))."
+    )
+    assert said(against(1, 1.2, (0.9, 1.5), more=7)).endswith("About 7 repeats of each would tell these two apart.")
