@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.archive.stored import read_identity
+from benchmarking.archive.stored import experiments_of, read_identity
 from benchmarking.controller.journal import Journal
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.exporter import ExportContext, ExportedExperiment
+from benchmarking.export.json_exporter import RESULT, read_result, write_collated
 from benchmarking.export.registry import DEFAULT, make_exporter
 from definitions import strict_json
 from definitions.backend_registry import backend_description
@@ -51,7 +52,26 @@ def write_results(spec: ExperimentSpec, state: ExperimentState, journal: Journal
     """Write what a controller leaves in its experiment's folder at its end; raises `UserError` where it cannot be written."""
     one = exported(spec, spec.folder, state, journal, region)
     for name in DEFAULT:
-        make_exporter(name, ExportContext(spec.tag, os.environ, lambda line: None)).experiment(one, spec.folder)
+        make_exporter(name, ExportContext(spec.tag, spec.folder.parent.parent, os.environ, lambda line: None)).experiment(one, spec.folder)
+
+
+def collate(tag_folder: Path) -> None:
+    """Write collated_results.json of a tag that has several experiments, of what their result.json say, without reading a journal.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    folders = experiments_of(tag_folder)
+    if len(folders) < 2:
+        return
+    documents, left_out = [], []
+    for folder in folders:
+        document = read_result(folder)
+        if document is None:
+            left_out.append(f"{folder.relative_to(tag_folder)}: there is no {RESULT}, so it has not ended")
+        else:
+            documents.append(document)
+    write_collated(tag_folder, tag_folder.name, documents, left_out)
 
 
 def kind_of_dollars(folder: Path, backend: str) -> str:

@@ -36,17 +36,27 @@ def replacing(path: Path, advice: str = _ADVICE) -> Iterator[IO[str]]:
     Raises:
         UserError: the folder cannot be written, or the disk is full; the old content stands.
     """
+    # What UTF-8 cannot hold (half a character in a script's message) is written as an escape rather than not at all.
+    with (
+        replacing_with(path, advice) as temporary,
+        temporary.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
+    ):
+        yield file
+
+
+@contextlib.contextmanager
+def replacing_with(path: Path, advice: str = _ADVICE) -> Iterator[Path]:
+    """Give the path of an empty file to write to by any means; else as `replacing`."""
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(descriptor)
         temporary = Path(name)
-        # What UTF-8 cannot hold (half a character in a script's message) is written as an escape rather than not at all.
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            yield file
-            file.flush()
-            # Without this some file systems record the new name before the content, and a power cut leaves an empty file.
-            os.fsync(file.fileno())
+        yield temporary
+        # Without this some file systems record the new name before the content, and a power cut leaves an empty file.
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
         temporary.chmod(0o644)
         temporary.replace(path)
     except BaseException as error:

@@ -19,6 +19,8 @@ FILES = {
     "journal.sqlite-wal": "as above; it holds records, so it goes where the journal goes",
     "trials.csv": "one row a trial",
     "reports.csv": "one row a report, with the configuration",
+    "usage.csv": "one row a job: what it waited for, its stages, its phases, what it used and cost",
+    "result.json": "how it ended, its best, its trials by status, what it took",
     "forecasts.csv": "after canaries: what the full jobs will take, with intervals",
     "definition.yaml": "what was run, as resolved",
     "experiment.json": "method, seed and back-end",
@@ -43,7 +45,10 @@ FILES = {
 Below a `/` all is the script's own.
 """
 
-FILES_OF_A_TAG = {"best.yaml": "after `outrider best TAG`: the benchmark with the winner alone"}
+FILES_OF_A_TAG = {
+    "best.yaml": "after `outrider best TAG`: the benchmark with the winner alone",
+    "collated_results.json": "of several experiments: what their result.json say",
+}
 """The same of the folder above it."""
 
 

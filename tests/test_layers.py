@@ -37,7 +37,8 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "benchmarking": (
         ("analysis", "datasets", "scripts", "workloads"),
         ("controller",),
-        ("export", "report"),
+        ("report",),
+        ("export",),
         ("archive",),
         ("comparison", "planning"),
         ("forecasting", "syne_tune_adapter"),

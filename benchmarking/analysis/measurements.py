@@ -23,6 +23,16 @@ _BANDS = (("p50", 0.5), ("p95", 0.45), ("p99", 0.04), ("peak", 0.01))
 """Quantile -> share of the time that lies between it and the one before."""
 
 
+NAMES = (
+    *(f"{name}_s" for name in _PHASES),
+    *(f"{name}_cpu_s" for name in _PHASES),
+    *("total_s", "steps", "rows", "bytes", "cpu_s", "rss_bytes", "gpu_bytes"),
+    *(column for name in _SAMPLED for column in (name, f"{name}_p99")),
+    *("billable_s", "cost_usd"),
+)
+"""All that `measurements` may give, in its order."""
+
+
 def measurements(
     usage: Mapping[str, Any], last: Mapping[str, Any], duration_s: float, billable_s: float, cost_usd: float | None
 ) -> dict[str, float]:

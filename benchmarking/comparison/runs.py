@@ -10,7 +10,8 @@ from typing import Any
 
 from benchmarking.analysis.step_curves import StepCurve, best_so_far
 from benchmarking.archive.stored import StoredExperiment, state_setup
-from benchmarking.controller.journal import ControllerSession, Journal, Record
+from benchmarking.controller.experiment_clock import ExperimentClock
+from benchmarking.controller.journal import Journal
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
@@ -147,7 +148,7 @@ def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None) -
 def _fold(stored: StoredExperiment, journal: Journal) -> tuple[ExperimentState, list[Measurement], dict[Axis, float]]:
     definition = stored.spec.definition
     state = ExperimentState(state_setup(stored.spec))
-    clock = _Clock(journal.sessions())
+    clock = ExperimentClock(journal.sessions())
     names = [*definition.objectives]
     found: list[Measurement] = []
     per_job = isinstance(definition.fidelity, PerJob)
@@ -162,7 +163,7 @@ def _fold(stored: StoredExperiment, journal: Journal) -> tuple[ExperimentState, 
         job = state.jobs.get(record.body["job"]) if record.kind == "reported" else None
         settled = state.due_settlements[0][0].trial if record.kind == "settle" else None
         state.apply(record)
-        now = clock.at(record, state)
+        now = clock.at(record.at, record.sequence, state)
         if settled is not None:
             trial = state.trials[settled]
             unpriced = unpriced or trial.cost_usd is None
@@ -182,21 +183,6 @@ def _fold(stored: StoredExperiment, journal: Journal) -> tuple[ExperimentState, 
     if not unpriced:
         ends[Axis.COST] = state.spent_usd
     return state, found, ends
-
-
-class _Clock:
-    """Seconds that controllers ran since the first job began."""
-
-    def __init__(self, sessions: Sequence[ControllerSession]) -> None:
-        # Of controllers that recorded nothing, the last one's start ends the same pause as theirs.
-        self._pauses = {session.after: max(0.0, session.started_at - session.last_at) for session in sessions}
-
-    def at(self, record: Record, state: ExperimentState) -> float:
-        if state.first_start is None:
-            return 0.0
-        first, began_at = state.first_start
-        paused = math.fsum(pause for after, pause in self._pauses.items() if first <= after < record.sequence)
-        return max(0.0, record.at - began_at - paused)
 
 
 def _repeats(state: ExperimentState, trial: TrialState, repeats: int) -> list[TrialState] | None:

@@ -1,4 +1,4 @@
-"""`--to csv`: trials.csv, reports.csv, and forecasts.csv where there are canaries."""
+"""`--to csv`: trials.csv, reports.csv, usage.csv, and forecasts.csv where there are canaries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from benchmarking.export.exporter import ExportContext, ExportedExperiment
 from benchmarking.export.files import write_csv
 from benchmarking.export.reports_csv import write_reports
 from benchmarking.export.trials_csv import write_trials
+from benchmarking.export.usage_csv import write_usage
 
 
 class CsvExporter:
@@ -21,13 +22,14 @@ class CsvExporter:
 
     def experiment(self, one: ExportedExperiment, folder: Path) -> Sequence[str]:
         """Write the files of one experiment; raises `UserError` where one cannot be written."""
-        trials, reports, forecasts = (folder / f"{name}.csv" for name in ("trials", "reports", "forecasts"))
+        trials, reports, usage, forecasts = (folder / f"{name}.csv" for name in ("trials", "reports", "usage", "forecasts"))
         write_trials(trials, one.definition, one.state)
         write_reports(reports, one.definition, one.state, one.journal)
+        write_usage(usage, one.state, one.journal)
         if one.forecasts:
             write_csv(forecasts, list(one.forecasts[0]), [list(row.values()) for row in one.forecasts])
-        return [str(path) for path in (trials, reports, *([forecasts] if one.forecasts else []))]
+        return [str(path) for path in (trials, reports, usage, *([forecasts] if one.forecasts else []))]
 
-    def finish(self, folder: Path, left_out: Sequence[str]) -> Sequence[str]:
+    def finish(self, left_out: Sequence[str]) -> Sequence[str]:
         """Do nothing: the experiments have no file in common."""
         return ()

@@ -63,10 +63,12 @@ class ExportContext:
     Args:
         tag: whose experiments it will get.
         environ: environment of the process: addresses and credentials of services are found there.
+        folder: the tag's, or that of `--output`: for files that experiments have in common.
         say: takes a warning, a line for people.
     """
 
     tag: str
+    folder: Path
     environ: Mapping[str, str]
     say: Callable[[str], None]
 
@@ -95,11 +97,10 @@ class Exporter(Protocol):
         """
         ...
 
-    def finish(self, folder: Path, left_out: Sequence[str]) -> Sequence[str]:
+    def finish(self, left_out: Sequence[str]) -> Sequence[str]:
         """Export what the experiments have in common, after the last of them, and let go of connections.
 
         Args:
-            folder: the tag's, or that of `--output`.
             left_out: experiments that were not exported, a sentence each: not started, unreadable, or refused by `experiment`.
 
         Returns:

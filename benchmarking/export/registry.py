@@ -14,10 +14,13 @@ GROUP = "outrider.exporters"
 
 BUILT_IN: Mapping[str, str] = {
     "csv": "benchmarking.export.csv_exporter:CsvExporter",
+    "json": "benchmarking.export.json_exporter:JsonExporter",
+    "parquet": "benchmarking.export.parquet_exporter:ParquetExporter",
+    "syne_tune": "benchmarking.export.syne_tune_exporter:SyneTuneExporter",
 }
 """Module and factory of each built-in format."""
 
-DEFAULT = ("csv",)
+DEFAULT = ("csv", "json")
 """What an experiment leaves at its end, and `outrider export` writes where no format is named."""
 
 

@@ -73,10 +73,20 @@ def report_rows(
             ]
 
 
+def reports_table(definition: BenchmarkDefinition, state: ExperimentState, journal: Journal) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the columns of reports.csv, and its rows by their names."""
+    header, rows = _streamed(definition, state, journal)
+    return header, [dict(zip(header, row, strict=True)) for row in rows]
+
+
 def write_reports(path: Path, definition: BenchmarkDefinition, state: ExperimentState, journal: Journal) -> None:
     """Write reports.csv; raises `UserError` where it cannot be written."""
+    write_csv(path, *_streamed(definition, state, journal))
+
+
+def _streamed(definition: BenchmarkDefinition, state: ExperimentState, journal: Journal) -> tuple[list[str], Iterator[list[Any]]]:
     keys = [column_of(key) for key in definition.configuration_keys]
     columns = metric_columns(journal.records(), keys)
     level = [_LEVEL] if isinstance(definition.fidelity, PerJob) else []
     header = [*_FIXED, *level, *keys, *columns.values(), *([_CODE] if len(state.codes) > 1 else [])]
-    write_csv(path, header, report_rows(definition, state, journal.records(), list(columns)))
+    return header, report_rows(definition, state, journal.records(), list(columns))

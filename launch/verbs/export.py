@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from definitions.errors import UserError
 
 
+_FORMATS = "csv, json, parquet, syne_tune, or a plug-in's (default csv and json, what a run leaves at its end)"
+
+
 def main(arguments: Sequence[str]) -> int:
     """Export every experiment of a tag and return the exit code; raises `UserError` where there is none."""
     given = make_parser().parse_args(arguments)
@@ -26,7 +29,8 @@ def main(arguments: Sequence[str]) -> int:
     from definitions.errors import UserError
     from launch.planning import folders_of
 
-    context = ExportContext(given.tag, os.environ, lambda line: print(line, file=sys.stderr))
+    common = given.results_dir / given.tag if given.output is None else given.output
+    context = ExportContext(given.tag, common, os.environ, lambda line: print(line, file=sys.stderr))
     # Made before anything is read, so that a wrong name or a missing package is said at once.
     exporters = [make_exporter(name, context) for name in dict.fromkeys(given.to or DEFAULT)]
     folders = folders_of(given.tag, given.results_dir, "export")
@@ -41,10 +45,9 @@ def main(arguments: Sequence[str]) -> int:
             problems.append(error)
             for _, reasons in left_out:
                 reasons.append(str(error))
-    common = given.results_dir / given.tag if given.output is None else given.output
     for exporter, reasons in left_out:
         try:
-            _tell(exporter.finish(common, reasons))
+            _tell(exporter.finish(reasons))
         except UserError as error:
             problems.append(error)
     if problems:
@@ -115,7 +118,7 @@ def make_parser() -> VerbParser:
     """Return the parser of this verb."""
     parser = VerbParser(prog=command("export"), description="Bring a run into files and services anew from its journals.")
     parser.add_argument("tag", metavar="TAG")
-    parser.add_argument("--to", nargs="+", action="extend", metavar="FORMAT", help="formats (default csv), built-in or of a plug-in")
+    parser.add_argument("--to", nargs="+", action="extend", metavar="FORMAT", help=_FORMATS)
     parser.add_argument("--output", type=Path, metavar="DIR", help="folder for the files, in place of the experiments' own")
     parser.add_results_dir()
     return parser

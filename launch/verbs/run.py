@@ -12,6 +12,8 @@ from definitions.errors import OutriderError, UserError
 from launch.cli import parse_run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from benchmarking.archive.identity import ExperimentSpec
     from benchmarking.experiment import ExperimentResult
     from launch.progress import Progress
@@ -72,13 +74,25 @@ def execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Prog
         for spec in specs:
             with locked(spec.folder):
                 prepare_folder(spec, os.environ, accept_changes=request.accept_changes)
-        return _execute(specs, request, progress)
+        results = _execute(specs, request, progress)
     except OutriderError:
         for spec in created:
             # That it cannot be removed is less than why it was refused.
             with contextlib.suppress(OutriderError, OSError):
                 discard_unstarted(spec.folder, spec.results_dir)
         raise
+    _collate(specs[0].folder.parent.parent, progress)
+    return results
+
+
+def _collate(tag_folder: Path, progress: Progress) -> None:
+    """Write what the experiments of a tag came to into one file; that it cannot be written is said, as each has its own."""
+    from benchmarking.results import collate
+
+    try:
+        collate(tag_folder)
+    except UserError as error:
+        progress.say(f"warning: {error}")
 
 
 def _execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Progress) -> list[ExperimentResult]:

@@ -1,7 +1,10 @@
+import json
+import shutil
+
 import pytest
 
 from benchmarking.archive.stored import load
-from benchmarking.results import exported, kind_of_dollars
+from benchmarking.results import collate, exported, kind_of_dollars
 from tests.benchmarking.archive.stored_folders import change_identity, copied
 
 
@@ -43,3 +46,19 @@ def test_what_kind_of_dollars_it_cost(tmp_path, backend, real, dollars):
     folder = copied(tmp_path, "canary")
     change_identity(folder, real_money=real)
     assert kind_of_dollars(folder, backend) == dollars
+
+
+def test_a_tag_of_several_experiments_is_collated_from_what_they_left(tmp_path):
+    folder = copied(tmp_path, "repeated")
+    tag_folder = folder.parent.parent
+    collate(tag_folder)
+    assert not (tag_folder / "collated_results.json").exists()
+    shutil.copytree(folder, folder.with_name("GRID-simulated-1"))
+    (folder / "result.json").write_text('{"schema_version": 1, "best": 2.5}', encoding="utf-8")
+    collate(tag_folder)
+    assert json.loads((tag_folder / "collated_results.json").read_text(encoding="utf-8")) == {
+        "schema_version": 1,
+        "tag": "repeated",
+        "experiments": [{"schema_version": 1, "best": 2.5}],
+        "left_out": ["stored/GRID-simulated-1: there is no result.json, so it has not ended"],
+    }

@@ -32,5 +32,5 @@ def one(benchmark: BenchmarkDefinition, folder: Path, **options: Any) -> Exporte
     return ExportedExperiment("t", options.get("method", "RS"), 0, 7, "simulated", "us-east-1", folder, benchmark, state, journal)
 
 
-def context() -> ExportContext:
-    return ExportContext("t", {}, print)
+def context(folder: Path = Path("nowhere")) -> ExportContext:
+    return ExportContext("t", folder, {}, print)

@@ -15,10 +15,12 @@ FORECASTS = ({"configuration": "a", "median": 1.5}, {"configuration": "b", "medi
 def test_files_of_an_experiment(tmp_path):
     found = one(definition(budget=Budget(max_num_trials=2)), tmp_path)
     exporter: Exporter = CsvExporter(context())
-    assert exporter.experiment(found, tmp_path / "to") == [str(tmp_path / "to" / name) for name in ("trials.csv", "reports.csv")]
+    assert exporter.experiment(found, tmp_path / "to") == [
+        str(tmp_path / "to" / name) for name in ("trials.csv", "reports.csv", "usage.csv")
+    ]
     assert [row["trial"] for row in rows_of(tmp_path / "to" / "trials.csv")] == ["0", "1"]
     assert len(rows_of(tmp_path / "to" / "reports.csv")) == 6
-    assert exporter.finish(tmp_path, []) == ()
+    assert exporter.finish([]) == ()
 
 
 def test_forecasts_only_where_there_are_any(tmp_path):
