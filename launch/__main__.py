@@ -21,6 +21,7 @@ VERBS = {
     "clean": "delete what the training jobs of a tag left in S3",
     "best": "show the winner's exact values, and run it again",
     "compare": "compare methods over seeds and benchmarks: which is better, by how much, and is that decided",
+    "report": "write a report of tags or folders as one HTML file",
     "export": "bring a run into files or services anew from its journals",
     "prices": "show what instances cost; --refresh asks AWS",
 }

@@ -43,7 +43,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("comparison", "planning"),
         ("forecasting", "syne_tune_adapter"),
         ("figures",),
-        ("methods",),
+        ("methods", "page"),
         (".",),
     ),
     "benchmarking/forecasting": (("data",), ("model",), ("ladder",), (".",)),

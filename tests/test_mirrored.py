@@ -145,6 +145,10 @@ TESTED_TOGETHER = {
         "benchmarking/methods/searchers/quantile_regression.py",
         "benchmarking/methods/searchers/syne_tune.py",
     ],
+    "tests/benchmarking/page/test_render.py": [
+        "benchmarking/page/comparison.py",
+        "benchmarking/page/drawing.py",
+    ],
     "tests/benchmarking/syne_tune_adapter/test_backend.py": ["benchmarking/syne_tune_adapter/trial_manager.py"],
     "tests/benchmarking/workloads/test_gbm.py": ["benchmarking/workloads/gbm_tables.py"],
     "tests/benchmarking/workloads/test_readers.py": ["benchmarking/workloads/image_ingestion.py"],
@@ -163,6 +167,7 @@ TESTED_TOGETHER = {
         "benchmarking/scripts/definition_text.py",
         "benchmarking/scripts/metric_names.py",
     ],
+    "tests/launch/test_report.py": ["launch/named_results.py", "launch/report_files.py"],
     "tests/launch/test_run.py": [
         "benchmarking/experiment.py",
         "launch/outcome.py",

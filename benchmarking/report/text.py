@@ -31,6 +31,7 @@ def shown(value: Any) -> str:
         return str(value)
     if value and not 1e-4 <= abs(value) < 1e7:
         return f"{value:.4g}"
+    value += 0.0  # so that minus zero has no sign
     digits = max(0, 3 - math.floor(math.log10(abs(value)))) if value else 0
     return f"{value:.{digits}f}"
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from definitions.program import command
+from launch.named_results import named_runs
 from launch.parser import VerbParser
-
-if TYPE_CHECKING:
-    from benchmarking.comparison.runs import ComparedRun
 
 _EPILOG = """\
 The unit is the experiment: one seed of one method. Seeds are paired. Each verdict has one of four words: better (significant after Holm's
@@ -38,46 +33,12 @@ def main(arguments: Sequence[str]) -> int:
         aggregate=given.aggregate,
         threshold=_share(given.threshold),
     )
-    found = document(_runs(given.what, given.results_dir), question)
+    found = document([run for _, run in named_runs(given.what, given.results_dir, "compare")], question)
     if given.format == "csv":
         print(csv_text(list(COLUMNS), [[row[name] for name in COLUMNS] for row in found.rows]))
     else:
         print({"table": as_text, "json": as_json, "md": as_markdown}[given.format](found))
     return 0
-
-
-def _runs(named: Sequence[str], results_dir: Path) -> list[ComparedRun]:
-    """Return the experiments of tags and folders; what cannot be read is said and left out, as long as something is left."""
-    from benchmarking.archive.stored import load
-    from benchmarking.comparison.alike import environment_facts
-    from benchmarking.comparison.runs import read_run
-    from definitions.errors import UserError
-
-    found: list[ComparedRun] = []
-    problem: UserError | None = None
-    for folder in _folders(named, results_dir):
-        try:
-            found.append(read_run(load(folder), environment_facts(folder)))
-        except UserError as error:
-            problem = error
-            print(f"warning: left out: {error}", file=sys.stderr)
-    if not any(run.measurements for run in found):
-        if problem is not None:
-            raise problem
-        raise UserError(f"compare {' '.join(named)}", "no experiment there has a result yet", "wait for the first trials, or name others")
-    return found
-
-
-def _folders(named: Sequence[str], results_dir: Path) -> list[Path]:
-    """Return the experiments in each folder or of each tag that is named; a folder without any may be a tag's name by chance."""
-    from launch.planning import folders_of
-
-    found: dict[Path, None] = {}
-    for name in named:
-        # An experiment, a benchmark's, a tag's, or all results.
-        inside = [path.parent for depth in ("", "*/", "*/*/", "*/*/*/") for path in sorted(Path(name).glob(f"{depth}experiment.json"))]
-        found |= dict.fromkeys(folder.resolve() for folder in inside or folders_of(name, results_dir, "compare"))
-    return list(found)
 
 
 def _share(text: str) -> float:

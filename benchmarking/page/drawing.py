@@ -1,0 +1,73 @@
+"""What stands on the page: sections of sentences, tables and drawings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarking.page.tables import SortableTable
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure as it is drawn.
+
+    Args:
+        identity: letters, digits and hyphens; its place on the page and the name of its picture.
+        title: a few words.
+        about: what is seen, and how to read it; for screen readers the description of the picture.
+        traces: of plotly, all drawn as SVG.
+        layout: of plotly.
+        table: the numbers that are drawn; None where a table of the section has them.
+        wide: whether it takes the whole width.
+        folded: whether it is drawn when it is asked for.
+    """
+
+    identity: str
+    title: str
+    about: str
+    traces: Sequence[Mapping[str, Any]]
+    layout: Mapping[str, Any]
+    table: SortableTable | None = None
+    wide: bool = False
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page.
+
+    Args:
+        identity: its anchor.
+        title: its heading.
+        about: a sentence below the heading; empty for none.
+        tables: in order; `folded` those that are seen when asked for.
+        drawings: in order.
+    """
+
+    identity: str
+    title: str
+    about: str = ""
+    tables: Sequence[SortableTable] = field(default_factory=tuple)
+    folded: Sequence[SortableTable] = field(default_factory=tuple)
+    drawings: Sequence[Drawing] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report.
+
+    Args:
+        title: its heading.
+        about: what it holds, in a sentence.
+        verdicts: sentences.
+        warnings: what the reader has to know first.
+        sections: in order.
+    """
+
+    title: str
+    about: str
+    verdicts: Sequence[str]
+    warnings: Sequence[str]
+    sections: Sequence[Section]

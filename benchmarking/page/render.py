@@ -1,0 +1,119 @@
+"""The page as HTML: one file, which by its own policy can ask nothing of any network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+
+from benchmarking.page.drawing import Drawing, Page, Section
+from benchmarking.page.html import Html, data_block, element, escaped, joined, shortened
+from benchmarking.page.library import DrawingLibrary, script_checksum
+from benchmarking.page.tables import render_table
+
+WITHOUT_PLOTLY = (
+    "Figures are not drawn, as the package plotly is not installed: pip install 'outrider[report]', then make the report again."
+)
+
+
+def render(page: Page, library: DrawingLibrary | None, *, served: bool = False) -> str:
+    """Return a report as the text of an HTML file.
+
+    Args:
+        page: what it holds.
+        library: what draws; None for tables only.
+        served: whether it comes from a server that it asks whether there is news.
+    """
+    script = _resource("page.js")
+    scripts = [script, _resource("served.js")] if served else [script]
+    sections = [_section(one, library is not None) for one in page.sections]
+    body = [
+        element(
+            "header",
+            element("h1", shortened(page.title)),
+            element("p", page.about, class_="soft"),
+            element("nav", element("ul", *(_link(one) for one in page.sections)), aria_label="Sections"),
+        ),
+        element("main", _verdicts(page), *([] if library is not None else [element("p", WITHOUT_PLOTLY, class_="missing")]), *sections),
+    ]
+    if library is not None:
+        body.append(Html(f'<script type="text/plain" id="plotly">{library.packed}</script>'))
+    body += [Html(f"<script>{text}</script>") for text in scripts]
+    head = [
+        Html('<meta charset="utf-8">'),
+        element("meta", http_equiv="Content-Security-Policy", content=policy(scripts, library, served=served)),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", shortened(page.title)),
+        Html(f"<style>{_resource('page.css')}</style>"),
+    ]
+    return f"<!doctype html>\n{element('html', element('head', *head), element('body', joined(body, chr(10))), lang='en')}\n"
+
+
+def policy(scripts: Sequence[str], library: DrawingLibrary | None, *, served: bool = False) -> str:
+    """Return the page's Content-Security-Policy: no request, and no script but those that are named by their checksums.
+
+    Args:
+        scripts: texts of the inline scripts.
+        library: what draws; None where nothing is drawn.
+        served: whether the page may ask the server that it came from.
+    """
+    known = [script_checksum(text.encode()) for text in scripts] + ([library.checksum] if library is not None else [])
+    allowed = {
+        "default-src": "'none'",
+        "script-src": " ".join(f"'sha256-{checksum}'" for checksum in known),
+        "style-src": "'unsafe-inline'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    if served:
+        allowed["connect-src"] = "'self'"
+    return "; ".join(f"{name} {value}" for name, value in allowed.items())
+
+
+def _link(section: Section) -> Html:
+    return element("li", element("a", section.title, href=f"#{section.identity}"))
+
+
+def _verdicts(page: Page) -> Html:
+    lines = [element("li", line, class_=_kind(line)) for line in page.verdicts]
+    found = [element("h2", "Verdicts", id="verdicts"), element("ul", *lines, class_="verdicts") if lines else element("p", "None yet.")]
+    if page.warnings:
+        found += [element("h3", "To know first"), element("ul", *(element("li", line) for line in page.warnings), class_="warnings")]
+    return element("section", *found, aria_labelledby="verdicts")
+
+
+def _kind(verdict: str) -> str | None:
+    if " better than " in verdict or " sooner than " in verdict:
+        return "better"
+    return "note" if "left out" in verdict or "counted once" in verdict else None
+
+
+def _section(section: Section, drawn: bool) -> Html:
+    parts: list[Html] = [element("h2", section.title, id=section.identity)]
+    if section.about:
+        parts.append(element("p", section.about, class_="about"))
+    parts += [render_table(table) for table in section.tables]
+    parts += [element("details", element("summary", table.caption), render_table(table), data_print="no") for table in section.folded]
+    if section.drawings:
+        parts.append(element("div", *(_figure(one, drawn) for one in section.drawings), class_="figures"))
+    return element("section", *parts, aria_labelledby=section.identity)
+
+
+def _figure(drawing: Drawing, drawn: bool) -> Html:
+    block = f"data-{drawing.identity}"
+    parts = [element("figcaption", element("h3", drawing.title), element("p", drawing.about, class_="about"))]
+    if drawn:
+        place = element("div", class_="plot", role="img", aria_label=f"{drawing.title}. {drawing.about}", data_plot=block)
+        data = data_block(block, {"traces": drawing.traces, "layout": drawing.layout})
+        shown = element("details", element("summary", f"Show: {drawing.title}"), place) if drawing.folded else place
+        parts += [shown, data]
+    if drawing.table is not None:
+        table = render_table(drawing.table)
+        # Where nothing is drawn the numbers are all there is, so they are not folded away.
+        parts.append(
+            element("details", element("summary", "Numbers of this figure"), table, open=not drawn, data_print="no" if drawn else None)
+        )
+    return element("figure", *parts, id=drawing.identity, class_="wide" if drawing.wide else None)
+
+
+def _resource(name: str) -> str:
+    return escaped(Html(files("benchmarking.page").joinpath(name).read_text(encoding="utf-8")))

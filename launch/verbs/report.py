@@ -1,0 +1,47 @@
+"""`outrider report TAG|DIR...`: verdicts, tables and figures of experiments as one file, which asks nothing of any network."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from definitions.program import command
+from launch.parser import VerbParser
+
+_EPILOG = """\
+The page opens in any browser, also without a network, and can be sent as it is. Without the extra `report` (plotly) it has tables only."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the report, and return the exit code; raises `UserError` where there is nothing to report on."""
+    given = make_parser().parse_args(arguments)
+    from benchmarking.comparison.methods import ComparisonQuestion
+    from benchmarking.page.render import WITHOUT_PLOTLY
+    from launch.report_files import write_report
+
+    question = ComparisonQuestion(objective=given.objective, baseline=given.baseline)
+    written = write_report(given.what, given.results_dir, given.output or _place(given.what, given.results_dir), question)
+    if not written.drawn:
+        print(f"warning: {WITHOUT_PLOTLY}", file=sys.stderr)
+    print(written.path)
+    return 0
+
+
+def _place(named: Sequence[str], results_dir: Path) -> Path:
+    """Return where the report goes unless it is said: into the folder of the one tag or of the one folder that is named, else here."""
+    folders = [folder for folder in (results_dir / named[0], Path(named[0])) if folder.is_dir()]
+    return (folders[0] if len(named) == 1 and folders else Path()) / "report.html"
+
+
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
+    parser = VerbParser(prog=command("report"), description="Write a report of experiments as one HTML file.", epilog=_EPILOG)
+    parser.add_argument("what", nargs="+", metavar="TAG|DIR", help="tags of runs, or folders that hold experiments")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="the file to write (default report.html in the folder of the one tag, else here)"
+    )
+    parser.add_argument("--objective", default="", metavar="NAME", help="which objective (default: each benchmark's first)")
+    parser.add_argument("--baseline", default="", metavar="METHOD", help="what the others are compared with (default RS, else the first)")
+    parser.add_results_dir()
+    return parser
