@@ -175,6 +175,11 @@ TESTED_TOGETHER = {
         "launch/request.py",
         "launch/verbs/show.py",
     ],
+    "tests/benchmarking/tracking/mlflow/test_tracker.py": [
+        "benchmarking/tracking/exporter.py",
+        "benchmarking/tracking/process.py",
+        "benchmarking/tracking/registry.py",
+    ],
     "tests/launch/test_wrong_use.py": ["launch/cli.py"],
 }
 """Test file -> modules that it tests beside the one that it is named after: parts that do their work together alone, most of them

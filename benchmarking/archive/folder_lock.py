@@ -55,6 +55,21 @@ def locked(folder: Path) -> Iterator[Path]:
         os.close(descriptor)
 
 
+def is_held(folder: Path) -> bool:
+    """Return whether a controller is at work in the folder of an experiment, without getting into its way."""
+    try:
+        descriptor = os.open(folder / _NAME, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        # Shared, so that readers do not see each other; held for an instant only.
+        return not try_lock(descriptor, fcntl.LOCK_SH, folder / _NAME, _ELSEWHERE)
+    except NoLocksError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
 def _opened(path: Path) -> int:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -78,8 +78,8 @@ class Journal(abc.ABC):
         """
 
     @abc.abstractmethod
-    def records(self) -> Iterator[Record]:
-        """Yield all committed records in order; raises `UserError` where they cannot be read."""
+    def records(self, after: int = 0) -> Iterator[Record]:
+        """Yield the committed records after that of a sequence number, in order; raises `UserError` where they cannot be read."""
 
     @abc.abstractmethod
     def begin_session(self, session: ControllerSession) -> None:
@@ -251,11 +251,11 @@ class SqliteJournal(Journal):
         unwritten = code in (sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
         return code == sqlite3.SQLITE_FULL or (unwritten and (free_bytes(self._path) or 0) < RESERVE_BYTES)
 
-    def records(self) -> Iterator[Record]:
-        """Yield the committed records in order, older forms as they would be written today; raises `UserError` where damaged."""
+    def records(self, after: int = 0) -> Iterator[Record]:
+        """Yield the committed records after one, older forms as they would be written today; raises `UserError` where damaged."""
         current = self._version == SCHEMA_VERSION
         try:
-            rows = self._db.execute("SELECT sequence, at, kind, body FROM records ORDER BY sequence")
+            rows = self._db.execute("SELECT sequence, at, kind, body FROM records WHERE sequence > ? ORDER BY sequence", (after,))
             while batch := rows.fetchmany(_READ_BATCH):
                 # Decoding many bodies at once spares the cost of a call for each.
                 bodies = strict_json.loads(f"[{','.join([row[3] for row in batch])}]")

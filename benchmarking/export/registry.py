@@ -17,6 +17,7 @@ BUILT_IN: Mapping[str, str] = {
     "json": "benchmarking.export.json_exporter:JsonExporter",
     "parquet": "benchmarking.export.parquet_exporter:ParquetExporter",
     "syne_tune": "benchmarking.export.syne_tune_exporter:SyneTuneExporter",
+    "mlflow": "benchmarking.tracking.exporter:mlflow_exporter",
 }
 """Module and factory of each built-in format."""
 

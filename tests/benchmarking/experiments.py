@@ -43,8 +43,8 @@ class MemoryJournal(Journal):
     def commit(self) -> None:
         self.commits += 1
 
-    def records(self) -> Iterator[Record]:
-        for sequence, at, kind, body in list(self.rows):
+    def records(self, after: int = 0) -> Iterator[Record]:
+        for sequence, at, kind, body in self.rows[after:]:
             yield Record(sequence, at, kind, strict_json.loads(body))
 
     def begin_session(self, session: ControllerSession) -> None:

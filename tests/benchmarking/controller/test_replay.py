@@ -13,7 +13,7 @@ class Log:
     def __init__(self, *entries, sessions=()):
         self.entries, self.begun, self._sessions = entries, [], list(sessions)
 
-    def records(self):
+    def records(self, after=0):
         return [Record(number, float(number), kind, body) for number, (kind, body) in enumerate(self.entries, 1)]
 
     def sessions(self):

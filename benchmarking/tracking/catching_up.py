@@ -1,0 +1,231 @@
+"""Brings experiments to a tracker: reads what is new in their journals and writes what the tracker lacks, as often as it is asked."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from backends.common.file_lock import NoLocksError, try_lock
+from backends.tracked import KnownRun, Tracker, TrackerError, changes
+from benchmarking.archive.folder import read_nonce
+from benchmarking.archive.stored import StoredExperiment, load
+from benchmarking.tracking.translation import Translation
+from definitions import strict_json
+from definitions.errors import UserError
+
+_FIRST_PAUSE_S = 1.0
+_LONGEST_PAUSE_S = 60.0
+_REFUSALS = 3
+"""Runs that a tracker may refuse one after the other before the rest is tried later."""
+
+
+class FollowedExperiment:
+    """One experiment that a tracker is told of.
+
+    Args:
+        folder: of the experiment.
+        live: whether a controller is at work on it.
+    """
+
+    def __init__(self, folder: Path, *, live: bool) -> None:
+        self.folder, self.live = folder, live
+        self.is_told = False
+        """Whether the tracker has all that was in the journal when it was last looked at."""
+        self._stored: StoredExperiment | None = None
+        self._translation: Translation | None = None
+        self._known: dict[str, KnownRun] | None = None
+        self._told: tuple[int, bool] | None = None
+        self._lock: int | None = None
+
+    def catch_up(self, tracker: Tracker, refused: Callable[[str], None]) -> None:
+        """Tell a tracker what it lacks.
+
+        Args:
+            tracker: is told.
+            refused: called with what is said of a run that the tracker does not take; the others are told all the same.
+
+        Raises:
+            TrackerError: not all could be told; what is lacking is looked up anew the next time.
+            UserError: the experiment cannot be read.
+        """
+        self.is_told = False
+        translation = self._read()
+        if translation is None:
+            self.is_told = not self.live
+            return
+        if self._told == (translation.sequence, self.live):
+            self.is_told = True
+            return
+        if not self._locked():
+            return
+        wanted = translation.experiment(live=self.live)
+        refusals = 0
+        try:
+            if self._known is None:
+                self._known = tracker.find(wanted)
+            for change in changes(wanted, self._known, tracker.as_kept):
+                try:
+                    self._known[change.run.job] = tracker.write(change, self._known)
+                    refusals = 0
+                except TrackerError as error:
+                    refusals += 1
+                    # Without its own run there is nothing that those of its trials could belong to.
+                    if error.will_pass or refusals >= _REFUSALS or change.run is wanted.whole:
+                        raise
+                    refused(f"{change.run.name}: {error}")
+        except TrackerError:
+            # Whether a call that was not answered had an effect, only the tracker knows.
+            self._known = None
+            raise
+        self._told, self.is_told = (translation.sequence, self.live), True
+
+    def close(self) -> None:
+        """Let others tell of this experiment."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _read(self) -> Translation | None:
+        """Return what the journal says by now; None where it has not begun."""
+        if self._stored is None:
+            stored = load(self.folder)
+            if not stored.is_started:
+                return None
+            self._stored = stored
+            self._translation = Translation(stored.spec, stored.spec.job_prefix(read_nonce(self.folder)), _commit(self.folder))
+        assert self._translation is not None
+        # Opened for each look, so that a controller which ends finds nobody at its journal.
+        with self._stored.journal() as journal:
+            for record in journal.records(self._translation.sequence):
+                self._translation.take(record)
+        return self._translation if self._translation.sequence else None
+
+    def _locked(self) -> bool:
+        """Return whether nobody else tells of this experiment: two at once would make its runs twice."""
+        if self._lock is not None:
+            return True
+        path = self.folder / "tracking.lock"
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError:
+            return True  # a folder that cannot be written has no controller either
+        held = False
+        with contextlib.suppress(NoLocksError):
+            held = try_lock(descriptor, fcntl.LOCK_EX, path, "")
+        if held:
+            self._lock = descriptor
+        else:
+            os.close(descriptor)
+        return held
+
+
+class Telling:
+    """Tells a tracker of several experiments, and is patient with it.
+
+    Args:
+        make: makes the tracker; called anew where that failed.
+        name: of the tracker, for people.
+        say: takes a line for people; each is said once.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, make: Callable[[], Tracker], name: str, say: Callable[[str], None], now: Callable[[], float]) -> None:
+        self._make, self._name, self._say, self._now = make, name, say, now
+        self._tracker: Tracker | None = None
+        self._experiments: dict[Path, FollowedExperiment] = {}
+        self._said: set[str] = set()
+        self._retry_at = 0.0
+        self.failures = 0
+        """How often in a row the tracker could not be told."""
+        self.last_error = ""
+        self.refused = False
+        """Whether the tracker does not take something, whatever is done again."""
+
+    def begin(self, folder: Path, *, live: bool) -> None:
+        """Tell of an experiment from now on, whether a controller is at work on it or not."""
+        self._experiments.setdefault(folder, FollowedExperiment(folder, live=live)).live = live
+
+    def end(self, folder: Path) -> None:
+        """Take note that no controller is at work on an experiment any more."""
+        if folder in self._experiments:
+            self._experiments[folder].live = False
+
+    def end_all(self) -> None:
+        """Take note that no controller is at work any more."""
+        for one in self._experiments.values():
+            one.live = False
+
+    @property
+    def left(self) -> list[str]:
+        """Folders of experiments of which the tracker does not have all yet."""
+        return [str(one.folder) for one in self._experiments.values() if not one.is_told]
+
+    def round(self) -> bool:
+        """Tell what is new, where it is not too soon after a failure; return whether the tracker has all then."""
+        if self._now() < self._retry_at:
+            return False
+        try:
+            if self._tracker is None:
+                self._tracker = self._make()
+            for one in [*self._experiments.values()]:
+                self._catch_up(one, self._tracker)
+        except TrackerError as error:
+            self.failures += 1
+            self._retry_at = self._now() + min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** (self.failures - 1))
+            self.last_error = str(error)
+            self.refused = not error.will_pass
+            if self.failures == 1:
+                self.say(f"{self._name} could not be told: {error}; nothing waits for it, and what it lacks is told as soon as it can be")
+            return False
+        if self.failures:
+            self.say(f"{self._name} takes what it is told again")
+            self._said.clear()
+        self.failures, self.last_error, self.refused = 0, "", False
+        return not self.left
+
+    def say(self, line: str) -> None:
+        """Say a line, once until the tracker is well again."""
+        if line not in self._said:
+            self._said.add(line)
+            self._say(line)
+
+    def close(self) -> None:
+        """Let go of all experiments."""
+        for one in self._experiments.values():
+            one.close()
+
+    def _catch_up(self, one: FollowedExperiment, tracker: Tracker) -> None:
+        try:
+            one.catch_up(tracker, lambda text: self.say(f"{self._name} does not take {text}"))
+        except UserError as error:
+            self.say(str(error))
+            return
+        finally:
+            for remark in tracker.remarks():
+                self.say(remark)
+        if one.is_told and not one.live:
+            one.close()
+
+
+def _commit(folder: Path) -> str:
+    """Return the commit of the script's repository as environment.json says; empty where that is not known."""
+    try:
+        git: Any = strict_json.loads((folder / "environment.json").read_text(encoding="utf-8"))["git"]
+        return str(git["commit"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def rounds(telling: Telling, *, tries: int, sleep: Callable[[float], None]) -> Iterator[bool]:
+    """Tell until the tracker has all, and yield whether it has; end after so many failures in a row, or where it refuses."""
+    while True:
+        whole = telling.round()
+        yield whole
+        # A round without a failure that left something found it in another process's hands, or unreadable: that is no matter of patience.
+        if whole or telling.refused or telling.failures >= tries or not telling.failures:
+            return
+        sleep(0.2)

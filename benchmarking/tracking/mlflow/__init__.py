@@ -1,0 +1,1 @@
+"""MLflow: its rules for names and sizes, batches within its limits, and its client."""

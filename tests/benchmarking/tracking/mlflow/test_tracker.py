@@ -1,0 +1,195 @@
+import itertools
+import os
+import re
+import time
+
+import pytest
+
+from backends.tracked import TrackerError
+from benchmarking.tracking.catching_up import Telling
+from benchmarking.tracking.mlflow.tracker import SERVER, MlflowTracker, check_uri, set_limits
+from benchmarking.tracking.process import TrackingProcess
+from definitions.errors import UserError
+from launch.__main__ import main
+from tests.benchmarking.tracking.mlflow.server import QUIET, MlflowServer, fake
+from tests.benchmarking.tracking.told import finished
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    found = MlflowServer(tmp_path_factory.mktemp("mlflow"))
+    found.start()
+    yield found
+    found.kill()
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    for name, value in QUIET.items():
+        monkeypatch.setenv(name, value)
+    set_limits(os.environ)
+
+
+def telling(uri, said, make=MlflowTracker):
+    # Whoever looks at this clock finds every pause over.
+    clock = itertools.count(0.0, 100.0)
+    return Telling(lambda: make(uri), "mlflow", said.append, lambda: next(clock))
+
+
+def export(tmp_path, tag, *words):
+    return main(["export", tag, "--results_dir", str(tmp_path / "results"), "--to", "mlflow", *words])
+
+
+def test_export_makes_a_run_of_each_trial_in_one_of_the_experiment(server, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", server.uri)
+    finished(tmp_path, tag="whole", space={"x": {"choice": [3]}, "words": "v" * 10_000}, budget={"max_num_trials": 1})
+    assert export(tmp_path, "whole") == 0
+    out, err = capsys.readouterr()
+    assert out == "mlflow has 1 experiment of whole\n"
+    assert "MLflow does not take the name 'a b%', which is 'a b_' there" in err
+    assert "MLflow takes 6000 characters of a value; 'words' has 10000 and ends there with …" in err
+    runs = server.runs("whole/fake")
+    assert sorted(runs) == ["RS-local-0", "trial-0"]
+    parent, trial = runs["RS-local-0"], runs["trial-0"]
+    assert trial.data.tags["mlflow.parentRunId"] == parent.info.run_id
+    assert trial.data.tags["outrider.job"] == "job-t0-a1"
+    assert trial.data.tags["mlflow.source.git.commit"] == "abc123"
+    assert (trial.info.status, parent.info.status) == ("FINISHED", "FINISHED")
+    assert trial.data.params["x"] == "3"
+    assert len(trial.data.params["words"]) == 6000
+    assert server.history(trial, "loss") == [(k, pytest.approx(1 / k + 0.03)) for k in (1, 2, 3)]
+    assert server.history(trial, "a b_") == [(1, 0.5), (2, 0.5), (3, 0.5)]
+    # A virtual clock begins at 0, which MLflow takes for no time at all.
+    times = [one.timestamp for one in server.client().get_metric_history(trial.info.run_id, "loss")]
+    assert [at - trial.info.start_time for at in times] == [999, 1999, 2999]
+    assert trial.info.end_time - trial.info.start_time == 3249
+    assert trial.data.metrics["cost_usd"] == pytest.approx(3.25 * 3.6 / 3600)
+
+
+def test_twice_gives_nothing_twice(server, tmp_path):
+    folder = finished(tmp_path, tag="twice")
+    said = []
+    first = telling(server.uri, said)
+    first.begin(folder, live=False)
+    assert first.round()
+    before = server.runs("twice/fake")
+    histories = {name: server.history(run, "loss") for name, run in before.items()}
+    again = telling(server.uri, said)
+    again.begin(folder, live=False)
+    assert again.round()
+    after = server.runs("twice/fake")
+    assert {name: run.info.run_id for name, run in after.items()} == {name: run.info.run_id for name, run in before.items()}
+    assert {name: server.history(run, "loss") for name, run in after.items()} == histories
+    assert [len(history) for history in histories.values()].count(3) == 3
+
+
+def test_a_second_run_for_one_job_is_deleted(server, tmp_path):
+    folder = finished(tmp_path, tag="second")
+    first = telling(server.uri, [])
+    first.begin(folder, live=False)
+    assert first.round()
+    one = server.runs("second/fake")["trial-0"]
+    server.client().create_run(one.info.experiment_id, tags={name: one.data.tags[name] for name in ("outrider.job", "outrider.experiment")})
+    again = telling(server.uri, [])
+    again.begin(folder, live=False)
+    assert again.round()
+    assert sorted(server.runs("second/fake")) == ["RS-local-0", "trial-0", "trial-1", "trial-2"]
+
+
+def test_a_server_that_is_killed_in_the_middle_has_everything_once_it_is_back(server, tmp_path):
+    folder = finished(tmp_path, tag="killed", budget={"max_num_trials": 6})
+    said, writes = [], []
+
+    class Dies(MlflowTracker):
+        def write(self, change, known):
+            writes.append(change.run.job)
+            if len(writes) == 4:
+                server.kill()
+            return super().write(change, known)
+
+    one = telling(server.uri, said, Dies)
+    one.begin(folder, live=False)
+    try:
+        assert not one.round()
+    finally:
+        server.start()
+    assert len(said) - sum("MLflow does not take" in line for line in said) == 1
+    assert one.round()
+    assert "mlflow takes what it is told again" in said
+    runs = server.runs("killed/fake")
+    assert sorted(runs) == ["RS-local-0", *(f"trial-{number}" for number in range(6))]
+    assert {run.info.status for run in runs.values()} == {"FINISHED"}
+    assert {len(server.history(run, "loss")) for name, run in runs.items() if name != "RS-local-0"} == {3}
+
+
+def test_clean_deletes_what_a_tag_has_there_and_it_can_be_told_again(server, tmp_path):
+    folder = finished(tmp_path, tag="cleaned")
+    one = telling(server.uri, [])
+    one.begin(folder, live=False)
+    assert one.round()
+    tracker = MlflowTracker(server.uri)
+    assert tracker.delete("cleaned") == 4
+    assert tracker.delete("cleaned") == 0
+    assert server.client().get_experiment_by_name("cleaned/fake").lifecycle_stage == "deleted"
+    again = telling(server.uri, [])
+    again.begin(folder, live=False)
+    assert again.round()
+    assert sorted(server.runs("cleaned/fake")) == ["RS-local-0", "trial-0", "trial-1", "trial-2"]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "words"),
+    [
+        (429, b'{"error_code": "RESOURCE_EXHAUSTED", "message": "slow down"}', "application/json", "slow down|429"),
+        (500, b"oops", "text/plain", "500"),
+        (200, b"<html><body>Sign in</body></html>", "text/html", "Sign in|JSON|Expecting|html"),
+        (403, b'{"error_code": "PERMISSION_DENIED", "message": "not yours"}', "application/json", "not yours"),
+    ],
+)
+def test_a_bad_answer_is_said_once_and_stops_nothing(tmp_path, status, body, kind, words):
+    folder = finished(tmp_path, tag="bad", budget={"max_num_trials": 1})
+    said = []
+    with fake(status, body, kind) as server:
+        one = telling(server.uri, said)
+        one.begin(folder, live=True)
+        for _ in range(3):
+            assert not one.round()
+        assert server.count == 3
+    assert len(said) == 1
+    assert re.search(words, said[0]), said
+
+
+def test_a_tracker_that_hangs_costs_its_process_and_not_the_run(tmp_path):
+    folder = finished(tmp_path, tag="hangs", budget={"max_num_trials": 1})
+    said = []
+    with fake(0) as server:
+        process = TrackingProcess("mlflow", said.append, {**os.environ, "MLFLOW_TRACKING_URI": server.uri})
+        process.begin(folder)
+        until = time.monotonic() + 60
+        while not server.count and time.monotonic() < until:
+            time.sleep(0.05)
+        began = time.monotonic()
+        for _ in range(20_000):
+            process.end(folder)
+        assert time.monotonic() - began < 5.0
+        left, error = process.close(patience_s=0.5)
+        assert time.monotonic() - began < 10.0
+    assert (left, error != "") == (None, True)
+
+
+@pytest.mark.parametrize("uri", ["file:///tmp/mlruns", "./mlruns", "/data/mlruns", "mlruns", ""])
+def test_a_folder_is_refused_with_the_line_that_starts_a_server(uri):
+    with pytest.raises(UserError, match=re.escape(SERVER)):
+        check_uri(uri)
+
+
+def test_an_address_where_nobody_listens_will_pass(tmp_path):
+    folder = finished(tmp_path, tag="nobody", budget={"max_num_trials": 1})
+    one = telling("http://127.0.0.1:9", [])
+    one.begin(folder, live=False)
+    assert not one.round()
+    assert not one.refused
+    with pytest.raises(TrackerError, match=r"127\.0\.0\.1"):
+        MlflowTracker("http://127.0.0.1:9").delete("t")
