@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -363,6 +363,25 @@ class Backend(abc.ABC):
     def there_is(self) -> str:
         """Return what there is for jobs, in words, e.g. `2 cores, no GPU, 8.0 GiB of memory`; empty where that is not known."""
         return ""
+
+    def reserve(  # noqa: B027 (elsewhere than on this machine nothing is shared with other experiments)
+        self,
+        instance_types: Sequence[str],
+        n_workers: int,
+        *,
+        exclusive: bool,
+        waiting: Callable[[str], None],
+        given_up: Callable[[], bool],
+    ) -> None:
+        """Take what all workers need for the whole life of the back-end, before the first job, and wait until it is there.
+
+        Args:
+            instance_types: that jobs may ask for.
+            n_workers: jobs that run at once at most.
+            exclusive: whether nothing else may run beside the experiment.
+            waiting: takes in words what is waited for, at first and whenever that changes.
+            given_up: says whether it is wanted no more; looked at after `wake` too.
+        """
 
     def idle(self, instance_type: str, instance_count: int) -> int:
         """Return how many sets of instances wait warm for a job that asks for these, beyond those that submitted jobs will get."""

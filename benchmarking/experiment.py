@@ -122,6 +122,7 @@ class Surroundings:
         observers: called after each record.
         started: called with the loop before it runs, so that it can be interrupted, and with the number of workers.
         decided: called with a line for each thing that is decided for the user, before the loop runs.
+        waiting: called with what an experiment waits for before its first job, whenever that changes.
         make_backend: makes the back-end; for tests.
         accept_changes: go on with an experiment although its code is another than was measured.
     """
@@ -132,6 +133,7 @@ class Surroundings:
     observers: tuple[Observer, ...] = ()
     started: Callable[[Tuner, int], None] = lambda tuner, n_workers: None
     decided: Callable[[Sequence[str]], None] = lambda lines: None
+    waiting: Callable[[str], None] = field(default=lambda text: None, kw_only=True)
     make_backend: Callable[[str, BackendContext], Backend] = lambda name, context: backend_class(name).create(context)
     accept_changes: bool = False
 
@@ -194,6 +196,14 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         surroundings.decided(keep_source(spec, code_version(spec)))
         surroundings.started(tuner, n_workers)
         with listening(spec.folder, tuner.request_stop):
+            # Before the first job, so that no second of its time goes by while others have what it needs.
+            backend.reserve(
+                instance_types(definition, spec.backend),
+                n_workers,
+                exclusive=definition.is_exclusive,
+                waiting=surroundings.waiting,
+                given_up=lambda: tuner.interrupted,
+            )
             ending = tuner.run()
         _tidy(tuner.state, backend, jobs, definition)
         return tuner, ending

@@ -118,7 +118,9 @@ def _execute(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Pro
             running[0].interrupt()
 
         told = (progress.observe,), started, progress.say_once
-        surroundings = Surroundings(os.environ, request.cache_dir, wallet, *told, accept_changes=request.accept_changes)
+        surroundings = Surroundings(
+            os.environ, request.cache_dir, wallet, *told, waiting=progress.waiting, accept_changes=request.accept_changes
+        )
         try:
             with winding_down(wind_down, progress.say):
                 results.append(run_experiment(spec, surroundings))
