@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from backends.checks import Check, CheckStatus, capacity_checks
+from backends.checks import Check, CheckStatus, PermissionDocument, capacity_checks
 from backends.events import Event
 from backends.failures import Cause
+from backends.worker_needs import WorkerNeeds
 from definitions.errors import UserError
 from definitions.file_source import FileSource
 from definitions.made_at_once import made_at_once
@@ -239,14 +240,6 @@ class CheckRequest:
     role: str | None = None
 
 
-@dataclass(frozen=True)
-class PermissionDocument:
-    """A policy or template as text; `remark` is what a person should know beside it, or empty."""
-
-    text: str
-    remark: str = ""
-
-
 class Backend(abc.ABC):
     """Runs jobs. It is called from one thread alone; `submit` and `stop` return at once and what comes of them arrives through `wait`.
 
@@ -312,8 +305,7 @@ class Backend(abc.ABC):
         """Return a document that gives somebody what they need to run jobs here; None where nobody needs anything.
 
         Args:
-            kind: `caller` for a policy of whoever starts Outrider, `role` for one of the role of the jobs, `trust` for who may take that
-                role, `template` for a CloudFormation template of all that.
+            kind: `caller`, a policy of whoever starts Outrider; `role`, of the jobs' role; `trust`, who may take it; `template`: all that.
             request: for which definition, region and role.
         """
         return None
@@ -364,21 +356,11 @@ class Backend(abc.ABC):
         """Return what there is for jobs, in words, e.g. `2 cores, no GPU, 8.0 GiB of memory`; empty where that is not known."""
         return ""
 
-    def reserve(  # noqa: B027 (elsewhere than on this machine nothing is shared with other experiments)
-        self,
-        instance_types: Sequence[str],
-        n_workers: int,
-        *,
-        exclusive: bool,
-        waiting: Callable[[str], None],
-        given_up: Callable[[], bool],
-    ) -> None:
-        """Take what all workers need for the whole life of the back-end, before the first job, and wait until it is there.
+    def reserve(self, needs: WorkerNeeds, waiting: Callable[[str], None], given_up: Callable[[], bool]) -> None:  # noqa: B027 (most share nothing)
+        """Take what all workers need until this back-end is closed, before the first job, and wait until it is there.
 
         Args:
-            instance_types: that jobs may ask for.
-            n_workers: jobs that run at once at most.
-            exclusive: whether nothing else may run beside the experiment.
+            needs: of all workers.
             waiting: takes in words what is waited for, at first and whenever that changes.
             given_up: says whether it is wanted no more; looked at after `wake` too.
         """

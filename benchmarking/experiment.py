@@ -14,6 +14,7 @@ from backends.base import Backend, BackendContext
 from backends.common.disk import free_bytes
 from backends.late_logs import late_log_reader
 from backends.registry import backend_class
+from backends.worker_needs import WorkerNeeds
 from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import prepare_folder, read_nonce
 from benchmarking.archive.folder_lock import locked
@@ -197,13 +198,8 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         surroundings.started(tuner, n_workers)
         with listening(spec.folder, tuner.request_stop):
             # Before the first job, so that no second of its time goes by while others have what it needs.
-            backend.reserve(
-                instance_types(definition, spec.backend),
-                n_workers,
-                exclusive=definition.is_exclusive,
-                waiting=surroundings.waiting,
-                given_up=lambda: tuner.interrupted,
-            )
+            needs = WorkerNeeds(instance_types(definition, spec.backend), n_workers, definition.is_exclusive)
+            backend.reserve(needs, surroundings.waiting, lambda: tuner.interrupted)
             ending = tuner.run()
         _tidy(tuner.state, backend, jobs, definition)
         return tuner, ending

@@ -29,6 +29,7 @@ from backends.local.job import LocalJob, Termination
 from backends.local.leases import LeaseBook, default_folder
 from backends.local.runner import JobRunner
 from backends.local.shares import LocalShare, parse_local
+from backends.worker_needs import WorkerNeeds
 from definitions.errors import UserError
 from definitions.instance_tables import LISTED_REGION
 from definitions.quantities import size_text
@@ -152,26 +153,18 @@ class LocalBackend(Backend):
         counts = [f"{cores} core{'s' * (cores > 1)}", f"{gpus or 'no'} GPU{'s' * (gpus > 1)}"]
         return ", ".join([*counts, f"{size_text(self._memory_bytes)} of memory"])
 
-    def reserve(
-        self,
-        instance_types: Sequence[str],
-        n_workers: int,
-        *,
-        exclusive: bool,
-        waiting: Callable[[str], None],
-        given_up: Callable[[], bool],
-    ) -> None:
+    def reserve(self, needs: WorkerNeeds, waiting: Callable[[str], None], given_up: Callable[[], bool]) -> None:
         """Lease the cores and GPUs of all workers until this back-end is closed; see `Backend.reserve`."""
-        shares = [share for name in instance_types if self._capacity(share := parse_local(name))]
+        shares = [share for name in needs.instance_types if self._capacity(share := parse_local(name))]
         if not shares or self._held is not None:
             return  # what does not fit is refused job by job, with the reason
         gpu_ids = self._gpu_ids() if any(share.gpus for share in shares) else ()
-        cores = min(len(self._cores), n_workers * max(share.cores for share in shares))
-        gpus = min(len(gpu_ids), n_workers * max(share.gpus for share in shares))
+        cores = min(len(self._cores), needs.n_workers * max(share.cores for share in shares))
+        gpus = min(len(gpu_ids), needs.n_workers * max(share.gpus for share in shares))
         said = ""
         try:
             while not given_up():
-                lease = self._book.acquire(cores, gpus, gpu_ids, exclusive, in_turn=True)
+                lease = self._book.acquire(cores, gpus, gpu_ids, needs.exclusive, in_turn=True)
                 if lease is not None:
                     self._held = HeldCores(lease)
                     return

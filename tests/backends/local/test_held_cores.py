@@ -7,6 +7,7 @@ from pathlib import Path
 from backends.local.backend import LocalBackend
 from backends.local.held_cores import HeldCores
 from backends.local.leases import Lease, LeaseBook
+from backends.worker_needs import WorkerNeeds
 
 
 def lease(cores: tuple[int, ...], gpus: tuple[str, ...] = (), back: list[str] | None = None) -> Lease:
@@ -51,7 +52,7 @@ def test_a_back_end_holds_what_its_workers_need_until_it_is_closed(tmp_path: Pat
     leases = tmp_path / "leases"
     first = LocalBackend(tmp_path / "a", leases_dir=leases, tag="A")
     cores = first.capacity("local.1cpu")
-    first.reserve(["local.1cpu", "local.9999cpu"], cores, exclusive=False, waiting=said.append, given_up=lambda: False)
+    first.reserve(WorkerNeeds(["local.1cpu", "local.9999cpu"], cores), said.append, lambda: False)
     assert said == []
     assert LeaseBook(leases, range(cores)).acquire(1, 0, (), exclusive=False) is None
     second = LocalBackend(tmp_path / "b", leases_dir=leases, tag="B")
@@ -60,7 +61,7 @@ def test_a_back_end_holds_what_its_workers_need_until_it_is_closed(tmp_path: Pat
         said.append(text)
         first.close()
 
-    second.reserve(["local.1cpu"], 1, exclusive=True, waiting=waiting, given_up=lambda: False)
+    second.reserve(WorkerNeeds(["local.1cpu"], 1, exclusive=True), waiting, lambda: False)
     assert len(said) == 1
     assert "leased by experiment A, process" in said[0]
     assert LeaseBook(leases, range(cores)).acquire(1, 0, (), exclusive=False) is None
@@ -74,7 +75,7 @@ def test_who_gives_up_waiting_lets_others_pass(tmp_path: Path) -> None:
     assert held is not None
     backend = LocalBackend(tmp_path / "b", leases_dir=leases)
     said: list[str] = []
-    backend.reserve(["local.1cpu"], 1, exclusive=True, waiting=said.append, given_up=lambda: bool(said))
+    backend.reserve(WorkerNeeds(["local.1cpu"], 1, exclusive=True), said.append, lambda: bool(said))
     assert LeaseBook(leases, (0, 1)).acquire(1, 0, (), exclusive=False) is not None
     backend.close()
 
