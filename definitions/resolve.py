@@ -115,8 +115,13 @@ def definition_hash(definition: BenchmarkDefinition, method: str | None = None) 
         definition: as resolved for a back-end.
         method: name of the method that is run.
     """
+    return _hash(determining(definition, method))
+
+
+def determining(definition: BenchmarkDefinition, method: str | None = None) -> dict[str, Any]:
+    """Return what determines the results of a resolved definition, which is what `definition_hash` is the hash of."""
     variant = definition.methods.get(method or "")
-    content = {
+    return {
         **_program(definition),
         **definition.model_dump(mode="json", include={"arguments", "valid", "repeats", "order"}),
         **definition.model_dump(mode="json", include={"points_to_evaluate", "warm_start"}, exclude_defaults=True),
@@ -125,7 +130,6 @@ def definition_hash(definition: BenchmarkDefinition, method: str | None = None) 
         "objectives": list(definition.objectives.items()),
         "method": None if variant is None else variant.model_dump(mode="json"),
     }
-    return _hash(content)
 
 
 def measurement_hash(definition: BenchmarkDefinition) -> str:

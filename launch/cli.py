@@ -47,9 +47,9 @@ def make_parser() -> VerbParser:
                       help=f"where trials run: {', '.join(BUILT_IN)}, or a plug-in's (default {DEFAULT})")  # fmt: skip
     what.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=V1[,V2]", dest="settings",
                       help="override a key of the definition, or sweep one of its space or arguments: batch_size=32,64")  # fmt: skip
-    what.add_argument("--num_seeds", type=int, default=1, metavar="N", help="number of seeds: repeat each search N times (default 1)")
-    what.add_argument("--start_seed", type=int, default=0, metavar="S", help="first seed; seeds are S, S+1, ..., S+N-1 (default 0)")
-    what.add_argument("--random_seed", type=int, default=0, metavar="R", help="master seed that all seeds are derived from (default 0)")
+    what.add_argument("--num_seeds", type=int, metavar="N", help="number of seeds: repeat each search N times (default 1)")
+    what.add_argument("--start_seed", type=int, metavar="S", help="first seed; seeds are S, S+1, ..., S+N-1 (default 0)")
+    what.add_argument("--random_seed", type=int, metavar="R", help="master seed that all seeds are derived from (default 0)")
     what.add_argument("--list", action="store_true", help="list the known benchmarks and stop")
     what.add_argument("--show", metavar="NAME|FILE", help="show a benchmark, resolved, with where each value came from, and stop")
     what.add_argument("--check_script", action="store_true", help="start each script once first, and refuse arguments it does not know")
@@ -141,11 +141,11 @@ def backend_of(name: str | None, *, warm: bool) -> str:
     """Return the back-end that is asked for; raises `UserError` where no instances could be kept.
 
     Args:
-        name: of the back-end; None where none was named.
+        name: of the back-end; None where none was named, which is answered with an empty one.
         warm: whether `--warm_pool 1` was given, which makes of it, or of the one with an account, the one that keeps instances warm.
     """
     if not warm:
-        return name or DEFAULT
+        return name or ""
     from definitions.backend_registry import backend_description
 
     found = backend_description(name or OF_AN_ACCOUNT).warm_variant

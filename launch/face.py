@@ -24,6 +24,7 @@ from launch.cli import BUDGET_FLAGS, backend_of
 from launch.confirm import confirm
 from launch.dry_run import describe
 from launch.emulated import emulated
+from launch.experiments import execute, resume_command, with_results
 from launch.functions import definition_of
 from launch.panels import in_notebook, panel_here
 from launch.parser import default_results_dir
@@ -31,7 +32,6 @@ from launch.planning import folders_of, plan
 from launch.progress import Progress
 from launch.request import RunRequest
 from launch.result import Interrupted, Result, Results, result_of
-from launch.verbs.run import execute, resume_command
 
 _LISTS = ("method", "warm_start")
 """Fields of a request that one value is enough for."""
@@ -39,7 +39,8 @@ _LISTS = ("method", "warm_start")
 _SHORT = ("ladder", "warm_pool")
 """Flags that are short for something else."""
 
-_KINDS = {str: "text", int: "a whole number", bool: "True or False"}
+_KINDS = {"str": (str, "text"), "int | None": (int, "a whole number"), "bool": (bool, "True or False")}
+"""Types of a request's fields, and how they are called."""
 
 
 def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, ModuleType] = sys.modules) -> Result | Results | None:
@@ -55,22 +56,24 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
     several = isinstance(benchmark, (list, tuple))
     with emulated(os.environ) if emulate else contextlib.nullcontext():
         request = _request(benchmark, rest, modules)
-        specs = plan(request)
+        planned = plan(request)
         if request.dry_run:
-            print(describe(specs, os.environ))
+            print(describe(planned.specs, os.environ))
             return None
         is_answered = in_notebook() or (sys.stdin is not None and sys.stdin.isatty())
-        confirm(specs, yes=yes, ask=input if is_answered else None, say=lambda text: print(text, file=sys.stderr))
-        found = execute(specs, request, Progress(sys.stderr, panel=panel_here(sys.stderr, os.environ), verbose=request.verbose))
+        confirm(planned.specs, yes=yes, ask=input if is_answered else None, say=lambda text: print(text, file=sys.stderr))
+        outcomes = execute(planned, request, Progress(sys.stderr, panel=panel_here(sys.stderr, os.environ), verbose=request.verbose))
+    found = [one.result for one in with_results(outcomes) if one.result is not None]
     results = Results(result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found)
-    if found[-1].ending.reason is Reason.INTERRUPTED:
+    if outcomes[-1].reason == Reason.INTERRUPTED:
         raise Interrupted(results, resume_command(results[-1].spec.tag, request))
     return results[0] if len(results) == 1 and not several else results
 
 
 def _request(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, ModuleType]) -> RunRequest:
     """Return what is asked for; raises `UserError` for an option that there is not, or not of this kind."""
-    fields = {field.name for field in dataclasses.fields(RunRequest)} - {"benchmark"}
+    types = {field.name: str(field.type) for field in dataclasses.fields(RunRequest)}
+    fields = {*types} - {"benchmark"}
     keys = {*BenchmarkDefinition.model_fields, *backend_names()} - {"name"}
     given: dict[str, Any] = {}
     added: dict[str, Any] = {}
@@ -86,9 +89,9 @@ def _request(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, M
             known = sorted({*fields, *BUDGET_FLAGS, *keys, *_SHORT, "emulate", "yes"})
             raise UserError(f"outrider.run({name}=...): there is no such option", did_you_mean(name, known))
     for name, value in given.items():
-        kind = type(getattr(RunRequest, name, None))
-        if kind in _KINDS and type(value) is not kind:
-            raise UserError(f"outrider.run({name}={value!r})", f"it is {_KINDS[kind]}")
+        kind, called = _KINDS.get(types[name], (None, ""))
+        if kind is not None and type(value) is not kind:
+            raise UserError(f"outrider.run({name}={value!r})", f"it is {called}")
     if options.get("ladder"):
         ladder = options["ladder"]
         levels = ladder.split(",") if isinstance(ladder, str) else _tuple(_python(ladder))
@@ -137,7 +140,7 @@ def _benchmark(benchmark: Any, added: Mapping[str, Any], request: RunRequest, mo
     if isinstance(benchmark, BenchmarkDefinition):
         return python_source({**benchmark.model_dump(exclude_unset=True), **added}, here) if added else benchmark
     if callable(benchmark):
-        described = backend_description(request.backend)
+        described = backend_description(request.backend_name)
         elsewhere = not described.shares_this_machine and described.data_access is not DataAccess.NOTHING
         keys = definition_of(benchmark, added, request.cache_dir, modules, elsewhere=elsewhere, more=bool(request.settings))
         return python_source(keys, here)

@@ -10,18 +10,19 @@ from benchmarking.export.files import csv_text
 from benchmarking.export.trials_csv import trials_header
 from benchmarking.report.text import dollars, table
 from definitions import strict_json
-from definitions.errors import EXIT_BUDGET, EXIT_CLOUD, EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, EXIT_USAGE
+from definitions.errors import EXIT_BUDGET, EXIT_CLOUD, EXIT_DONE, EXIT_FAILURES, EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE
 from definitions.schema import PerJob
 
 if TYPE_CHECKING:
     from benchmarking.experiment import ExperimentResult
+    from launch.experiments import ExperimentOutcome
 
-_SEVERITY = (EXIT_INTERRUPTED, EXIT_CLOUD, EXIT_USAGE, EXIT_FAILURES, EXIT_BUDGET, EXIT_DONE)
+_SEVERITY = (EXIT_INTERRUPTED, EXIT_FAULT, EXIT_CLOUD, EXIT_USAGE, EXIT_FAILURES, EXIT_BUDGET, EXIT_DONE)
 
 
-def exit_code(results: Sequence[ExperimentResult]) -> int:
+def exit_code(outcomes: Sequence[ExperimentOutcome]) -> int:
     """Return the gravest exit code of the experiments."""
-    codes = {result.ending.exit_code for result in results}
+    codes = {outcome.exit_code for outcome in outcomes}
     return next((code for code in _SEVERITY if code in codes), EXIT_DONE)
 
 
@@ -31,6 +32,16 @@ def as_text(results: Sequence[ExperimentResult]) -> str:
     if len(results) > 1:
         blocks.insert(0, _comparison(results))
     return "\n\n".join(blocks)
+
+
+def unfinished(outcomes: Sequence[ExperimentOutcome]) -> str:
+    """Return what did not come to a good end, with its cause; empty where all did."""
+    lines = [f"{one.spec.title}: {one.reason}: " + one.cause.replace("\n  ", "; ") for one in outcomes if not one.is_fine]
+    return (
+        "\n".join([f"{len(lines)} of {len(outcomes)} experiments did not come to a good end:", *(f"  {line}" for line in lines)])
+        if lines
+        else ""
+    )
 
 
 def _block(result: ExperimentResult, *, with_title: bool) -> str:
@@ -99,39 +110,42 @@ def _comparison(results: Sequence[ExperimentResult]) -> str:
     return table(["benchmark", "method", "seed", "trials", "objective", "best", "ended"], rows)
 
 
-def as_json(results: Sequence[ExperimentResult]) -> str:
-    """Return the same as one JSON document."""
-    found = []
-    for result in results:
-        spec, state = result.spec, result.state
-        summary = result.summary
-        found.append(
-            {
-                "benchmark": spec.definition.name,
-                "method": spec.method,
-                "backend": spec.backend,
-                "seed": spec.number,
-                "tag": spec.tag,
-                "folder": str(spec.folder),
-                "reason": str(result.ending.reason),
-                "message": result.ending.message,
-                "exit_code": result.ending.exit_code,
-                "verdict": summary.verdict,
-                "best": summary.best,
-                "spent_usd": state.spent_usd,
-                "price_label": result.price_label,
-                **({} if result.warm is None else {"warm_pool": result.warm}),
-                "trials": result.trials,
-            }
-        )
-    return strict_json.dumps({"schema_version": 1, "experiments": found})
+def as_json(outcomes: Sequence[ExperimentOutcome]) -> str:
+    """Return the same as one JSON document; what was not run has a reason and no trials."""
+    return strict_json.dumps({"schema_version": 1, "experiments": [_document(one) for one in outcomes]})
 
 
-def as_csv(results: Sequence[ExperimentResult]) -> str:
+def _document(one: ExperimentOutcome) -> dict[str, object]:
+    spec, result = one.spec, one.result
+    found: dict[str, object] = {
+        "benchmark": spec.definition.name,
+        "method": spec.method,
+        "backend": spec.backend,
+        "seed": spec.number,
+        "tag": spec.tag,
+        "folder": str(spec.folder),
+        "reason": one.reason,
+        "message": one.cause,
+        "exit_code": one.exit_code,
+    }
+    if result is None:
+        return {**found, "verdict": "", "best": None, "spent_usd": 0.0, "price_label": "", "trials": []}
+    return {
+        **found,
+        "verdict": result.summary.verdict,
+        "best": result.summary.best,
+        "spent_usd": result.state.spent_usd,
+        "price_label": result.price_label,
+        **({} if result.warm is None else {"warm_pool": result.warm}),
+        "trials": result.trials,
+    }
+
+
+def as_csv(outcomes: Sequence[ExperimentOutcome]) -> str:
     """Return the trials of all experiments as one CSV table."""
     columns: dict[str, None] = {}
     rows: list[dict[str, object]] = []
-    for result in results:
+    for result in (one.result for one in outcomes if one.result is not None):
         columns |= dict.fromkeys(trials_header(result.spec.definition, result.state))
         about = {"benchmark": result.spec.definition.name, "method": result.spec.method, "seed": result.spec.number}
         rows += [{**about, **trial} for trial in result.trials]

@@ -1,19 +1,24 @@
-"""From a request to the experiments it means: benchmarks x methods x seeds, new ones or those of a tag that is resumed."""
+"""From a request to the experiments it means: benchmarks x methods x seeds, new ones or those of a tag that goes on."""
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from backends.naming import TAG_FORM
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.archive.stored import experiments_of, load_to_run, not_installed, read_identity
+from benchmarking.archive.stored import experiments_of, load_to_run, not_installed
 from benchmarking.methods.registry import default_method, experiment_spec, known_methods
 from benchmarking.planning.machine_default import with_machine_default
+from benchmarking.studies.agreement import agreed, check_flags, contradiction, limit_given
+from benchmarking.studies.files import read_study
+from benchmarking.studies.record import Pair, StudyFlags, StudyRecord
 from definitions.errors import UserError, did_you_mean
 from definitions.program import command
 from definitions.registry import Registry, listing
@@ -21,6 +26,29 @@ from definitions.resolve import Resolved, resolve, resolve_python
 from definitions.schema import BenchmarkDefinition
 from definitions.yaml_source import Source
 from launch.request import RunRequest
+from launch.study_planning import adopted, definition_of, extended, specs_of, stored_definition
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a request amounts to.
+
+    Args:
+        specs: the experiments, in the order in which they run.
+        study: the study that they belong to; None where it is a single experiment.
+        before: that study as its tag's folder holds it now; None where it holds none.
+        notes: what is to be said, a line each.
+    """
+
+    specs: tuple[ExperimentSpec, ...]
+    study: StudyRecord | None = None
+    before: StudyRecord | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def tag_folder(self) -> Path:
+        """The folder of their tag."""
+        return self.specs[0].results_dir / self.specs[0].tag
 
 
 def experiment_seed(random_seed: int, seed: int) -> int:
@@ -34,57 +62,232 @@ def make_tag(request: RunRequest, now: datetime.datetime) -> str:
     return f"{now:%Y%m%d-%H%M%S}-{hashlib.sha256(content.encode()).hexdigest()[:4]}"
 
 
-def plan(request: RunRequest, registry: Registry | None = None, now: datetime.datetime | None = None) -> list[ExperimentSpec]:
-    """Return the experiments of a request, in the order in which they run.
+def plan(request: RunRequest, registry: Registry | None = None, now: datetime.datetime | None = None) -> Planned:
+    """Return the experiments of a request, in the order in which they run; nothing is written.
 
     Raises:
-        UserError: nothing selected, unknown names, wrong values, or an unknown tag to resume.
+        UserError: nothing selected, unknown names, wrong values, an unknown tag to resume, or what contradicts the study of the tag.
     """
-    if request.resume and not request.benchmark:
-        return _resumed(request)
     registry = registry or Registry()
-    if not request.benchmark:
+    if not request.benchmark and not request.resume:
         raise UserError("no --benchmark is given", listing(registry.names()), f"e.g. {command('run', '--benchmark', 'demo')}")
-    if request.num_seeds < 1:
+    if request.num_seeds is not None and request.num_seeds < 1:
         raise UserError(f"--num_seeds {request.num_seeds}: nothing would run", "it is the number of seeds", "give 1 or more")
-    if request.start_seed < 0:
+    if request.start_seed is not None and request.start_seed < 0:
         raise UserError(f"--start_seed {request.start_seed}: seeds are numbered from 0")
     tag = request.resume or request.experiment_tag or make_tag(request, now or datetime.datetime.now(datetime.UTC))
-    _check_tag(tag)
-    methods = known_methods()
-    specs = []
-    for benchmark in request.benchmark:
-        resolved = _resolve(benchmark, request, registry, tuple(methods))
-        here = with_machine_default(resolved, os.environ)
-        for method in request.method or (default_method(resolved.definition),):
-            for number in range(request.start_seed, request.start_seed + request.num_seeds):
-                seed = experiment_seed(request.random_seed, number)
-                given = request.method_args
-                earlier = experiment_spec(resolved, method, seed, tag, request.results_dir, given, number, methods)
-                spec = experiment_spec(here, method, seed, tag, request.results_dir, given, number, methods)
-                # What began on the type that all machines had by default goes on with it.
-                specs.append(earlier if spec is not earlier and _is_there(earlier) else spec)
-    _check_distinct(specs)
-    if request.resume and not any((spec.folder / "experiment.json").is_file() for spec in specs):
-        raise _unknown_tag(request.resume, request.results_dir, "--resume")
-    return specs
+    _check_tag(tag, "--resume" if request.resume else "--experiment_tag")
+    return _Planning(request, registry, tag).planned()
 
 
-def _is_there(spec: ExperimentSpec) -> bool:
-    path = spec.folder / "experiment.json"
-    return path.is_file() and bool(read_identity(spec.folder)["hash"] == spec.hash)
+class _Planning:
+    """One plan in the making.
+
+    Args:
+        request: what is asked for.
+        registry: knows benchmarks by name.
+        tag: of the experiments.
+    """
+
+    def __init__(self, request: RunRequest, registry: Registry, tag: str) -> None:
+        self.request, self.registry, self.tag = request, registry, tag
+        self.folder = request.results_dir / tag
+        self.before = read_study(self.folder)
+        self.known = self.before or adopted(tag, request.results_dir)
+        self.about = f"tag {tag!r}"
+        self.methods = known_methods()
+        self._read: dict[str, Resolved] = {}
+        self._named: set[str] = set()
+
+    def planned(self) -> Planned:
+        """Return the plan."""
+        request = self.request
+        if request.resume and self.known is None:
+            folders_of(self.tag, request.results_dir)
+            if request.benchmark or request.method or request.num_seeds is not None:
+                raise UserError(
+                    f"--resume {self.tag}: its experiments have several definitions or back-ends",
+                    "so they are no study that more could be added to",
+                    f"`{command('run', '--resume', self.tag)}` alone goes on with each as it was defined",
+                )
+            return Planned(tuple(_resumed(request, self.methods)))
+        single = self._single()
+        if single is not None:
+            return Planned((single,))
+        flags = self._flags()
+        definitions = self._definitions(flags)
+        flags = self._with_limit(flags, definitions)
+        asked, left_out = self._asked(flags, definitions)
+        self._check_installed(flags)
+        study = extended(self.known, flags, definitions, asked, left_out, self.folder)
+        wanted = {(spec.definition.name, spec.method, spec.number) for spec in asked}
+        chosen = [one for one in study.experiments if request.resume or one.key in wanted]
+        specs = specs_of(study, chosen, definitions, self.folder)
+        self._check_variants(specs)
+        return Planned(tuple(specs), study, self.before, self._notes(left_out))
+
+    def _single(self) -> ExperimentSpec | None:
+        """Return the experiment of a tag that has none but it, which is no study; None where there is or will be more."""
+        request, there = self.request, () if self.known is None else self.known.experiments
+        if self.before is not None or len(there) > 1 or max(len(request.benchmark), len(request.method), request.num_seeds or 1) > 1:
+            return None
+        if request.resume and there and not request.benchmark and not request.method and request.num_seeds is None:
+            return _resumed(request, self.methods)[0]
+        if not request.benchmark or (there and self.known is not None and request.backend_name != self.known.flags.backend):
+            return None
+        resolved = self._resolve(request.benchmark[0], request.backend_name)
+        method, number = (*request.method, default_method(resolved.definition))[0], request.start_seed or 0
+        if there and there[0].key != (resolved.definition.name, method, number):
+            return None
+        seed, here = experiment_seed(request.random_seed or 0, number), with_machine_default(resolved, os.environ)
+        made = [
+            experiment_spec(one, method, seed, self.tag, request.results_dir, request.method_args, number, self.methods)
+            for one in (here, *([] if here is resolved else [resolved]))
+        ]
+        # What began on the type that all machines had by default goes on with it.
+        return next((spec for spec in made if there and spec.hash == there[0].hash), made[0])
+
+    def _flags(self) -> StudyFlags:
+        request = self.request
+        if self.known is None:
+            return StudyFlags(request.backend_name, request.random_seed or 0, dict(request.method_args))
+        given: dict[str, Any] = {
+            **({"backend": request.backend} if request.backend else {}),
+            **({"random_seed": request.random_seed} if request.random_seed is not None else {}),
+            **({"method_args": dict(request.method_args)} if request.method_args else {}),
+        }
+        check_flags(self.about, self.known.flags, given)
+        if request.resume:
+            first, count = min(self.known.numbers), len(self.known.numbers)
+            lines = [f"start_seed {request.start_seed}: its first is {first}"] if request.start_seed not in (None, first) else []
+            if request.num_seeds is not None and request.num_seeds < count:
+                lines.append(f"num_seeds {request.num_seeds}: it has {count}")
+            if lines:
+                raise contradiction(self.about, lines)
+        return self.known.flags
+
+    def _definitions(self, flags: StudyFlags) -> dict[str, Resolved]:
+        """Return the definitions by benchmark: those that were asked for, and with `--resume` all that the study has."""
+        found: dict[str, Resolved] = {}
+        for benchmark in self.request.benchmark:
+            resolved = self._resolve(benchmark, flags.backend)
+            here, name = with_machine_default(resolved, os.environ), resolved.definition.name
+            if name in found:
+                raise UserError(f"benchmark {name} is selected twice", "each benchmark, method and seed may be named once", "name it once")
+            self._named.add(name)
+            forms = [here, *([] if here is resolved else [resolved])]
+            found[name] = here if self.known is None or name not in self.known.definitions else self._agreed(name, forms)
+        if self.request.resume and self.known is not None:
+            for name in (name for name in self.known.methods if name not in found):
+                now = definition_of(self.known, name, self.request.laid_over, tuple(self.methods), os.environ, self.folder)
+                found[name] = self._agreed(name, [now])
+        return found
+
+    def _agreed(self, name: str, forms: Sequence[Resolved]) -> Resolved:
+        return agreed(self.about, self._stored(name), forms)
+
+    def _stored(self, name: str) -> Resolved:
+        """Return a benchmark's definition as the study has it."""
+        assert self.known is not None
+        if name not in self._read:
+            self._read[name] = stored_definition(self.known, name, self.folder)
+        return self._read[name]
+
+    def _resolve(self, benchmark: Any, backend: str) -> Resolved:
+        found = benchmark if isinstance(benchmark, (BenchmarkDefinition, Source)) else self.registry.find(str(benchmark))
+        settings, methods = self.request.laid_over, tuple(self.methods)
+        if isinstance(found, BenchmarkDefinition):
+            return resolve_python(found, backend, settings, methods=methods, environ=os.environ)
+        return resolve(found, backend, settings, methods=methods, environ=os.environ)
+
+    def _with_limit(self, flags: StudyFlags, definitions: Mapping[str, Resolved]) -> StudyFlags:
+        limit = limit_given([*definitions.values()])
+        if limit is None:
+            return flags
+        if self.known is not None and flags.max_cost is not None and limit < flags.max_cost and len(self.known.experiments) > 1:
+            raise contradiction(self.about, [f"max_cost {limit:g}: it has {flags.max_cost:g}, and budgets may only be raised"])
+        return dataclasses.replace(flags, max_cost=limit)
+
+    def _asked(self, flags: StudyFlags, definitions: Mapping[str, Resolved]) -> tuple[list[ExperimentSpec], dict[Pair, str]]:
+        """Return the experiments that were asked for, and the pairs that cannot be, with the reason."""
+        request, made, unfit = self.request, [], {}
+        errors: list[UserError] = []
+        numbers = self._numbers()
+        for name, resolved in definitions.items():
+            for method in self._methods_of(name, resolved.definition):
+                try:
+                    first = experiment_spec(resolved, method, 0, self.tag, request.results_dir, flags.method_args, numbers[0], self.methods)
+                except UserError as error:
+                    unfit[name, method] = str(error)
+                    errors.append(error)
+                    continue
+                made += [dataclasses.replace(first, number=number, seed=experiment_seed(flags.random_seed, number)) for number in numbers]
+        _check_distinct(made)
+        if unfit and (not made or not flags.skip_unfit):
+            if len({*unfit.values()}) == 1 and not made:
+                raise errors[0]
+            raise _cannot_be(unfit, len(unfit) + len({(spec.definition.name, spec.method) for spec in made}))
+        return made, unfit
+
+    def _numbers(self) -> list[int]:
+        request = self.request
+        known = self.known.numbers if self.known is not None and request.resume else ()
+        first = request.start_seed if request.start_seed is not None else min(known, default=0)
+        count = request.num_seeds if request.num_seeds is not None else 0 if known else 1
+        return sorted({*known, *range(first, first + count)})
+
+    def _methods_of(self, name: str, definition: BenchmarkDefinition) -> Iterable[str]:
+        request = self.request
+        if self.known is None or not request.resume:
+            return request.method or (default_method(definition),)
+        known = self.known.methods
+        added = request.method if not request.benchmark or name in self._named else ()
+        if name not in known and not added:
+            return tuple(dict.fromkeys(method for methods in known.values() for method in methods))
+        return tuple(dict.fromkeys((*known.get(name, ()), *added)))
+
+    def _check_installed(self, flags: StudyFlags) -> None:
+        if self.known is None or not self.request.resume:
+            return
+        for one in self.known.experiments:
+            variant = self._stored(one.benchmark).definition.methods.get(one.method)
+            base = one.method if variant is None else variant.base
+            if base not in self.methods:
+                raise not_installed(
+                    self.folder / one.benchmark / f"{one.method}-{flags.backend}-{one.number}", "method", base, [*self.methods]
+                )
+
+    def _check_variants(self, specs: Sequence[ExperimentSpec]) -> None:
+        """Refuse a method that has other arguments than it had when its experiments were planned."""
+        known = {} if self.known is None else {one.key: one for one in self.known.experiments}
+        for spec in specs:
+            one = known.get((spec.definition.name, spec.method, spec.number))
+            if one is not None and one.hash != spec.hash:
+                assert self.known is not None
+                then = self._stored(one.benchmark).definition.methods.get(spec.method)
+                now = spec.definition.methods.get(spec.method)
+                raise contradiction(
+                    self.about, [f"methods.{spec.method}: {then}, now {now}" if then != now else f"{spec.title}: another seed"]
+                )
+
+    def _notes(self, left_out: Mapping[Pair, str]) -> tuple[str, ...]:
+        lines = [f"left out, as it cannot be: {name} x {method}: {why}" for (name, method), why in left_out.items()]
+        if self.known is not None and self.before is None and len(self.known.experiments) > 1:
+            lines.append(f"{self.tag} has no study.json: it goes on with the {len(self.known.experiments)} experiments that have a folder")
+        return tuple(lines)
 
 
-def _resolve(benchmark: Any, request: RunRequest, registry: Registry, methods: tuple[str, ...]) -> Resolved:
-    found = benchmark if isinstance(benchmark, (BenchmarkDefinition, Source)) else registry.find(str(benchmark))
-    if isinstance(found, BenchmarkDefinition):
-        return resolve_python(found, request.backend, request.laid_over, methods=methods, environ=os.environ)
-    return resolve(found, request.backend, request.laid_over, methods=methods, environ=os.environ)
+def _cannot_be(unfit: Mapping[Pair, str], count: int) -> UserError:
+    lines = [f"{name} x {method}: " + why.replace("\n  ", "; ") for (name, method), why in unfit.items()]
+    return UserError(
+        f"{len(unfit)} of {count} pairs of benchmark and method cannot be",
+        "\n  ".join(lines),
+        "name others; or --set study.skip_unfit=true leaves exactly these out",
+    )
 
 
-def _resumed(request: RunRequest) -> list[ExperimentSpec]:
-    """Return the experiments of a tag as they were defined; settings given now are laid over (a larger budget, say)."""
-    methods = known_methods()
+def _resumed(request: RunRequest, methods: Mapping[str, Any]) -> list[ExperimentSpec]:
+    """Return the experiments of a tag that are no study, as they were defined; settings given now are laid over (a larger budget, say)."""
     specs = []
     for folder in folders_of(request.resume, request.results_dir):
         spec = load_to_run(folder, request.laid_over, os.environ).spec

@@ -51,10 +51,10 @@ class Progress:
         self._said: set[str] = set()
         self._panel = panel
 
-    def begin(self, spec: ExperimentSpec) -> None:
-        """Say which experiment comes next."""
+    def begin(self, spec: ExperimentSpec, place: str = "") -> None:
+        """Say which experiment comes next; `place` is which of how many, empty for a single one."""
         self._spec, self._tuner, self._best, self._best_through = spec, None, None, 0
-        self.say(f"{spec.title}: {spec.folder}")
+        self.say(f"{f'[{place}] ' if place else ''}{spec.title}: {spec.folder}")
 
     def started(self, tuner: Tuner, n_workers: int) -> None:
         """Take note of the loop that is about to run."""
@@ -75,10 +75,6 @@ class Progress:
             self._panel.say(line)
         else:
             print(line, file=self._stream, flush=True)
-
-    def waiting(self, text: str) -> None:
-        """Say what an experiment waits for before it begins; none of that counts as its time."""
-        self.say(f"waiting for cores: {text}")
 
     def say_once(self, lines: Sequence[str]) -> None:
         """Write those of the lines that no earlier experiment of the invocation has."""

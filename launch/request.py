@@ -18,9 +18,9 @@ class RunRequest:
     Args:
         benchmark: names, paths of YAML files, what files or mappings say, or definitions.
         method: names; empty for each definition's default.
-        backend: name of the back-end.
-        num_seeds, start_seed: how many seeds, and the first one.
-        random_seed: master seed that all experiments' seeds are derived from.
+        backend: name of the back-end; empty for the default, or for that of the tag that goes on.
+        num_seeds, start_seed: how many seeds (1), and the first one (0); None where that was not said.
+        random_seed: master seed that all experiments' seeds are derived from (0); None where that was not said.
         settings: `key=value` texts that override or sweep keys of the definitions, later ones winning.
         method_args: arguments for the methods, over those of a variant.
         experiment_tag: shared by the experiments; made from date and hash where empty.
@@ -35,10 +35,10 @@ class RunRequest:
 
     benchmark: tuple[Any, ...] = ()
     method: tuple[str, ...] = ()
-    backend: str = DEFAULT
-    num_seeds: int = 1
-    start_seed: int = 0
-    random_seed: int = 0
+    backend: str = ""
+    num_seeds: int | None = None
+    start_seed: int | None = None
+    random_seed: int | None = None
     settings: tuple[str, ...] = ()
     method_args: Mapping[str, Any] = field(default_factory=dict)
     experiment_tag: str = ""
@@ -49,6 +49,11 @@ class RunRequest:
     verbose: bool = False
     accept_changes: bool = False
     warm_start: tuple[str, ...] = ()
+
+    @property
+    def backend_name(self) -> str:
+        """The back-end of what is new."""
+        return self.backend or DEFAULT
 
     @property
     def laid_over(self) -> tuple[str, ...]:

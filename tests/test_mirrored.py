@@ -153,6 +153,7 @@ TESTED_TOGETHER = {
     "tests/benchmarking/workloads/test_gbm.py": ["benchmarking/workloads/gbm_tables.py"],
     "tests/benchmarking/workloads/test_readers.py": ["benchmarking/workloads/image_ingestion.py"],
     "tests/benchmarking/workloads/test_resnet_cifar10.py": ["benchmarking/workloads/cifar10.py", "benchmarking/workloads/resnet.py"],
+    "tests/benchmarking/studies/test_record.py": ["benchmarking/studies/files.py"],
     "tests/definitions/test_backend_registry.py": ["definitions/backend_description.py"],
     "tests/definitions/test_ingestion.py": ["definitions/datasets.py"],
     "tests/definitions/test_instances.py": ["backends/local/shares.py"],
@@ -179,6 +180,13 @@ TESTED_TOGETHER = {
         "benchmarking/tracking/exporter.py",
         "benchmarking/tracking/process.py",
         "benchmarking/tracking/registry.py",
+    ],
+    "tests/launch/test_study.py": [
+        "benchmarking/studies/agreement.py",
+        "benchmarking/studies/standing.py",
+        "launch/experiments.py",
+        "launch/hints.py",
+        "launch/study_planning.py",
     ],
     "tests/launch/test_wrong_use.py": ["launch/cli.py"],
 }

@@ -60,6 +60,14 @@ def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str], *, accept_c
     check_code(spec, accepted=accept_changes)
 
 
+def note_end(spec: ExperimentSpec) -> None:
+    """Write down under which budget the experiment ended: under the same one there is nothing left to do."""
+    known = {**read_identity(spec.folder)}
+    under = spec.definition.budget.model_dump(mode="json", exclude_none=True)
+    if known.get("ended_under") != under:
+        write_atomically(spec.folder / "experiment.json", strict_json.dumps({**known, "ended_under": under}) + "\n")
+
+
 def discard_unstarted(folder: Path, results_dir: Path) -> None:
     """Remove what was made for an experiment that never began, with the folders that are empty then; one that began or runs stays.
 

@@ -280,6 +280,14 @@ class SqliteJournal(Journal):
             bodies = [upgraded(self._version, kind, body) for body in bodies]
         return [Record(row[0], row[1], kind, body) for row, body in zip(rows, bodies, strict=True)]
 
+    def last(self) -> Record | None:
+        """Return the last committed record; None where there is none."""
+        try:
+            kind = self._db.execute("SELECT kind FROM records ORDER BY sequence DESC LIMIT 1").fetchone()
+        except sqlite3.Error as error:
+            raise self._unread(error) from error
+        return None if kind is None else self.latest(kind[0], 1)[0]
+
     def begin_session(self, session: ControllerSession) -> None:
         """Record, on disk at once, that a controller started; raises `UserError` where the file cannot be written."""
         with self._writing():
@@ -317,6 +325,14 @@ def latest_records(path: Path, kind: str, count: int = 1) -> list[Record]:
     """Return the latest records of a kind in a journal, the latest first; raises `UserError` where it cannot be read."""
     with contextlib.closing(SqliteJournal(path, read_only=True)) as journal:
         return journal.latest(kind, count)
+
+
+def latest_record(path: Path) -> Record | None:
+    """Return the last record of a journal; None where there is no journal, or none in it; raises `UserError` where it cannot be read."""
+    if not path.is_file():
+        return None
+    with contextlib.closing(SqliteJournal(path, read_only=True)) as journal:
+        return journal.last()
 
 
 def has_records(path: Path) -> bool:

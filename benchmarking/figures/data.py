@@ -97,9 +97,6 @@ class Reference:
     name: str
     along: str = "x"
 
-    def __post_init__(self) -> None:
-        _finite((self.at,))
-
 
 @dataclass(frozen=True)
 class LinePanel:
@@ -171,9 +168,6 @@ class Span:
     end: float
     kind: str
     text: str = ""
-
-    def __post_init__(self) -> None:
-        _finite((self.begin, self.end))
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,9 @@ def show(benchmark: str, request: RunRequest) -> str:
 
     found = Registry().find(benchmark)
     if isinstance(found, BenchmarkDefinition):
-        resolved = resolve_python(found, request.backend, request.settings, environ=os.environ)
+        resolved = resolve_python(found, request.backend_name, request.settings, environ=os.environ)
     else:
-        resolved = resolve(found, request.backend, request.settings, environ=os.environ)
+        resolved = resolve(found, request.backend_name, request.settings, environ=os.environ)
     return render(with_machine_default(resolved, os.environ)).rstrip("\n")
 
 

@@ -40,7 +40,7 @@ def noop_spec(folder: Path, trials: int, n_workers: int, backend: str, preload: 
     script = _common.NOOP
     path.write_text(_NOOP_YAML.format(script=script.name, folder=script.parent, n_workers=n_workers, trials=trials, preload=preload))
     request = RunRequest(benchmark=(str(path),), method=("RS",), backend=backend, experiment_tag="performance", results_dir=folder)
-    return plan(request)[0]
+    return plan(request).specs[0]
 
 
 def run_local(folder: Path, trials: int, n_workers: int, preload: str = "[]") -> ExperimentResult:

@@ -22,7 +22,7 @@ from tests.benchmarking.archive.stored_folders import VERSION_1, change_identity
 
 
 def resumed(tmp_path, tag):
-    return plan(RunRequest(resume=tag, results_dir=tmp_path / "results"))
+    return list(plan(RunRequest(resume=tag, results_dir=tmp_path / "results")).specs)
 
 
 def state_of(folder):

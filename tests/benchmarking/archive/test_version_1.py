@@ -39,7 +39,7 @@ def test_its_csv_files_are_exported_as_that_version_wrote_them_and_its_journal_i
 @pytest.mark.parametrize("name", ["canary", "repeated"])
 def test_it_goes_on_to_the_same_end_and_is_of_the_present_version_then(tmp_path, name, caplog):
     folder = copied(tmp_path, name)
-    (spec,) = plan(RunRequest(resume=name, results_dir=tmp_path / "results"))
+    (spec,) = plan(RunRequest(resume=name, results_dir=tmp_path / "results")).specs
     result = run_experiment(spec, Surroundings({}, tmp_path, make_backend=simulated))
     assert result.ending.message == f"all {len(result.trials)} trials are done"
     assert "the journal wins" not in caplog.text

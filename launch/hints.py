@@ -1,0 +1,72 @@
+"""How to go on after a run that ended early: one line to paste."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from benchmarking.controller.ending import Reason
+from launch.outcome import exit_code
+
+if TYPE_CHECKING:
+    from benchmarking.experiment import ExperimentResult
+    from benchmarking.studies.record import StudyRecord
+    from launch.experiments import ExperimentOutcome
+
+NOT_RUN = ("refused", "in use", "fault")
+"""Reasons of experiments that this command did not bring to an end."""
+
+_BUDGETS = (Reason.FAILURES, Reason.TIME, Reason.COST)
+
+
+def hint_for(outcomes: Sequence[ExperimentOutcome], resume: str, study: StudyRecord | None = None) -> str:
+    """Return how to go on after the gravest early end; empty where there is nothing to go on with.
+
+    Args:
+        outcomes: what came of the experiments, at least one.
+        resume: the command that resumes.
+        study: that they belong to; None for a single experiment.
+    """
+    code = exit_code(outcomes)
+    gravest = [one for one in outcomes if one.exit_code == code]
+    if any(one.reason in NOT_RUN for one in gravest):
+        return f"once that is mended, resume with: {resume}"
+    ran = [one.result for one in gravest if one.result is not None]
+    if not ran:
+        return ""
+    ended = next((result for result in ran if result.ending.reason in _BUDGETS), ran[0])
+    reason, larger = ended.ending.reason, _larger(ended, study)
+    more = f"{resume} --{reason} {larger}"
+    match reason:
+        case Reason.ALIKE | Reason.NONE_SUCCEEDED:
+            return _mend([one.result for one in outcomes if one.result is not None])
+        case Reason.FAILURES:
+            return f"mend the script and start anew; or go on in spite of the failures with: {more}"
+        case Reason.INTERRUPTED:
+            return f"resume with: {resume}"
+        case Reason.DISK_FULL:
+            return f"make room, then resume with: {resume}"
+        case Reason.TIME | Reason.COST if larger:
+            return f"resume with more: {more}"
+        case Reason.TRIALS if code:
+            return f"resume with more: {more}"
+    return ""
+
+
+def _mend(results: Sequence[ExperimentResult]) -> str:
+    """Return what to do where nothing succeeded: what is said to a script is mended in the definition, all else in the script."""
+    messages = [trial.message for result in results for trial in result.state.trials.values()]
+    if any("the script does not know " in message for message in messages):
+        return "mend the definition, then start anew with another tag; --check_script finds that before trials are spent"
+    return "mend the script, then start anew with another tag"
+
+
+def _larger(result: ExperimentResult, study: StudyRecord | None) -> str:
+    """Return twice the limit that ended an experiment, which is beyond what was used of it; of its share, twice what all have."""
+    budget, reason = result.spec.definition.budget, result.ending.reason
+    if reason is Reason.FAILURES:
+        return str(result.state.counted_failures + max(1, budget.max_failures))
+    limit = getattr(budget, str(reason), None)
+    if reason is Reason.COST and study is not None and study.flags.max_cost is not None:
+        limit = study.flags.max_cost
+    return "" if limit is None else f"{2 * limit:g}"

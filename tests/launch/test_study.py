@@ -1,0 +1,181 @@
+"""Several experiments as one study: what study.json says, in which order they run, and what goes on when one of them does not."""
+
+from __future__ import annotations
+
+import json
+import signal
+
+import pytest
+
+from benchmarking.archive.folder_lock import locked
+from benchmarking.studies.files import read_study
+from launch.planning import plan
+from launch.request import RunRequest
+
+pytestmark = pytest.mark.slow
+
+WORDS = ("--benchmark", "toy.yaml", "--experiment_tag", "s", "--max_num_trials", "1")
+TWO = (*WORDS, "--method", "RS", "GRID", "--num_seeds", "2")
+
+
+@pytest.fixture
+def simulated(toy):
+    """Return the words for runs of measured runs of the toy, which take no time."""
+    lines = ["trial,x,status,duration_s,elapsed_s,epoch,loss"]
+    for number in range(40):
+        x = number / 39
+        lines += [f"{number},{x},completed,2.0,{epoch}.0,{epoch},{(x - 0.3) ** 2 + 1 / epoch}" for epoch in (1, 2)]
+    (toy.folder / "table.csv").write_text("\n".join(lines) + "\n")
+    return ("--backend", "simulated", "--set", "simulated.table=table.csv", "space.x={choice: [0.0]}")
+
+
+def study_of(toy, tag="s"):
+    return json.loads((toy.results / tag / "study.json").read_text())
+
+
+def titles(err):
+    """Return (method, seed) of each experiment in the order in which it was begun."""
+    found = [line.split(" x ") for line in err.splitlines() if line.startswith("[") and " x seed " in line]
+    return [(words[1], int(words[2].split()[1])) for words in found]
+
+
+def test_the_study_is_written_down_and_runs_seed_by_seed_in_an_order_that_the_seed_draws(toy, run):
+    code, out, err = run(*TWO)
+    assert code in (0, 4)
+    study = study_of(toy)
+    assert study["schema_version"] == 1
+    order = [(one["method"], one["number"]) for one in sorted(study["experiments"], key=lambda one: one["order"])]
+    assert titles(err) == order
+    assert [number for _, number in order] == [0, 0, 1, 1]
+    folder = toy.experiment("s")
+    known = json.loads((folder / "experiment.json").read_text())
+    assert known["hash"] in {one["hash"] for one in study["experiments"]}
+    assert study["flags"]["order"] == "seeds"
+    assert "results: results/s" in out
+
+
+def test_a_single_experiment_is_no_study(toy, run):
+    run(*WORDS)
+    assert not (toy.results / "s" / "study.json").exists()
+
+
+def test_resume_finishes_what_never_began_in_the_order_of_the_study(toy, controller, run):
+    (toy.folder / "slow.txt").write_text("")
+    one = controller(*TWO, "--set", "arguments.seconds=0.2")
+    one.until("starts:")
+    one.send(signal.SIGKILL)
+    one.finish()
+    order = [(known["method"], known["number"]) for known in study_of(toy)["experiments"]]
+    begun = [path.parent.name for path in (toy.results / "s").glob("*/*/experiment.json")]
+    assert len(begun) < len(order)
+    (toy.folder / "toy.yaml").unlink()
+    code, _, err = run("--resume", "s")
+    assert code in (0, 4)
+    assert titles(err) == order
+    assert len([*(toy.results / "s").glob("*/*/trials.csv")]) == 4
+    code, _, err = run("--resume", "s")
+    assert titles(err) == []  # nothing is left to do
+
+
+def test_one_that_another_process_runs_does_not_end_the_others(toy, run):
+    planned = plan(RunRequest(("toy.yaml",), ("RS",), num_seeds=3, experiment_tag="s", settings=("budget.max_num_trials=1",)))
+    with locked(planned.specs[1].folder):
+        code, out, _ = run(*WORDS, "--num_seeds", "3")
+    assert code == 2
+    assert "1 of 3 experiments did not come to a good end:" in out
+    assert "toy x RS x seed 1 on local: in use: process" in out
+    assert len([*(toy.results / "s").glob("*/*/trials.csv")]) == 2
+
+
+def test_one_that_is_refused_does_not_end_the_others(toy, run):
+    run(*WORDS, "--num_seeds", "3")
+    (toy.experiment("s", seed=0) / "experiment.json").unlink()
+    code, out, err = run("--resume", "s", "--max_num_trials", "2")
+    assert code == 2
+    assert "seed 0 on local: refused: tag 's':" in out
+    assert err.count("starts:") == 2
+
+
+def test_resume_extends_and_refuses_by_name_what_contradicts(toy, run):
+    run(*WORDS, "--num_seeds", "2")
+    code, _, err = run("--resume", "s", "--num_seeds", "3", "--method", "GRID", "--max_num_trials", "1")
+    assert code in (0, 4)
+    assert sorted(titles(err)) == [("GRID", 0), ("GRID", 1), ("GRID", 2), ("RS", 2)]
+    before = study_of(toy)
+    refused = {
+        ("--backend", "simulated"): "backend simulated: it has local",
+        ("--start_seed", "5"): "start_seed 5: its first is 0",
+        ("--random_seed", "7"): "random_seed 7: it has 0",
+        ("--num_seeds", "1"): "num_seeds 1: it has 3",
+        ("--method_args", "points=3"): "method_args {'points': 3}: it has none",
+        ("--set", "arguments.seconds=1"): "arguments.seconds: 0.0, now 1",
+        ("--n_workers", "1"): "n_workers 1: it has none given",
+    }
+    for words, said in refused.items():
+        code, _, err = run("--resume", "s", *words)
+        assert code == 2
+        assert said in err
+        assert "starts:" not in err
+    assert study_of(toy) == before
+
+
+def test_a_tag_holds_one_definition_of_a_benchmark(toy, run):
+    run(*WORDS)
+    toy.define(arguments="{seconds: 0.01, fail_above: 9.0}")
+    code, _, err = run(*WORDS, "--start_seed", "3")
+    assert code == 2
+    assert "arguments.seconds: 0.0, now 0.01" in err
+    assert not toy.experiment("s", seed=3).exists()
+
+
+def test_a_study_that_is_damaged_or_of_a_later_version_is_refused_and_without_one_the_folders_go_on(toy, run):
+    run(*WORDS, "--num_seeds", "2")
+    path = toy.results / "s" / "study.json"
+    text = path.read_text()
+    for broken, said in (
+        (text[: len(text) // 2], "is damaged"),
+        (text.replace('"schema_version":1', '"schema_version":9'), "has version 9"),
+    ):
+        path.write_text(broken)
+        code, _, err = run("--resume", "s")
+        assert code == 2
+        assert said in err
+    path.unlink()
+    code, _, err = run("--resume", "s", "--max_num_trials", "2")
+    assert code == 0
+    assert "s has no study.json: it goes on with the 2 experiments that have a folder" in err
+    assert err.count("starts:") == 2
+    assert len(read_study(toy.results / "s").experiments) == 2
+
+
+def test_the_first_experiments_of_different_methods_failing_alike_stop_the_study(toy, run):
+    code, out, _ = run("--benchmark", "toy.yaml", "--experiment_tag", "f", "--method", "RS", "GRID", "--num_seeds", "3",
+                       "--set", "arguments.fail_above=-1")  # fmt: skip
+    assert code == 3
+    assert out.count(": not begun: the first 2 experiments of toy fail alike") == 4
+    assert len([*(toy.results / "f").glob("*/*/journal.sqlite")]) == 2
+
+
+def test_pairs_that_cannot_be_are_all_named_before_anything_starts(toy, run):
+    text = (toy.folder / "toy.yaml").read_text()
+    (toy.folder / "other.yaml").write_text(
+        "\n".join(line for line in text.replace("toy", "other", 1).splitlines() if "fidelity" not in line)
+    )
+    words = ("--benchmark", "toy.yaml", "other.yaml", "--method", "RS", "ASHA", "MSR", "--experiment_tag", "p")
+    code, _, err = run(*words)
+    assert code == 2
+    assert "2 of 6 pairs of benchmark and method cannot be" in err
+    assert "other x ASHA: " in err
+    assert "other x MSR: " in err
+    assert not (toy.results / "p").exists()
+
+
+def test_compare_is_printed_at_the_end_and_looks_before_an_extension_are_counted(toy, run):
+    _, out, _ = run(*WORDS, "--num_seeds", "2")
+    assert "baseline" in out
+    assert [look["experiments"] for look in study_of(toy)["looks"]] == [2]
+    run("--resume", "s")
+    assert read_study(toy.results / "s").looks_before_extension == 0
+    run("--resume", "s", "--num_seeds", "3")
+    assert [look["experiments"] for look in study_of(toy)["looks"]] == [2, 3]
+    assert read_study(toy.results / "s").looks_before_extension == 1
