@@ -11,9 +11,10 @@ from pydantic import ValidationError
 
 from definitions.backend_registry import backend_names
 from definitions.errors import UserError
-from definitions.problems import HOMES, dotted, fields_at, problems_of
+from definitions.problems import HOMES, complaint, fields_at, problems_of
 from definitions.schema import BenchmarkDefinition
 from definitions.settings import Setting, parse_setting
+from definitions.yaml_source import SourceLocation
 
 
 def command_benchmark(command: str, objectives: Sequence[str], settings: Sequence[str]) -> tuple[BenchmarkDefinition, tuple[str, ...]]:
@@ -49,8 +50,8 @@ def command_benchmark(command: str, objectives: Sequence[str], settings: Sequenc
     try:
         return BenchmarkDefinition.model_validate(data), tuple(rest)
     except ValidationError as error:
-        found = [f"{dotted(one.path)}: {one.text}" for one in problems_of(error, data)]
-        raise UserError(f"--command {command!r}", "\n  ".join(found)) from None
+        asked = f"--command {command!r}"
+        raise complaint(problems_of(error, data), lambda _: SourceLocation(asked, "--command"), asked) from None
 
 
 def _is_ours(key: str) -> bool:

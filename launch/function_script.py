@@ -161,6 +161,9 @@ class FunctionScript:
             advice = (
                 _IN_A_FILE if self._file is not None else f"{_IN_A_FILE}; in a notebook, define it in a cell that does not begin with %%"
             )
+            if function.__code__.co_filename == "<stdin>":
+                fact = f"{name if what == 'it' else what} was typed at a prompt of Python, which keeps no source"
+                raise self._refusal(fact, f"{_IN_A_FILE}, or type it in IPython or a notebook, which keep it")
             raise self._refusal(f"the source of {name if what == 'it' else what} is not to be had here", advice)
         body = [found.node.body] if isinstance(found.node, ast.Lambda) else found.node.body
         needed = {key: whole.__globals__[key] for key in global_names(whole.__code__) if key in whole.__globals__}

@@ -34,3 +34,14 @@ def test_what_cannot_be(command, objectives, settings, said):
     with pytest.raises(UserError) as caught:
         command_benchmark(command, objectives, settings)
     assert said in str(caught.value)
+
+
+def test_several_problems_are_counted_and_one_is_told_in_a_line():
+    with pytest.raises(UserError) as caught:
+        command_benchmark("echo ${a} ${b}", [], ["a={nope: 1}"])
+    assert str(caught.value).startswith("--command 'echo ${a} ${b}': space.a: there is no domain kind 'nope'")
+    with pytest.raises(UserError) as caught:
+        command_benchmark("echo ${a} ${b}", [], ["a={nope: 1}", "b={nope: 1}"])
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "--command 'echo ${a} ${b}' has 2 problems:"
+    assert [line.partition(": ")[2].partition(":")[0] for line in lines[1:]] == ["space.a", "space.b"]

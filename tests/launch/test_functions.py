@@ -156,6 +156,11 @@ def test_a_mapping_is_reported_by_its_names_and_values_of_any_kind_arrive(notebo
         ("import threading\nlock = threading.Lock()\ndef f(x):\n    return lock", "f", r"'lock', which f uses, is a _thread.lock"),
         ("def make(file):\n    return lambda x: file", "make(open('/dev/null'))", r"'file', which the lambda uses, is a _io.TextIOWrapper"),
         ("def f(x, g=(i for i in [])):\n    return x", "f", r"the default of 'g' in f is a generator"),
+        (
+            "exec(compile('def f(x): return x', '<stdin>', 'exec'))",
+            "f",
+            r"f was typed at a prompt of Python, which keeps no source\n  put it into a file and import it, or type it in IPython",
+        ),
         ("exec('def f(x): return x')", "f", r"the source of f is not to be had here\n  put it .*; in a notebook, "),
         ("import types\nm = types.ModuleType('made')\ndef f(x):\n    return m", "f", r"'m', which f uses, is a module that was made here"),
         ("exec('class C: pass')\ndef f(x):\n    return C", "f", r"'C', which f uses, is a class whose source is not to be had here"),

@@ -140,7 +140,7 @@ CASES = {
     "plain_argv": Case("f", 8, plain_argv, "called with 2.5E-1 1e1 5"),
     "yaml_config": Case("accuracy", 4, yaml_config, r"'layers': \[4, 4\]\}, 'optimizer': \{'lr': 0\.001, 'momentum': 0\.5\}"),
     "package": Case("error", 4, package, "INFO forecaster: mean error 12.00000"),
-    "bash": Case("score", 4, bash, not_forked="env is no Python script or module that could be forked"),
+    "bash": Case("score", 4, bash, not_forked="bash is no Python script or module that could be forked"),
     "torchrun": Case(
         "weight", 2, torchrun, r"\[rank1\]: step 3 of 3", "torchrun is no Python script or module that could be forked", reports=3
     ),

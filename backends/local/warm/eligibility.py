@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from backends.common.command_line import StartCommand
@@ -32,11 +32,17 @@ def unsuitable(program: StartCommand, environment: Mapping[str, str]) -> str:
     if program.alone:
         return program.alone
     if program.script is None and not program.module:
-        return f"{Path(program.command[0]).name} is no Python script or module that could be forked"
+        return f"{_named(program.command)} is no Python script or module that could be forked"
     for name in _PINNING:
         if name in environment:
             return f"{name} ties threads to cores when libraries are loaded, before the job's cores are known"
     return ""
+
+
+def _named(command: Sequence[str]) -> str:
+    """Return the name of the program that a command starts: of `env bash run.sh` that is bash."""
+    names = [Path(word).name for word in command if not word.startswith("-") and "=" not in word]
+    return names[1] if names[:1] == ["env"] and len(names) > 1 else Path(command[0]).name
 
 
 def unlike(first: Mapping[str, str], first_folder: str, folder: str, environment: Mapping[str, str]) -> str:

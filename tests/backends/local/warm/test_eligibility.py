@@ -14,6 +14,10 @@ def test_who_may_be_forked_is_told_by_folder_and_environment() -> None:
     assert unsuitable(program, first) == ""
     assert unsuitable(StartCommand(("python", "-m", "a.b"), None, "a.b"), first) == ""
     assert "torchrun is no Python script or module" in unsuitable(StartCommand(("/v/bin/torchrun", "t.py")), first)
+    # Of a first line `#!/usr/bin/env bash` the program is bash.
+    for words in (("/usr/bin/env", "bash", "run.sh"), ("/usr/bin/env", "-S", "LR=1", "bash", "run.sh"), ("/bin/bash", "run.sh")):
+        assert unsuitable(StartCommand(words), first) == "bash is no Python script or module that could be forked"
+    assert unsuitable(StartCommand(("env",)), first).startswith("env is no Python")
     assert (
         unlike(first, "/x", "/x", first | {"OUTRIDER_JOB": "b", "SM_HPS": "1", "OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": "1"}) == ""
     )

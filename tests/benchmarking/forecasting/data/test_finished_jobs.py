@@ -61,6 +61,13 @@ def test_stopped_and_out_of_memory_jobs_are_what_they_are():
     assert [one.status for one in table.canaries] == ["stopped", "out_of_memory"]
 
 
+def test_a_fraction_is_above_0_and_at_most_the_whole():
+    assert [one.fraction for one in canaries_of_jobs([job("a", 1), job("b", 0.001)], "fraction").canaries] == [1.0, 0.001]
+    for wrong in (0, -0.1, 1.01, 2):
+        with pytest.raises(UserError, match=rf"training job a: fraction = {wrong:g}\n  a fraction is above 0 and at most 1"):
+            canaries_of_jobs([job("a", wrong)], "fraction")
+
+
 def test_a_job_without_a_fraction_and_one_that_is_unknown_are_told():
     with pytest.raises(UserError, match="--fraction_argument"):
         canaries_of_jobs([job("a", 0.01)], "share")
