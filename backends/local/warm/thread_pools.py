@@ -12,8 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-QUIET = {"OPENBLAS_NUM_THREADS": "1"}
-"""What a worker's environment says besides, so that no library starts threads while it is loaded."""
+QUIET = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+"""What a worker's environment says besides, so that no library starts threads while it is loaded: OpenBLAS its pool, pyarrow (which pandas
+imports) the thread in which its allocator gives memory back."""
 
 _OPENBLAS = (
     "openblas_set_num_threads",

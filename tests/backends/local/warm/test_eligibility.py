@@ -30,4 +30,5 @@ def test_who_may_be_forked_is_told_by_folder_and_environment() -> None:
 def test_a_worker_starts_without_what_is_a_jobs_own_and_with_room_for_marks() -> None:
     job = {"HOME": "/h", "OUTRIDER_CONTROLLER": "outer.3;abc.7;", "OUTRIDER_JOB": "j", "SM_HPS": "{}", "CUDA_VISIBLE_DEVICES": "0"}
     found = worker_environment(job, "abc.7;", mark_placeholder("abc"))
-    assert found == {"HOME": "/h", "OPENBLAS_NUM_THREADS": "1", "OUTRIDER_CONTROLLER": "outer.3;abc." + "-" * 24}
+    quiet = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+    assert found == {"HOME": "/h", **quiet, "OUTRIDER_CONTROLLER": "outer.3;abc." + "-" * 24}

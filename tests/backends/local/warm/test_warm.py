@@ -232,9 +232,11 @@ def test_what_imports_do_to_the_environment_reaches_the_job(tmp_path: Path) -> N
     (tmp_path / "heavy.py").write_text("import os\nos.environ['SET_BY_IMPORT'] = '1'\nos.environ.pop('HOME', None)\n")
     bench = LocalBench(tmp_path, preload=("heavy",))
     code = (
-        "import os\nreport(set=os.environ.get('SET_BY_IMPORT'), home='HOME' in os.environ, blas=os.environ.get('OPENBLAS_NUM_THREADS'))\n"
+        "import os\nfound = {name: os.environ.get(name) for name in ('OPENBLAS_NUM_THREADS', 'JE_ARROW_MALLOC_CONF')}\n"
+        "report(set=os.environ.get('SET_BY_IMPORT'), home='HOME' in os.environ, **found)\n"
     )
-    wanted = {"set": "1", "home": False, "blas": os.environ.get("OPENBLAS_NUM_THREADS")}
+    quiet = {name: os.environ.get(name) for name in ("OPENBLAS_NUM_THREADS", "JE_ARROW_MALLOC_CONF")}
+    wanted = {"set": "1", "home": False, **quiet}
     assert bench.metrics_of(bench.job("one", code)) == [wanted]
     assert bench.backend.close() == []
 
