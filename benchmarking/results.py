@@ -44,7 +44,7 @@ def exported(spec: ExperimentSpec, folder: Path, state: ExperimentState, journal
         method_arguments=spec.method_arguments,
         dollars=kind_of_dollars(folder, spec.backend),
         environment=_environment(folder),
-        forecasts=_forecasts(spec, state, region),
+        forecasts=forecast_rows(spec, state, region),
     )
 
 
@@ -95,7 +95,8 @@ def _environment(folder: Path) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _forecasts(spec: ExperimentSpec, state: ExperimentState, region: str) -> list[dict[str, Any]]:
+def forecast_rows(spec: ExperimentSpec, state: ExperimentState, region: str) -> list[dict[str, Any]]:
+    """Return the rows of forecasts.csv, with the prices of a region; empty where there are no canaries."""
     if not isinstance(spec.definition.fidelity, PerJob):
         return []
     # Only where there may be canaries: numpy and scipy are loaded for them.

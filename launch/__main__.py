@@ -20,6 +20,7 @@ VERBS = {
     "logs": "show a trial's log, its command and its folder",
     "clean": "delete what the training jobs of a tag left in S3",
     "best": "show the winner's exact values, and run it again",
+    "status": "show how experiments stand, from another terminal",
     "compare": "compare methods over seeds and benchmarks: which is better, by how much, and is that decided",
     "report": "write a report of tags or folders as one HTML file",
     "export": "bring a run into files or services anew from its journals",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,15 +67,32 @@ def experiments_of(tag_folder: Path) -> list[Path]:
     return sorted({path.parent for name in ("experiment.json", "journal.sqlite") for path in tag_folder.glob(f"*/*/{name}")})
 
 
-def load(folder: Path) -> StoredExperiment:
+def load(folder: Path, seen: MutableMapping[tuple[str, str], Resolved] | None = None) -> StoredExperiment:
     """Return the experiment in a folder, for reading: neither its method nor its back-end nor its script need be there any more.
+
+    Args:
+        folder: of the experiment.
+        seen: definitions by text and back-end, kept by who reads many experiments: resolving one takes most of the time.
 
     Raises:
         UserError: it holds no experiment, a damaged one, or one of a later version.
     """
     known = read_identity(folder)
-    resolved = resolve(read_yaml(folder / "definition.yaml"), known["backend"], check_files=False, keep_foreign=True)
+    resolved = _resolved(folder / "definition.yaml", str(known["backend"]), seen)
     return StoredExperiment(folder, _spec(folder, known, resolved), _region(known, resolved))
+
+
+def _resolved(path: Path, backend: str, seen: MutableMapping[tuple[str, str], Resolved] | None) -> Resolved:
+    try:
+        key = (path.read_text(encoding="utf-8"), backend)
+    except (OSError, ValueError):
+        key = ("", backend)  # what is wrong with it is said where it is read
+    if seen is not None and key in seen:
+        return seen[key]
+    resolved = resolve(read_yaml(path), backend, check_files=False, keep_foreign=True)
+    if seen is not None:
+        seen[key] = resolved
+    return resolved
 
 
 def load_to_run(folder: Path, settings: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> StoredExperiment:

@@ -134,6 +134,11 @@ class SqliteJournal(Journal):
             self._release()
             raise
 
+    @property
+    def last_sequence(self) -> int:
+        """Number of the last record when it was opened, or of the last that was appended here; 0 where there is none."""
+        return self._last
+
     def _connect(self, options: str, path: Path | None = None) -> sqlite3.Connection:
         return sqlite3.connect(f"{(path or self._path).absolute().as_uri()}?{options}", uri=True)
 

@@ -43,6 +43,7 @@ def result_document(one: ExportedExperiment) -> dict[str, Any]:
         "message": ended.get("message"),
         "exit_code": ended.get("exit_code"),
         "objectives": {name: str(mode) for name, mode in definition.objectives.items()},
+        "objective": definition.primary_objective,
         "best": summary.best,
         "best_config": None if summary.best_config is None else dict(summary.best_config),
         "verdict": summary.verdict,

@@ -1,0 +1,266 @@
+"""How the experiments of some tags stand, read beside the processes that run them."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarking.archive.liveness import held_files, is_run
+from benchmarking.archive.stored import StoredExperiment, experiments_of, load, read_identity, state_setup
+from benchmarking.controller.experiment_clock import ExperimentClock
+from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.retry_policy import TrialStatus
+from benchmarking.controller.state import ExperimentState
+from benchmarking.export.json_exporter import read_result
+from benchmarking.report.text import duration
+from benchmarking.results import forecast_rows, kind_of_dollars
+from definitions import strict_json
+from definitions.errors import UserError
+from definitions.resolve import Resolved
+from definitions.schema import Mode, PerJob
+
+
+class Standing(enum.StrEnum):
+    """How an experiment stands."""
+
+    RUNNING = "running"
+    WAITING = "waiting"
+    """A controller has it, or will come to it, and no job of it runs: for cores, for the service, for its turn."""
+    FINISHED = "finished"
+    KILLED = "killed"
+    """It began, has not ended, and no process of this machine runs it."""
+    NOT_STARTED = "not started"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True)
+class ExperimentStatus:
+    """How one experiment stands.
+
+    Args:
+        tag, benchmark, method, seed, backend: what it is; `seed` is its number.
+        standing: see `Standing`.
+        trials: how many have each status.
+        budget_trials: how many may be started; None where that is open.
+        reports: how many have come.
+        objective: the primary one; `best`: its value, mean over repeats; None where nothing was completed.
+        elapsed_s: seconds that controllers ran since the first job began, up to the last record.
+        spent_usd: dollars of closed jobs; `dollars`: of which kind they are.
+        forecast: of the full job, from its canaries; empty where there are none.
+        note: why it ended, or what cannot be read.
+    """
+
+    tag: str
+    benchmark: str
+    method: str
+    seed: int | None
+    backend: str
+    standing: Standing
+    trials: Mapping[str, int] = field(default_factory=dict)
+    budget_trials: int | None = None
+    reports: int = 0
+    objective: str = ""
+    best: float | None = None
+    elapsed_s: float = 0.0
+    spent_usd: float = 0.0
+    dollars: str = ""
+    forecast: str = ""
+    note: str = ""
+
+
+@dataclass
+class _Folded:
+    """What was read of a journal so far, and is added to at the next look."""
+
+    stored: StoredExperiment
+    state: ExperimentState
+    dollars: str
+    forecast: str = ""
+    forecast_after: int = -1
+    elapsed_s: float = 0.0
+    note: str = ""
+
+
+class StatusReader:
+    """Looks at experiments, again and again; what it has read once it keeps. It writes nothing, and locks nothing.
+
+    Args:
+        running: says of each folder whether a process runs it; asked anew at each look.
+    """
+
+    def __init__(self, running: Callable[[], Callable[[Path], bool]] = lambda: _running_here(held_files())) -> None:
+        self._running = running
+        self._seen: dict[tuple[str, str], Resolved] = {}
+        self._folded: dict[Path, _Folded] = {}
+
+    def look(self, tag_folders: Sequence[Path]) -> list[ExperimentStatus]:
+        """Return how the experiments of some tags stand now, tag by tag, those that have no folder yet after the others."""
+        is_running = self._running()
+        return [status for folder in tag_folders for status in self._tag(folder, is_running)]
+
+    def _tag(self, tag_folder: Path, is_running: Callable[[Path], bool]) -> Iterator[ExperimentStatus]:
+        folders = experiments_of(tag_folder)
+        running = {folder for folder in folders if is_running(folder)}
+        for folder in folders:
+            yield self._experiment(folder, running=folder in running, others_run=bool(running))
+        there = {folder.relative_to(tag_folder) for folder in folders}
+        for benchmark, method, backend, number in _planned(tag_folder):
+            if Path(benchmark, f"{method}-{backend}-{number}") not in there:
+                standing = Standing.WAITING if running else Standing.NOT_STARTED
+                yield ExperimentStatus(tag_folder.name, benchmark, method, number, backend, standing)
+
+    def _experiment(self, folder: Path, *, running: bool, others_run: bool) -> ExperimentStatus:
+        tag, benchmark = folder.parent.parent.name, folder.parent.name
+        try:
+            known = read_identity(folder)
+        except UserError as error:
+            return ExperimentStatus(tag, benchmark, folder.name, None, "", Standing.UNREADABLE, note=_first_line(error))
+        about = (tag, benchmark, str(known["method"]), int(known["number"]), str(known["backend"]))
+        if not (folder / "journal.sqlite").is_file():
+            return ExperimentStatus(*about, Standing.WAITING if running or others_run else Standing.NOT_STARTED)
+        try:
+            found = self._ended(folder, about) if not running else None
+            return found or self._read(folder, about, running=running)
+        except UserError as error:
+            # Its journal is being made, or what a copy of it holds is not one yet.
+            standing = Standing.WAITING if running else Standing.UNREADABLE
+            return ExperimentStatus(*about, standing, note="" if running else _first_line(error))
+
+    def _ended(self, folder: Path, about: tuple[str, str, str, int, str]) -> ExperimentStatus | None:
+        """Return what result.json says where it stands for the whole journal; None where that has to be read."""
+        told = read_result(folder)
+        if told is None or not told.get("finished"):
+            return None
+        with _journal(folder) as journal:
+            if journal.last_sequence != told.get("records"):
+                return None
+        try:
+            return ExperimentStatus(
+                *about,
+                Standing.FINISHED,
+                told["trials"],
+                told["budget"].get("max_num_trials"),
+                told["reports"],
+                told["objective"],
+                told["best"],
+                told["elapsed_s"],
+                told["spent_usd"],
+                told["dollars"],
+                forecast_text(told["forecasts"]),
+                told["message"],
+            )
+        except (KeyError, AttributeError, TypeError):
+            return None  # somebody has changed it
+
+    def _read(self, folder: Path, about: tuple[str, str, str, int, str], *, running: bool) -> ExperimentStatus:
+        folded = self._folded.get(folder)
+        if folded is None:
+            stored = load(folder, self._seen)
+            folded = self._folded[folder] = _Folded(stored, _unfolded(stored), kind_of_dollars(folder, stored.spec.backend))
+        self._go_on(folded)
+        state, definition = folded.state, folded.stored.spec.definition
+        if isinstance(definition.fidelity, PerJob) and folded.forecast_after != state.finished:
+            rows = forecast_rows(folded.stored.spec, state, folded.stored.region)
+            folded.forecast, folded.forecast_after = forecast_text(rows), state.finished
+        primary = definition.primary_objective
+        ended = "" if state.ended is None else str(state.ended["message"])
+        return ExperimentStatus(
+            *about,
+            _standing(state, running=running),
+            dict(sorted(Counter(str(trial.status) for trial in state.trials.values()).items())),
+            definition.budget.max_num_trials,
+            state.reports,
+            primary,
+            best_value(state, primary, definition.objectives[primary]),
+            folded.elapsed_s,
+            state.spent_usd,
+            folded.dollars,
+            folded.forecast,
+            folded.note or ended or ("" if running or state.sequence else "its journal holds no record"),
+        )
+
+    @staticmethod
+    def _go_on(folded: _Folded) -> None:
+        """Take in the records that have come since the last look, as far as they can be read."""
+        state = folded.state
+        try:
+            with _journal(folded.stored.folder) as journal:
+                if journal.last_sequence > state.sequence:
+                    for record in journal.records():
+                        if record.sequence > state.sequence:
+                            state.apply(record)
+                clock = ExperimentClock(journal.sessions())
+                folded.elapsed_s = clock.at(state.last_at, state.sequence, state)
+                folded.note = ""
+        except UserError as error:
+            if not state.sequence:
+                raise
+            folded.note = f"read up to record {state.sequence}: {_first_line(error)}"
+        except Exception as error:  # noqa: BLE001 - half a journal may say anything; what came before is shown
+            folded.note = f"read up to record {state.sequence}: {type(error).__name__}: {error}"
+
+
+def _running_here(held: frozenset[tuple[int, int, int]]) -> Callable[[Path], bool]:
+    return lambda folder: is_run(folder, held)
+
+
+def _journal(folder: Path) -> contextlib.closing[SqliteJournal]:
+    return contextlib.closing(SqliteJournal(folder / "journal.sqlite", read_only=True))
+
+
+def _unfolded(stored: StoredExperiment) -> ExperimentState:
+    return ExperimentState(state_setup(stored.spec))
+
+
+def _first_line(error: UserError) -> str:
+    return " ".join(str(error).split("\n")[:2]).strip()
+
+
+def _planned(tag_folder: Path) -> Iterator[tuple[str, str, str, int]]:
+    """Yield benchmark, method, back-end and number of what study.json plans; nothing where there is none that can be read."""
+    try:
+        planned = strict_json.loads((tag_folder / "study.json").read_text(encoding="utf-8"))["experiments"]
+        yield from [(str(one["benchmark"]), str(one["method"]), str(one["backend"]), int(one["number"])) for one in planned]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+
+
+def _standing(state: ExperimentState, *, running: bool) -> Standing:
+    if not running:
+        return Standing.KILLED if state.ended is None else Standing.FINISHED
+    if state.first_start is None or (state.jobs and not any(job.started for job in state.jobs.values())):
+        return Standing.WAITING
+    return Standing.RUNNING
+
+
+def best_value(state: ExperimentState, objective: str, mode: Mode) -> float | None:
+    """Return the best mean over its completed repeats that a configuration has; None where nothing was completed."""
+    values: dict[int, list[float]] = {}
+    for trial in state.trials.values():
+        value = trial.value_of(objective) if trial.status is TrialStatus.COMPLETED else None
+        if value is not None and math.isfinite(value):
+            values.setdefault(trial.evaluation, []).append(value)
+    means = [math.fsum(one) / len(one) for one in values.values()]
+    return (min if mode == "min" else max)(means, default=None)
+
+
+def forecast_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the shortest time that a full job is forecast to take, with its 80 % interval, and how many there are beside it.
+
+    Args:
+        rows: of forecasts.csv.
+    """
+    times = [row for row in rows if row.get("metric") == "total_s" and row.get("median") is not None]
+    if not times:
+        return ""
+    first = min(times, key=lambda row: float(row["median"]))
+    lower, upper = first.get("lo80"), first.get("hi80")
+    interval = "" if lower is None or upper is None else f" ({duration(lower)} to {duration(upper)})"
+    others = f"; {len(times) - 1} more take longer" if len(times) > 1 else ""
+    return f"{first['configuration']}: {duration(first['median'])}{interval}, {first['status']}{others}"

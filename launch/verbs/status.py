@@ -1,0 +1,135 @@
+"""`outrider status [TAG...]`: how experiments stand, from another terminal, also of those that other processes run."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from definitions.program import command
+from launch.parser import VerbParser
+
+if TYPE_CHECKING:
+    from benchmarking.status import ExperimentStatus
+
+_EPILOG = """\
+running: a process of this machine runs it. waiting: for its turn, for cores, for the service. killed: it has not ended, and nobody here
+runs it; `outrider run --resume TAG` goes on. Nothing is written, and nothing is locked."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Show how the experiments of some tags stand, or of all, and return the exit code; raises `UserError` where there are none."""
+    given = make_parser().parse_args(arguments)
+    from benchmarking.status import StatusReader
+
+    reader = StatusReader()
+
+    def look() -> list[ExperimentStatus]:
+        return reader.look(_tag_folders(given.tag, given.results_dir))
+
+    if not given.watch:
+        print(_text(look(), given.format))
+        return 0
+    with contextlib.suppress(KeyboardInterrupt):  # it is how one ends this
+        _watch(look, given.format, given.every)
+    return 0
+
+
+def _tag_folders(tags: Sequence[str], results_dir: Path) -> list[Path]:
+    """Return the folders of tags, of all in a folder of results where none is named, those that changed last first."""
+    from definitions.errors import UserError
+    from launch.planning import folders_of
+
+    if tags:
+        for tag in tags:
+            if not (results_dir / tag / "study.json").is_file():
+                folders_of(tag, results_dir, "status")
+        return [results_dir / tag for tag in dict.fromkeys(tags)]
+    found = [path for path in results_dir.glob("*") if path.is_dir() and not path.name.startswith(".")]
+    if not found:
+        raise UserError(f"status: there is nothing in {results_dir}", "", "give --results_dir, if results are elsewhere")
+    return sorted(found, key=lambda path: (-path.stat().st_mtime, path.name))
+
+
+def _watch(look: Callable[[], Sequence[ExperimentStatus]], form: str, every_s: float) -> None:
+    """Show it again and again, in place on a terminal, else one after the other, until Ctrl-C."""
+    import os
+
+    from launch.panels import panel_here
+
+    panel = panel_here(sys.stdout, os.environ) if form == "table" else None
+    if panel is None:
+        while True:
+            print(_text(look(), form), flush=True)
+            time.sleep(every_s)
+    text = _text(_active_first(look()), form)
+    panel.start(lambda: text)
+    try:
+        while True:
+            time.sleep(every_s)
+            text = _text(_active_first(look()), form)
+            panel.changed()
+    finally:
+        panel.stop()
+        print(text)
+
+
+def _active_first(found: Sequence[ExperimentStatus]) -> list[ExperimentStatus]:
+    """Return the same with those that run at the top, as a terminal may be shorter than the table."""
+    return sorted(found, key=lambda one: one.standing not in ("running", "waiting"))
+
+
+def _text(found: Sequence[ExperimentStatus], form: str) -> str:
+    if form == "json":
+        from definitions import strict_json
+
+        return strict_json.dumps({"schema_version": 1, "experiments": [{**asdict(one), "standing": str(one.standing)} for one in found]})
+    from collections import Counter
+
+    from benchmarking.report.text import table
+
+    counts = Counter(str(one.standing) for one in found)
+    head = f"{len(found)} experiments: " + ", ".join(f"{count} {standing}" for standing, count in counts.items())
+    columns = ["tag", "benchmark", "method", "seed", "state", "trials", "objective", "best", "time", "spent"]
+    forecasts, notes = any(one.forecast for one in found), any(one.note for one in found)
+    columns += [*(["forecast"] if forecasts else []), *(["note"] if notes else [])]
+    return f"{head}\n\n{table(columns, [_row(one, forecasts=forecasts, notes=notes) for one in found])}"
+
+
+def _row(one: ExperimentStatus, *, forecasts: bool, notes: bool) -> list[object]:
+    from benchmarking.report.text import dollars, duration
+
+    trials = ", ".join(f"{count} {status}" for status, count in one.trials.items())
+    of = f" of {one.budget_trials}" if one.budget_trials is not None and trials else ""
+    began = bool(one.trials)
+    spent = dollars(one.spent_usd) + (f" {one.dollars}" if one.dollars not in ("", "real") else "") if began else ""
+    row = [one.tag, one.benchmark, one.method, one.seed, str(one.standing), trials + of, one.objective, one.best]
+    row += [duration(one.elapsed_s) if began else "", spent]
+    return [*row, *([_short(one.forecast)] if forecasts else []), *([_short(one.note)] if notes else [])]
+
+
+def _short(text: str, most: int = 120) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def make_parser() -> VerbParser:
+    """Return the parser of this verb."""
+    parser = VerbParser(prog=command("status"), description="Show how experiments stand, also of other processes.", epilog=_EPILOG)
+    parser.add_argument("tag", nargs="*", metavar="TAG", help="tags of runs (default: all in the folder of results)")
+    parser.add_argument("--watch", action="store_true", help="show it again and again, until Ctrl-C")
+    parser.add_argument("--every", type=_seconds, default=2.0, metavar="S", help="with --watch: seconds between two looks (default 2)")
+    parser.add_argument("--format", default="table", choices=("table", "json"), help="json: a document, with --watch one a line")
+    parser.add_results_dir()
+    return parser
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0.1 <= value < 1e6:
+        raise ValueError(text)
+    return value
