@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import abc
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from backends.checks import Check, CheckStatus, capacity_checks
+from backends.checks import Check, CheckStatus, PermissionDocument, capacity_checks
 from backends.events import Event
 from backends.failures import Cause
+from backends.worker_needs import WorkerNeeds
 from definitions.errors import UserError
 from definitions.file_source import FileSource
 from definitions.made_at_once import made_at_once
@@ -239,14 +240,6 @@ class CheckRequest:
     role: str | None = None
 
 
-@dataclass(frozen=True)
-class PermissionDocument:
-    """A policy or template as text; `remark` is what a person should know beside it, or empty."""
-
-    text: str
-    remark: str = ""
-
-
 class Backend(abc.ABC):
     """Runs jobs. It is called from one thread alone; `submit` and `stop` return at once and what comes of them arrives through `wait`.
 
@@ -312,8 +305,7 @@ class Backend(abc.ABC):
         """Return a document that gives somebody what they need to run jobs here; None where nobody needs anything.
 
         Args:
-            kind: `caller` for a policy of whoever starts Outrider, `role` for one of the role of the jobs, `trust` for who may take that
-                role, `template` for a CloudFormation template of all that.
+            kind: `caller`, a policy of whoever starts Outrider; `role`, of the jobs' role; `trust`, who may take it; `template`: all that.
             request: for which definition, region and role.
         """
         return None
@@ -363,6 +355,15 @@ class Backend(abc.ABC):
     def there_is(self) -> str:
         """Return what there is for jobs, in words, e.g. `2 cores, no GPU, 8.0 GiB of memory`; empty where that is not known."""
         return ""
+
+    def reserve(self, needs: WorkerNeeds, waiting: Callable[[str], None], given_up: Callable[[], bool]) -> None:  # noqa: B027 (most share nothing)
+        """Take what all workers need until this back-end is closed, before the first job, and wait until it is there.
+
+        Args:
+            needs: of all workers.
+            waiting: takes in words what is waited for, at first and whenever that changes.
+            given_up: says whether it is wanted no more; looked at after `wake` too.
+        """
 
     def idle(self, instance_type: str, instance_count: int) -> int:
         """Return how many sets of instances wait warm for a job that asks for these, beyond those that submitted jobs will get."""

@@ -34,6 +34,14 @@ class Check:
     refused: bool = False
 
 
+@dataclass(frozen=True)
+class PermissionDocument:
+    """A policy or template as text; `remark` is what a person should know beside it, or empty."""
+
+    text: str
+    remark: str = ""
+
+
 def problems(checks: Iterable[Check]) -> list[Check]:
     """Return the checks that failed."""
     return [check for check in checks if check.verdict is CheckStatus.FAILED]

@@ -28,6 +28,9 @@ _CALL = re.compile(r"([a-z]+)\((.*)\)")
 _COMMANDS = ("command", "prepare", "cleanup")
 """Keys that are a list of words, or text that a shell would split."""
 
+_PATHS = ("read",)
+"""Keys that are a path, a mapping that describes one, or a list of paths."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -107,6 +110,10 @@ def _apply(draft: Draft, setting: Setting, layers: Sequence[str]) -> None:
     path = _path_of(draft, setting, layers)
     if path[-1] in _COMMANDS and len(path) == 1 and setting.raw:
         draft.put(path, setting.text.partition("=")[2].strip(), lambda _: setting.place)
+        return
+    if path in [(key,) for key in _PATHS]:
+        found = [dict(setting.domain)] if setting.domain is not None else list(setting.raw or setting.values)
+        draft.put(path, found, lambda _: setting.place)
         return
     is_list = takes_list(path, draft.data)
     inner = (*path, 0) if is_list else path

@@ -214,7 +214,9 @@ def run_one(spec: ExperimentSpec, request: RunRequest, progress: Progress, walle
         running[0].interrupt()
 
     told = (progress.observe,), started, progress.say_once
-    surroundings = Surroundings(os.environ, request.cache_dir, wallet, *told, accept_changes=request.accept_changes)
+    surroundings = Surroundings(
+        os.environ, request.cache_dir, wallet, *told, waiting=progress.waiting, accept_changes=request.accept_changes
+    )
     try:
         with winding_down(wind_down, progress.say):
             return run_experiment(spec, surroundings)

@@ -76,6 +76,10 @@ class Progress:
         else:
             print(line, file=self._stream, flush=True)
 
+    def waiting(self, text: str) -> None:
+        """Say what an experiment waits for before it begins; none of that counts as its time."""
+        self.say(f"waiting for cores: {text}")
+
     def say_once(self, lines: Sequence[str]) -> None:
         """Write those of the lines that no earlier experiment of the invocation has."""
         for line in lines:

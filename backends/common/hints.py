@@ -29,7 +29,7 @@ def calling_hint(message: str, job: JobSpec, tail: Sequence[str] = ()) -> str:
         job: what failed.
         tail: last lines of its log.
     """
-    unknown = unknown_argument_hint([*tail, message], job)
+    unknown = unknown_argument_hint([*tail, message], job) or switch_hint([*tail, message], job)
     if unknown:
         return unknown
     missing = next((found for pattern in _MISSING_FILES if (found := pattern.search(message)) is not None), None)
@@ -61,6 +61,30 @@ def unknown_argument_hint(lines: Sequence[str], job: JobSpec) -> str:
     further = () if interface is None else interface.spellings()
     found = [unknown_text(word, complaint.nearest(word, further), job.parameters) for word in complaint.unknown]
     return "; ".join(found)
+
+
+def switch_hint(lines: Sequence[str], job: JobSpec) -> str:
+    """Return that a flag takes no value where a script was told true or false with it, and the key that mends it; else empty.
+
+    Args:
+        lines: last ones that it printed.
+        job: what was started.
+    """
+    # What reads scripts is loaded only where one has failed.
+    from backends.scripts.complaints import find_switches
+
+    flags = find_switches(lines, [*job.command, *job.arguments])
+    if not flags:
+        return ""
+    interface = script_interface(job)
+    known = () if interface is None else interface.spellings()
+    both = all(f"--no-{flag.lstrip('-')}" in known or f"--no_{flag.lstrip('-')}" in known for flag in flags)
+    way = (
+        "`booleans: no_switch` tells it --flag or --no-flag"
+        if both
+        else "`booleans: switch` tells it where it is true, and leaves it out else"
+    )
+    return f"{', '.join(flags)} take{'' if len(flags) > 1 else 's'} no value; {way}"
 
 
 def unknown_text(word: str, near: str, parameters: Iterable[str]) -> str:

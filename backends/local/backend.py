@@ -24,10 +24,12 @@ from backends.events import Closed, Ended, Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
 from backends.local.checkpoints import LocalCheckpoints
 from backends.local.description import DEFAULT_GRACE_S, DESCRIPTION, LocalBlock
+from backends.local.held_cores import HeldCores
 from backends.local.job import LocalJob, Termination
 from backends.local.leases import LeaseBook, default_folder
 from backends.local.runner import JobRunner
 from backends.local.shares import LocalShare, parse_local
+from backends.worker_needs import WorkerNeeds
 from definitions.errors import UserError
 from definitions.instance_tables import LISTED_REGION
 from definitions.quantities import size_text
@@ -81,6 +83,7 @@ class LocalBackend(Backend):
         self._cores = usable_cores()
         self._memory_bytes = memory.machine_bytes()
         self._book = LeaseBook(leases_dir or default_folder(self._environment), self._cores, f"experiment {tag}" if tag else "")
+        self._held: HeldCores | None = None
         self._waits_for, self._looked_at = "", -math.inf
         self.checkpoints: LocalCheckpoints = LocalCheckpoints(self._folder / "checkpoints")
         try:
@@ -149,6 +152,29 @@ class LocalBackend(Backend):
         cores, gpus = len(self._cores), len(self._gpu_ids())
         counts = [f"{cores} core{'s' * (cores > 1)}", f"{gpus or 'no'} GPU{'s' * (gpus > 1)}"]
         return ", ".join([*counts, f"{size_text(self._memory_bytes)} of memory"])
+
+    def reserve(self, needs: WorkerNeeds, waiting: Callable[[str], None], given_up: Callable[[], bool]) -> None:
+        """Lease the cores and GPUs of all workers until this back-end is closed; see `Backend.reserve`."""
+        shares = [share for name in needs.instance_types if self._capacity(share := parse_local(name))]
+        if not shares or self._held is not None:
+            return  # what does not fit is refused job by job, with the reason
+        gpu_ids = self._gpu_ids() if any(share.gpus for share in shares) else ()
+        cores = min(len(self._cores), needs.n_workers * max(share.cores for share in shares))
+        gpus = min(len(gpu_ids), needs.n_workers * max(share.gpus for share in shares))
+        said = ""
+        try:
+            while not given_up():
+                lease = self._book.acquire(cores, gpus, gpu_ids, needs.exclusive, in_turn=True)
+                if lease is not None:
+                    self._held = HeldCores(lease)
+                    return
+                held = self._book.held_by_others(gpu_ids)
+                if held and held != said:
+                    waiting(held)
+                    said = held
+                self._reactor.turn(self.now() + _LEASE_RETRY_S)
+        finally:
+            self._book.give_up()
 
     def submit(self, job: JobSpec) -> None:
         """Start a job, or put it in the queue when its cores are leased.
@@ -254,6 +280,8 @@ class LocalBackend(Backend):
         for job in self.jobs.values():
             if job.lease is not None:
                 job.lease.release()
+        if self._held is not None:
+            self._held.release()
         self._runner.close(survivors=bool(survivors))
         self._reactor.close()
         self._events.clear()
@@ -293,10 +321,13 @@ class LocalBackend(Backend):
         while self._queue and self._admit_again:
             job = self._queue[0]
             gpus = self._gpu_ids() if job.share.gpus else ()
-            lease = self._book.acquire(job.share.cores, job.share.gpus, gpus, job.spec.exclusive)
+            wanted, exclusive = (job.share.cores, job.share.gpus), job.spec.exclusive
+            lease = self._held.acquire(*wanted, exclusive=exclusive) if self._held else self._book.acquire(*wanted, gpus, exclusive)
             if lease is None:
                 # Own releases are tried at once; those of other experiments are not heard of.
                 self._admit_again = False
+                if self._held is not None:
+                    return
                 self._say_what_for(gpus)
                 if self._retry is None or not self._retry.pending:
                     self._retry = self._reactor.at(self.now() + _LEASE_RETRY_S, self._try_again)

@@ -9,7 +9,8 @@ import contextlib
 import fcntl
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from backends.common.file_lock import try_lock
@@ -25,24 +26,30 @@ def default_folder(environment: Mapping[str, str]) -> Path:
 
 
 class Lease:
-    """Cores and GPUs that a job holds; see `LeaseBook.acquire`."""
+    """Cores and GPUs that somebody holds; see `LeaseBook.acquire`.
 
-    def __init__(self, cores: tuple[int, ...], gpus: tuple[str, ...], locks: Sequence[int]) -> None:
+    Args:
+        cores: numbers of the cores; `gpus`: names of the GPUs.
+        give_back: makes them free again.
+    """
+
+    def __init__(self, cores: tuple[int, ...], gpus: tuple[str, ...], give_back: Callable[[], None]) -> None:
         self.cores = cores
         self.gpus = gpus
-        self._locks = list(locks)
+        self._give_back: Callable[[], None] | None = give_back
 
     def release(self) -> None:
         """Give everything back; a second call does nothing."""
-        while self._locks:
-            _unlock(self._locks.pop())
+        give_back, self._give_back = self._give_back, None
+        if give_back is not None:
+            give_back()
 
 
 class LeaseBook:
     """Takes leases, never waits for them.
 
-    An exclusive lease has the machine to itself. While one is wanted, the turnstile is held, so that ordinary leases
-    of others do not starve it.
+    An exclusive lease has the machine to itself. While one is wanted, or one of whoever waits in turn, the turnstile is held, so that
+    the small leases of others do not starve it.
 
     Args:
         folder: where the lock files are; created if it does not exist.
@@ -71,7 +78,7 @@ class LeaseBook:
         if tried is not None:
             _unlock(tried)
 
-    def acquire(self, cores: int, gpus: int, gpu_ids: Sequence[str], exclusive: bool) -> Lease | None:
+    def acquire(self, cores: int, gpus: int, gpu_ids: Sequence[str], exclusive: bool, *, in_turn: bool = False) -> Lease | None:
         """Return a lease, or None where it cannot be had now; then `give_up` says that it is no longer wanted.
 
         Args:
@@ -79,10 +86,11 @@ class LeaseBook:
             gpus: how many GPUs.
             gpu_ids: the GPUs that may be leased.
             exclusive: whether nothing else may hold a lease at the same time.
+            in_turn: whether nobody who comes later is to get one before.
         """
         self._trouble = ""
         # The machine first: whoever may not enter must not take cores from others, not even for a moment.
-        machine = self._enter_exclusively() if exclusive else self._enter()
+        machine = self._enter_in_turn(exclusive) if exclusive or in_turn else self._enter()
         if machine is None:
             return None
         locks = [machine]
@@ -90,11 +98,10 @@ class LeaseBook:
         taken_gpus = self._take([f"gpu-{gpu}" for gpu in gpu_ids], gpus, locks) if taken_cores is not None else None
         if taken_cores is None or taken_gpus is None:
             # All or nothing: half a lease kept would block others for nothing.
-            for lock in locks:
-                _unlock(lock)
+            _unlock_all(locks)
             return None
         self.give_up()
-        return Lease(tuple(self._cores[at] for at in taken_cores), tuple(gpu_ids[at] for at in taken_gpus), locks)
+        return Lease(tuple(self._cores[at] for at in taken_cores), tuple(gpu_ids[at] for at in taken_gpus), partial(_unlock_all, locks))
 
     def held_by_others(self, gpu_ids: Sequence[str] = ()) -> str:
         """Return who else holds cores or GPUs of this machine: `both cores are leased by experiment A, process 123`; empty for nobody.
@@ -112,7 +119,7 @@ class LeaseBook:
         first = self._holders(["turnstile"])
         if not found and not first and self._trouble:
             return self._trouble
-        return "; ".join(found) or (f"{first[0]} wants the machine to itself and is first" if first else "")
+        return "; ".join(found) or (f"{first[0]} waits too and is first" if first else "")
 
     def _holders(self, names: Sequence[str]) -> list[str]:
         """Return what is written in those of the files that another process has locked."""
@@ -143,11 +150,11 @@ class LeaseBook:
         finally:
             _unlock(turnstile)
 
-    def _enter_exclusively(self) -> int | None:
+    def _enter_in_turn(self, exclusive: bool) -> int | None:
         # Kept from one try to the next, so that the leases of others run out and no new ones come.
         if self._turnstile is None:
             self._turnstile = self._lock("turnstile", fcntl.LOCK_EX)
-        return None if self._turnstile is None else self._lock("machine", fcntl.LOCK_EX)
+        return None if self._turnstile is None else self._lock("machine", fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
 
     def _take(self, names: Sequence[str], count: int, locks: list[int]) -> list[int] | None:
         """Lock `count` of the names and return their places; None where there are fewer. What was locked is in `locks` either way."""
@@ -188,6 +195,11 @@ def _share(held: int, count: int, what: str) -> str:
     if held < count:
         return f"{held} of {count} {what}s {'is' if held == 1 else 'are'}"
     return f"the only {what} is" if count == 1 else f"both {what}s are" if count == 2 else f"all {count} {what}s are"
+
+
+def _unlock_all(descriptors: list[int]) -> None:
+    while descriptors:
+        _unlock(descriptors.pop())
 
 
 def _unlock(descriptor: int) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, CheckRequest, JobSpec, PermissionDocument, Storage
-from backends.checks import Check
+from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, CheckRequest, JobSpec, Storage
+from backends.checks import Check, PermissionDocument
 from backends.common.clock import SteadyClock
 from backends.events import Event
 from backends.failures import Cause, Outcome

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from backends.scripts.help_text import spelt_in
 from backends.scripts.interface import nearest_spelling
@@ -30,6 +31,16 @@ _ONE = tuple(
 _SEVERAL = re.compile(r"(?:error: |^)[Uu]nrecognized arguments: (?P<words>.+)")
 _LISTED = re.compile(r"not used by the HfArgumentParser: (?P<list>\[.*\])")
 _SHORT = re.compile(r"(?:[Ii]llegal|invalid|unknown|unrecognized) option (?:-- '?|-)(?P<letter>[\w-])")
+_NO_VALUE = tuple(
+    re.compile(text)
+    for text in (
+        rf"argument (?:-\w[,/] ?)?{_FLAG}(?:[,/] ?--?[\w-]+)*: ignored explicit argument",  # argparse
+        rf"[Oo]ption '?{_FLAG}'? does(?: not|n't) (?:take a value|allow an argument)",  # click, typer, getopt_long
+        rf"{_FLAG} option does not take a value",  # optparse
+        rf"option {_FLAG} must not have an argument",  # getopt
+        rf"unexpected value '[^']*' for '{_FLAG}",  # clap
+    )
+)
 _NEAR = re.compile(r"(?:Did you mean:?|Possible options:|similar argument exists:|did you mean:?)(?: one of:?)? (?P<words>.*)")
 _FRAME = re.compile(r"^\s*[│┃|]|[│┃|]\s*$")
 
@@ -82,6 +93,23 @@ def find_complaint(lines: Sequence[str], told: Iterable[str] | None = None) -> C
         word for line in plain if (match := _NEAR.search(line)) is not None for word in re.findall(r"-{0,2}[A-Za-z][\w.-]*", match[1])
     ]
     return Complaint(tuple(dict.fromkeys(unknown)), tuple(suggested), _usage(plain))
+
+
+def find_switches(lines: Sequence[str], told: Sequence[str]) -> tuple[str, ...]:
+    """Return the flags that were told true or false, of which a program says that they take no value.
+
+    Args:
+        lines: of the output, the last ones at least.
+        told: words that it was told.
+    """
+    said = {match["flag"] for line in lines for pattern in _NO_VALUE if (match := pattern.search(_FRAME.sub(" ", line))) is not None}
+    joined = [word.partition("=")[0] for word in told if word.lower().endswith(("=true", "=false"))]
+    found = [flag for flag in joined if flag in said]
+    # Told as two words, the second is what a parser does not know, and it does not say behind which flag.
+    unknown = {word for line in lines if (several := _SEVERAL.search(line)) is not None for word in several["words"].split()}
+    if unknown and {word.lower() for word in unknown} <= {"true", "false"}:
+        found += [flag for flag, value in pairwise(told) if flag.startswith("-") and value in unknown]
+    return tuple(dict.fromkeys(found))
 
 
 def _unknown_in(line: str) -> list[str]:

@@ -162,7 +162,12 @@ def compare_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -
         )
         for method in [baseline, *others]
     ]
-    values = [one.values[objective] for run in runs for one in run.measurements if one.full and objective in one.values]
+    values = [
+        value
+        for run in runs
+        for one in run.measurements
+        if one.full and (value := one.values.get(objective)) is not None and math.isfinite(value)
+    ]
     best = (min(values) if mode == "min" else max(values)) if values else None
     return BenchmarkComparison(first.benchmark, objective, mode, axis, at, baseline, target, best, rows, scale, 1 - level)
 

@@ -11,6 +11,7 @@ from typing import Any
 from benchmarking.analysis.step_curves import StepCurve, best_so_far
 from benchmarking.archive.stored import StoredExperiment, state_setup
 from benchmarking.controller.experiment_clock import ExperimentClock
+from benchmarking.controller.interfaces import Observer
 from benchmarking.controller.journal import Journal
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from benchmarking.controller.rows import TrialState
@@ -48,6 +49,10 @@ class Measurement:
     trials: float
     cost: float | None
     full: bool
+
+    def at(self, axis: Axis) -> float | None:
+        """Return where on an axis it was known."""
+        return self.cost if axis is Axis.COST else self.trials if axis is Axis.TRIALS else self.wallclock
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ class ComparedRun:
         found = [
             (at, one.values[objective])
             for one in self.measurements
-            if (one.full or any_level) and objective in one.values and (at := _at(one, axis)) is not None
+            if (one.full or any_level) and objective in one.values and (at := one.at(axis)) is not None
         ]
         return best_so_far(found, self.objectives[objective], self.ends.get(axis, -math.inf))
 
@@ -100,16 +105,13 @@ class ComparedRun:
         return tuple((tuple(sorted(map(str, one.configuration.items()))), tuple(sorted(one.values.items()))) for one in self.measurements)
 
 
-def _at(one: Measurement, axis: Axis) -> float | None:
-    return one.cost if axis is Axis.COST else one.trials if axis is Axis.TRIALS else one.wallclock
-
-
-def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None) -> ComparedRun:
+def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None, observer: Observer | None = None) -> ComparedRun:
     """Return what an experiment came to so far; another process may be running it.
 
     Args:
         stored: the experiment.
         facts: what else has to be alike, e.g. of its environment.
+        observer: called after each record, for what else is made of the journal in the same pass.
 
     Raises:
         UserError: its journal cannot be read.
@@ -121,7 +123,7 @@ def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None) -
     state = None
     if stored.is_started:
         with stored.journal() as journal:
-            state, measurements, ends = _fold(stored, journal)
+            state, measurements, ends = _fold(stored, journal, observer)
     given = {
         "definition": definition_hash(definition, spec.method),
         "back-end": spec.backend,
@@ -145,7 +147,9 @@ def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None) -
     )
 
 
-def _fold(stored: StoredExperiment, journal: Journal) -> tuple[ExperimentState, list[Measurement], dict[Axis, float]]:
+def _fold(
+    stored: StoredExperiment, journal: Journal, observer: Observer | None
+) -> tuple[ExperimentState, list[Measurement], dict[Axis, float]]:
     definition = stored.spec.definition
     state = ExperimentState(state_setup(stored.spec))
     clock = ExperimentClock(journal.sessions())
@@ -163,6 +167,8 @@ def _fold(stored: StoredExperiment, journal: Journal) -> tuple[ExperimentState, 
         job = state.jobs.get(record.body["job"]) if record.kind == "reported" else None
         settled = state.due_settlements[0][0].trial if record.kind == "settle" else None
         state.apply(record)
+        if observer is not None:
+            observer(record, state)
         now = clock.at(record.at, record.sequence, state)
         if settled is not None:
             trial = state.trials[settled]

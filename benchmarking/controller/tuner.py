@@ -84,14 +84,15 @@ class Tuner:
         self._learned = learned
         self._events: deque[Event] = deque()
         self._stop_requests: deque[int] = deque()
-        self._interrupted = False
+        self.interrupted = False
+        """Whether it is to wind down; set by `interrupt`."""
         self._downtime_s = 0.0
         self._release_until: float | None = None
         adapter.attach(backend.capabilities, backend.wake)
 
     def interrupt(self) -> None:
         """Wind down: stop what runs, record it, return. Safe in a signal handler."""
-        self._interrupted = True
+        self.interrupted = True
         self._backend.wake()
 
     def request_stop(self, trial: int | None) -> None:
@@ -171,7 +172,7 @@ class Tuner:
     def _stopping(self) -> tuple[Reason, str] | None:
         elapsed_s = 0.0 if self._budget.max_wallclock_time is None else self.elapsed_s
         state, budget, full = self.state, self._budget, self._recorder.disk_full
-        n_workers, interrupted = self._n_workers, self._interrupted
+        n_workers, interrupted = self._n_workers, self.interrupted
         return why_stopping(state, budget, interrupted=interrupted, disk_full=full, elapsed_s=elapsed_s, n_workers=n_workers)
 
     def _is_closed_to(self, instance_type: str) -> bool:
@@ -199,7 +200,7 @@ class Tuner:
 
     def _settle(self) -> None:
         job, event = self.state.due_settlements[0]
-        if self._interrupted and isinstance(event, Closed) and event.cause is Cause.OUTSIDE and job.stop_reason is not Cause.OUTSIDE:
+        if self.interrupted and isinstance(event, Closed) and event.cause is Cause.OUTSIDE and job.stop_reason is not Cause.OUTSIDE:
             # Who ends this program together with its jobs, a service manager say, wants the trials to go on at a resume.
             event = replace(event, cause=Cause.INTERRUPTED, message="")
         trial = self.state.trials[job.trial]
@@ -355,7 +356,7 @@ class Tuner:
         while True:
             if not self._events:
                 self._commit()
-                if self._stop_requests or (self._interrupted and stopping is None):
+                if self._stop_requests or (self.interrupted and stopping is None):
                     return
                 timeout_s = None if forever else self._timeout_s(stopping)
                 forever = timeout_s is None
@@ -363,7 +364,7 @@ class Tuner:
                 if not self._events:
                     return
             event = self._record_event()
-            if not is_full or due_tells or self._stop_requests or self._interrupted or type(event) not in _OF_A_RUNNING_JOB:
+            if not is_full or due_tells or self._stop_requests or self.interrupted or type(event) not in _OF_A_RUNNING_JOB:
                 return
 
     def _record_event(self) -> Event:

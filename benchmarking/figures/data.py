@@ -97,6 +97,9 @@ class Reference:
     name: str
     along: str = "x"
 
+    def __post_init__(self) -> None:
+        _finite((self.at,))
+
 
 @dataclass(frozen=True)
 class LinePanel:
@@ -168,6 +171,9 @@ class Span:
     end: float
     kind: str
     text: str = ""
+
+    def __post_init__(self) -> None:
+        _finite((self.begin, self.end))
 
 
 @dataclass(frozen=True)

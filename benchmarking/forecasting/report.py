@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarking.controller.state import ExperimentState
-from benchmarking.forecasting.data.canary import COMPLETED, CanaryTable
+from benchmarking.forecasting.data.canary import COMPLETED, Canary, CanaryTable
 from benchmarking.forecasting.data.experiment import canaries_of
 from benchmarking.forecasting.draws import Question
 from benchmarking.forecasting.forecast import forecast
@@ -55,22 +56,53 @@ def _size(value: float | None) -> str | None:
     return None if value is None else readable("rss_bytes", value)
 
 
+@dataclass(frozen=True)
+class ForecastOutcome:
+    """A forecast and what the full job then measured: `actual` is the mean over `runs`, in the metric's unit."""
+
+    forecast: Forecast
+    actual: float
+    runs: int
+
+    @property
+    def inside(self) -> bool:
+        """Whether it lies within the forecast's 90 % interval."""
+        low, high = self.forecast.lo90, self.forecast.hi90
+        return low is not None and high is not None and low <= self.actual <= high
+
+
+def measured_outcomes(table: CanaryTable, forecasts: Sequence[Forecast]) -> list[ForecastOutcome]:
+    """Return the forecasts of configurations that also ran in full, each with what was measured then.
+
+    Args:
+        table: canaries, full runs among them at fraction 1.
+        forecasts: made of it.
+    """
+    full: dict[str, list[Canary]] = {}
+    for canary in table.canaries:
+        if canary.fraction >= 1.0 and canary.status == COMPLETED:
+            full.setdefault(canary.configuration, []).append(canary)
+    found = []
+    for one in forecasts:
+        if one.median is None or one.lo90 is None or one.hi90 is None:
+            continue
+        values = [value for canary in full.get(one.configuration, ()) if (value := getattr(canary, one.metric, None))]
+        if values:
+            found.append(ForecastOutcome(one, math.fsum(values) / len(values), len(values)))
+    return found
+
+
 def outcomes(table: CanaryTable, forecasts: Sequence[Forecast]) -> list[str]:
     """Return a line for each configuration that also ran in full: what it took beside what was forecast from its canaries."""
-    full: dict[str, list[float]] = {}
-    for canary in table.canaries:
-        if canary.fraction >= 1.0 and canary.status == COMPLETED and canary.total_s:
-            full.setdefault(canary.configuration, []).append(canary.total_s)
     lines = []
-    for one in forecasts:
-        if one.metric != "total_s" or one.configuration not in full or one.median is None or one.lo90 is None or one.hi90 is None:
-            continue
-        actual_s = math.fsum(full[one.configuration]) / len(full[one.configuration])
-        where = "inside" if one.lo90 <= actual_s <= one.hi90 else "outside"
-        took, said = readable("total_s", actual_s), readable("total_s", one.median)
-        lines.append(
-            f"{one.configuration} ran in full: {took}; forecast {said}, {one.median / actual_s - 1:+.0%}, {where} its 90 % interval"
-        )
+    for one in measured_outcomes(table, forecasts):
+        made = one.forecast
+        if made.metric == "total_s" and made.median is not None:
+            took, said = readable("total_s", one.actual), readable("total_s", made.median)
+            where = "inside" if one.inside else "outside"
+            lines.append(
+                f"{made.configuration} ran in full: {took}; forecast {said}, {made.median / one.actual - 1:+.0%}, {where} its 90 % interval"
+            )
     return lines
 
 

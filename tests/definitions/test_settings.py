@@ -276,3 +276,25 @@ def test_a_number_outside_of_the_domain_and_a_further_word_are_taken():
     assert setting("rate=7").search_space.domains["rate"].value == 7
     words = SPACE.replace("[32, 64]", "[few, many]")
     assert setting("batch_size=most", text=words).search_space.domains["batch_size"].value == "most"
+
+
+class TestFilesThatAreRead:
+    @pytest.mark.parametrize(
+        ("text", "paths"),
+        [
+            ("read=a.csv", ["a.csv"]),
+            ("read=a.csv,b.csv", ["a.csv", "b.csv"]),
+            ("read=[a.csv, 'b,c.csv']", ["a.csv", "b,c.csv"]),
+        ],
+    )
+    def test_paths(self, text, paths):
+        assert [one.path for one in setting(text).read] == paths
+
+    def test_a_description_of_one_file(self):
+        (found,) = setting("read={path: a.csv, level: step, counts_from: 0}").read
+        assert (found.path, found.level, found.counts_from) == ("a.csv", "step", 0)
+
+    def test_a_key_that_no_file_has_is_refused(self):
+        assert "--set read={path: a.csv, lvel: step}: read.0.lvel: unknown key; did you mean 'level'?" in refused(
+            "read={path: a.csv, lvel: step}"
+        )

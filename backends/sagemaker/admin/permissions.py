@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from backends.base import CheckRequest, PermissionDocument
+from backends.base import CheckRequest
+from backends.checks import PermissionDocument
 from backends.sagemaker.admin.cloudformation import template
 from backends.sagemaker.admin.iam_policy import PolicyScope, job_policy_document, partition_of, policy_document, trust_document
 from backends.sagemaker.block import SageMakerBlock

@@ -67,3 +67,34 @@ def test_a_script_that_a_shell_looks_for_in_the_job_s_folder_is_found_too(tmp_pa
     gone = "No such file or directory"
     for words in (f"python: can't open file '/tmp/x/jobs/a/inner.py': [Errno 2] {gone}", f"cat: inner.py: {gone}"):
         assert "`working_dir: source`" in calling_hint(words, job)
+
+
+STORE_TRUE = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--amp', action='store_true')\n"
+EITHER = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--amp', action=argparse.BooleanOptionalAction)\n"
+ALONE = "--amp takes no value; `booleans: switch` tells it where it is true, and leaves it out else"
+
+
+@pytest.mark.parametrize(
+    ("script", "told", "line", "said"),
+    [
+        (STORE_TRUE, ("--amp=true",), "t.py: error: argument --amp: ignored explicit argument 'true'", ALONE),
+        (STORE_TRUE, ("--amp=true",), "t.py: error: argument -a/--amp: ignored explicit argument 'true'", ALONE),
+        (STORE_TRUE, ("--amp", "false", "--lr", "1"), "t.py: error: unrecognized arguments: false", ALONE),
+        (
+            EITHER,
+            ("--amp=true",),
+            "t.py: error: argument --amp/--no-amp: ignored explicit argument 'true'",
+            "--amp takes no value; `booleans: no_switch` tells it --flag or --no-flag",
+        ),
+        ("import click\n", ("--amp=false",), "Error: Option '--amp' does not take a value.", ALONE),
+        ("import getopt\n", ("--amp=true",), "getopt.GetoptError: option --amp must not have an argument", ALONE),
+        ("import optparse\n", ("--amp=true",), "t.py: error: --amp option does not take a value", ALONE),
+        # What was no truth value is no switch that was told one.
+        (STORE_TRUE, ("--amp=3",), "t.py: error: argument --amp: ignored explicit argument '3'", ""),
+        (STORE_TRUE, ("--lr", "1", "--amp", "true"), "t.py: error: unrecognized arguments: extra true", ""),
+    ],
+)
+def test_a_switch_that_was_told_a_value_is_named_with_the_key_for_switches(tmp_path, script, told, line, said):
+    (tmp_path / "t.py").write_text(script, encoding="utf-8")
+    job = JobSpec("a", 0, 1, str(tmp_path / "t.py"), told, source_dir=str(tmp_path))
+    assert calling_hint(line, job, [line]) == said

@@ -105,7 +105,7 @@ def test_who_waits_for_the_whole_machine_is_named_too(tmp_path: Path) -> None:
     held = mine.acquire(1, 0, (), exclusive=False)
     assert held is not None
     assert other.acquire(1, 0, (), exclusive=True) is None
-    assert mine.held_by_others() == f"experiment A, process {os.getpid()} wants the machine to itself and is first"
+    assert mine.held_by_others() == f"experiment A, process {os.getpid()} waits too and is first"
 
 
 def test_a_dead_process_holds_no_lease(tmp_path: Path) -> None:

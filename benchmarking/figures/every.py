@@ -1,0 +1,54 @@
+"""All figures of a study, in the order in which a report shows them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarking.comparison.document import Document
+from benchmarking.comparison.methods import ComparisonQuestion
+from benchmarking.comparison.runs import Axis
+from benchmarking.figures.best_so_far import best_so_far_figure, seeds_figure
+from benchmarking.figures.costs import costs_figure
+from benchmarking.figures.data import Figure
+from benchmarking.figures.details import DetailedExperiment
+from benchmarking.figures.failures import failures_figure
+from benchmarking.figures.final_values import final_values_figure
+from benchmarking.figures.forecasts import forecasts_figure
+from benchmarking.figures.fronts import hypervolume_figure, pareto_figure
+from benchmarking.figures.importance import importance_figure
+from benchmarking.figures.learning_curves import learning_curves_figure
+from benchmarking.figures.matrix import matrix_figure, ranks_figure
+from benchmarking.figures.parallel_axes import parallel_axes_figure
+from benchmarking.figures.stages import stages_figure
+from benchmarking.figures.surroundings import environment_figure
+from benchmarking.figures.time_line import time_line_figure
+
+
+def figures_of(experiments: Sequence[DetailedExperiment], found: Document, question: ComparisonQuestion) -> list[Figure]:
+    """Return every figure; one without anything to draw has no panels, and a note that says why.
+
+    Args:
+        experiments: (n,) that were compared.
+        found: their comparison.
+        question: what was asked of it.
+    """
+    runs = [one.run for one in experiments]
+    compared = found.benchmarks
+    return [
+        *(best_so_far_figure(runs, compared, question, axis) for axis in Axis),
+        *(seeds_figure(runs, compared, question, axis) for axis in Axis),
+        final_values_figure(compared),
+        matrix_figure(compared, question),
+        ranks_figure(compared, question),
+        learning_curves_figure(experiments),
+        parallel_axes_figure(experiments),
+        importance_figure(experiments),
+        pareto_figure(experiments, question),
+        *(hypervolume_figure(runs, question, axis) for axis in Axis),
+        time_line_figure(experiments),
+        stages_figure(experiments),
+        costs_figure(experiments),
+        forecasts_figure(experiments),
+        failures_figure(experiments),
+        environment_figure(runs),
+    ]

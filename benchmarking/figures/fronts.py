@@ -1,0 +1,166 @@
+"""Pareto fronts under noise, and hypervolume over time of each method with bands. Pure."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+from benchmarking.analysis.hypervolume import MARGIN, hypervolume_so_far, reference_point
+from benchmarking.analysis.intervals import ConfidenceInterval
+from benchmarking.analysis.pareto import FrontPoint, noisy_front, pareto_front
+from benchmarking.comparison.methods import AGGREGATES, ComparisonQuestion
+from benchmarking.comparison.runs import Axis, ComparedRun, Measurement
+from benchmarking.figures.bands import band
+from benchmarking.figures.best_so_far import X_AXES
+from benchmarking.figures.data import Curve, Figure, LinePanel, PlotAxis, PointGroup, PointPanel
+from benchmarking.figures.details import DetailedExperiment
+from benchmarking.figures.parameters import MeasuredPoint, measured_points
+from benchmarking.figures.short_names import changed, short_names
+from benchmarking.report.text import shown
+from definitions.schema import Mode
+
+MOST_PANELS = 8
+MOST_OBJECTIVES = 3
+UNITS = {"cost_usd": "USD", "duration_s": "s", "billable_s": "s", "cpu_s": "s", "peak_rss_bytes": "bytes"}
+"""Units of the objectives that Outrider measures itself."""
+
+_Intervals = Sequence[ConfidenceInterval | None]
+
+
+def pareto_figure(experiments: Sequence[DetailedExperiment], question: ComparisonQuestion) -> Figure:
+    """Return the configurations of each benchmark by its objectives, two to a panel, with intervals and the front.
+
+    Args:
+        experiments: (n,) in any order; those of benchmarks with one objective are left out.
+        question: what was asked: the level of intervals.
+    """
+    by_benchmark = _with_several(experiments)
+    points = {benchmark: [point for point in measured_points(mine) if point.is_full] for benchmark, mine in by_benchmark.items()}
+    short = short_names(
+        [name for mine in by_benchmark.values() for one in mine for name in (one.run.benchmark, one.run.method, *one.run.objectives)]
+        + [point.name for mine in points.values() for point in mine]
+    )
+    panels, notes, sure = [], [], False
+    for benchmark, mine in by_benchmark.items():
+        objectives = dict([*mine[0].run.objectives.items()][:MOST_OBJECTIVES])
+        found = noisy_front([point.repeats for point in points[benchmark]], objectives, 1 - question.level)
+        known = [(point, one) for point, one in zip(points[benchmark], found, strict=True) if one is not None]
+        unknown = len(found) - len(known)
+        if unknown:
+            notes.append(f"{short[benchmark]}: {unknown} configurations lack an objective (a price is unknown), and are on no front.")
+        if not known:
+            notes.append(f"{short[benchmark]}: no configuration was completed with all objectives.")
+            continue
+        if len(mine[0].run.objectives) > MOST_OBJECTIVES:
+            notes.append(f"{short[benchmark]}: the first {MOST_OBJECTIVES} of {len(mine[0].run.objectives)} objectives.")
+        if known[0][1].probability is None:
+            notes.append(f"{short[benchmark]}: nothing was measured twice, so how sure the front is is not known.")
+        sure = sure or known[0][1].probability is not None
+        names = list(objectives)
+        for x, y in itertools.combinations(names, 2):
+            panels.append(_front_panel(known, x, y, objectives, short, short[benchmark]))
+    if not by_benchmark:
+        notes.append("No benchmark has several objectives.")
+    elif sure:
+        notes.append("Probability of being on the front: bootstrap over repeats.")
+    if len(panels) > MOST_PANELS:
+        notes.append(f"The first {MOST_PANELS} of {len(panels)} panels.")
+    return Figure("pareto", "Not beaten in every objective", tuple(panels[:MOST_PANELS]), tuple(notes), changed(short))
+
+
+def _front_panel(
+    known: Sequence[tuple[MeasuredPoint, FrontPoint]], x: str, y: str, objectives: Mapping[str, Mode], short: Mapping[str, str], title: str
+) -> PointPanel:
+    groups = []
+    for kind, chosen in (
+        ("front", [pair for pair in known if pair[1].on_front]),
+        ("result", [pair for pair in known if not pair[1].on_front]),
+    ):
+        if not chosen:
+            continue
+        ends = {name: [one.intervals[name] for _, one in chosen] for name in (x, y)}
+        texts = []
+        for point, one in chosen:
+            sure = "" if one.probability is None else f", on the front with probability {one.probability:.2f}"
+            values = ", ".join(f"{short[name]} {shown(value)}" for name, value in one.values.items())
+            texts.append(f"{short[point.name]}: {values}; measured {one.repeats} times{sure}")
+        groups.append(
+            PointGroup(
+                "on the front" if kind == "front" else "beaten",
+                tuple(one.values[x] for _, one in chosen),
+                tuple(one.values[y] for _, one in chosen),
+                _lows(ends[x]),
+                _highs(ends[x]),
+                _lows(ends[y]),
+                _highs(ends[y]),
+                tuple(texts),
+                kind,
+            )
+        )
+    # The staircase of these two alone: with a third objective a point of the front may lie behind it.
+    means = [one.values for _, one in known]
+    two = {x: objectives[x], y: objectives[y]}
+    stairs = sorted((means[index][x], means[index][y]) for index in pareto_front(means, two))
+    curve = Curve("front", tuple(a for a, _ in stairs), tuple(b for _, b in stairs), step=True)
+    axes = [PlotAxis(short[name], UNITS.get(name, ""), better=objectives[name]) for name in (x, y)]
+    return PointPanel(title, axes[0], axes[1], tuple(groups), (curve,))
+
+
+def _lows(ends: _Intervals) -> tuple[float | None, ...]:
+    return tuple(None if one is None else one.low for one in ends)
+
+
+def _highs(ends: _Intervals) -> tuple[float | None, ...]:
+    return tuple(None if one is None else one.high for one in ends)
+
+
+def hypervolume_figure(runs: Sequence[ComparedRun], question: ComparisonQuestion, axis: Axis = Axis.WALLCLOCK) -> Figure:
+    """Return the hypervolume of each method so far, a line with a band a method, a panel a benchmark.
+
+    Args:
+        runs: (n_runs,) that were compared.
+        question: what was asked: aggregate, level, and whether partial levels count.
+        axis: along which.
+    """
+    several = [run for run in runs if len(run.objectives) > 1 and run.measurements]
+    short = short_names([name for run in several for name in (run.benchmark, run.method, *run.objectives)])
+    panels, notes = [], []
+    for benchmark in dict.fromkeys(run.benchmark for run in several):
+        mine = [run for run in several if run.benchmark == benchmark]
+        objectives = dict([*mine[0].objectives.items()][:MOST_OBJECTIVES])
+        counted_of = [(run, _counted(run, any_level=question.any_level)) for run in mine]
+        reference = reference_point((one.values for _, found in counted_of for one in found), objectives)
+        if reference is None:
+            notes.append(f"{short[benchmark]}: no result has all objectives.")
+            continue
+        curves = []
+        for method in dict.fromkeys(run.method for run in mine):
+            steps = [
+                hypervolume_so_far(
+                    [(at, one.values) for one in found if (at := one.at(axis)) is not None], reference, objectives, run.ends[axis]
+                )
+                for run, found in counted_of
+                if run.method == method and axis in run.ends
+            ]
+            drawn = band(short[method], steps, AGGREGATES[question.aggregate], 1 - question.level)
+            if drawn is not None:
+                curves.append(drawn)
+        said = ", ".join(f"{short[name]} {shown(value)}" for name, value in reference.items())
+        notes.append(f"{short[benchmark]}: reference point {said}: the worst values of any run, and {MARGIN:.0%} of their range beyond.")
+        panels.append(LinePanel(short[benchmark], X_AXES[axis], PlotAxis("hypervolume", better="max"), tuple(curves)))
+    if not several:
+        alone = all(len(run.objectives) < 2 for run in runs)
+        notes.append("No benchmark has several objectives." if alone else "No method has a result yet.")
+    return Figure(f"hypervolume_{axis}", f"Hypervolume by {X_AXES[axis].title}", tuple(panels[:MOST_PANELS]), tuple(notes), changed(short))
+
+
+def _counted(run: ComparedRun, *, any_level: bool) -> list[Measurement]:
+    return [one for one in run.measurements if one.full or any_level]
+
+
+def _with_several(experiments: Sequence[DetailedExperiment]) -> dict[str, list[DetailedExperiment]]:
+    found: dict[str, list[DetailedExperiment]] = {}
+    for one in experiments:
+        if len(one.run.objectives) > 1:
+            found.setdefault(one.run.benchmark, []).append(one)
+    return found

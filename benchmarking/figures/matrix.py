@@ -1,0 +1,116 @@
+"""Which method beats which on how many benchmarks, and the ranks of a critical-difference diagram. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from benchmarking.analysis.across_benchmarks import Scores, cliques, friedman_p, mean_ranks, methods_of, normalised, performance_profile
+from benchmarking.analysis.effects import Word, contrast, decide
+from benchmarking.comparison.methods import BenchmarkComparison, ComparisonQuestion
+from benchmarking.figures.data import Curve, Figure, LinePanel, MatrixPanel, PlotAxis, PointGroup, PointPanel
+from benchmarking.figures.short_names import changed, short_names
+
+_PROFILE_STEPS = 101
+
+
+def matrix_figure(compared: Sequence[BenchmarkComparison], question: ComparisonQuestion) -> Figure:
+    """Return wins, ties and losses of each method (row) against each other one (column), over benchmarks.
+
+    Each benchmark has one family of all its pairs, so that with many methods fewer are decided than against the baseline alone.
+
+    Args:
+        compared: a comparison for each benchmark.
+        question: what was asked: threshold and level.
+    """
+    short = short_names([row.method for made in compared for row in made.rows])
+    methods = list(short)
+    words: dict[tuple[str, str], list[str]] = {}
+    for made in compared:
+        finals = {row.method: row.finals for row in made.rows if row.finals}
+        pairs = [(first, second) for index, first in enumerate(finals) for second in [*finals][index + 1 :]]
+        leads = [contrast(finals[a], finals[b], made.mode, scale=made.scale, confidence=made.confidence) for a, b in pairs]
+        for (first, second), found in zip(pairs, decide(leads, question.threshold, question.level), strict=True):
+            won = found.word is Word.BETTER
+            words.setdefault((first, second), []).append("won" if won and found.ahead else "lost" if won else str(found.word))
+            words.setdefault((second, first), []).append("lost" if won and found.ahead else "won" if won else str(found.word))
+    values = tuple(tuple(_score(words.get((row, column), ())) for column in methods) for row in methods)
+    texts = tuple(tuple("" if row == column else _text(words.get((row, column), ())) for column in methods) for row in methods)
+    notes = ["Of the row against the column: benchmarks won, tied, lost; in brackets those not decided."]
+    if len(methods) < 2:
+        return Figure("matrix", "Wins, ties and losses", (), ("There is one method alone.",), changed(short))
+    names = tuple(short[method] for method in methods)
+    panel = MatrixPanel("", names, names, values, texts, PlotAxis("won less lost, a share of the benchmarks", better="max"))
+    return Figure("matrix", "Wins, ties and losses", (panel,), tuple(notes), changed(short))
+
+
+def _score(words: Sequence[str]) -> float | None:
+    return (words.count("won") - words.count("lost")) / len(words) if words else None
+
+
+def _text(words: Sequence[str]) -> str:
+    if not words:
+        return "-"
+    open_ones = words.count(str(Word.NOT_DECIDED)) + words.count(str(Word.ONE_RUN_ONLY))
+    return f"{words.count('won')}, {words.count(str(Word.TIE))}, {words.count('lost')}" + (f" ({open_ones})" if open_ones else "")
+
+
+def ranks_figure(compared: Sequence[BenchmarkComparison], question: ComparisonQuestion) -> Figure:
+    """Return each method's mean rank over benchmarks, bars that join those that do not differ, and performance profiles.
+
+    Bars (Wilcoxon's test with Holm's correction) are there from five benchmarks on (Demsar 2006; Benavoli et al. 2016). Profiles are shares
+    of runs above a normalised score (Agarwal et al. 2021).
+
+    Args:
+        compared: a comparison for each benchmark.
+        question: what was asked: the level.
+    """
+    short = short_names([row.method for made in compared for row in made.rows])
+    if len(compared) < 2:
+        return Figure("ranks", "Ranks over benchmarks", (), ("There is one benchmark alone.",), changed(short))
+    scores = normalised(
+        {
+            made.benchmark: {row.method: [*row.finals.values()] for row in made.rows}
+            for made in compared
+            if any(r.finals for r in made.rows)
+        },
+        {made.benchmark: made.mode for made in compared},
+    )
+    ranks = mean_ranks(scores)
+    notes = []
+    panels: list[PointPanel | LinePanel] = []
+    if ranks:
+        panels.append(_ranks(ranks, scores, question, short))
+        p = friedman_p(scores)
+        notes.append("Friedman's test takes three methods and five benchmarks." if p is None else f"Friedman's test: p = {p:.2g}.")
+    else:
+        notes.append("No benchmark was run by all methods.")
+    places = [index / (_PROFILE_STEPS - 1) for index in range(_PROFILE_STEPS)]
+    profiles = tuple(
+        Curve(short[method], tuple(places), tuple(performance_profile(scores, method, places)), step=True, group=short[method])
+        for method in methods_of(scores)
+    )
+    if profiles:
+        share = PlotAxis("share of runs above it", better="max")
+        panels.append(LinePanel("Performance profile", PlotAxis("normalised score"), share, profiles))
+        notes.append("Normalised score: 0 is the worst and 1 the best value of any run on that benchmark.")
+    return Figure("ranks", "Ranks over benchmarks", tuple(panels), tuple(notes), changed(short))
+
+
+def _ranks(ranks: Mapping[str, float], scores: Scores, question: ComparisonQuestion, short: Mapping[str, str]) -> PointPanel:
+    ordered = sorted(ranks, key=lambda method: ranks[method])
+    names = tuple(short[method] for method in ordered)
+    points = tuple(
+        PointGroup(short[method], (ranks[method],), (short[method],), texts=(f"{short[method]}: {ranks[method]:.2f}",), group=short[method])
+        for method in ordered
+    )
+    # A bar for each group within which no pair differs, a little below the last of its members.
+    bars = tuple(
+        Curve(
+            f"no difference: {', '.join(short[method] for method in group)}",
+            (ranks[group[0]], ranks[group[-1]]),
+            (ordered.index(group[-1]) + 0.3,) * 2,
+        )
+        for group in (cliques(scores, question.level) if len(scores) >= 5 else [])
+    )
+    axis = PlotAxis("mean rank, 1 is the best", better="min")
+    return PointPanel("Mean rank", axis, PlotAxis("method", categories=names), points, bars)

@@ -1,0 +1,96 @@
+"""Configurations of a benchmark as places on the axes of its space, with what was measured of each. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarking.controller.retry_policy import TrialStatus
+from benchmarking.controller.rows import TrialState
+from benchmarking.figures.details import DetailedExperiment
+from benchmarking.report.text import shown
+from definitions.domains import Domain
+
+
+@dataclass(frozen=True)
+class MeasuredPoint:
+    """One configuration that an experiment tried.
+
+    Args:
+        name: whose it is, for people.
+        configuration: it.
+        places: axis -> where it stands, 0 to 1; None where it has no such parameter, or a value outside of the domain.
+        values: objective -> mean of its repeats; what no repeat has is absent.
+        repeats: objectives of each repeat.
+        status: what became of it.
+        is_full: whether it was completed at the full level.
+    """
+
+    name: str
+    configuration: Mapping[str, Any]
+    places: Mapping[str, float | None]
+    values: Mapping[str, float]
+    repeats: Sequence[Mapping[str, float | None]]
+    status: str
+    is_full: bool
+
+
+def varying_axes(experiments: Sequence[DetailedExperiment]) -> dict[str, Domain]:
+    """Return the parameters of a benchmark's space that have more than one value, by name: those of its first experiment."""
+    space = experiments[0].definition.search_space
+    return {name: domain for name, domain in space.domains.items() if domain.size != 1}
+
+
+def measured_points(experiments: Sequence[DetailedExperiment]) -> list[MeasuredPoint]:
+    """Return every configuration that the experiments of one benchmark tried, a configuration of each experiment once.
+
+    Args:
+        experiments: (n,) of one benchmark.
+    """
+    axes = varying_axes(experiments)
+    found = []
+    for one in experiments:
+        groups: dict[int, list[TrialState]] = {}
+        for trial in one.trials:
+            groups.setdefault(trial.evaluation, []).append(trial)
+        title = f"{one.run.method} seed {one.run.number}"
+        found += [_point(title, number, trials, axes, list(one.run.objectives)) for number, trials in groups.items()]
+    return found
+
+
+def _point(title: str, number: int, trials: Sequence[TrialState], axes: Mapping[str, Domain], objectives: Sequence[str]) -> MeasuredPoint:
+    completed = [trial for trial in trials if trial.status is TrialStatus.COMPLETED and trial.level is None]
+    # Of one that was stopped or paused, the value that it reached is shown, but it takes no part in statistics.
+    repeats = [{name: _finite(trial.value_of(name)) for name in objectives} for trial in completed or trials]
+    values = {}
+    for name in objectives:
+        known = [value for repeat in repeats if (value := repeat[name]) is not None]
+        if known and len(known) == len(repeats):
+            values[name] = math.fsum(known) / len(known)
+    first = trials[0].configuration
+    places = {name: _place(domain, first[name]) if name in first else None for name, domain in axes.items()}
+    statuses = [str(trial.status) for trial in trials]
+    status = "completed" if completed else statuses[0]
+    return MeasuredPoint(f"{title}, configuration {number}", first, places, values, repeats, status, bool(completed))
+
+
+def _place(domain: Domain, value: Any) -> float | None:
+    return domain.quantile(value) if domain.contains(value) else None
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def ticks(domain: Domain) -> tuple[tuple[float, ...], tuple[str, ...]]:
+    """Return where an axis has ticks, 0 to 1, and what they say: all values of a short list, else five places."""
+    listed = domain.is_listed or (domain.size is not None and domain.size <= 8)
+    if listed:
+        values = domain.grid(8)
+        if len(values) > 12:
+            values = tuple(values[round(index * (len(values) - 1) / 11)] for index in range(12))
+        return tuple(domain.quantile(value) for value in values), tuple(shown(value) for value in values)
+    places = (0.0, 0.25, 0.5, 0.75, 1.0)
+    return places, tuple(shown(domain.at(min(place, 1.0 - 1e-12))) for place in places)
