@@ -20,7 +20,7 @@ from benchmarking.controller.state import ExperimentState
 from benchmarking.export.json_exporter import read_result
 from benchmarking.report.text import duration
 from benchmarking.results import forecast_rows, kind_of_dollars
-from definitions import strict_json
+from benchmarking.studies.files import read_study
 from definitions.errors import UserError
 from definitions.resolve import Resolved
 from definitions.schema import Mode, PerJob
@@ -225,10 +225,12 @@ def _first_line(error: UserError) -> str:
 def _planned(tag_folder: Path) -> Iterator[tuple[str, str, str, int]]:
     """Yield benchmark, method, back-end and number of what study.json plans; nothing where there is none that can be read."""
     try:
-        planned = strict_json.loads((tag_folder / "study.json").read_text(encoding="utf-8"))["experiments"]
-        yield from [(str(one["benchmark"]), str(one["method"]), str(one["backend"]), int(one["number"])) for one in planned]
-    except (OSError, ValueError, KeyError, TypeError):
+        study = read_study(tag_folder)
+    except UserError:
         return
+    if study is not None:
+        for one in study.experiments:
+            yield one.benchmark, one.method, study.flags.backend, one.number
 
 
 def _standing(state: ExperimentState, *, running: bool) -> Standing:

@@ -47,6 +47,8 @@ Below a `/` all is the script's own.
 
 FILES_OF_A_TAG = {
     "best.yaml": "after `outrider best TAG`: the benchmark with the winner alone",
+    "study.json": "of several experiments: which there are, in which order, and what each may spend",
+    "study.lock": "held while study.json is changed",
     "collated_results.json": "of several experiments: what their result.json say",
 }
 """The same of the folder above it."""

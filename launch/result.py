@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,13 +10,18 @@ from typing import Any
 
 from benchmarking.analysis.verdict import Measured, judge
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.controller.journal import SqliteJournal
 from benchmarking.controller.state import ExperimentState
+from benchmarking.export.reports_csv import reports_table
 from benchmarking.export.trials_csv import trials_table
+from benchmarking.export.usage_csv import usage_table
 from benchmarking.report.comparison import comparison_rows
 from benchmarking.report.summary import Summary, keys_shown, ranking, summarise
 from benchmarking.report.text import shown, table
 from definitions.errors import UserError
 from definitions.schema import Mode
+
+_TABLES = ("trials", "reports", "usage")
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,9 +105,26 @@ class Result:
         """Why and how it ended, in a sentence; empty where it was killed, and goes on when it is run again."""
         return "" if self.state.ended is None else str(self.state.ended["message"])
 
-    def to_pandas(self) -> Any:
-        """Return `trials` as a pandas table; raises `UserError` where pandas is not installed."""
-        return self.trials.to_pandas()
+    def table(self, name: str = "trials") -> ResultTable:
+        """Return the rows of `trials`, `reports` or `usage`, as the CSV file of that name has them.
+
+        The last two are read from the journal now, up to where it was read for this result.
+
+        Raises:
+            UserError: there is no such table, or the journal cannot be read.
+        """
+        if name == "trials":
+            return self.trials
+        if name not in _TABLES:
+            raise UserError(f"table({name!r})", f"there are: {', '.join(_TABLES)}")
+        with contextlib.closing(SqliteJournal(self.spec.folder / "journal.sqlite", read_only=True)) as journal:
+            if name == "usage":
+                return ResultTable(tuple(usage_table(self.state, journal.records())))
+            return ResultTable(tuple(reports_table(self.spec.definition, self.state, journal)[1]))
+
+    def to_pandas(self, name: str = "trials") -> Any:
+        """Return a table as pandas', `trials` where none is named; raises `UserError` as `table`, or where pandas is not installed."""
+        return self.table(name).to_pandas()
 
     def compare(self) -> ResultTable:
         """Return how each configuration compares with the leader: by what factor, in which 95 % interval, and whether that decides it."""
@@ -139,9 +162,13 @@ class Results(list[Result]):
             rows += [{name: value for name, value in row.items() if name != "config"} for row in found]
         return ResultTable(tuple(rows))
 
-    def to_pandas(self) -> Any:
-        """Return all trials as one pandas table, with benchmark, method and seed; raises `UserError` where pandas is not installed."""
-        return ResultTable(tuple({**_about(one), **trial} for one in self for trial in one.trials)).to_pandas()
+    def table(self, name: str = "trials") -> ResultTable:
+        """Return a table of all experiments in one, with benchmark, method and seed; raises `UserError` as `Result.table`."""
+        return ResultTable(tuple({**_about(one), **row} for one in self for row in one.table(name)))
+
+    def to_pandas(self, name: str = "trials") -> Any:
+        """Return a table of all experiments as pandas'; raises `UserError` as `Result.to_pandas`."""
+        return self.table(name).to_pandas()
 
     def __repr__(self) -> str:
         return repr(self._table())

@@ -46,6 +46,8 @@ def report_rows(
     stopped: set[str] = set()
     several, code, codes = len(state.codes) > 1, "", dict[str, str]()
     for record in records:
+        if record.sequence > state.sequence:
+            break  # written by who runs it, since the state was read
         body = record.body
         if record.kind == "code":
             code = body["code"]

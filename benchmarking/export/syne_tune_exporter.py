@@ -107,6 +107,8 @@ def results_table(one: ExportedExperiment) -> tuple[list[str], list[list[Any]]]:
     rows: list[dict[str, Any]] = []
     latest: dict[int, dict[str, Any]] = {}
     for record in one.journal.records():
+        if record.sequence > one.state.sequence:
+            break  # written by who runs it, since the state was read
         body = record.body
         job = state.jobs.get(body["job"]) if record.kind == "reported" else None
         state.apply(record)

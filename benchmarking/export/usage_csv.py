@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,7 +45,8 @@ def usage_table(state: ExperimentState, records: Iterable[Record]) -> list[dict[
         state: of the experiment.
         records: of its journal.
     """
-    jobs = _jobs(records)
+    # What who runs it has written since the state was read is left for the next time.
+    jobs = _jobs(itertools.takewhile(lambda record: record.sequence <= state.sequence, records))
     more = dict.fromkeys(stage for job in jobs.values() for stage in job.stages() if stage not in _STAGES)
     stages = {stage: f"stage_{stage.lower()}_s" for stage in (*_STAGES, *more)}
     return [_row(name, job, state, stages) for name, job in jobs.items()]

@@ -8,6 +8,8 @@ import pytest
 from benchmarking.archive.stored import load
 from benchmarking.results import write_results
 from benchmarking.status import Standing, StatusReader, forecast_text
+from benchmarking.studies.files import write_study
+from benchmarking.studies.record import PlannedExperiment, StudyFlags, StudyRecord
 from tests.benchmarking.archive.stored_folders import change_identity, copied, present
 
 
@@ -62,8 +64,8 @@ def test_what_has_not_begun_waits_for_its_turn_while_another_runs(tmp_path):
     shutil.copytree(folder, other)
     (other / "journal.sqlite").unlink()
     change_identity(other, number=1)
-    planned = [{"benchmark": "stored", "method": "GRID", "backend": "simulated", "number": number} for number in range(3)]
-    (folder.parent.parent / "study.json").write_text(json.dumps({"experiments": planned}), encoding="utf-8")
+    planned = [PlannedExperiment("stored", "GRID", number, number, "h", hears_levels=False, repeats=1) for number in range(3)]
+    write_study(folder.parent.parent, StudyRecord(StudyFlags("simulated"), {"stored": "name: stored"}, tuple(planned)))
     assert [(one.seed, one.standing) for one in look(folder)][1:] == [(1, Standing.NOT_STARTED), (2, Standing.NOT_STARTED)]
     assert [(one.seed, one.standing) for one in look(folder, folder)][1:] == [(1, Standing.WAITING), (2, Standing.WAITING)]
 
@@ -107,3 +109,9 @@ def test_a_forecast_in_a_line():
     ]
     assert forecast_text(rows) == "x=1: 2 h 0 min (60 min 0 s to 2 h 30 min), ok; 1 more take longer"
     assert forecast_text([]) == ""
+
+
+def test_a_torn_study_costs_only_what_has_not_begun(tmp_path):
+    folder = copied(tmp_path, "repeated")
+    (folder.parent.parent / "study.json").write_text('{"schema_version": 1, "exper', encoding="utf-8")
+    assert [one.seed for one in look(folder)] == [0]

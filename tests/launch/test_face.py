@@ -19,7 +19,7 @@ from definitions.schema import BenchmarkDefinition
 from launch import face
 from launch.cli import make_parser
 from launch.planning import Planned
-from tests.launch.conftest import ROOT, with_signals
+from tests.launch.conftest import ROOT, rows, with_signals
 
 TUNE = """\
 import json, sys
@@ -198,6 +198,19 @@ def test_several_experiments_come_as_a_list_in_their_order(toy):
     assert str(results).splitlines()[0].split() == ["benchmark", "method", "seed", "trials", "objective", "best"]
     assert results._repr_html_().count("<tr>") == 1 + 4
     assert list(results.to_pandas()["benchmark"]) == [one.spec.definition.name for one in results]
+
+
+@pytest.mark.slow
+def test_reports_and_usage_are_tables_too(toy, run):
+    run("--benchmark", "toy.yaml", "--experiment_tag", "tables", "--num_seeds", "2", "--max_num_trials", "2")
+    results = outrider.load("tables")
+    one = toy.experiment("tables")
+    assert list(results[0].to_pandas("reports")["trial"]) == [int(row["trial"]) for row in rows(one / "reports.csv")]
+    assert list(results[0].to_pandas("usage")["job"]) == [row["job"] for row in rows(one / "usage.csv")]
+    frame = results.to_pandas("reports")
+    assert (len(frame), set(frame["seed"])) == (8, {0, 1})
+    with pytest.raises(UserError, match=r"(?s)table\('report'\).*trials, reports, usage"):
+        results[0].to_pandas("report")
 
 
 @pytest.mark.slow

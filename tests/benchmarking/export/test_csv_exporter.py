@@ -36,3 +36,13 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     found = one(definition(budget=Budget(max_num_trials=1)), tmp_path)
     with pytest.raises(UserError, match=r"(?s)cannot write .*/file/to/trials.csv"):
         CsvExporter(context()).experiment(found, tmp_path / "file" / "to")
+
+
+def test_what_was_written_since_the_state_was_read_is_left_for_the_next_time(tmp_path):
+    found = one(definition(budget=Budget(max_num_trials=1)), tmp_path)
+    CsvExporter(context()).experiment(found, tmp_path / "before")
+    found.journal.append(9.0, "start", {"job": "new", "trial": 7, "attempt": 1, "restore_from": None, "worst_usd": None})
+    found.journal.append(9.5, "reported", {"job": "new", "sequence": 0, "metrics": {"loss": 1.0}, "elapsed_s": 0.5})
+    CsvExporter(context()).experiment(found, tmp_path / "after")
+    for name in ("reports.csv", "usage.csv"):
+        assert (tmp_path / "after" / name).read_bytes() == (tmp_path / "before" / name).read_bytes()
