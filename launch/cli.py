@@ -71,6 +71,9 @@ def make_parser() -> VerbParser:
         "--accept_changes", action="store_true", help="go on with a tag although the script changed; trials say which version"
     )
     files.add_argument(
+        "--track", nargs="+", default=[], metavar="TRACKER", help="tell trackers while it runs: mlflow (at $MLFLOW_TRACKING_URI)"
+    )
+    files.add_argument(
         "--results_dir", type=Path, default=None, metavar="DIR", help="folder of results (default results, or $OUTRIDER_RESULTS)"
     )
     files.add_argument("--cache_dir", type=Path, default=None, metavar="DIR", help="where generated data sets are kept "
@@ -133,6 +136,7 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
         verbose=given.verbose,
         accept_changes=given.accept_changes,
         warm_start=tuple(given.warm_start),
+        track=tuple(given.track),
     )
     return given, request
 

@@ -32,8 +32,9 @@ from launch.planning import folders_of, plan
 from launch.progress import Progress
 from launch.request import RunRequest
 from launch.result import Interrupted, Result, Results, result_of
+from launch.tracking import check_tracking, tracking
 
-_LISTS = ("method", "warm_start")
+_LISTS = ("method", "warm_start", "track")
 """Fields of a request that one value is enough for."""
 
 _SHORT = ("ladder", "warm_pool")
@@ -60,9 +61,12 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
         if request.dry_run:
             print(describe(planned.specs, os.environ))
             return None
+        check_tracking(request.track, os.environ)
         is_answered = in_notebook() or (sys.stdin is not None and sys.stdin.isatty())
         confirm(planned.specs, yes=yes, ask=input if is_answered else None, say=lambda text: print(text, file=sys.stderr))
-        outcomes = execute(planned, request, Progress(sys.stderr, panel=panel_here(sys.stderr, os.environ), verbose=request.verbose))
+        progress = Progress(sys.stderr, panel=panel_here(sys.stderr, os.environ), verbose=request.verbose)
+        with tracking(request.track, planned.specs[0].folder.parent.parent, os.environ, progress.say):
+            outcomes = execute(planned, request, progress)
     found = [one.result for one in with_results(outcomes) if one.result is not None]
     results = Results(result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found)
     if outcomes[-1].reason == Reason.INTERRUPTED:

@@ -31,6 +31,7 @@ class RunRequest:
         verbose: log more.
         warm_start: tags of finished runs that a new experiment's method learns from, in place of those that its definition names.
         accept_changes: go on with a tag although its code is another than was measured.
+        track: kinds of trackers that are told of the experiments while they run.
     """
 
     benchmark: tuple[Any, ...] = ()
@@ -49,6 +50,7 @@ class RunRequest:
     verbose: bool = False
     accept_changes: bool = False
     warm_start: tuple[str, ...] = ()
+    track: tuple[str, ...] = ()
 
     @property
     def backend_name(self) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 from backends.common.file_lock import NoLocksError, try_lock
 from backends.tracked import KnownRun, Tracker, TrackerError, changes
 from benchmarking.archive.folder import read_nonce
-from benchmarking.archive.stored import StoredExperiment, load
+from benchmarking.archive.folder_lock import is_held
+from benchmarking.archive.stored import StoredExperiment, experiments_of, load
 from benchmarking.tracking.translation import Translation
 from definitions import strict_json
 from definitions.errors import UserError
@@ -28,17 +29,17 @@ class FollowedExperiment:
 
     Args:
         folder: of the experiment.
-        live: whether a controller is at work on it.
+        is_live: returns whether a controller is at work in a folder.
     """
 
-    def __init__(self, folder: Path, *, live: bool) -> None:
-        self.folder, self.live = folder, live
+    def __init__(self, folder: Path, is_live: Callable[[Path], bool] = is_held) -> None:
+        self.folder, self._is_live = folder, is_live
         self.is_told = False
         """Whether the tracker has all that was in the journal when it was last looked at."""
         self._stored: StoredExperiment | None = None
         self._translation: Translation | None = None
         self._known: dict[str, KnownRun] | None = None
-        self._told: tuple[int, bool] | None = None
+        self._told: tuple[Any, ...] | None = None
         self._lock: int | None = None
 
     def catch_up(self, tracker: Tracker, refused: Callable[[str], None]) -> None:
@@ -52,17 +53,19 @@ class FollowedExperiment:
             TrackerError: not all could be told; what is lacking is looked up anew the next time.
             UserError: the experiment cannot be read.
         """
+        # Looked at before the journal: of one that ends in between, the end is told the next time.
+        live = self._is_live(self.folder)
+        now = (live, *_files(self.folder))
+        if self._told == now:
+            return
         self.is_told = False
         translation = self._read()
         if translation is None:
-            self.is_told = not self.live
-            return
-        if self._told == (translation.sequence, self.live):
-            self.is_told = True
+            self._told, self.is_told = now, True
             return
         if not self._locked():
             return
-        wanted = translation.experiment(live=self.live)
+        wanted = translation.experiment(live=live)
         refusals = 0
         try:
             if self._known is None:
@@ -81,7 +84,9 @@ class FollowedExperiment:
             # Whether a call that was not answered had an effect, only the tracker knows.
             self._known = None
             raise
-        self._told, self.is_told = (translation.sequence, self.live), True
+        self._told, self.is_told = now, True
+        if not live:
+            self.close()
 
     def close(self) -> None:
         """Let others tell of this experiment."""
@@ -137,6 +142,7 @@ class Telling:
         self._make, self._name, self._say, self._now = make, name, say, now
         self._tracker: Tracker | None = None
         self._experiments: dict[Path, FollowedExperiment] = {}
+        self._tags: set[Path] = set()
         self._said: set[str] = set()
         self._retry_at = 0.0
         self.failures = 0
@@ -145,19 +151,13 @@ class Telling:
         self.refused = False
         """Whether the tracker does not take something, whatever is done again."""
 
-    def begin(self, folder: Path, *, live: bool) -> None:
-        """Tell of an experiment from now on, whether a controller is at work on it or not."""
-        self._experiments.setdefault(folder, FollowedExperiment(folder, live=live)).live = live
+    def follow(self, folder: Path) -> None:
+        """Tell of an experiment from now on."""
+        self._experiments.setdefault(folder, FollowedExperiment(folder))
 
-    def end(self, folder: Path) -> None:
-        """Take note that no controller is at work on an experiment any more."""
-        if folder in self._experiments:
-            self._experiments[folder].live = False
-
-    def end_all(self) -> None:
-        """Take note that no controller is at work any more."""
-        for one in self._experiments.values():
-            one.live = False
+    def follow_all(self, tag_folder: Path) -> None:
+        """Tell of all experiments of a tag from now on, also of those that are made later."""
+        self._tags.add(tag_folder)
 
     @property
     def left(self) -> list[str]:
@@ -171,6 +171,9 @@ class Telling:
         try:
             if self._tracker is None:
                 self._tracker = self._make()
+            for tag_folder in self._tags:
+                for folder in experiments_of(tag_folder):
+                    self.follow(folder)
             for one in [*self._experiments.values()]:
                 self._catch_up(one, self._tracker)
         except TrackerError as error:
@@ -199,6 +202,9 @@ class Telling:
             one.close()
 
     def _catch_up(self, one: FollowedExperiment, tracker: Tracker) -> None:
+        if not one.folder.is_dir():
+            del self._experiments[one.folder]  # it was refused before it began, and left nothing
+            return
         try:
             one.catch_up(tracker, lambda text: self.say(f"{self._name} does not take {text}"))
         except UserError as error:
@@ -207,8 +213,18 @@ class Telling:
         finally:
             for remark in tracker.remarks():
                 self.say(remark)
-        if one.is_told and not one.live:
-            one.close()
+
+
+def _files(folder: Path) -> tuple[tuple[int, int], ...]:
+    """Return by what one sees that a journal is as it was: size and time of its files, without opening them."""
+    found = []
+    for name in ("journal.sqlite", "journal.sqlite-wal"):
+        with contextlib.suppress(OSError):
+            status = (folder / name).stat()
+            # Who reads a journal that was closed makes an empty log beside it.
+            if status.st_size:
+                found.append((status.st_size, status.st_mtime_ns))
+    return tuple(found)
 
 
 def _commit(folder: Path) -> str:

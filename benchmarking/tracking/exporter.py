@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarking.archive.folder_lock import is_held
 from benchmarking.export.exporter import ExportContext, ExportedExperiment
 from benchmarking.tracking.process import TrackingProcess
 from benchmarking.tracking.registry import MLFLOW, check_tracker
@@ -32,10 +31,10 @@ class TrackingExporter:
         if self._process is None:
             self._process = TrackingProcess(self._kind, self._context.say, self._context.environ)
         self._folders.append(one.folder)
-        self._process.begin(one.folder, live=is_held(one.folder))
+        self._process.follow(one.folder)
         return ()
 
-    def finish(self, folder: Path, left_out: Sequence[str]) -> Sequence[str]:
+    def finish(self, left_out: Sequence[str]) -> Sequence[str]:
         """Wait until the tracker has all; raises `UserError` where it does not take it."""
         if self._process is None:
             return ()

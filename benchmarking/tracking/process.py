@@ -54,13 +54,13 @@ class TrackingProcess:
         """Process id of the process."""
         return self._child.pid
 
-    def begin(self, folder: Path, *, live: bool = True) -> None:
+    def follow(self, folder: Path) -> None:
         """Have the tracker told of an experiment from now on."""
-        self._order(begin=str(folder.absolute()), live=live)
+        self._order(follow=str(folder.absolute()))
 
-    def end(self, folder: Path) -> None:
-        """Say that no controller is at work on an experiment any more."""
-        self._order(end=str(folder.absolute()))
+    def follow_all(self, tag_folder: Path) -> None:
+        """Have it told of all experiments of a tag, also of those that are made later."""
+        self._order(follow_all=str(tag_folder.absolute()))
 
     def close(self, *, once: bool = False, patience_s: float | None = _PATIENCE_S) -> tuple[list[str] | None, str]:
         """Wait until the tracker has all, at most so many seconds, and end the process.

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def tell(make: Callable[[], Tracker], kind: str, orders: IO[str], output: IO[str], patience_s: float = _PATIENCE_S) -> int:
-    """Follow orders, a JSON object a line: `{"begin": FOLDER, "live": BOOL}`, `{"end": FOLDER}`, `{"once": true}`.
+    """Follow orders, a JSON object a line: `{"follow": FOLDER}`, `{"follow_all": FOLDER_OF_A_TAG}`, `{"once": true}`.
 
     Args:
         make: makes the tracker.
@@ -71,16 +71,14 @@ def tell(make: Callable[[], Tracker], kind: str, orders: IO[str], output: IO[str
         for order in _orders(arrived):
             if order is None:
                 ended = True
-            elif "begin" in order:
-                telling.begin(Path(order["begin"]), live=order["live"])
-            elif "end" in order:
-                telling.end(Path(order["end"]))
+            elif "follow" in order:
+                telling.follow(Path(order["follow"]))
+            elif "follow_all" in order:
+                telling.follow_all(Path(order["follow_all"]))
             once = once or (order is not None and "once" in order)
         if ended:
             break
         telling.round()
-    if not once:
-        telling.end_all()
     until = time.monotonic() + (sys.maxsize if once else patience_s)
     for _ in rounds(telling, tries=_TRIES if once else 1, sleep=time.sleep):
         if time.monotonic() > until:

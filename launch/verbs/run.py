@@ -51,10 +51,13 @@ def main(arguments: Sequence[str]) -> int:
     from launch.outcome import as_csv, as_json, as_text, exit_code
     from launch.panels import panel_here
     from launch.progress import Progress
+    from launch.tracking import check_tracking, tracking
 
+    check_tracking(request.track, os.environ)
     confirm(planned.specs, yes=given.yes, ask=input if sys.stdin is not None and sys.stdin.isatty() else None, say=_say)
     progress = Progress(sys.stderr, panel=panel_here(sys.stderr, os.environ), verbose=request.verbose)
-    outcomes = execute(planned, request, progress)
+    with tracking(request.track, planned.specs[0].folder.parent.parent, os.environ, progress.say):
+        outcomes = execute(planned, request, progress)
     if given.format == "table" and planned.study is not None:
         _print_end(planned, outcomes)
     elif given.format == "table":

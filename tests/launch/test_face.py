@@ -250,6 +250,7 @@ def test_every_flag_of_a_run_has_its_like_in_python(monkeypatch):
     flags = {action.dest for action in make_parser()._actions} - elsewhere  # noqa: SLF001 (argparse has no other list)
     values = {"order": "random", "exclusive": True, "settings": {"x": [1, 2.5]}, "method_args": {"points": 2}, "ladder": [0.1, 0.3]}
     values |= {"max_num_trials": numpy.int64(3), "warm_pool": 1, "cache_dir": "c", "results_dir": "r", "method": "RS", "warm_start": "t"}
+    values["track"] = "mlflow"
     values |= dict.fromkeys(("dry_run", "accept_changes", "verbose", "yes"), True) | {"emulate": False, "backend": None}
     values |= dict.fromkeys(("num_seeds", "start_seed", "random_seed"), 1) | dict.fromkeys(("experiment_tag", "resume"), "t")
     limits = {"n_workers", "max_wallclock_time", "max_failures", "max_cost", "max_num_trials", "max_run", "repeats"}

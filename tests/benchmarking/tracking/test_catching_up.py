@@ -19,7 +19,7 @@ def telling(tracker, said=None, step=100.0):
 def told(folder, tracker=None):
     tracker = tracker or MemoryTracker()
     one = telling(tracker)
-    one.begin(folder, live=False)
+    one.follow(folder)
     assert one.round()
     one.close()
     return tracker
@@ -44,12 +44,13 @@ def test_told_while_it_runs_is_the_same_as_told_afterwards(journaled, tmp_path):
     folder, records = journaled
     live = MemoryTracker()
     one = telling(live)
-    one.begin(folder, live=True)
-    assert not one.round()  # it has not begun
-    for first in range(0, len(records), 5):
-        write(folder, records[first : first + 5])
-        one.round()
-    one.end(folder)
+    one.follow(folder)
+    with locked(folder):
+        assert one.round()  # it has not begun
+        for first in range(0, len(records), 5):
+            write(folder, records[first : first + 5])
+            assert one.round()
+        assert live.runs[next(iter(live.runs))].status is RunStatus.FINISHED
     assert one.round()
     one.close()
     assert live.runs == told(folder).runs
@@ -63,7 +64,7 @@ def test_a_failure_at_any_call_leaves_nothing_twice_and_nothing_out(journaled, l
     for number in range(1, whole.calls + 1):
         tracker = MemoryTracker({-number if lost else number: "down"})
         one = telling(tracker)
-        one.begin(folder, live=False)
+        one.follow(folder)
         while not one.round():
             assert one.failures == 1
         one.close()
@@ -82,7 +83,7 @@ def test_it_waits_longer_after_each_failure_and_says_it_once(tmp_path):
     folder = finished(tmp_path)
     said, tracker = [], MemoryTracker(dict.fromkeys(range(1, 5), "429 Too Many Requests"))
     one = telling(tracker, said, step=0.5)
-    one.begin(folder, live=False)
+    one.follow(folder)
     whole = [one.round() for _ in range(60)].index(True)
     assert tracker.calls == 4 + 5
     assert whole > 20  # pauses of 1, 2, 4 and 8 s on a clock of half seconds
@@ -97,7 +98,7 @@ def test_a_run_that_is_refused_keeps_back_no_other(tmp_path):
     said, tracker = [], MemoryTracker()
     tracker.refuses = "trial-1"
     one = telling(tracker, said)
-    one.begin(folder, live=False)
+    one.follow(folder)
     assert one.round()
     assert sorted(job for job in tracker.runs if job.startswith("job-")) == ["job-t0-a1", "job-t2-a1"]
     assert len(tracker.runs) == 3
@@ -109,8 +110,9 @@ def test_what_a_killed_controller_left_running_is_closed_by_the_next(journaled):
     tracker = MemoryTracker()
     killed = telling(tracker)
     write(folder, records[:14])
-    killed.begin(folder, live=True)
-    assert killed.round()
+    killed.follow(folder)
+    with locked(folder):
+        assert killed.round()
     killed.close()  # its process is gone, and with it the lock
     assert {run.status for run in tracker.runs.values()} == {RunStatus.RUNNING}
     write(folder, records[14:])
@@ -123,11 +125,12 @@ def test_two_do_not_tell_of_one_experiment_at_once(tmp_path):
     folder = finished(tmp_path)
     tracker = MemoryTracker()
     first, second = telling(tracker), telling(tracker)
-    first.begin(folder, live=True)
-    assert first.round()
-    second.begin(folder, live=False)
-    assert not second.round()
-    assert second.left == [str(folder)]
+    first.follow(folder)
+    second.follow(folder)
+    with locked(folder):
+        assert first.round()
+        assert not second.round()
+        assert second.left == [str(folder)]
     first.close()
     assert second.round()
 
@@ -137,8 +140,8 @@ def test_one_that_cannot_be_read_keeps_back_no_other(tmp_path):
     (damaged / "journal.sqlite").write_bytes(b"no journal")
     said, tracker = [], MemoryTracker()
     one = telling(tracker, said)
-    one.begin(damaged, live=False)
-    one.begin(whole, live=False)
+    one.follow(damaged)
+    one.follow(whole)
     assert not one.round()
     assert one.left == [str(damaged)]
     assert len(said) == 1
@@ -151,5 +154,28 @@ def test_whether_a_controller_is_at_work_is_seen_without_getting_into_its_way(tm
     with locked(tmp_path):
         assert is_held(tmp_path)
     assert not is_held(tmp_path)
-    with locked(tmp_path):
-        pass
+    with locked(tmp_path / "other"):
+        assert not is_held(tmp_path)
+
+
+def test_experiments_of_a_tag_are_told_of_as_they_are_made(tmp_path):
+    first = finished(tmp_path)
+    tracker = MemoryTracker()
+    one = telling(tracker)
+    one.follow_all(first.parent.parent)
+    assert one.round()
+    assert len(tracker.runs) == 4
+    finished(tmp_path, number=1, budget={"max_num_trials": 5})
+    assert one.round()
+    assert {run.tags["outrider.benchmark"] for run in tracker.runs.values() if "outrider.benchmark" in run.tags} == {"fake"}
+    assert len([run for run in tracker.runs.values() if "outrider.benchmark" in run.tags]) == 2
+
+
+def test_what_has_not_changed_is_not_read_again(tmp_path, monkeypatch):
+    folder = finished(tmp_path)
+    one = telling(MemoryTracker())
+    one.follow(folder)
+    assert one.round()
+    monkeypatch.setattr("benchmarking.tracking.catching_up.load", None)
+    monkeypatch.setattr("benchmarking.archive.stored.SqliteJournal", None)
+    assert one.round()

@@ -14,20 +14,20 @@ def ordered(tracker, *orders, **options):
 def test_the_end_of_its_orders_is_that_of_all_controllers(tmp_path):
     folder = finished(tmp_path)
     tracker = MemoryTracker()
-    assert ordered(tracker, {"begin": str(folder), "live": True}) == (0, [{"left": [], "error": ""}])
+    assert ordered(tracker, {"follow": str(folder)}) == (0, [{"left": [], "error": ""}])
     assert len(tracker.runs) == 4
 
 
 def test_a_tracker_that_is_down_at_the_end_is_not_waited_for(tmp_path):
     folder = finished(tmp_path)
     tracker = MemoryTracker(dict.fromkeys(range(1, 100), "down"))
-    code, said = ordered(tracker, {"begin": str(folder), "live": True})
+    code, said = ordered(tracker, {"follow": str(folder)})
     assert (code, tracker.calls, said[-1]) == (1, 1, {"left": [str(folder)], "error": "down"})
 
 
 def test_once_is_tried_several_times(tmp_path, monkeypatch):
     folder = finished(tmp_path)
     tracker = MemoryTracker({1: "down"})
-    code, said = ordered(tracker, {"begin": str(folder), "live": False}, {"once": True})
+    code, said = ordered(tracker, {"follow": str(folder)}, {"once": True})
     assert code == 0
     assert [line.get("say", "").startswith("the tracker") for line in said] == [True, True, False]

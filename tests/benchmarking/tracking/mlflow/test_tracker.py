@@ -72,12 +72,12 @@ def test_twice_gives_nothing_twice(server, tmp_path):
     folder = finished(tmp_path, tag="twice")
     said = []
     first = telling(server.uri, said)
-    first.begin(folder, live=False)
+    first.follow(folder)
     assert first.round()
     before = server.runs("twice/fake")
     histories = {name: server.history(run, "loss") for name, run in before.items()}
     again = telling(server.uri, said)
-    again.begin(folder, live=False)
+    again.follow(folder)
     assert again.round()
     after = server.runs("twice/fake")
     assert {name: run.info.run_id for name, run in after.items()} == {name: run.info.run_id for name, run in before.items()}
@@ -85,15 +85,87 @@ def test_twice_gives_nothing_twice(server, tmp_path):
     assert [len(history) for history in histories.values()].count(3) == 3
 
 
+SCRIPT = """\
+import argparse, time
+parser = argparse.ArgumentParser()
+parser.add_argument("--x", type=float)
+parser.add_argument("--epochs", type=int)
+given = parser.parse_args()
+from outrider_report import report
+for epoch in range(1, given.epochs + 1):
+    time.sleep(0.3)
+    report(epoch=epoch, loss=given.x / epoch)
+"""
+
+DEFINITION = """\
+name: toy
+script: toy.py
+space: {x: {uniform: [0, 1]}}
+objectives: {loss: min}
+fidelity: {kind: progressive, argument: epochs, reported_as: epoch, full: 4}
+budget: {max_num_trials: 3}
+"""
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    (tmp_path / "toy.py").write_text(SCRIPT, encoding="utf-8")
+    (tmp_path / "toy.yaml").write_text(DEFINITION, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return lambda tag, *words: main(
+        ["run", "--benchmark", "toy.yaml", "--experiment_tag", tag, "--results_dir", "results", "--track", "mlflow", *words]
+    )
+
+
+def there(server, experiment):
+    return {
+        name: (run.info.run_id, run.info.status, run.data.params, run.data.tags, server.history(run, "loss"))
+        for name, run in server.runs(experiment).items()
+    }
+
+
+def test_told_while_it_runs_and_then_exported_changes_nothing(server, toy, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", server.uri)
+    assert toy("live") == 0
+    out, err = capsys.readouterr()
+    assert "mlflow" not in out
+    assert "lacks something" not in err
+    live = there(server, "live/toy")
+    assert sorted(live) == ["RS-local-0", "trial-0", "trial-1", "trial-2"]
+    assert [[step for step, _ in live[f"trial-{number}"][-1]] for number in range(3)] == [[1, 2, 3, 4]] * 3
+    assert {status for _, status, *_ in live.values()} == {"FINISHED"}
+    assert export(tmp_path, "live") == 0
+    assert there(server, "live/toy") == live
+
+
+def test_a_tracker_that_is_down_costs_the_run_nothing_and_is_caught_up(server, toy, tmp_path, monkeypatch, capsys):
+    with fake(500, b"oops", "text/plain") as down:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", down.uri)
+        assert toy("down") == 0
+    err = capsys.readouterr().err
+    assert err.count("mlflow could not be told") == 1
+    assert "mlflow lacks something of down" in err
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", server.uri)
+    assert export(tmp_path, "down") == 0
+    assert {len(history) for name, (*_, history) in there(server, "down/toy").items() if name != "RS-local-0"} == {4}
+
+
+def test_nothing_runs_where_nobody_could_be_told(toy, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "./mlruns")
+    assert toy("folder") == 2
+    assert "./mlruns is a folder" in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
+
+
 def test_a_second_run_for_one_job_is_deleted(server, tmp_path):
     folder = finished(tmp_path, tag="second")
     first = telling(server.uri, [])
-    first.begin(folder, live=False)
+    first.follow(folder)
     assert first.round()
     one = server.runs("second/fake")["trial-0"]
     server.client().create_run(one.info.experiment_id, tags={name: one.data.tags[name] for name in ("outrider.job", "outrider.experiment")})
     again = telling(server.uri, [])
-    again.begin(folder, live=False)
+    again.follow(folder)
     assert again.round()
     assert sorted(server.runs("second/fake")) == ["RS-local-0", "trial-0", "trial-1", "trial-2"]
 
@@ -110,7 +182,7 @@ def test_a_server_that_is_killed_in_the_middle_has_everything_once_it_is_back(se
             return super().write(change, known)
 
     one = telling(server.uri, said, Dies)
-    one.begin(folder, live=False)
+    one.follow(folder)
     try:
         assert not one.round()
     finally:
@@ -127,14 +199,14 @@ def test_a_server_that_is_killed_in_the_middle_has_everything_once_it_is_back(se
 def test_clean_deletes_what_a_tag_has_there_and_it_can_be_told_again(server, tmp_path):
     folder = finished(tmp_path, tag="cleaned")
     one = telling(server.uri, [])
-    one.begin(folder, live=False)
+    one.follow(folder)
     assert one.round()
     tracker = MlflowTracker(server.uri)
     assert tracker.delete("cleaned") == 4
     assert tracker.delete("cleaned") == 0
     assert server.client().get_experiment_by_name("cleaned/fake").lifecycle_stage == "deleted"
     again = telling(server.uri, [])
-    again.begin(folder, live=False)
+    again.follow(folder)
     assert again.round()
     assert sorted(server.runs("cleaned/fake")) == ["RS-local-0", "trial-0", "trial-1", "trial-2"]
 
@@ -153,7 +225,7 @@ def test_a_bad_answer_is_said_once_and_stops_nothing(tmp_path, status, body, kin
     said = []
     with fake(status, body, kind) as server:
         one = telling(server.uri, said)
-        one.begin(folder, live=True)
+        one.follow(folder)
         for _ in range(3):
             assert not one.round()
         assert server.count == 3
@@ -166,13 +238,13 @@ def test_a_tracker_that_hangs_costs_its_process_and_not_the_run(tmp_path):
     said = []
     with fake(0) as server:
         process = TrackingProcess("mlflow", said.append, {**os.environ, "MLFLOW_TRACKING_URI": server.uri})
-        process.begin(folder)
+        process.follow(folder)
         until = time.monotonic() + 60
         while not server.count and time.monotonic() < until:
             time.sleep(0.05)
         began = time.monotonic()
         for _ in range(20_000):
-            process.end(folder)
+            process.follow(folder)
         assert time.monotonic() - began < 5.0
         left, error = process.close(patience_s=0.5)
         assert time.monotonic() - began < 10.0
@@ -188,7 +260,7 @@ def test_a_folder_is_refused_with_the_line_that_starts_a_server(uri):
 def test_an_address_where_nobody_listens_will_pass(tmp_path):
     folder = finished(tmp_path, tag="nobody", budget={"max_num_trials": 1})
     one = telling("http://127.0.0.1:9", [])
-    one.begin(folder, live=False)
+    one.follow(folder)
     assert not one.round()
     assert not one.refused
     with pytest.raises(TrackerError, match=r"127\.0\.0\.1"):
