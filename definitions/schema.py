@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Self, TypeVar
 
@@ -67,6 +68,8 @@ KEEP_FOREIGN = {"keep_foreign": True}
 
 _TIMED = frozenset({*DERIVED_OBJECTIVES} - {"peak_rss_bytes"})
 """Objectives that another trial beside it would change."""
+
+_METHOD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,39}")
 
 Block = TypeVar("Block", bound=Overrides)
 
@@ -210,6 +213,10 @@ class BenchmarkDefinition(Model):
         if self.read and self.program is None:
             yield ("read",), "needs a script or a command: what an image's own program writes is not seen; `metrics` reads what it prints"
         yield from self.calling.problems()
+        for name in self.methods:
+            # It is part of the name of the experiment's folder.
+            if not _METHOD.fullmatch(name):
+                yield ("methods", name), "a method's name has letters, digits and `_ . + -` (40 at most, the first a letter, digit or _)"
         for name, channel in self.inputs.items():
             if channel.dataset is not None and self.datasets and channel.dataset not in self.datasets:
                 yield ("inputs", name, "dataset"), f"there is no data set {channel.dataset!r}; known: {', '.join(self.datasets)}"

@@ -282,7 +282,7 @@ def _cannot_be(unfit: Mapping[Pair, str], count: int) -> UserError:
     return UserError(
         f"{len(unfit)} of {count} pairs of benchmark and method cannot be",
         "\n  ".join(lines),
-        "name others; or --set study.skip_unfit=true leaves exactly these out",
+        "name others, or give these benchmarks a command of their own",
     )
 
 

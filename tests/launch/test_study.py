@@ -18,17 +18,6 @@ WORDS = ("--benchmark", "toy.yaml", "--experiment_tag", "s", "--max_num_trials",
 TWO = (*WORDS, "--method", "RS", "GRID", "--num_seeds", "2")
 
 
-@pytest.fixture
-def simulated(toy):
-    """Return the words for runs of measured runs of the toy, which take no time."""
-    lines = ["trial,x,status,duration_s,elapsed_s,epoch,loss"]
-    for number in range(40):
-        x = number / 39
-        lines += [f"{number},{x},completed,2.0,{epoch}.0,{epoch},{(x - 0.3) ** 2 + 1 / epoch}" for epoch in (1, 2)]
-    (toy.folder / "table.csv").write_text("\n".join(lines) + "\n")
-    return ("--backend", "simulated", "--set", "simulated.table=table.csv", "space.x={choice: [0.0]}")
-
-
 def study_of(toy, tag="s"):
     return json.loads((toy.results / tag / "study.json").read_text())
 
@@ -179,3 +168,29 @@ def test_compare_is_printed_at_the_end_and_looks_before_an_extension_are_counted
     run("--resume", "s", "--num_seeds", "3")
     assert [look["experiments"] for look in study_of(toy)["looks"]] == [2, 3]
     assert read_study(toy.results / "s").looks_before_extension == 1
+
+
+@pytest.mark.parametrize("name", ["../../../x", "A/B", "x" * 41, "..", ""])
+def test_a_method_that_could_not_be_a_folder_is_an_error_of_the_definition_with_its_line(toy, run, name):
+    toy.define(methods=f"{{{json.dumps(name)}: {{base: RS}}}}")
+    line = next(number for number, text in enumerate((toy.folder / "toy.yaml").read_text().splitlines(), 1) if text.startswith("methods"))
+    code, _, err = run("--benchmark", "toy.yaml", "--method", name)
+    assert code == 2
+    assert f"toy.yaml:{line}: methods.{name}: a method's name has letters" in err
+    assert not toy.results.exists()
+
+
+def test_the_worst_case_of_all_is_never_above_the_limit_and_each_has_an_equal_share(toy, run):
+    words = ("--benchmark", "toy.yaml", "--num_seeds", "5", "--max_run", "3595", "--experiment_tag", "s")
+    code, out, _ = run(*words, "--max_cost", "0.4", "--dry_run")
+    assert code == 0
+    assert "worst case of all: $0.40 (nominal prices)" in out
+    assert not toy.results.exists()
+    run(*words, "--max_cost", "0.4", "--max_num_trials", "1")
+    assert [one["share_usd"] for one in study_of(toy)["experiments"]] == [pytest.approx(0.08)] * 5
+    code, _, err = run("--resume", "s", "--num_seeds", "6")
+    assert code == 2
+    assert "give --max_cost 0.48 or more" in err
+    code, _, err = run("--resume", "s", "--max_cost", "0.3")
+    assert code == 2
+    assert "max_cost 0.3: it has 0.4, and budgets may only be raised" in err
