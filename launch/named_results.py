@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from benchmarking.archive.stored import StoredExperiment
     from benchmarking.comparison.runs import ComparedRun
+    from benchmarking.figures.details import DetailedExperiment
     from definitions.errors import UserError
+
+_Read = TypeVar("_Read")
 
 
 def named_folders(named: Sequence[str], results_dir: Path, verb: str) -> list[Path]:
@@ -34,34 +37,53 @@ def named_folders(named: Sequence[str], results_dir: Path, verb: str) -> list[Pa
     return list(found)
 
 
-def named_runs(named: Sequence[str], results_dir: Path, verb: str) -> list[tuple[StoredExperiment, ComparedRun]]:
-    """Return the experiments that are named and what they came to; what cannot be read is said and left out, if something is left.
+def named_runs(named: Sequence[str], results_dir: Path, verb: str) -> list[ComparedRun]:
+    """Return what the experiments that are named came to; what cannot be read is said and left out, if something is left.
 
     Raises:
         UserError: nothing of them can be read, or none has a result.
     """
+    from benchmarking.comparison.runs import read_run
+
+    return _with_results(named, results_dir, verb, read_run, lambda run: run)
+
+
+def named_details(named: Sequence[str], results_dir: Path, verb: str) -> list[DetailedExperiment]:
+    """Return the experiments that are named as figures need them; otherwise as `named_runs`."""
+    from benchmarking.figures.details import read_detailed
+
+    return _with_results(named, results_dir, verb, read_detailed, lambda one: one.run)
+
+
+def _with_results(
+    named: Sequence[str],
+    results_dir: Path,
+    verb: str,
+    read: Callable[[StoredExperiment, Mapping[str, str]], _Read],
+    run_of: Callable[[_Read], ComparedRun],
+) -> list[_Read]:
     from definitions.errors import UserError
 
     problems: list[UserError] = []
-    found = list(_read(named_folders(named, results_dir, verb), problems))
+    found = list(_read(named_folders(named, results_dir, verb), problems, read))
     for problem in problems:
         print(f"warning: left out: {problem}", file=sys.stderr)
-    if not any(run.measurements for _, run in found):
+    if not any(run_of(one).measurements for one in found):
         if problems:
             raise problems[-1]
         raise UserError(f"{verb} {' '.join(named)}", "no experiment there has a result yet", "wait for the first trials, or name others")
     return found
 
 
-def _read(folders: Sequence[Path], problems: list[UserError]) -> Iterator[tuple[StoredExperiment, ComparedRun]]:
+def _read(
+    folders: Sequence[Path], problems: list[UserError], read: Callable[[StoredExperiment, Mapping[str, str]], _Read]
+) -> Iterator[_Read]:
     from benchmarking.archive.stored import load
     from benchmarking.comparison.alike import environment_facts
-    from benchmarking.comparison.runs import read_run
     from definitions.errors import UserError
 
     for folder in folders:
         try:
-            stored = load(folder)
-            yield stored, read_run(stored, environment_facts(folder))
+            yield read(load(folder), environment_facts(folder))
         except UserError as error:
             problems.append(error)

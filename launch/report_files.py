@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from benchmarking.comparison.methods import ComparisonQuestion
+    from benchmarking.figures.data import Figure
     from benchmarking.page.drawing import Page
 
 
@@ -19,16 +20,18 @@ class WrittenReport:
     Args:
         path: of the page.
         page: what it holds.
+        data: of its figures.
         drawn: whether its figures are drawn.
     """
 
     path: Path
     page: Page
+    data: Path
     drawn: bool
 
 
-def report_page(named: Sequence[str], results_dir: Path, question: ComparisonQuestion) -> Page:
-    """Return the report of the experiments that are named.
+def report_page(named: Sequence[str], results_dir: Path, question: ComparisonQuestion) -> tuple[Page, list[Figure]]:
+    """Return the report of the experiments that are named, and its figures.
 
     Args:
         named: tags and folders.
@@ -39,15 +42,19 @@ def report_page(named: Sequence[str], results_dir: Path, question: ComparisonQue
         UserError: there is nothing to report on, or the question does not fit it.
     """
     from benchmarking.comparison.document import document
+    from benchmarking.figures.every import figures_of
     from benchmarking.page.report import page_of
-    from launch.named_results import named_runs
+    from launch.named_results import named_details
 
-    found = named_runs(named, results_dir, "report")
-    return page_of(", ".join(dict.fromkeys(run.tag for _, run in found)), found, document([run for _, run in found], question))
+    experiments = named_details(named, results_dir, "report")
+    runs = [one.run for one in experiments]
+    compared = document(runs, question)
+    figures = figures_of(experiments, compared, question)
+    return page_of(", ".join(dict.fromkeys(run.tag for run in runs)), runs, compared, figures), figures
 
 
 def write_report(named: Sequence[str], results_dir: Path, output: Path, question: ComparisonQuestion) -> WrittenReport:
-    """Write the report of the experiments that are named.
+    """Write the report of the experiments that are named, and beside it the data of its figures as NAME.figures.json.
 
     Args:
         named: tags and folders.
@@ -56,13 +63,16 @@ def write_report(named: Sequence[str], results_dir: Path, output: Path, question
         question: what is asked of the comparison.
 
     Raises:
-        UserError: as `report_page`; the file cannot be written.
+        UserError: as `report_page`; a file cannot be written.
     """
+    from benchmarking.figures.data import as_json
     from benchmarking.page.library import drawing_library
     from benchmarking.page.render import render
     from definitions.files import write_atomically
 
-    page = report_page(named, results_dir, question)
+    page, figures = report_page(named, results_dir, question)
     library = drawing_library()
+    data = output.with_name("figures.json" if output.name == "report.html" else f"{output.stem}.figures.json")
+    write_atomically(data, as_json(figures))
     write_atomically(output, render(page, library))
-    return WrittenReport(output, page, library is not None)
+    return WrittenReport(output, page, data, library is not None)

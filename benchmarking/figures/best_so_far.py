@@ -99,7 +99,7 @@ def objective_axis(made: BenchmarkComparison) -> PlotAxis:
 def _figure(key: str, title: str, axis: Axis, panels: list[LinePanel], notes: list[str], names: dict[str, str]) -> Figure:
     drawn = [panel for panel in panels if panel.curves]
     if not drawn:
-        notes = ["No method has a result yet.", *notes] if panels else notes
+        notes = [f"No {X_AXES[axis].title} at which all seeds of any method have a result.", *notes] if panels else notes
     if len(drawn) > MOST_PANELS:
         notes = [f"The first {MOST_PANELS} of {len(drawn)} benchmarks; the tables have all.", *notes]
     return Figure(f"{key}_{axis}", f"{title} by {X_AXES[axis].title}", tuple(drawn[:MOST_PANELS]), tuple(notes), names)

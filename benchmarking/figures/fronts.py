@@ -147,7 +147,10 @@ def hypervolume_figure(runs: Sequence[ComparedRun], question: ComparisonQuestion
                 curves.append(drawn)
         said = ", ".join(f"{short[name]} {shown(value)}" for name, value in reference.items())
         notes.append(f"{short[benchmark]}: reference point {said}: the worst values of any run, and {MARGIN:.0%} of their range beyond.")
-        panels.append(LinePanel(short[benchmark], X_AXES[axis], PlotAxis("hypervolume", better="max"), tuple(curves)))
+        if curves:
+            panels.append(LinePanel(short[benchmark], X_AXES[axis], PlotAxis("hypervolume", better="max"), tuple(curves)))
+        else:
+            notes.append(f"{short[benchmark]}: no {X_AXES[axis].title} at which all seeds of any method have a result.")
     if not several:
         alone = all(len(run.objectives) < 2 for run in runs)
         notes.append("No benchmark has several objectives." if alone else "No method has a result yet.")

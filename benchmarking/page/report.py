@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarking.archive.stored import StoredExperiment
 from benchmarking.comparison.document import Document
 from benchmarking.comparison.runs import ComparedRun
+from benchmarking.figures.data import Figure
 from benchmarking.page.comparison import about, comparison_section
-from benchmarking.page.drawing import Page
+from benchmarking.page.draw import figure_section, method_order
+from benchmarking.page.drawing import Page, Section
+from benchmarking.page.tables import table_of
 
 
-def page_of(title: str, experiments: Sequence[tuple[StoredExperiment, ComparedRun]], found: Document) -> Page:
+def page_of(title: str, runs: Sequence[ComparedRun], found: Document, figures: Sequence[Figure]) -> Page:
     """Return the report of experiments.
 
     Args:
         title: what they are called, e.g. their tags.
-        experiments: each as it is stored, and what it came to.
+        runs: what the experiments came to.
         found: their comparison.
+        figures: in the order in which they are shown.
     """
-    runs = [run for _, run in experiments]
-    return Page(f"Outrider report: {title}", about(runs), found.verdicts, found.warnings, [comparison_section(found)])
+    order = method_order(figures)
+    sections = [comparison_section(found), *(figure_section(figure, order) for figure in figures if figure.panels)]
+    empty = [{"figure": figure.title, "why": " ".join(figure.notes)} for figure in figures if not figure.panels]
+    if empty:
+        sections.append(Section("not-drawn", "Not drawn", "", [table_of("Figures without anything to draw", empty)]))
+    return Page(f"Outrider report: {title}", about(runs), found.verdicts, found.warnings, sections)

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
         aggregate=given.aggregate,
         threshold=_share(given.threshold),
     )
-    found = document([run for _, run in named_runs(given.what, given.results_dir, "compare")], question)
+    found = document(named_runs(given.what, given.results_dir, "compare"), question)
     if given.format == "csv":
         print(csv_text(list(COLUMNS), [[row[name] for name in COLUMNS] for row in found.rows]))
     else:

@@ -97,7 +97,7 @@ def test_without_prices_the_panel_of_money_says_why_it_is_not_there():
 def test_nothing_measured_is_no_panel_and_a_reason():
     figure, compared = found(Axis.TRIALS, [run("RS", 0, [])])
     assert figure.panels == ()
-    assert "No method has a result yet." in figure.notes
+    assert figure.notes[0].startswith("No finished trials at which all seeds")
     assert final_values_figure(compared).panels == ()
 
 
