@@ -12,6 +12,28 @@ SHORT = 40
 """Lines up to which a module needs no test file of its own."""
 
 TESTED_TOGETHER = {
+    "tests/benchmarking/page/test_draw.py": [
+        "benchmarking/page/draw_bars.py",
+        "benchmarking/page/draw_lines.py",
+        "benchmarking/page/draw_parallel.py",
+        "benchmarking/page/layouts.py",
+        "benchmarking/page/palette.py",
+        "benchmarking/page/panel_tables.py",
+    ],
+    "tests/benchmarking/figures/test_every.py": [
+        "benchmarking/figures/costs.py",
+        "benchmarking/figures/details.py",
+        "benchmarking/figures/failures.py",
+        "benchmarking/figures/forecasts.py",
+        "benchmarking/figures/fronts.py",
+        "benchmarking/figures/importance.py",
+        "benchmarking/figures/learning_curves.py",
+        "benchmarking/figures/matrix.py",
+        "benchmarking/figures/parallel_axes.py",
+        "benchmarking/figures/parameters.py",
+        "benchmarking/figures/stages.py",
+        "benchmarking/figures/time_line.py",
+    ],
     "tests/backends/emulator/container/test_attempt.py": [
         "backends/emulator/container/artifacts.py",
         "backends/emulator/container/channels.py",

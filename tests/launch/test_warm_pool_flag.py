@@ -15,8 +15,8 @@ from launch.cli import parse_run
 @pytest.mark.parametrize(
     ("words", "backend"),
     [
-        ((), "local"),
-        (("--warm_pool", "0"), "local"),
+        ((), ""),  # nothing is said, so a study's own counts, else local
+        (("--warm_pool", "0"), ""),
         (("--warm-pool", "1"), "warm_pool"),
         (("--warm_pool", "1", "--backend", "sagemaker"), "warm_pool"),
         (("--warm_pool", "1", "--backend", "warm_pool"), "warm_pool"),
