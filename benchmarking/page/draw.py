@@ -20,7 +20,7 @@ from benchmarking.page.draw_bars import draw_matrix, draw_spans, draw_stacked_ba
 from benchmarking.page.draw_lines import draw_lines, draw_points
 from benchmarking.page.draw_parallel import draw_parallel
 from benchmarking.page.drawing import Drawing, Section
-from benchmarking.page.palette import Look, looks
+from benchmarking.page.palette import TraceStyle, looks
 from benchmarking.page.panel_tables import panel_table
 from benchmarking.page.tables import table_of
 
@@ -53,13 +53,13 @@ def method_order(figures: Sequence[Figure]) -> list[str]:
     return list(dict.fromkeys(name for figure in figures for panel in figure.panels for name in _named(panel)))
 
 
-def _drawing(identity: str, panel: FigurePanel, figure: Figure, known: Mapping[str, Look], *, folded: bool) -> Drawing:
+def _drawing(identity: str, panel: FigurePanel, figure: Figure, known: Mapping[str, TraceStyle], *, folded: bool) -> Drawing:
     traces, layout = _drawn(panel, known)
     wide = isinstance(panel, (SpanPanel, ParallelPanel))
     return Drawing(identity, panel.title or figure.title, _about(panel), traces, layout, panel_table(panel), wide, folded)
 
 
-def _drawn(panel: FigurePanel, known: Mapping[str, Look]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _drawn(panel: FigurePanel, known: Mapping[str, TraceStyle]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     match panel:
         case LinePanel():
             return draw_lines(panel, known)

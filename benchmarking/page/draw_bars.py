@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarking.figures.data import BarPanel, MatrixPanel, PlotAxis, SpanPanel
 from benchmarking.page.layouts import axis_layout, common_layout, label
-from benchmarking.page.palette import Look
+from benchmarking.page.palette import TraceStyle
 
 _LANE = 26
 _AROUND = 110
@@ -16,7 +16,7 @@ _EMPTY = "rgba(128,136,144,0.12)"
 _LOW, _MIDDLE, _HIGH = (214, 120, 60), (240, 240, 240), (88, 150, 205)
 
 
-def draw_stacked_bars(panel: BarPanel, known: Mapping[str, Look]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def draw_stacked_bars(panel: BarPanel, known: Mapping[str, TraceStyle]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return traces and layout of bars that lie, the first at the top.
 
     Args:
@@ -59,7 +59,7 @@ def draw_stacked_bars(panel: BarPanel, known: Mapping[str, Look]) -> tuple[list[
     return traces, layout
 
 
-def draw_spans(panel: SpanPanel, known: Mapping[str, Look]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def draw_spans(panel: SpanPanel, known: Mapping[str, TraceStyle]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return traces and layout of a time line; arguments as of `draw_stacked_bars`, with the look of each kind."""
     traces = []
     for kind in panel.kinds:
@@ -138,7 +138,7 @@ def _shade(value: float | None, low: float, high: float) -> str:
     return "rgb({})".format(",".join(str(round(first + (second - first) * part)) for first, second in zip(*ends, strict=True)))
 
 
-def _fill(look: Look) -> dict[str, Any]:
+def _fill(look: TraceStyle) -> dict[str, Any]:
     return {
         "color": look.colour,
         "pattern": {"shape": look.pattern, "size": 6, "solidity": 0.25, "fgcolor": "#ffffff", "fillmode": "overlay"},

@@ -8,14 +8,14 @@ from typing import Any
 
 from benchmarking.figures.data import Curve, LinePanel, Place, PlotAxis, PointGroup, PointPanel
 from benchmarking.page.layouts import axis_layout, common_layout, label, reference_lines
-from benchmarking.page.palette import OPEN, Look
+from benchmarking.page.palette import OPEN, TraceStyle
 
 _BAND = 0.18
 _JITTER = 0.36
 _ASIDE = 0.3
 
 
-def draw_lines(panel: LinePanel, known: Mapping[str, Look]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def draw_lines(panel: LinePanel, known: Mapping[str, TraceStyle]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return traces and layout of lines with bands.
 
     Args:
@@ -28,7 +28,7 @@ def draw_lines(panel: LinePanel, known: Mapping[str, Look]) -> tuple[list[dict[s
     return traces, layout
 
 
-def draw_points(panel: PointPanel, known: Mapping[str, Look]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def draw_points(panel: PointPanel, known: Mapping[str, TraceStyle]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return traces and layout of points with intervals; arguments as of `draw_lines`."""
     traces = [*_curves(panel.curves, known), *(_points(group, panel.x, panel.y, known) for group in panel.points)]
     _once_in_the_legend(traces)
@@ -39,7 +39,7 @@ def draw_points(panel: PointPanel, known: Mapping[str, Look]) -> tuple[list[dict
     return traces, layout
 
 
-def _curves(curves: Sequence[Curve], known: Mapping[str, Look]) -> Iterator[dict[str, Any]]:
+def _curves(curves: Sequence[Curve], known: Mapping[str, TraceStyle]) -> Iterator[dict[str, Any]]:
     alone = len({curve.group or curve.name for curve in curves}) == len(curves)
     for curve in curves:
         yield from _bands(curve, known[curve.group or curve.name])
@@ -66,7 +66,7 @@ def _curves(curves: Sequence[Curve], known: Mapping[str, Look]) -> Iterator[dict
         }
 
 
-def _bands(curve: Curve, look: Look) -> Iterator[dict[str, Any]]:
+def _bands(curve: Curve, look: TraceStyle) -> Iterator[dict[str, Any]]:
     ends = list(zip(curve.x, curve.low, curve.high, strict=False))
     for there, part in groupby(ends, key=lambda end: end[1] is not None and end[2] is not None):
         if not there:
@@ -87,7 +87,7 @@ def _bands(curve: Curve, look: Look) -> Iterator[dict[str, Any]]:
             }
 
 
-def _points(group: PointGroup, x: PlotAxis, y: PlotAxis, known: Mapping[str, Look]) -> dict[str, Any]:
+def _points(group: PointGroup, x: PlotAxis, y: PlotAxis, known: Mapping[str, TraceStyle]) -> dict[str, Any]:
     name = group.group or group.name
     look = known[name]
     alone = group.kind == "aggregate"

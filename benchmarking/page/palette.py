@@ -17,7 +17,7 @@ OPEN = {"stopped": "x-thin-open", "paused": "square-open", "aggregate": "diamond
 
 
 @dataclass(frozen=True)
-class Look:
+class TraceStyle:
     """A colour as `#rrggbb`, and a dash, a marker and a pattern of plotly."""
 
     colour: str
@@ -31,13 +31,13 @@ class Look:
         return f"rgba({red},{green},{blue},{share:g})"
 
 
-def looks(names: Iterable[str]) -> Mapping[str, Look]:
+def looks(names: Iterable[str]) -> Mapping[str, TraceStyle]:
     """Return a look for each name, in their order; colours come again after eight, dashes after six, so pairs only after 24."""
     return {name: look(number) for number, name in enumerate(dict.fromkeys(names))}
 
 
-def look(number: int) -> Look:
+def look(number: int) -> TraceStyle:
     """Return the look of a number."""
-    return Look(
+    return TraceStyle(
         COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)], SYMBOLS[number % len(SYMBOLS)], PATTERNS[number % len(PATTERNS)]
     )
