@@ -26,14 +26,17 @@ def test_a_run_that_waits_for_anothers_cores_says_so_and_begins_when_they_are_fr
 
 def test_the_cores_of_all_workers_are_leased_between_the_trials_too(toy, controller):
     # One of them has all cores as its two workers have; trials are over at once, so that the other would get in between any two.
-    toy.define(arguments="{seconds: 0.2, fail_above: 9.0}", budget="{max_num_trials: 12}")
+    toy.define(arguments="{seconds: 0.2, fail_above: 9.0}", budget="{max_num_trials: 400}")
     first = controller("--benchmark", "toy.yaml", "--experiment_tag", "A")
     first.until(" starts: ")
     second = controller("--benchmark", "toy.yaml", "--experiment_tag", "B", "--max_num_trials", "1")
     second.until("waiting for cores: ")
-    assert first.finish()[0] == 0
+    for _ in range(6):
+        first.until(" completed after ")
+    first.send(signal.SIGINT)
+    assert first.finish()[0] == 130
     assert second.finish()[0] == 0
-    ends = max(row["ended_at"] for row in rows(toy.experiment("A") / "trials.csv"))
+    ends = max(row["ended_at"] for row in rows(toy.experiment("A") / "trials.csv") if row["status"] == "completed")
     assert min(row["started_at"] for row in rows(toy.experiment("B") / "trials.csv")) >= ends
 
 
