@@ -263,13 +263,17 @@ class SqliteJournal(Journal):
             rows = self._db.execute("SELECT sequence, at, kind, body FROM records WHERE sequence > ? ORDER BY sequence", (after,))
             while batch := rows.fetchmany(_READ_BATCH):
                 # Decoding many bodies at once spares the cost of a call for each.
-                bodies = strict_json.loads(f"[{','.join([row[3] for row in batch])}]")
+                try:
+                    bodies = strict_json.loads(f"[{','.join([row[3] for row in batch])}]")
+                except (TypeError, ValueError) as error:
+                    # Pages that were not copied, or are those of another file, can look like rows.
+                    raise self._unread(error) from error
                 for (sequence, at, kind, _), body in zip(batch, bodies, strict=True):
                     yield Record(sequence, at, kind, body if current else upgraded(self._version, kind, body))
         except sqlite3.Error as error:
             raise self._unread(error) from error
 
-    def _unread(self, error: sqlite3.Error) -> UserError:
+    def _unread(self, error: Exception) -> UserError:
         advice = "the file is damaged: take it from a backup, or use another tag"
         return UserError(f"cannot read the journal {self._path}", str(error), advice)
 

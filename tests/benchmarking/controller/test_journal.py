@@ -156,6 +156,30 @@ def test_a_file_that_is_no_journal(path, content, read_only):
     assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize("filled", [False, True], ids=["shorter", "as long, with zeros"])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7, 0.9])
+def test_a_journal_that_is_half_copied_is_said_without_a_traceback(path, share, filled):
+    write(path, 600, size=200).close()
+    data = path.read_bytes()
+    there = data[: int(len(data) * share)]
+    path.write_bytes(there + bytes(len(data) - len(there)) * filled)
+    with pytest.raises(UserError, match=r"cannot (read|open) the journal .*journal\.sqlite"):
+        contents(path, read_only=True)
+
+
+@pytest.mark.parametrize("body", [None, "{", b"\xff"], ids=["nothing", "torn", "bytes"])
+def test_a_record_that_holds_something_else_is_said_without_a_traceback(path, body):
+    write(path, 3).close()
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        # Not what the table takes, but what pages of another file, or of an older state of this one, can look like.
+        database.execute("PRAGMA writable_schema=ON")
+        database.execute("UPDATE sqlite_master SET sql = replace(sql, 'body TEXT NOT NULL', 'body BLOB') WHERE name = 'records'")
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE records SET body = ? WHERE sequence = 2", (body,))
+    with pytest.raises(UserError, match="cannot read the journal"):
+        contents(path, read_only=True)
+
+
 def test_a_damaged_page_in_the_middle_is_said_without_a_traceback(path):
     write(path, 400, size=300).close()
     data = bytearray(path.read_bytes())
