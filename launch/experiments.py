@@ -213,9 +213,15 @@ def run_one(spec: ExperimentSpec, request: RunRequest, progress: Progress, walle
             raise KeyboardInterrupt
         running[0].interrupt()
 
-    told = (progress.observe,), started, progress.say_once
     surroundings = Surroundings(
-        os.environ, request.cache_dir, wallet, *told, waiting=progress.waiting, accept_changes=request.accept_changes
+        os.environ,
+        request.cache_dir,
+        wallet,
+        (progress.observe,),
+        started,
+        progress.say_once,
+        waiting=progress.waiting,
+        accept_changes=request.accept_changes,
     )
     try:
         with winding_down(wind_down, progress.say):

@@ -27,10 +27,7 @@ class StudyFlags:
         max_cost: dollars for all experiments together; None where each benchmark has its own limit, or none.
         order: `seeds`: seed by seed, and within one in an order drawn by it; `methods`: method by method.
         shares: `equal`: each experiment has its part of the money; `first_come`: whoever runs first spends it.
-        parallel: experiments at once, or `auto`.
-        shared_start: how many configurations all methods of a seed try first.
         skip_unfit: whether pairs of benchmark and method that cannot be are left out.
-        compare: options of `outrider compare` for its end.
     """
 
     backend: str
@@ -39,10 +36,7 @@ class StudyFlags:
     max_cost: float | None = None
     order: Literal["seeds", "methods"] = "seeds"
     shares: Literal["equal", "first_come"] = "equal"
-    parallel: int | Literal["auto"] = 1
-    shared_start: int = 0
     skip_unfit: bool = False
-    compare: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

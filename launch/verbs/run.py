@@ -79,9 +79,8 @@ def _print_end(planned: Planned, outcomes: Sequence[ExperimentOutcome]) -> None:
     problems = unfinished(outcomes)
     if problems:
         print(f"{problems}\n", flush=True)
-    options = [word for name, value in planned.study.flags.compare.items() for word in (f"--{name}", str(value))]
     try:
-        compare([planned.tag_folder.name, "--results_dir", str(planned.tag_folder.parent), *options])
+        compare([planned.tag_folder.name, "--results_dir", str(planned.tag_folder.parent)])
     except UserError as error:
         _say(f"nothing to compare: {error}")
     else:
