@@ -42,11 +42,13 @@ class Recorder:
 
     def record(self, kind: str, body: Mapping[str, Any], event: Event | None = None) -> None:
         """Add a record, of the time of its event or of now; it is durable after the next `commit`."""
+        # A job that an earlier controller stopped because its disk was full says nothing of the disk as it is now.
+        is_told = kind == "settle" and body["cause"] == Cause.DISK_FULL
+        if is_told and self._state.due_settlements[0][0].stop_reason is not Cause.DISK_FULL:
+            self.disk_full = self.disk_full or body["message"]
         record = self._journal.append(self._now() if event is None else event.at, kind, body)
         self._state.apply(record, event)
         self._uncommitted += 1
-        if kind == "settle" and body["cause"] == Cause.DISK_FULL:
-            self.disk_full = self.disk_full or body["message"]
         for observer in self._observers:
             observer(record, self._state)
 

@@ -30,6 +30,8 @@ def test_paused_and_promoted_each_step_once(tmp_path, monkeypatch):
         definition = lab.definition(
             arguments={"instance_type": M5, "pause": 0.3, "kind": "resumes"},
             space={"x": {"uniform": [0, 1]}},
+            # The best first: by the sixth result the best two are to go on; at most one came too late to be paused.
+            points_to_evaluate=[{"x": n / 10} for n in range(6)],
             fidelity={"kind": "progressive", "argument": "steps", "reported_as": "step", "full": 9},
             n_workers=3,
             budget={"max_num_trials": 6, "max_run": 480},

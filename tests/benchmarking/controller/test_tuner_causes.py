@@ -147,6 +147,41 @@ def test_a_journal_that_took_its_reserve_ends_the_run_in_order():
     assert not run.state.jobs
 
 
+def test_what_an_earlier_controller_stopped_for_its_full_disk_says_nothing_of_the_disk_now():
+    class Killed(Slow):
+        """The controller dies right after it asked for the first stop."""
+
+        def stop(self, job, cause):
+            raise KeyboardInterrupt
+
+    class Tight(MemoryJournal):
+        def commit(self):
+            super().commit()
+            self.is_tight = self.is_tight or self.commits > 2
+
+    class Losing(SimulatedBackend):
+        """What an earlier controller started ended with it."""
+
+        lost = ()
+
+        def adopt(self, jobs, last_seen_at):
+            self.lost = [Closed(job.spec.name, self.now(), Outcome.FAILED, Cause.LOST, "its controller ended") for job in jobs]
+
+        def wait(self, timeout_s):
+            lost, self.lost = self.lost, ()
+            return lost or super().wait(timeout_s)
+
+    journal = Tight()
+    benchmark = definition(budget=Budget(max_num_trials=6, max_failures=0))
+    run = tuner(benchmark, journal, backend=Killed(FakeTable(), seed=0), n_workers=2)
+    with pytest.raises(KeyboardInterrupt):
+        run.run()
+    assert Cause.DISK_FULL in {job.stop_reason for job in run.state.jobs.values()}
+    again = tuner(benchmark, MemoryJournal(journal.rows), backend=Losing(FakeTable(), seed=0), n_workers=2)
+    assert again.run().exit_code == 0
+    assert statuses(again) == {"completed": 6}
+
+
 @pytest.mark.parametrize(("fails", "reason", "code"), [((0, 1, 2), Reason.NONE_SUCCEEDED, 3), ((0, 2), Reason.EXHAUSTED, 0)])
 def test_a_list_of_which_nothing_succeeded_is_no_success(fails, reason, code):
     # Fewer than the workers, and not alike: neither the failure budget nor the common cause ends it.
@@ -233,7 +268,7 @@ def test_what_is_stopped_when_the_first_fail_alike_says_so():
 
 @pytest.mark.parametrize(("interrupted", "expected"), [(False, {"stopped": 2}), (True, {"interrupted": 1})])
 def test_a_kill_by_hand_is_no_failure_and_one_together_with_the_controller_is_its_interruption(interrupted, expected):
-    class Killed(SimulatedBackend):
+    class Killed(Slow):
         """Its jobs are killed by somebody, in one case together with the controller."""
 
         def wait(self, timeout_s):
