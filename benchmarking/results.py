@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarking.archive.dollars import kind_of_dollars
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.archive.stored import experiments_of, read_identity
+from benchmarking.archive.stored import experiments_of
 from benchmarking.controller.journal import Journal
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.exporter import ExportContext, ExportedExperiment
 from benchmarking.export.json_exporter import RESULT, read_result, write_collated
 from benchmarking.export.registry import DEFAULT, make_exporter
 from definitions import strict_json
-from definitions.backend_registry import backend_description
-from definitions.errors import UserError
 from definitions.schema import PerJob
 
 
@@ -72,18 +71,6 @@ def collate(tag_folder: Path) -> None:
         else:
             documents.append(document)
     write_collated(tag_folder, tag_folder.name, documents, left_out)
-
-
-def kind_of_dollars(folder: Path, backend: str) -> str:
-    """Return what an experiment's costs are: `real`, `emulated`, `nominal`, or empty where its folder and back-end do not say."""
-    real = read_identity(folder).get("real_money")
-    if real:
-        return "real"
-    try:
-        nominal = backend_description(backend).nominal
-    except UserError:
-        return ""
-    return "nominal" if nominal else "" if real is None else "emulated"
 
 
 def _environment(folder: Path) -> Mapping[str, Any]:

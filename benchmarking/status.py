@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarking.archive.dollars import kind_of_dollars
 from benchmarking.archive.liveness import held_files, is_run
 from benchmarking.archive.stored import StoredExperiment, experiments_of, load, read_identity, state_setup
 from benchmarking.controller.experiment_clock import ExperimentClock
@@ -19,7 +20,7 @@ from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.json_exporter import read_result
 from benchmarking.report.text import duration
-from benchmarking.results import forecast_rows, kind_of_dollars
+from benchmarking.results import forecast_rows
 from benchmarking.studies.files import read_study
 from definitions.errors import UserError
 from definitions.resolve import Resolved

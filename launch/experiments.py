@@ -13,6 +13,7 @@ from pathlib import Path
 
 from backends.failures import signature
 from benchmarking.archive.code_version import check_code
+from benchmarking.archive.dollars import kind_of_dollars
 from benchmarking.archive.folder import discard_unstarted, prepare_folder
 from benchmarking.archive.folder_lock import FolderInUseError, locked
 from benchmarking.archive.identity import ExperimentSpec
@@ -21,7 +22,7 @@ from benchmarking.controller.ending import Ending, Reason
 from benchmarking.controller.interfaces import Wallet
 from benchmarking.controller.tuner import Tuner
 from benchmarking.experiment import ExperimentResult, Surroundings, run_experiment
-from benchmarking.results import collate, kind_of_dollars
+from benchmarking.results import collate
 from benchmarking.studies.failing_alike import EndedExperiment, failing_alike
 from benchmarking.studies.files import changing, discard_study, read_study, write_study
 from benchmarking.studies.standing import final_ending, spent_usd

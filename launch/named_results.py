@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     from benchmarking.archive.stored import StoredExperiment
     from benchmarking.comparison.runs import ComparedRun
     from benchmarking.figures.details import DetailedExperiment
-    from definitions.errors import UserError
 
 _Read = TypeVar("_Read")
 
@@ -43,16 +43,31 @@ def named_runs(named: Sequence[str], results_dir: Path, verb: str) -> list[Compa
     Raises:
         UserError: nothing of them can be read, or none has a result.
     """
+    from benchmarking.comparison.from_csv import run_from_csv
     from benchmarking.comparison.runs import read_run
 
-    return _with_results(named, results_dir, verb, read_run, lambda run: run)
+    return _with_results(named, results_dir, verb, read_run, run_from_csv, lambda run: run)
 
 
 def named_details(named: Sequence[str], results_dir: Path, verb: str) -> list[DetailedExperiment]:
     """Return the experiments that are named as figures need them; otherwise as `named_runs`."""
-    from benchmarking.figures.details import read_detailed
+    from benchmarking.figures.details import detailed_from_csv, read_detailed
 
-    return _with_results(named, results_dir, verb, read_detailed, lambda one: one.run)
+    return _with_results(named, results_dir, verb, read_detailed, detailed_from_csv, lambda one: one.run)
+
+
+def looks_of(named: Sequence[str], results_dir: Path, verb: str) -> int:
+    """Return how often a study was looked at before it was extended, the most of those that the experiments that are named belong to."""
+    from benchmarking.studies.files import read_study
+    from definitions.errors import UserError
+
+    most = 0
+    # A tag's folder holds benchmarks, which hold experiments.
+    for folder in {folder.parent.parent for folder in named_folders(named, results_dir, verb)}:
+        with contextlib.suppress(UserError):  # of a study whose file is damaged nothing is known
+            study = read_study(folder)
+            most = max(most, 0 if study is None else study.looks_before_extension)
+    return most
 
 
 def _with_results(
@@ -60,30 +75,17 @@ def _with_results(
     results_dir: Path,
     verb: str,
     read: Callable[[StoredExperiment, Mapping[str, str]], _Read],
+    instead: Callable[[StoredExperiment, Mapping[str, str]], _Read | None],
     run_of: Callable[[_Read], ComparedRun],
 ) -> list[_Read]:
+    from benchmarking.comparison.loading import load_experiments
     from definitions.errors import UserError
 
-    problems: list[UserError] = []
-    found = list(_read(named_folders(named, results_dir, verb), problems, read))
-    for problem in problems:
-        print(f"warning: left out: {problem}", file=sys.stderr)
-    if not any(run_of(one).measurements for one in found):
-        if problems:
-            raise problems[-1]
+    loaded = load_experiments(named_folders(named, results_dir, verb), read, instead)
+    for line in loaded.warnings:
+        print(f"warning: {line}", file=sys.stderr)
+    if not any(run_of(one).measurements or run_of(one).trials for one in loaded.found):
+        if loaded.error is not None:
+            raise loaded.error
         raise UserError(f"{verb} {' '.join(named)}", "no experiment there has a result yet", "wait for the first trials, or name others")
-    return found
-
-
-def _read(
-    folders: Sequence[Path], problems: list[UserError], read: Callable[[StoredExperiment, Mapping[str, str]], _Read]
-) -> Iterator[_Read]:
-    from benchmarking.archive.stored import load
-    from benchmarking.comparison.alike import environment_facts
-    from definitions.errors import UserError
-
-    for folder in folders:
-        try:
-            yield read(load(folder), environment_facts(folder))
-        except UserError as error:
-            problems.append(error)
+    return list(loaded.found)

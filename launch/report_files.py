@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,10 +44,11 @@ def report_page(named: Sequence[str], results_dir: Path, question: ComparisonQue
     from benchmarking.comparison.document import document
     from benchmarking.figures.every import figures_of
     from benchmarking.page.report import page_of
-    from launch.named_results import named_details
+    from launch.named_results import looks_of, named_details
 
     experiments = named_details(named, results_dir, "report")
     runs = [one.run for one in experiments]
+    question = replace(question, looks=looks_of(named, results_dir, "report"))
     compared = document(runs, question)
     figures = figures_of(experiments, compared, question)
     return page_of(", ".join(dict.fromkeys(run.tag for run in runs)), runs, compared, figures), figures

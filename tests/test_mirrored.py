@@ -34,6 +34,7 @@ TESTED_TOGETHER = {
         "benchmarking/figures/stages.py",
         "benchmarking/figures/time_line.py",
     ],
+    "tests/benchmarking/comparison/test_loading.py": ["benchmarking/comparison/from_csv.py"],
     "tests/backends/emulator/container/test_attempt.py": [
         "backends/emulator/container/artifacts.py",
         "backends/emulator/container/channels.py",

@@ -37,20 +37,40 @@ class StepCurve:
         sign = 1.0 if mode == "min" else -1.0
         return next((at for at, value in zip(self.at, self.values, strict=True) if sign * value <= sign * target), None)
 
-    def mean_regret(self, best: float, until: float) -> float | None:
-        """Return the mean distance from a best known value, from the first step to `until`; None where that is not after the first step.
+    def mean_regret(self, best: float, until: float, since: float | None = None) -> float | None:
+        """Return the area between the curve and a best known value, divided by its length, so that it has the objective's unit.
 
-        Divided by the length, so that it has the objective's unit.
+        Args:
+            best: the value.
+            until: where the area ends; None is returned where the curve is not known so far.
+            since: where it begins; None for the first step. None is returned where it is before the first step, or not before `until`.
         """
-        if not self.at or until <= self.at[0] or until > self.end:
+        begin_at = (self.at[0] if self.at else math.inf) if since is None else since
+        if not self.at or begin_at < self.at[0] or until <= begin_at or until > self.end:
             return None
         ends = [*self.at[1:], math.inf]
         area = math.fsum(
-            abs(value - best) * (min(end, until) - begin)
+            abs(value - best) * (min(end, until) - max(begin, begin_at))
             for begin, end, value in zip(self.at, ends, self.values, strict=True)
-            if begin < until
+            if begin < until and end > begin_at
         )
-        return area / (until - self.at[0])
+        return area / (until - begin_at)
+
+
+def censored_median(values: Sequence[float | None]) -> float | None:
+    """Return the median of waits of which some were not over yet: those count as longer than all that were.
+
+    Args:
+        values: (n,) how long each took; None where it was not over.
+
+    Returns:
+        None where the middle is not known, or nothing was measured.
+    """
+    ordered = sorted(math.inf if value is None else value for value in values)
+    if not ordered:
+        return None
+    middle = (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+    return middle if math.isfinite(middle) else None
 
 
 def best_so_far(results: Iterable[tuple[float, float]], mode: Mode, end: float) -> StepCurve:

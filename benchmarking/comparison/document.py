@@ -17,15 +17,18 @@ from benchmarking.analysis.across_benchmarks import (
 )
 from benchmarking.analysis.effects import Finding
 from benchmarking.comparison.alike import differences
+from benchmarking.comparison.configurations import ConfigurationComparison, compare_configurations, rows_of
+from benchmarking.comparison.grouping import facets, having_objective, named, unequal_seeds
 from benchmarking.comparison.methods import BenchmarkComparison, ComparisonQuestion, compare_methods
-from benchmarking.comparison.runs import ComparedRun
-from benchmarking.comparison.sentences import budget, verdicts
+from benchmarking.comparison.runs import RUN_KEYS, ComparedRun
+from benchmarking.comparison.sentences import budget, configuration_verdicts, looked, verdicts
 from benchmarking.report.text import shown, table
 from definitions import strict_json
+from definitions.scalars import mean
 
 COLUMNS = (
     "benchmark", "method", "objective", "budget", "seeds", "value", "low", "high", "lead", "lead_low", "lead_high", "correlation", "p",
-    "verdict", "more_seeds", "reached",
+    "verdict", "more_seeds", "reached", "seconds_to_target", "usd_to_target", "regret",
 )  # fmt: skip
 
 
@@ -34,21 +37,37 @@ class Document:
     """Everything that a comparison says.
 
     Args:
-        benchmarks: a comparison for each.
+        benchmarks: a comparison of methods for each.
+        configurations: comparisons of what was measured, where configurations are compared.
         across: a row for each method over all benchmarks; empty for one benchmark.
         verdicts: sentences.
         warnings: what does not belong together.
+        lacks_seeds: whether a method has fewer seeds than were expected.
     """
 
     benchmarks: Sequence[BenchmarkComparison]
     across: Sequence[Mapping[str, Any]]
     verdicts: Sequence[str]
     warnings: Sequence[str]
+    configurations: Sequence[ConfigurationComparison] = ()
+    lacks_seeds: bool = False
+
+    @property
+    def notes(self) -> list[str]:
+        """What the figures of the rows refer to."""
+        lines = []
+        for one in self.benchmarks:
+            if one.best_known is not None:
+                known = f"{one.benchmark}: best known {one.objective} is {shown(one.best_known)} ({one.best_known_of})"
+                target = "" if one.target is None else f"; the target is {shown(one.target)}, the median of {one.baseline}"
+                lines.append(f"{known}; regret is the mean distance from it{target}")
+        return lines
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each benchmark and method, under `COLUMNS`."""
-        return [_row(made, index) for made in self.benchmarks for index in range(len(made.rows))]
+        """A row for each benchmark and method, or group of configurations, under `COLUMNS`."""
+        found = [_row(made, index) for made in self.benchmarks for index in range(len(made.rows))]
+        return found + [{**dict.fromkeys(COLUMNS), **row} for made in self.configurations for row in rows_of(made)]
 
 
 def document(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> Document:
@@ -64,11 +83,29 @@ def document(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> Docum
     by_benchmark: dict[str, list[ComparedRun]] = {}
     for run in runs:
         by_benchmark.setdefault(run.benchmark, []).append(run)
-    made = [compare_methods(mine, question) for mine in by_benchmark.values()]
-    lines = [f"{one.benchmark}: {line}" if len(made) > 1 else line for one in made for line in verdicts(one)]
-    across, more = _across(made, question) if len(made) > 1 else ((), [])
-    warnings = [line for mine in by_benchmark.values() for line in differences(mine)]
-    return Document(made, across, [*lines, *more], warnings)
+    made: list[BenchmarkComparison] = []
+    configurations: list[ConfigurationComparison] = []
+    warnings: list[str] = []
+    lacking = False
+    for mine in by_benchmark.values():
+        warnings += differences(mine, question.by)
+        comparable, left_out = having_objective(mine, question.objective)
+        warnings += left_out
+        seeds = unequal_seeds(comparable, question.expect_seeds)
+        warnings += seeds
+        lacking = lacking or bool(question.expect_seeds and seeds)
+        for facet in facets(comparable, question.facet_by):
+            if set(question.by) <= set(RUN_KEYS):
+                made += [compare_methods(group, question) for group in named(facet, question.by)]
+            else:
+                configurations.append(compare_configurations(facet, question))
+    several = len(made) + len(configurations) > 1
+    lines = [f"{one.benchmark}: {line}" if several else line for one in made for line in verdicts(one)]
+    lines += [f"{one.benchmark}: {line}" if several else line for one in configurations for line in configuration_verdicts(one)]
+    # Facets of one benchmark are no sample of benchmarks.
+    whole = len(by_benchmark) > 1 and len(made) == len(by_benchmark)
+    across, more = _across(made, question) if whole else ((), [])
+    return Document(made, across, [*lines, *more, *looked(question)], warnings, configurations, lacking)
 
 
 def as_text(found: Document) -> str:
@@ -80,6 +117,8 @@ def as_text(found: Document) -> str:
     columns = [name for name in columns if any(row[name] not in (None, "") for row in found.rows)]
     rows = [[_cell(row, name) for name in columns] for row in found.rows]
     parts.append(table(columns, rows))
+    if found.notes:
+        parts.append("\n".join(found.notes))
     if found.across:
         parts.append("over all benchmarks (0 is the worst and 1 the best value of any run on each):\n" + _plain(found.across))
     return "\n\n".join(parts)
@@ -91,7 +130,7 @@ def as_markdown(found: Document) -> str:
     tables = [_markdown_table(list(COLUMNS), [[row[name] for name in COLUMNS] for row in found.rows])]
     if found.across:
         tables.append(_markdown_table(list(found.across[0]), [list(row.values()) for row in found.across]))
-    return "\n".join(lines) + "\n\n" + "\n\n".join(tables)
+    return "\n".join([*lines, *(f"* {line}" for line in found.notes)]) + "\n\n" + "\n\n".join(tables)
 
 
 def as_json(found: Document) -> str:
@@ -101,6 +140,7 @@ def as_json(found: Document) -> str:
             "schema_version": 1,
             "verdicts": list(found.verdicts),
             "warnings": list(found.warnings),
+            "notes": found.notes,
             "rows": found.rows,
             "across": [dict(row) for row in found.across],
         }
@@ -129,6 +169,9 @@ def _row(made: BenchmarkComparison, index: int) -> dict[str, Any]:
         "verdict": _word(made, found),
         "more_seeds": found.more if found is not None else None,
         "reached": f"{reached} of {len(row.reach)}" if made.target is not None else "",
+        "seconds_to_target": row.seconds,
+        "usd_to_target": row.dollars,
+        "regret": mean([*row.regret.values()]),
     }
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from benchmarking.analysis.across_benchmarks import interquartile_mean
 from benchmarking.analysis.effects import Contrast, Finding, Scale, contrast, decide, scale_of
 from benchmarking.analysis.intervals import ConfidenceInterval, mean_interval
-from benchmarking.comparison.runs import Axis, ComparedRun, axes_of, distinct
+from benchmarking.analysis.step_curves import StepCurve, censored_median
+from benchmarking.comparison.alike import one_kind_of_dollars
+from benchmarking.comparison.looks import level_after
+from benchmarking.comparison.runs import Axis, ComparedRun, Measurement, axes_of, distinct
 from definitions.errors import UserError, did_you_mean
 from definitions.scalars import mean
 from definitions.schema import Mode
@@ -20,6 +23,9 @@ AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "mean": lambda values: mean(list(values)) or 0.0,
     "median": statistics.median,
 }
+
+
+_UNKNOWN = {Axis.COST: "the price of some of its trials is unknown", Axis.LEVEL: "its definition has no progressive fidelity"}
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,10 @@ class ComparisonQuestion:
         aggregate: of a method's seeds, a name in `AGGREGATES`.
         threshold: least lead that matters, e.g. 0.01.
         level: at which the family of all differences may err; its complement is the confidence of intervals.
+        by: what is compared: `method`, other names of `runs.RUN_KEYS`, or keys of configurations.
+        facet_by: keys for each of whose values there is a comparison of its own.
+        looks: how often the study was looked at before it was extended, which divides the level (see `looks`).
+        expect_seeds: seeds that each method should have; 0 where nobody said.
     """
 
     objective: str = ""
@@ -45,6 +55,10 @@ class ComparisonQuestion:
     aggregate: str = "iqm"
     threshold: float = 0.01
     level: float = 0.05
+    by: tuple[str, ...] = ("method",)
+    facet_by: tuple[str, ...] = ()
+    looks: int = 0
+    expect_seeds: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,6 +75,9 @@ class MethodRow:
         final: how it compares with the baseline at the common budget; None for the baseline itself.
         reach: seed -> where it reached the target; None where it never did.
         sooner: how it compares with the baseline in reaching the target (those that never did count with the budget they had).
+        regret: seed -> area between its curve and the best known value, divided by its length, from where all curves have begun.
+        seconds, dollars: median over seeds of what it took to reach the target; those that never did count as longer; None where that is
+            the middle one, or no price is known.
     """
 
     method: str
@@ -72,6 +89,9 @@ class MethodRow:
     final: Finding | None
     reach: Mapping[int, float | None]
     sooner: Finding | None
+    regret: Mapping[int, float] = field(default_factory=dict)
+    seconds: float | None = None
+    dollars: float | None = None
 
 
 @dataclass(frozen=True)
@@ -84,7 +104,9 @@ class BenchmarkComparison:
         axis: on which equal budgets were given; `at`: the budget.
         baseline: the method that the others were compared with.
         target: value that was to be reached: the baseline's median at the budget; None where it has none.
-        best_known: best value of any run.
+        best_known: best value of any run; `best_known_of`: the run that had it.
+        dollars: their kind; empty where it is not known.
+        held_back_by: the run that ended so early that it alone set the budget, though others went twice as far; empty for none.
         rows: the baseline first.
         scale: how values were compared.
         confidence: of all intervals.
@@ -101,6 +123,9 @@ class BenchmarkComparison:
     rows: Sequence[MethodRow]
     scale: Scale
     confidence: float
+    best_known_of: str = ""
+    dollars: str = ""
+    held_back_by: str = ""
 
 
 def compare_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> BenchmarkComparison:
@@ -114,7 +139,7 @@ def compare_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -
         UserError: an unknown objective or baseline, or an axis that some run has not.
     """
     first = runs[0]
-    objective = _objective(first, question.objective)
+    objective = objective_of(first, question.objective)
     mode = first.objectives[objective]
     by_method: dict[str, list[ComparedRun]] = {}
     for run in runs:
@@ -122,9 +147,10 @@ def compare_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -
     baseline = _baseline([*by_method], question.baseline)
     started = [run for run in runs if run.measurements]
     axis = question.axis or _limiting_axis(started)
+    dollars = one_kind_of_dollars(runs, "--x cost" if axis is Axis.COST else "cost_usd" if objective == "cost_usd" else "")
     if axis not in axes_of(started):
         unknown = next(run for run in started if axis not in run.ends)
-        raise UserError(f"--x {axis}: {unknown.title} has none", "the price of some of its trials is unknown", "compare by another axis")
+        raise UserError(f"--x {axis}: {unknown.title} has none", _UNKNOWN.get(axis, "it did not begin"), "compare by another axis")
     at = question.at if question.at is not None else min((run.ends[axis] for run in started), default=0.0)
     kept = {method: distinct(sorted(mine, key=lambda run: run.number)) for method, mine in by_method.items()}
     curves = {
@@ -135,11 +161,13 @@ def compare_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -
     }
     scale = scale_of([value for mine in finals.values() for value in mine.values()], mode)
     target = statistics.median(finals[baseline].values()) if finals[baseline] else None
-    reach = {
-        method: {number: None if target is None else _before(curve.reached(target, mode), at) for number, curve in mine.items()}
-        for method, mine in curves.items()
+    arrivals = {
+        method: {run.number: None if target is None else _arrival(run, question, objective, axis, target, at) for run in mine}
+        for method, (mine, _) in kept.items()
     }
-    level = question.level
+    reach = {method: {number: None if one is None else one.at(axis) for number, one in mine.items()} for method, mine in arrivals.items()}
+    # A study that was looked at and then extended had more chances to be wrong.
+    level = level_after(question.looks, question.level)
     others = [method for method in by_method if method != baseline]
     leads = [contrast(finals[method], finals[baseline], mode, scale=scale, confidence=1 - level) for method in others]
     waits = [_sooner(reach[method], reach[baseline], at, 1 - level) for method in others]
@@ -148,6 +176,8 @@ def compare_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -
         zip(others, zip(decide(leads, question.threshold, level), decide(waits, question.threshold, level), strict=True), strict=True)
     )
     aggregate = AGGREGATES[question.aggregate]
+    best = _best_known(runs, objective, mode, any_level=question.any_level or axis is Axis.LEVEL)
+    since = max((curve.at[0] for mine in curves.values() for curve in mine.values() if curve.at and curve.at[0] <= at), default=at)
     rows = [
         MethodRow(
             method,
@@ -159,20 +189,76 @@ def compare_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -
             found[method][0] if method in found else None,
             reach[method],
             found[method][1] if method in found and target is not None else None,
+            _regrets(curves[method], best[0] if best else None, at, since),
+            censored_median([None if one is None else one.wallclock for one in arrivals[method].values()]),
+            censored_median([None if one is None else one.cost for one in arrivals[method].values()]) if dollars else None,
         )
         for method in [baseline, *others]
     ]
-    values = [
-        value
-        for run in runs
+    return BenchmarkComparison(
+        first.benchmark,
+        objective,
+        mode,
+        axis,
+        at,
+        baseline,
+        target,
+        best[0] if best else None,
+        rows,
+        scale,
+        1 - level,
+        best[1] if best else "",
+        dollars,
+        _shortest(started, axis) if question.at is None else "",
+    )
+
+
+def _shortest(runs: Sequence[ComparedRun], axis: Axis) -> str:
+    """Return the run that sets the common budget, where the next one went at least twice as far."""
+    ordered = sorted(runs, key=lambda run: run.ends[axis])
+    if len(ordered) < 2 or ordered[1].ends[axis] < 2 * ordered[0].ends[axis]:
+        return ""
+    return ordered[0].title
+
+
+def _best_known(runs: Sequence[ComparedRun], objective: str, mode: Mode, *, any_level: bool) -> tuple[float, str] | None:
+    sign = 1.0 if mode == "min" else -1.0
+    found = [
+        (sign * one.values[objective], number)
+        for number, run in enumerate(runs)
         for one in run.measurements
-        if one.full and (value := one.values.get(objective)) is not None and math.isfinite(value)
+        if (one.full or any_level) and objective in one.values and math.isfinite(one.values[objective])
     ]
-    best = (min(values) if mode == "min" else max(values)) if values else None
-    return BenchmarkComparison(first.benchmark, objective, mode, axis, at, baseline, target, best, rows, scale, 1 - level)
+    if not found:
+        return None
+    value, number = min(found)
+    return sign * value, f"{runs[number].method}, seed {runs[number].number}"
 
 
-def _objective(run: ComparedRun, asked: str) -> str:
+def _regrets(curves: Mapping[int, StepCurve], best: float | None, until: float, since: float) -> dict[int, float]:
+    if best is None:
+        return {}
+    found = {number: curve.mean_regret(best, until, since) for number, curve in curves.items()}
+    return {number: value for number, value in found.items() if value is not None}
+
+
+def _arrival(run: ComparedRun, question: ComparisonQuestion, objective: str, axis: Axis, target: float, at: float) -> Measurement | None:
+    """Return the first measurement within the budget that is as good as a target; None where there is none: it is censored."""
+    sign = 1.0 if run.objectives[objective] == "min" else -1.0
+    found = [
+        (place, number)
+        for number, one in enumerate(run.measurements)
+        if (one.full or question.any_level or axis is Axis.LEVEL)
+        and objective in one.values
+        and sign * one.values[objective] <= sign * target
+        and (place := one.at(axis)) is not None
+        and place <= at
+    ]
+    return run.measurements[min(found)[1]] if found else None
+
+
+def objective_of(run: ComparedRun, asked: str) -> str:
+    """Return the name of the objective that is meant; raises `UserError` where the run has none of this name."""
     objective = asked or next(iter(run.objectives))
     if objective not in run.objectives:
         known = [*run.objectives]
@@ -195,10 +281,6 @@ def _limiting_axis(runs: Sequence[ComparedRun]) -> Axis:
     if runs and all("max_wallclock_time" in run.facts.get("budget", "") for run in runs):
         return Axis.WALLCLOCK
     return Axis.TRIALS
-
-
-def _before(reached: float | None, at: float) -> float | None:
-    return None if reached is None or reached > at else reached
 
 
 def _sooner(mine: Mapping[int, float | None], theirs: Mapping[int, float | None], at: float, confidence: float) -> Contrast:

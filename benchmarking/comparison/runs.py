@@ -29,6 +29,12 @@ class Axis(StrEnum):
     """Trials that came to an end, failed and stopped ones too."""
     COST = "cost"
     """Dollars of all jobs that were closed, failed and stopped ones too."""
+    LEVEL = "level"
+    """Levels that a trial has passed, e.g. epochs; of any trial, and results below the full level count."""
+
+
+RUN_KEYS = ("method", "tag", "backend", "region", "workers")
+"""What tells experiments apart, besides keys of their configurations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,7 @@ class Measurement:
         values: objective -> value, the mean of its repeats.
         wallclock, trials, cost: where on each axis it was known; cost is None where a price is unknown.
         full: whether it is of the full fidelity.
+        level: that was reached, e.g. epochs; None where the benchmark has none.
     """
 
     evaluation: int
@@ -49,10 +56,21 @@ class Measurement:
     trials: float
     cost: float | None
     full: bool
+    level: float | None = None
 
     def at(self, axis: Axis) -> float | None:
-        """Return where on an axis it was known."""
-        return self.cost if axis is Axis.COST else self.trials if axis is Axis.TRIALS else self.wallclock
+        """Return where on an axis it was known; None where that is not known, or the benchmark has no levels."""
+        places = {Axis.COST: self.cost, Axis.TRIALS: self.trials, Axis.LEVEL: self.level}
+        return places.get(axis, self.wallclock)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTrial:
+    """A completed trial of the full job: its configuration, which repeat it is, and objective -> value."""
+
+    configuration: Mapping[str, Any]
+    repeat: int
+    values: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -66,6 +84,8 @@ class ComparedRun:
         ends: axis -> how far it went; no money where a price is unknown.
         ended: why it ended; empty where it did not, as it runs or was killed.
         facts: what has to be alike for two runs to be comparable, by field.
+        trials: that were completed, each repeat for itself.
+        interleaved: whether repeats of different configurations ran in turn, so that those of one number belong together.
     """
 
     tag: str
@@ -78,6 +98,14 @@ class ComparedRun:
     ends: Mapping[Axis, float]
     ended: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
+    trials: Sequence[MeasuredTrial] = ()
+    interleaved: bool = False
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Its values of `RUN_KEYS`."""
+        given = (self.method, self.tag, self.backend, self.facts.get("region", ""), self.facts.get("workers", ""))
+        return dict(zip(RUN_KEYS, given, strict=True))
 
     @property
     def title(self) -> str:
@@ -95,7 +123,7 @@ class ComparedRun:
         found = [
             (at, one.values[objective])
             for one in self.measurements
-            if (one.full or any_level) and objective in one.values and (at := one.at(axis)) is not None
+            if (one.full or any_level or axis is Axis.LEVEL) and objective in one.values and (at := one.at(axis)) is not None
         ]
         return best_so_far(found, self.objectives[objective], self.ends.get(axis, -math.inf))
 
@@ -124,14 +152,7 @@ def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None, o
     if stored.is_started:
         with stored.journal() as journal:
             state, measurements, ends = _fold(stored, journal, observer)
-    given = {
-        "definition": definition_hash(definition, spec.method),
-        "back-end": spec.backend,
-        "region": stored.region,
-        "workers": str(definition.n_workers),
-        "budget": _budget_text(definition.budget.model_dump(exclude_defaults=True)),
-        "script": ", ".join(state.codes) if state is not None else "",
-    }
+    trials = [] if state is None else _completed(state, [*definition.objectives])
     ended = "" if state is None or state.ended is None else str(state.ended["message"])
     return ComparedRun(
         spec.tag,
@@ -143,8 +164,29 @@ def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None, o
         tuple(measurements),
         ends,
         ended,
-        {**given, **(facts or {})},
+        {**facts_of(stored, [] if state is None else state.codes), **(facts or {})},
+        tuple(trials),
+        interleaved=definition.order == "interleave" and spec.repeats == definition.repeats > 1,
     )
+
+
+def facts_of(stored: StoredExperiment, codes: Sequence[str]) -> dict[str, str]:
+    """Return what of an experiment's identity has to be alike.
+
+    Args:
+        stored: the experiment.
+        codes: versions of the code that its trials ran.
+    """
+    spec = stored.spec
+    definition = spec.definition
+    return {
+        "definition": definition_hash(definition, spec.method),
+        "back-end": spec.backend,
+        "region": stored.region,
+        "workers": str(definition.n_workers),
+        "budget": _budget_text(definition.budget.model_dump(exclude_defaults=True)),
+        "script": ", ".join(codes),
+    }
 
 
 def _fold(
@@ -156,12 +198,13 @@ def _fold(
     names = [*definition.objectives]
     found: list[Measurement] = []
     per_job = isinstance(definition.fidelity, PerJob)
+    level_name, level = state.setup.reported_level, None
     now, unpriced = 0.0, False
 
-    def measured(trials: Sequence[TrialState], values: Mapping[str, float], *, full: bool) -> Measurement:
+    def measured(trials: Sequence[TrialState], values: Mapping[str, float], level: float | None, *, full: bool) -> Measurement:
         cost = None if unpriced else state.spent_usd
         first = trials[0]
-        return Measurement(first.evaluation, first.configuration, values, now, float(state.finished), cost, full)
+        return Measurement(first.evaluation, first.configuration, values, now, float(state.finished), cost, full, level)
 
     for record in journal.records():
         job = state.jobs.get(record.body["job"]) if record.kind == "reported" else None
@@ -179,13 +222,17 @@ def _fold(
             folded = _repeats(state, trial, stored.spec.repeats)
             if folded is not None:
                 values = {name: value for name in names if (value := _mean_of(folded, name)) is not None}
-                found.append(measured(folded, values, full=True))
+                found.append(measured(folded, values, state.setup.full_level, full=True))
         elif job is not None and not per_job:
             trial = state.trials[job.trial]
             values = {name: value for name in names if (value := as_number(record.body["metrics"].get(name))) is not None}
+            level = as_number(record.body["metrics"].get(level_name)) if level_name is not None else None
             if values:
-                found.append(measured([trial], values, full=False))
+                found.append(measured([trial], values, level, full=False))
     ends = {Axis.WALLCLOCK: now, Axis.TRIALS: float(state.finished)}
+    levels = [one.level for one in found if one.level is not None]
+    if levels:
+        ends[Axis.LEVEL] = max(levels)
     if not unpriced:
         ends[Axis.COST] = state.spent_usd
     return state, found, ends
@@ -203,6 +250,17 @@ def _repeats(state: ExperimentState, trial: TrialState, repeats: int) -> list[Tr
 def _mean_of(trials: Sequence[TrialState], objective: str) -> float | None:
     values = [value for trial in trials if (value := trial.value_of(objective)) is not None and math.isfinite(value)]
     return math.fsum(values) / len(values) if len(values) == len(trials) else None
+
+
+def _completed(state: ExperimentState, objectives: Sequence[str]) -> list[MeasuredTrial]:
+    """Return each completed trial of the full job with those of its values that are finite."""
+    found = []
+    for trial in state.trials.values():
+        if trial.status is TrialStatus.COMPLETED and trial.level is None:
+            given = {name: trial.value_of(name) for name in objectives}
+            values = {name: value for name, value in given.items() if value is not None and math.isfinite(value)}
+            found.append(MeasuredTrial(trial.configuration, trial.repeat, values))
+    return found
 
 
 def _budget_text(budget: Mapping[str, Any]) -> str:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 from benchmarking.analysis.effects import Contrast, Finding, Scale, Word
-from benchmarking.comparison.methods import BenchmarkComparison, MethodRow
+from benchmarking.comparison.configurations import ConfigurationComparison
+from benchmarking.comparison.looks import level_after
+from benchmarking.comparison.methods import BenchmarkComparison, ComparisonQuestion, MethodRow
 from benchmarking.comparison.runs import Axis
 from benchmarking.report.text import dollars, duration, shown
+
+_MOST = 12
+"""Groups of configurations that sentences are made of; the rows have all."""
 
 
 def verdicts(made: BenchmarkComparison) -> list[str]:
@@ -23,7 +30,66 @@ def budget(made: BenchmarkComparison) -> str:
     """Return the common budget in words, e.g. `after 20 trials`."""
     if made.axis is Axis.TRIALS:
         return f"after {made.at:g} trials"
-    return f"after {dollars(made.at)}" if made.axis is Axis.COST else f"after {_time(made.at)}"
+    if made.axis is Axis.LEVEL:
+        return f"up to level {made.at:g}"
+    kind = f" ({made.dollars})" if made.dollars not in ("", "real") else ""
+    return f"after {dollars(made.at)}{kind}" if made.axis is Axis.COST else f"after {_time(made.at)}"
+
+
+def configuration_verdicts(made: ConfigurationComparison) -> list[str]:
+    """Return a sentence for each group of configurations but the first, at most a dozen, and what pairs them or does not."""
+    if made.ranking is None:
+        return [f"nothing was completed, so nothing is said of {made.objective}."]
+    first, lines = made.ranking.leader, []
+    for one in made.ranking.comparisons[:_MOST]:
+        names = made.names[first.evaluation], made.names[one.other.evaluation]
+        ahead = one.difference >= 0 if one.factor is None else one.factor >= 1
+        size, ends = (one.difference, one.interval) if one.factor is None else (one.factor, one.interval)
+        if not ahead:
+            size, ends = _turned(one.factor is not None, size), _turned_ends(one.factor is not None, ends)
+            names = names[1], names[0]
+        gap = f"better by {shown(size)}" if one.factor is None else f"{size:.3g} times better"
+        interval = "" if ends is None else f"{100 * made.confidence:.3g} % interval {shown(ends[0])} to {shown(ends[1])}, "
+        how = f"; {one.test}" if one.test else ""
+        p = "" if one.p is None else f", p = {one.p:.2g}{how}"
+        evidence = f"{interval}{len(first.values)} and {len(one.other.values)} {made.unit}{p}"
+        match one.word:
+            case Word.BETTER:
+                lines.append(f"{names[0]} is better than {names[1]}: {made.objective} {gap} ({evidence}).")
+            case Word.TIE:
+                lines.append(f"{names[0]} and {names[1]}: a tie in {made.objective} ({evidence}).")
+            case Word.ONE_RUN_ONLY:
+                lines.append(f"{names[0]} and {names[1]}: measured once, so nothing is said of {made.objective}; more repeats would.")
+            case _:
+                more = f", about {one.more} {made.unit} would decide" if one.more is not None else ""
+                lines.append(f"{names[0]} and {names[1]}: not decided in {made.objective}{more} ({gap}; {evidence}).")
+    if len(made.ranking.comparisons) > _MOST:
+        lines.append(f"and {len(made.ranking.comparisons) - _MOST} more, see the rows.")
+    if not made.ranking.comparisons:
+        lines.append(f"only {made.names[first.evaluation]} was completed: {made.objective} = {shown(first.mean)}.")
+    if made.differing:
+        lines.append(f"nothing pairs them: they were measured at different {', '.join(made.differing)}, which is part of the difference.")
+    return lines
+
+
+def looked(question: ComparisonQuestion) -> list[str]:
+    """Return what is said of a study that was looked at and then extended; nothing of others."""
+    if not question.looks:
+        return []
+    times = "once" if question.looks == 1 else f"{question.looks} times"
+    level = level_after(question.looks, question.level)
+    return [
+        f"This study was looked at {times} and then extended, so that each comparison is judged at {100 * level:.2g} % "
+        f"instead of {100 * question.level:.2g} %, and intervals are wider."
+    ]
+
+
+def _turned(ratio: bool, value: float) -> float:
+    return (1 / value if value else math.inf) if ratio else -value
+
+
+def _turned_ends(ratio: bool, ends: tuple[float, float] | None) -> tuple[float, float] | None:
+    return None if ends is None else (_turned(ratio, ends[1]), _turned(ratio, ends[0]))
 
 
 def _time(seconds: float) -> str:
@@ -93,6 +159,8 @@ def _evidence(made: BenchmarkComparison, found: Finding) -> str:
 
 def _caveats(made: BenchmarkComparison) -> list[str]:
     lines = []
+    if made.held_back_by:
+        lines.append(f"{made.held_back_by} went least far, and others at least twice as far: --at compares at more without it.")
     for row in made.rows:
         if row.missing:
             seeds = ", ".join(map(str, row.missing))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from benchmarking.archive.stored import StoredExperiment, state_setup
+from benchmarking.comparison.from_csv import run_from_csv
 from benchmarking.comparison.runs import ComparedRun, read_run
 from benchmarking.controller.journal import Record
 from benchmarking.controller.method import Decision
@@ -123,6 +124,12 @@ def read_detailed(stored: StoredExperiment, facts: Mapping[str, str] | None = No
         sorted(fold.decided_at),
         fold.duration_s,
     )
+
+
+def detailed_from_csv(stored: StoredExperiment, facts: Mapping[str, str]) -> DetailedExperiment | None:
+    """Return an experiment of which only the CSV files can be read: a run without details; None where there are none."""
+    run = run_from_csv(stored, facts)
+    return None if run is None else DetailedExperiment(run, stored.spec.definition, stored.region, None)
 
 
 class DetailFold:

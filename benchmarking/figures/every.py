@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from benchmarking.comparison.document import Document
 from benchmarking.comparison.methods import ComparisonQuestion
-from benchmarking.comparison.runs import Axis
-from benchmarking.figures.best_so_far import best_so_far_figure, seeds_figure
+from benchmarking.figures.best_so_far import X_AXES, best_so_far_figure, seeds_figure
 from benchmarking.figures.costs import costs_figure
 from benchmarking.figures.data import Figure
 from benchmarking.figures.details import DetailedExperiment
@@ -35,8 +34,8 @@ def figures_of(experiments: Sequence[DetailedExperiment], found: Document, quest
     runs = [one.run for one in experiments]
     compared = found.benchmarks
     return [
-        *(best_so_far_figure(runs, compared, question, axis) for axis in Axis),
-        *(seeds_figure(runs, compared, question, axis) for axis in Axis),
+        *(best_so_far_figure(runs, compared, question, axis) for axis in X_AXES),
+        *(seeds_figure(runs, compared, question, axis) for axis in X_AXES),
         final_values_figure(compared),
         matrix_figure(compared, question),
         ranks_figure(compared, question),
@@ -44,7 +43,7 @@ def figures_of(experiments: Sequence[DetailedExperiment], found: Document, quest
         parallel_axes_figure(experiments),
         importance_figure(experiments),
         pareto_figure(experiments, question),
-        *(hypervolume_figure(runs, question, axis) for axis in Axis),
+        *(hypervolume_figure(runs, question, axis) for axis in X_AXES),
         time_line_figure(experiments),
         stages_figure(experiments),
         costs_figure(experiments),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from definitions.program import command
-from launch.named_results import named_runs
+from launch.named_results import looks_of, named_runs
 from launch.parser import VerbParser
 
 _EPILOG = """\
@@ -23,6 +24,7 @@ def main(arguments: Sequence[str]) -> int:
     from benchmarking.comparison.methods import ComparisonQuestion
     from benchmarking.comparison.runs import Axis
     from benchmarking.export.files import csv_text
+    from definitions.errors import EXIT_FAILURES
 
     question = ComparisonQuestion(
         objective=given.objective,
@@ -32,13 +34,17 @@ def main(arguments: Sequence[str]) -> int:
         any_level=given.levels == "any",
         aggregate=given.aggregate,
         threshold=_share(given.threshold),
+        by=tuple(given.by),
+        facet_by=tuple(given.facet_by),
+        expect_seeds=given.expect_seeds,
     )
-    found = document(named_runs(given.what, given.results_dir, "compare"), question)
+    looks = looks_of(given.what, given.results_dir, "compare")
+    found = document(named_runs(given.what, given.results_dir, "compare"), replace(question, looks=looks))
     if given.format == "csv":
         print(csv_text(list(COLUMNS), [[row[name] for name in COLUMNS] for row in found.rows]))
     else:
         print({"table": as_text, "json": as_json, "md": as_markdown}[given.format](found))
-    return 0
+    return EXIT_FAILURES if found.lacks_seeds else 0
 
 
 def _share(text: str) -> float:
@@ -59,12 +65,28 @@ def make_parser() -> VerbParser:
     parser = VerbParser(prog=command("compare"), description="Compare methods over seeds and benchmarks.", epilog=_EPILOG)
     parser.add_argument("what", nargs="+", metavar="TAG|DIR", help="tags of runs, or folders that hold experiments")
     parser.add_argument("--objective", default="", metavar="NAME", help="which objective (default: each benchmark's first)")
-    parser.add_argument("--baseline", default="", metavar="METHOD", help="what the others are compared with (default RS, else the first)")
-    parser.add_argument("--x", default="", choices=("wallclock", "trials", "cost"), help="on which axis budgets are equal")
+    parser.add_argument(
+        "--baseline",
+        default="",
+        metavar="METHOD",
+        help="what the others are compared with (default RS, else the first; configurations: the best)",
+    )
+    parser.add_argument(
+        "--by",
+        nargs="+",
+        default=["method"],
+        metavar="KEY",
+        help="what is compared: method (default), tag, backend, region, workers, or keys of configurations, e.g. instance_type",
+    )
+    parser.add_argument("--facet_by", nargs="+", default=[], metavar="KEY", help="a comparison for each value of these")
+    parser.add_argument("--x", default="", choices=("wallclock", "trials", "cost", "level"), help="on which axis budgets are equal")
     parser.add_argument("--at", type=float, metavar="X", help="the budget on that axis (default: the largest that all have reached)")
     parser.add_argument("--levels", default="full", choices=("any", "full"), help="whether results below the full fidelity count")
     parser.add_argument("--aggregate", default="iqm", choices=("iqm", "mean", "median"), help="of a method's seeds (default iqm)")
     parser.add_argument("--threshold", default=_THRESHOLD, metavar="SHARE", help="least lead that matters (default 1%%)")
+    parser.add_argument(
+        "--expect_seeds", type=int, default=0, metavar="N", help="seeds that each method should have; with fewer the exit code is 3"
+    )
     parser.add_argument("--format", default="table", choices=("table", "json", "csv", "md"))
     parser.add_results_dir()
     return parser

@@ -3,8 +3,9 @@ import shutil
 
 import pytest
 
+from benchmarking.archive.dollars import kind_of_dollars
 from benchmarking.archive.stored import load
-from benchmarking.results import collate, exported, kind_of_dollars
+from benchmarking.results import collate, exported
 from tests.benchmarking.archive.stored_folders import change_identity, copied
 
 

@@ -1,0 +1,26 @@
+"""What kind of dollars an experiment's costs are: nominal or emulated ones never stand beside real ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarking.archive.stored import read_identity
+from definitions.backend_registry import backend_description
+from definitions.errors import UserError
+
+
+def kind_of_dollars(folder: Path, backend: str) -> str:
+    """Return what costs are: `real`, `emulated`, `nominal`, or empty where neither the folder nor the back-end says.
+
+    Args:
+        folder: of the experiment.
+        backend: name of the back-end, which need not be installed any more.
+    """
+    real = read_identity(folder).get("real_money")
+    if real:
+        return "real"
+    try:
+        nominal = backend_description(backend).nominal
+    except UserError:
+        return ""
+    return "nominal" if nominal else "" if real is None else "emulated"

@@ -1,0 +1,108 @@
+"""Configurations by what was measured of them: what one measurement is, and what pairs it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from scipy import stats
+
+from benchmarking.comparison.configurations import compare_configurations, rows_of
+from benchmarking.comparison.document import document
+from benchmarking.comparison.methods import ComparisonQuestion
+from definitions.errors import UserError
+from tests.benchmarking.comparison.made_trials import swept
+
+SLOW, FAST = {"instance_type": "ml.g4dn.xlarge"}, {"instance_type": "ml.g5.xlarge"}
+BY = ComparisonQuestion(by=("instance_type",))
+TWICE = [2.0, 3.0, 2.5, 2.2, 2.4, 2.6]
+ONCE = [1.0, 1.5, 1.26, 1.1, 1.21, 1.29]
+
+
+def rows(*runs, question=BY):
+    return rows_of(compare_configurations(runs, question))
+
+
+def test_interleaved_repeats_of_one_point_are_pairs():
+    leader, other = rows(swept([(SLOW, TWICE), (FAST, ONCE)]))
+    assert (leader["method"], leader["verdict"], leader["seeds"]) == ("ml.g5.xlarge", "leader", 6)
+    assert (other["method"], other["verdict"], other["p"]) == ("ml.g4dn.xlarge", "worse", 0.03125)
+    assert other["lead"] == pytest.approx(stats.gmean(ONCE) / stats.gmean(TWICE))
+    assert other["lead_low"] < other["lead"] < other["lead_high"] < 0.52
+    # Not interleaved, a machine's drift is noise: the same values are apart by twice and yet less surely so.
+    apart = rows(swept([(SLOW, TWICE), (FAST, ONCE)], interleaved=False))[1]
+    assert apart["lead_high"] - apart["lead_low"] > 5 * (other["lead_high"] - other["lead_low"])
+    assert apart["p"] == pytest.approx(2 / math.comb(12, 6))
+
+
+def test_points_that_all_groups_have_are_pairs_and_their_repeats_are_folded():
+    points = [({**kind, "lr": lr}, [scale * lr, scale * lr * 1.01]) for kind, scale in ((SLOW, 2.0), (FAST, 1.0)) for lr in (0.1, 0.2, 0.4)]
+    made = compare_configurations([swept(points)], BY)
+    assert made.unit == "points"
+    leader, other = rows_of(made)
+    assert (leader["seeds"], other["seeds"], other["lead"]) == (3, 3, pytest.approx(0.5))
+    assert leader["value"] == pytest.approx(1.005 * 0.7 / 3)
+
+
+def test_points_that_differ_in_more_are_not_paired_and_that_is_said():
+    points = [({**SLOW, "lr": 0.1}, [1.0]), ({**SLOW, "lr": 0.2}, [2.0]), ({**FAST, "lr": 0.3}, [1.0]), ({**FAST, "lr": 0.4}, [1.5])]
+    found = document([swept(points)], BY)
+    assert found.verdicts[0].startswith("ml.g5.xlarge and ml.g4dn.xlarge: not decided in loss")
+    assert found.verdicts[1].startswith("nothing pairs them: they were measured at different lr")
+
+
+def test_seeds_of_one_configuration_are_points_of_their_own():
+    runs = [swept([(SLOW, [2.0 + 0.1 * n]), (FAST, [1.0 + 0.05 * n])], number=n) for n in range(6)]
+    leader, other = rows(*runs)
+    assert (leader["seeds"], other["verdict"], other["p"]) == (6, "worse", 0.03125)
+
+
+def test_settings_under_tags_of_their_own_are_compared_by_tag_and_by_key():
+    runs = [
+        swept([(kind, [scale + 0.01 * n])], number=n, tag=tag)
+        for tag, kind, scale in (("a", SLOW, 2.0), ("b", FAST, 1.0))
+        for n in range(6)
+    ]
+    assert rows(*runs)[1]["p"] == 0.03125
+    both = rows(*runs, question=ComparisonQuestion(by=("tag", "instance_type")))
+    assert [row["method"] for row in both] == ["tag=b ml.g5.xlarge", "tag=a ml.g4dn.xlarge"]
+
+
+def test_a_baseline_is_named_by_its_value():
+    run = swept([({"workers_n": 0}, [2.0, 2.1]), ({"workers_n": 2}, [1.0, 1.1]), ({"workers_n": 4}, [3.0, 3.1])])
+    found = rows(run, question=ComparisonQuestion(by=("workers_n",), baseline="0"))
+    assert [(row["method"], row["verdict"]) for row in found] == [
+        ("workers_n=0", "baseline"),
+        ("workers_n=2", "better"),
+        ("workers_n=4", "worse"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (ComparisonQuestion(by=("instance",)), "--by instance: b has no such key"),
+        (ComparisonQuestion(by=("instance_type",), baseline="ml.p3"), "--baseline ml.p3: nothing of this was measured"),
+        (ComparisonQuestion(by=("instance_type",), facet_by=("lr",)), "--facet_by lr: b has no such key"),
+    ],
+)
+def test_wrong_keys_are_refused_by_name(question, said):
+    with pytest.raises(UserError, match="^" + said):
+        document([swept([(SLOW, TWICE), (FAST, ONCE)])], question)
+
+
+def test_a_facet_is_a_comparison_of_its_own():
+    points = [
+        ({**kind, "ingestion": way}, [scale, scale * 1.02]) for kind, scale in ((SLOW, 2.0), (FAST, 1.0)) for way in ("File", "FastFile")
+    ]
+    found = document([swept(points)], ComparisonQuestion(by=("instance_type",), facet_by=("ingestion",)))
+    assert [row["benchmark"] for row in found.rows] == ["b, ingestion=FastFile"] * 2 + ["b, ingestion=File"] * 2
+    assert found.across == ()
+
+
+def test_nothing_completed_and_zeros_and_negative_values():
+    assert document([swept([])], ComparisonQuestion(by=("method",))).rows[0]["value"] is None
+    found = rows(swept([(SLOW, [0.0, -1.0, 0.5]), (FAST, [-9.0, -9.5, -8.7])]))
+    assert found[1]["lead"] == pytest.approx(-8.9, abs=0.01)
+    constant = rows(swept([(SLOW, [0.0] * 3), (FAST, [0.0] * 3)]))
+    assert constant[1]["verdict"] == "tie"
