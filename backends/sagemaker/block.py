@@ -46,6 +46,9 @@ class SageMakerBlock(Overrides):
     profiler: Flag | None = Field(None, description="SageMaker's system profiler (default false)")
     profiler_interval_ms: Literal[100, 200, 500, 1000, 5000, 60000] | None = Field(None, description="between samples (default 500)")
     console_metrics: Flag | None = Field(None, description="a time series of the `metrics` on the console (default false)")
+    mlflow: Text | None = Field(
+        None, description="ARN of a managed MLflow server or app that jobs are tied to, each as a run of experiment <tag>/<benchmark>"
+    )
     retries: Annotated[int, Field(strict=True, ge=0, le=30)] | None = Field(
         None, description="by SageMaker itself within a job, after internal errors (default 0)"
     )

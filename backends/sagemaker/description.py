@@ -34,7 +34,7 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
     unhashed: ClassVar[frozenset[str]] = frozenset(
         (
             *("role", "tags", "subnets", "security_groups", "volume_kms_key", "output_kms_key"),
-            *("max_wait", "keep_alive", "profiler", "profiler_interval_ms", "console_metrics", "retries", "log_settle_s"),
+            *("max_wait", "keep_alive", "profiler", "profiler_interval_ms", "console_metrics", "retries", "log_settle_s", "mlflow"),
         )
     )
 

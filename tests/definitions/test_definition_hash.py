@@ -113,7 +113,7 @@ def test_the_fidelity_does():
     [
         *((f"sagemaker.{name}", False) for name in ("role=r", "tags.a=b", "subnets=s", "security_groups=s", "volume_kms_key=k")),
         *((f"sagemaker.{name}", False) for name in ("output_kms_key=k", "max_wait=9", "keep_alive=60", "retries=1", "log_settle_s=1")),
-        *((f"sagemaker.{name}", False) for name in ("profiler=true", "profiler_interval_ms=100", "console_metrics=true")),
+        *((f"sagemaker.{name}", False) for name in ("profiler=true", "profiler_interval_ms=100", "console_metrics=true", "mlflow=arn:x")),
         *((f"sagemaker.{name}", True) for name in ("spot=true", "volume_gb=9", "image=i", "environment.A=b", "metrics.a=a=(.*)")),
         *((f"sagemaker.{name}", True) for name in ("encrypt_traffic=true", "fallback_instance_types=ml.m4.xlarge", "region=r")),
         ("inputs.train.distribution=sharded", True),

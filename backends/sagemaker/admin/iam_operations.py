@@ -21,6 +21,7 @@ class Target(enum.StrEnum):
     DATA_OBJECTS = "data_objects"
     LOGS = "logs"
     KEYS = "keys"
+    MLFLOW = "mlflow"
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ JOB: tuple[Grant, ...] = (
     *_on(Target.LOGS, "logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"),
     *_on(Target.ANY, "cloudwatch:PutMetricData", "ecr:GetAuthorizationToken"),
     *_on(Target.ANY, "ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"),
+    *_on(Target.MLFLOW, "sagemaker:CallMlflowAppApi", "sagemaker-mlflow:*"),
     *_on(Target.KEYS, "kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey", "kms:CreateGrant"),
 )
 """What the service does in the name of the job's role; there is no code of ours to compare it with, AWS documents it."""

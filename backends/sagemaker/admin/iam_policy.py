@@ -21,6 +21,7 @@ class PolicyScope:
         bucket, prefix: where Outrider keeps everything.
         data: `s3://` URIs of the user's own data sets.
         keys: ARNs of KMS keys that volumes and outputs are encrypted with.
+        mlflow: ARNs of managed MLflow that jobs log to.
         partition, region, account: of all ARNs.
     """
 
@@ -29,6 +30,7 @@ class PolicyScope:
     prefix: str = "outrider"
     data: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    mlflow: tuple[str, ...] = ()
     partition: str = "aws"
     region: str = "*"
     account: str = "*"
@@ -110,6 +112,7 @@ def _resources(target: Target, scope: PolicyScope) -> list[str]:
         Target.DATA_OBJECTS: list(dict.fromkeys(f"{start}:s3:::{bucket}/{key}*" for bucket, _, key in places)),
         Target.LOGS: [f"{start}:logs:{scope.region}:{scope.account}:log-group:{LOG_GROUP}{end}" for end in ("", ":*")],
         Target.KEYS: list(scope.keys),
+        Target.MLFLOW: list(scope.mlflow),
     }[target]
 
 

@@ -32,6 +32,7 @@ def permission_document(kind: str, request: CheckRequest, backend: str) -> Permi
         prefix=prefix,
         data=data,
         keys=tuple(dict.fromkeys(key for key in (block.volume_kms_key, block.output_kms_key) if key)),
+        mlflow=(block.mlflow,) if block.mlflow else (),
         region=region,
         partition=partition_of(region),
     )

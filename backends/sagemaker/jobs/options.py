@@ -34,6 +34,7 @@ class Options:
         metrics: a regular expression with one group for each metric that is found in the log; shown on the console too.
         console_metrics: whether the console shows a time series of them; `console_regexes`: of the metrics that reports hold.
         retries: by SageMaker within a job, after internal errors; 0 for none.
+        mlflow: ARN of SageMaker's managed MLflow that jobs are tied to; None for none.
         log_settle_s: how long late log lines are awaited after a job's end; None for the back-end's own.
     """
 
@@ -69,6 +70,7 @@ class Options:
     console_metrics: bool = False
     console_regexes: Mapping[str, str] = field(default_factory=lambda: _NONE)
     retries: int = 0
+    mlflow: str | None = None
     log_settle_s: float | None = None
 
     @property

@@ -27,6 +27,7 @@ SPOT_WAIT_S = 3600
 
 _MOST_PARAMETERS, _LONGEST_PARAMETER, _LONGEST_SHOWN = 100, 2500, 256
 _MOST_VARIABLES, _LONGEST_VARIABLE = 100, 512
+_LONGEST_MLFLOW_NAME = 256
 _NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
 _VARIABLE = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
@@ -82,6 +83,8 @@ def training_job(
         request["VpcConfig"] = {"Subnets": list(options.subnets), "SecurityGroupIds": list(options.security_groups)}
     if options.retries:
         request["RetryStrategy"] = {"MaximumRetryAttempts": options.retries}
+    if options.mlflow is not None:
+        request["MlflowConfig"] = _mlflow(job, options.mlflow, options)
     return request
 
 
@@ -230,6 +233,13 @@ def _stopping(job: JobSpec, options: Options) -> dict[str, int]:
         return {"MaxRuntimeInSeconds": run_s}
     wait_s = run_s + SPOT_WAIT_S if options.max_wait_s is None else max(run_s, math.ceil(options.max_wait_s))
     return {"MaxRuntimeInSeconds": run_s, "MaxWaitTimeInSeconds": wait_s}
+
+
+def _mlflow(job: JobSpec, resource: str, options: Options) -> dict[str, str]:
+    # The experiment is the one that tracking makes, so that what jobs log lies beside what is told of them.
+    tag = options.experiment.partition("/")[0]
+    names = {"MlflowExperimentName": f"{tag}/{options.benchmark}"[:_LONGEST_MLFLOW_NAME], "MlflowRunName": job.name}
+    return {"MlflowResourceArn": resource, **names}
 
 
 def _profiler(options: Options) -> dict[str, Any]:

@@ -20,6 +20,8 @@ EMULATED_ROLE = "arn:aws:iam::123456789012:role/outrider-emulated"
 ROLE_VARIABLE = "OUTRIDER_ROLE"
 
 _ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/?[a-zA-Z_0-9+=,.@\-/]+")
+_MLFLOW = re.compile(r"arn:aws[a-z-]*:sagemaker:(?P<region>[a-z0-9-]+):[0-9]{12}:mlflow-[a-zA-Z-]+/.+")
+_LONGEST_ARN = 2048
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PREFIX = re.compile(r"[A-Za-z0-9!_.*'()-]+(/[A-Za-z0-9!_.*'()-]+)*")
 
@@ -91,6 +93,7 @@ def options_of(
         console_metrics=bool(block.console_metrics),
         console_regexes=_console_regexes(definition, block),
         retries=block.retries or 0,
+        mlflow=_mlflow(block, backend, region),
         log_settle_s=block.log_settle_s,
     )
 
@@ -148,6 +151,19 @@ def _role(block: SageMakerBlock, backend: str, emulated: bool, environ: Mapping[
     if not _ROLE.fullmatch(role):
         raise UserError(f"role {role!r} is no ARN of an IAM role", "the form is arn:aws:iam::<account>:role/<name>")
     return role
+
+
+def _mlflow(block: SageMakerBlock, backend: str, region: str) -> str | None:
+    found = block.mlflow
+    if found is None:
+        return None
+    known = _MLFLOW.fullmatch(found)
+    if not known or len(found) > _LONGEST_ARN:
+        form = "the form is arn:aws:sagemaker:<region>:<account>:mlflow-tracking-server/<name>, or mlflow-app/<id>"
+        raise UserError(f"{backend}.mlflow: {found!r} is no ARN of SageMaker's managed MLflow", form)
+    if known["region"] != region:
+        raise UserError(f"{backend}.mlflow: {found} is in {known['region']}", f"jobs run in {region}", "take one of that region")
+    return found
 
 
 def _check_contradictions(block: SageMakerBlock, backend: str) -> None:

@@ -27,19 +27,23 @@ _STATUSES = {
     RunStatus.STOPPED: "KILLED",
 }
 _OF_STATUS = {text: status for status, text in _STATUSES.items()}
+_MANAGED = re.compile(r"arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:[0-9]{12}:mlflow-(tracking-server|app)/.+")
 _PAGE = 1000
 _LONGEST_SAID = 300
 _PERMANENT = ("INVALID_PARAMETER_VALUE", "PERMISSION_DENIED", "UNAUTHENTICATED", "RESOURCE_ALREADY_EXISTS", "BAD_REQUEST")
 
 
 def check_uri(uri: str) -> None:
-    """Raise `UserError` for a tracking URI that no tracking can go to: none, a folder, or an ARN without its plug-in."""
+    """Raise `UserError` for a tracking URI that no tracking can go to: none, a folder, or an ARN of something else."""
     if not uri:
         raise UserError(
             "MLflow is asked for, but not where it is",
             "",
             f"start a server with `{SERVER}`, then: export MLFLOW_TRACKING_URI=http://127.0.0.1:5000",
         )
+    if uri.startswith("arn:") and not _MANAGED.fullmatch(uri):
+        form = "the form is arn:aws:sagemaker:<region>:<account>:mlflow-tracking-server/<name>, or mlflow-app/<id>"
+        raise UserError(f"{uri} is no ARN of SageMaker's managed MLflow", form)
     if uri.startswith("file:") or not re.match(r"[a-zA-Z][\w+.-]+:", uri):
         raise UserError(
             f"{uri} is a folder",

@@ -51,6 +51,20 @@ def test_describe_gives_back_what_was_asked(bench):
     assert "FinalMetricDataList" not in job
 
 
+def test_managed_mlflow_is_kept_and_an_address_that_is_none_is_refused(bench):
+    config = {
+        "MlflowResourceArn": "arn:aws:sagemaker:us-east-1:123456789012:mlflow-tracking-server/team",
+        "MlflowExperimentName": "tag/demo",
+        "MlflowRunName": "run",
+    }
+    name = bench.submit(MlflowConfig=config)
+    assert bench.completed(name)["MlflowConfig"] == config
+    with pytest.raises(ClientError) as caught:
+        bench.submit(MlflowConfig={**config, "MlflowResourceArn": "http://127.0.0.1:5000"})
+    assert code(caught)[0] == "ValidationException"
+    assert "'mlflowConfig.mlflowResourceArn' failed to satisfy constraint" in code(caught)[1]
+
+
 def test_the_last_value_of_each_metric_is_final(bench):
     name = bench.shell(
         'for i in 3 2 1; do echo "loss=0.$i"; done; echo acc=nan',

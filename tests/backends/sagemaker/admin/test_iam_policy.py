@@ -74,6 +74,10 @@ def test_the_jobs_policy_reads_data_and_writes_below_the_prefix_only():
     assert "Keys" not in statements
     keys = by_sid(job_policy_document(PolicyScope(keys=("arn:aws:kms:eu-west-1:1:key/k",))))
     assert keys["Keys"]["Resource"] == "arn:aws:kms:eu-west-1:1:key/k"
+    assert "Mlflow" not in statements
+    server = "arn:aws:sagemaker:eu-west-1:123456789012:mlflow-tracking-server/team"
+    tied = by_sid(job_policy_document(PolicyScope(mlflow=(server,))))["Mlflow"]
+    assert (tied["Resource"], tied["Action"]) == (server, ["sagemaker-mlflow:*", "sagemaker:CallMlflowAppApi"])
     assert "ec2:CreateNetworkInterface" in json.dumps(job_policy_document(SCOPE, vpc=True))
     assert "ec2:" not in json.dumps(statements)
 

@@ -118,6 +118,17 @@ def test_the_whole_request(made):
     }
 
 
+def test_managed_mlflow_knows_jobs_by_the_experiment_that_tracking_makes(made):
+    arn = "arn:aws:sagemaker:eu-west-1:123456789012:mlflow-app/app-A1"
+    assert made(options=replace(OPTIONS, mlflow=arn))["MlflowConfig"] == {
+        "MlflowResourceArn": arn,
+        "MlflowExperimentName": "tag/demo",
+        "MlflowRunName": "demo-0a1b2c-01234567-t7-a2",
+    }
+    long = made(options=replace(OPTIONS, mlflow=arn, benchmark="b" * 300))["MlflowConfig"]["MlflowExperimentName"]
+    assert (len(long), long[:5]) == (256, "tag/b")
+
+
 def test_options_of_the_experiment(made):
     options = replace(
         OPTIONS,

@@ -7,6 +7,7 @@ from backends.sagemaker.jobs.resolve_options import EMULATED_ROLE, options_of, r
 from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
 
+MLFLOW = "arn:aws:sagemaker:eu-west-1:123456789012:mlflow-tracking-server/team"
 ROLE = "arn:aws:iam::123456789012:role/trainer"
 
 
@@ -77,6 +78,14 @@ def test_the_role_comes_from_the_block_else_the_environment_and_must_be_known_on
     assert "'trainer' is no ARN" in refused(block={"role": "trainer"})
 
 
+def test_mlflow_is_an_arn_of_the_region_of_the_jobs():
+    app = "arn:aws:sagemaker:eu-west-1:123456789012:mlflow-app/app-A1"
+    assert (made().mlflow, made(block={"mlflow": app}).mlflow) == (None, app)
+    assert "is in us-east-1\n  jobs run in eu-west-1" in refused(block={"mlflow": MLFLOW.replace("eu-west-1", "us-east-1")})
+    for wrong in ("http://127.0.0.1:5000", MLFLOW.removesuffix("/team"), MLFLOW.replace("mlflow-tracking-server", "training-job")):
+        assert "is no ARN of SageMaker's managed MLflow\n  the form is arn:aws:sagemaker:" in refused(block={"mlflow": wrong})
+
+
 def test_all_options_arrive():
     found = made(
         block={
@@ -94,6 +103,7 @@ def test_all_options_arrive():
             "profiler": True,
             "profiler_interval_ms": 1000,
             "retries": 3,
+            "mlflow": MLFLOW,
             "log_settle_s": 1.5,
             "prefix": "/a/b/",
         },
@@ -124,6 +134,7 @@ def test_all_options_arrive():
         profiler=True,
         profiler_interval_ms=1000,
         retries=3,
+        mlflow=MLFLOW,
         log_settle_s=1.5,
         console_regexes={},
     )

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,7 @@ class Fake(http.server.ThreadingHTTPServer):
 
     def __init__(self, status: int, body: bytes = b"", kind: str = "application/json") -> None:
         self.status, self.body, self.kind, self.count = status, body, kind, 0
+        self.headers: list[Mapping[str, str]] = []
         self.released = threading.Event()
         super().__init__(("127.0.0.1", 0), _Answer)
         self.uri = f"http://127.0.0.1:{self.server_port}"
@@ -97,6 +98,7 @@ class _Answer(http.server.BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         self.server.count += 1
+        self.server.headers.append(dict(self.headers))
         if self.server.status == 0:
             self.server.released.wait(60)
             return

@@ -257,6 +257,46 @@ def test_a_folder_is_refused_with_the_line_that_starts_a_server(uri):
         check_uri(uri)
 
 
+ARN = "arn:aws:sagemaker:eu-west-1:123456789012:mlflow-tracking-server/team"
+
+
+@pytest.fixture
+def managed(monkeypatch):
+    """Have the plug-in of SageMaker's speak to a server on this machine, with credentials that are none."""
+    for name, value in (("ACCESS_KEY_ID", "emulated"), ("SECRET_ACCESS_KEY", "emulated"), ("EC2_METADATA_DISABLED", "true")):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    monkeypatch.delenv("AWS_PROFILE", raising=False)
+    monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", ARN)
+    return lambda uri: monkeypatch.setenv("SAGEMAKER_MLFLOW_CUSTOM_ENDPOINT", uri)
+
+
+def test_an_arn_goes_through_the_plug_in_of_sagemaker(server, tmp_path, managed, capsys):
+    managed(server.uri)
+    finished(tmp_path, tag="managed", budget={"max_num_trials": 1})
+    assert export(tmp_path, "managed") == 0
+    assert capsys.readouterr().out == "mlflow has 1 experiment of managed\n"
+    assert sorted(server.runs("managed/fake")) == ["RS-local-0", "trial-0"]
+
+
+def test_requests_to_an_arn_are_signed_for_its_region_and_service(managed):
+    with fake(403, b'{"error_code": "PERMISSION_DENIED", "message": "not yours"}') as server:
+        managed(server.uri)
+        with pytest.raises(TrackerError, match="not yours"):
+            MlflowTracker(ARN).delete("t")
+        (headers,) = server.headers
+    assert re.fullmatch(
+        r"AWS4-HMAC-SHA256 Credential=emulated/\d{8}/eu-west-1/sagemaker-mlflow/aws4_request, SignedHeaders=.*", headers["Authorization"]
+    )
+    assert headers["x-mlflow-sm-tracking-server-arn"] == ARN
+
+
+@pytest.mark.parametrize("uri", ["arn:aws:sagemaker:eu-west-1:123456789012:training-job/x", "arn:aws:s3:::bucket", "arn:"])
+def test_an_arn_of_something_else_is_refused(uri):
+    with pytest.raises(UserError, match=r"is no ARN of SageMaker's managed MLflow\n  the form is arn:aws:sagemaker:"):
+        check_uri(uri)
+
+
 def test_an_address_where_nobody_listens_will_pass(tmp_path):
     folder = finished(tmp_path, tag="nobody", budget={"max_num_trials": 1})
     one = telling("http://127.0.0.1:9", [])
