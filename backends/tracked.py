@@ -177,6 +177,10 @@ class Tracker(abc.ABC):
         """
 
     @abc.abstractmethod
+    def holds(self, tag: str) -> Mapping[str, int]:
+        """Return by the tracker's names of them where it keeps experiments of a tag, and how many runs are there."""
+
+    @abc.abstractmethod
     def delete(self, tag: str) -> int:
         """Delete all experiments of a tag, and return how many runs those had."""
 

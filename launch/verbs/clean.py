@@ -1,4 +1,4 @@
-"""`outrider clean --tag T`: shows and deletes what the training jobs of a tag left in S3."""
+"""`outrider clean --tag T`: shows and deletes what the training jobs of a tag left in S3, or what trackers were told of it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,17 @@ if TYPE_CHECKING:
 _EPILOG = """\
 Deleted are the folders checkpoints/<tag>/, output/<tag>/ and jobs/<tag>/ below the prefix: a run of this tag cannot be resumed afterwards.
 Code packages and data sets are kept: they are shared by content with other runs. Nothing is deleted while jobs of the tag run.
+With --tracking, what a tracker was told of the tag is shown and deleted there, in place of what is in S3; `outrider export` tells it anew.
 Exit codes: 0 done, 2 wrong use or not agreed, 5 something could not be deleted, which is then named."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Delete the leftovers and return the exit code; raises `UserError` where that was not agreed to, `CloudError` where AWS refuses."""
     given = make_parser().parse_args(arguments)
+    if given.tracking is not None:
+        from launch.tracking_cleanup import delete_tracked
+
+        return delete_tracked(given.tag, given.tracking, given.results_dir, os.environ, lambda: _agree(given.yes))
     from backends.sagemaker.admin.s3_leftovers import Leftovers
     from backends.sagemaker.admin.stop_jobs import JobStopper
     from backends.sagemaker.admin.tagged_jobs import check_tag
@@ -99,12 +104,20 @@ def make_parser() -> VerbParser:
     """Return the parser of this verb."""
     parser = VerbParser(
         prog=command("clean"),
-        description="Delete what the training jobs of a tag left in S3.",
+        description="Delete what the training jobs of a tag left in S3, or what trackers were told of it.",
         epilog=_EPILOG,
     )
     parser.add_argument("--tag", required=True, metavar="TAG", help="the --experiment_tag of the run")
     parser.add_argument("--bucket", default=None, metavar="B", help="bucket of the run (default sagemaker-<region>-<account>)")
     parser.add_argument("--prefix", default="outrider", metavar="P", help="where in it Outrider keeps everything (default outrider)")
     parser.add_region("where the jobs ran (default: the AWS configuration's)")
+    parser.add_argument(
+        "--tracking",
+        nargs="*",
+        default=None,
+        metavar="KIND",
+        help="delete at these trackers instead, as `run --track` names them (default mlflow, at MLFLOW_TRACKING_URI)",
+    )
+    parser.add_results_dir("where runs of the tag are looked for that still go on (default results, or $OUTRIDER_RESULTS)")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     return parser

@@ -136,20 +136,28 @@ class MlflowTracker(Tracker):
                 self._settle(there.key, change)
         return KnownRun(there.key, run.sequence, run.status, run.ended_at is not None, {**there.tags, **change.tags})
 
+    def holds(self, tag: str) -> Mapping[str, int]:
+        """Return the experiments of a tag, and how many runs of ours each has."""
+        with _errors():
+            return {experiment.name: len(ours) for experiment, runs, ours in self._of_tag(tag) if ours or not runs}
+
     def delete(self, tag: str) -> int:
         """Delete the runs of a tag, and its experiments in which nothing else is left."""
         deleted = 0
         with _errors():
-            experiments = self._client.search_experiments(filter_string=f"tags.`{TAG}` = '{_quoted(tag)}'")
-            for experiment in experiments:
-                runs = [*self._runs("", [experiment.experiment_id])]
-                ours = [run for run in runs if run.data.tags.get(EXPERIMENT)]
+            for experiment, runs, ours in self._of_tag(tag):
                 for run in ours:
                     self._client.delete_run(run.info.run_id)
                 deleted += len(ours)
                 if len(ours) == len(runs):
                     self._client.delete_experiment(experiment.experiment_id)
         return deleted
+
+    def _of_tag(self, tag: str) -> Iterator[tuple[Any, list[Any], list[Any]]]:
+        """Yield the experiments of a tag, each with all of its runs and with those that are ours."""
+        for experiment in self._client.search_experiments(filter_string=f"tags.`{TAG}` = '{_quoted(tag)}'"):
+            runs = [*self._runs("", [experiment.experiment_id])]
+            yield experiment, runs, [run for run in runs if run.data.tags.get(EXPERIMENT)]
 
     def _made(self, name: str, experiment: TrackedExperiment) -> str:
         from mlflow.exceptions import MlflowException

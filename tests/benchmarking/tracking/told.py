@@ -144,6 +144,9 @@ class MemoryTracker(Tracker):
             raise TrackerError("the answer was lost")
         return KnownRun(run.job, run.sequence, run.status, run.ended_at is not None, dict(kept.tags))
 
+    def holds(self, tag: str) -> Mapping[str, int]:
+        return {tag: len(self.runs)} if self.runs else {}
+
     def delete(self, tag: str) -> int:
         count, self.runs = len(self.runs), {}
         return count

@@ -196,14 +196,25 @@ def test_a_server_that_is_killed_in_the_middle_has_everything_once_it_is_back(se
     assert {len(server.history(run, "loss")) for name, run in runs.items() if name != "RS-local-0"} == {3}
 
 
-def test_clean_deletes_what_a_tag_has_there_and_it_can_be_told_again(server, tmp_path):
+def test_clean_deletes_what_a_tag_has_there_and_it_can_be_told_again(server, tmp_path, monkeypatch, capsys):
     folder = finished(tmp_path, tag="cleaned")
     one = telling(server.uri, [])
     one.follow(folder)
     assert one.round()
-    tracker = MlflowTracker(server.uri)
-    assert tracker.delete("cleaned") == 4
-    assert tracker.delete("cleaned") == 0
+    finished(tmp_path, tag="kept", budget={"max_num_trials": 1})
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", server.uri)
+    assert export(tmp_path, "kept") == 0
+    own = server.client().create_run(server.client().create_experiment("mine", tags={"outrider.tag": "cleaned"}))
+    capsys.readouterr()
+    words = ["clean", "--tag", "cleaned", "--tracking", "--results_dir", str(tmp_path / "results"), "--yes"]
+    assert main(words) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in out if line.startswith("mlflow")] == [["mlflow", "cleaned/fake", "4"]]
+    assert out[-1] == "4 runs of cleaned deleted at mlflow"
+    assert server.client().get_run(own.info.run_id).info.lifecycle_stage == "active"
+    assert sorted(server.runs("kept/fake")) == ["RS-local-0", "trial-0"]
+    assert main(words) == 0
+    assert capsys.readouterr().out == "mlflow has nothing of cleaned\n"
     assert server.client().get_experiment_by_name("cleaned/fake").lifecycle_stage == "deleted"
     again = telling(server.uri, [])
     again.follow(folder)
