@@ -10,11 +10,12 @@ from definitions.program import command
 from launch.parser import VerbParser
 
 _EPILOG = """\
-The page opens in any browser, also without a network, and can be sent as it is. Without the extra `report` (plotly) it has tables only."""
+The page opens in any browser, also without a network, and can be sent as it is. Without the extra `report` (plotly) it has tables only.
+Pictures are drawn by a Chromium or Chrome of this machine, or by the one that BROWSER_PATH names."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the report, and return the exit code; raises `UserError` where there is nothing to report on."""
+    """Write the report, and return the exit code; raises `UserError` without anything to report on, or to draw pictures with."""
     given = make_parser().parse_args(arguments)
     from benchmarking.comparison.methods import ComparisonQuestion
     from benchmarking.page.render import WITHOUT_PLOTLY
@@ -24,7 +25,12 @@ def main(arguments: Sequence[str]) -> int:
     written = write_report(given.what, given.results_dir, given.output or _place(given.what, given.results_dir), question)
     if not written.drawn:
         print(f"warning: {WITHOUT_PLOTLY}", file=sys.stderr)
-    print(written.path)
+    print(written.path, flush=True)
+    if given.pictures is not None:
+        from benchmarking.page.pictures import write_pictures
+
+        count = len(write_pictures(written.page.sections, given.pictures))
+        print(f"{given.pictures}: {count} pictures")
     return 0
 
 
@@ -41,6 +47,7 @@ def make_parser() -> VerbParser:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="the file to write (default report.html in the folder of the one tag, else here)"
     )
+    parser.add_argument("--pictures", type=Path, metavar="DIR", help="write each figure there as a picture too, PNG and SVG")
     parser.add_argument("--objective", default="", metavar="NAME", help="which objective (default: each benchmark's first)")
     parser.add_argument("--baseline", default="", metavar="METHOD", help="what the others are compared with (default RS, else the first)")
     parser.add_results_dir()

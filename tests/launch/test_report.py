@@ -6,6 +6,7 @@ import pytest
 
 from definitions.errors import UserError
 from launch.verbs.report import main
+from tests.benchmarking.page.browsing import CHROMIUM
 
 
 @pytest.fixture
@@ -34,6 +35,25 @@ def test_without_plotly_the_report_has_tables_and_says_what_to_install(reported,
     assert main(["c", "--results_dir", str(reported.results)]) == 0
     assert "pip install 'outrider[report]'" in capfd.readouterr().err
     assert (reported.results / "c" / "report.html").stat().st_size < 300_000
+
+
+@pytest.mark.slow
+def test_pictures_go_where_they_are_told(reported, capfd, tmp_path):
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium on this machine")
+    assert main(["c", "--results_dir", str(reported.results), "--pictures", str(tmp_path / "p")]) == 0
+    written = {path.name for path in (tmp_path / "p").iterdir()}
+    assert {"best-so-far-trials-1.png", "best-so-far-trials-1.svg", "time-line-1.png"} <= written
+    assert capfd.readouterr().out.splitlines()[-1] == f"{tmp_path / 'p'}: {len(written)} pictures"
+
+
+@pytest.mark.slow
+def test_without_a_browser_there_is_the_report_and_a_sentence(reported, capfd, tmp_path, monkeypatch):
+    monkeypatch.setenv("BROWSER_PATH", str(tmp_path / "chromium"))
+    with pytest.raises(UserError, match="no Chromium or Chrome"):
+        main(["c", "--results_dir", str(reported.results), "--pictures", str(tmp_path / "p")])
+    assert capfd.readouterr().out.strip() == str(reported.results / "c" / "report.html")
+    assert (reported.results / "c" / "report.html").is_file()
 
 
 def test_an_unknown_tag_is_named(tmp_path):
