@@ -116,7 +116,8 @@ def test_failures_are_named_and_end_it_with_3(toy, run):
     assert "Traceback" not in err
     assert "mend the script, then start anew" in err
     trials = rows(toy.experiment("f") / "trials.csv")
-    assert [row["cause"] for row in trials if row["status"] == "failed"] == ["script_error"] * 2
+    # Two alike are enough; what the other worker had begun may fail by itself before it is stopped.
+    assert [row["cause"] for row in trials if row["status"] == "failed"] in (["script_error"] * 2, ["script_error"] * 3)
     assert len(trials) <= 3  # the second worker may have started another one meanwhile
 
 
