@@ -64,6 +64,9 @@ def make_parser() -> VerbParser:
     limits.add_argument("--repeats", metavar="N", help="measurements of each configuration")
     limits.add_argument("--order", choices=("default", "interleave", "random"), help="order of repeated measurements")
     limits.add_argument("--exclusive", action=argparse.BooleanOptionalAction, default=None, help="nothing else runs beside a trial (local)")
+    limits.add_argument(
+        "--parallel", type=_number_or_word, metavar="N|auto", help="experiments at once, each in a process of its own (default 1)"
+    )
     files = parser.add_argument_group("results and resume")
     files.add_argument("--experiment_tag", default="", metavar="TAG", help="name of this run; default: date and hash. A known tag goes on")
     files.add_argument("--resume", default="", metavar="TAG", help="go on with the experiments of this tag, as they were defined")
@@ -137,6 +140,7 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
         accept_changes=given.accept_changes,
         warm_start=tuple(given.warm_start),
         track=tuple(given.track),
+        parallel=given.parallel,
     )
     return given, request
 
@@ -158,6 +162,10 @@ def backend_of(name: str | None, *, warm: bool) -> str:
 
         raise UserError(f"--warm_pool 1 with --backend {name}", f"{name} keeps no instances warm", "leave one of them out")
     return found
+
+
+def _number_or_word(text: str) -> int | str:
+    return int(text) if text.lstrip("-").isdigit() else text
 
 
 def _method_arguments(texts: Sequence[str]) -> dict[str, Any]:

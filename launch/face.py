@@ -24,7 +24,8 @@ from launch.cli import BUDGET_FLAGS, backend_of
 from launch.confirm import confirm
 from launch.dry_run import describe
 from launch.emulated import emulated
-from launch.experiments import execute, resume_command, with_results
+from launch.experiment_outcome import with_results
+from launch.experiments import execute, resume_command
 from launch.functions import definition_of
 from launch.panels import in_notebook, panel_here
 from launch.parser import default_results_dir
@@ -69,7 +70,7 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
             outcomes = execute(planned, request, progress)
     found = [one.result for one in with_results(outcomes) if one.result is not None]
     results = Results(result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found)
-    if outcomes[-1].reason == Reason.INTERRUPTED:
+    if any(one.reason == Reason.INTERRUPTED for one in outcomes):
         raise Interrupted(results, resume_command(results[-1].spec.tag, request))
     return results[0] if len(results) == 1 and not several else results
 

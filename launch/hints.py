@@ -11,9 +11,9 @@ from launch.outcome import exit_code
 if TYPE_CHECKING:
     from benchmarking.experiment import ExperimentResult
     from benchmarking.studies.record import StudyRecord
-    from launch.experiments import ExperimentOutcome
+    from launch.experiment_outcome import ExperimentOutcome
 
-NOT_RUN = ("refused", "in use", "fault")
+NOT_RUN = ("refused", "in use", "fault", "killed")
 """Reasons of experiments that this command did not bring to an end."""
 
 _BUDGETS = (Reason.FAILURES, Reason.TIME, Reason.COST)

@@ -15,7 +15,7 @@ from definitions.schema import PerJob
 
 if TYPE_CHECKING:
     from benchmarking.experiment import ExperimentResult
-    from launch.experiments import ExperimentOutcome
+    from launch.experiment_outcome import ExperimentOutcome
 
 _SEVERITY = (EXIT_INTERRUPTED, EXIT_FAULT, EXIT_CLOUD, EXIT_USAGE, EXIT_FAILURES, EXIT_BUDGET, EXIT_DONE)
 

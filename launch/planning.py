@@ -25,6 +25,7 @@ from definitions.registry import Registry, listing
 from definitions.resolve import Resolved, resolve, resolve_python
 from definitions.schema import BenchmarkDefinition
 from definitions.yaml_source import Source
+from launch.at_once import check_parallel
 from launch.request import RunRequest
 from launch.study_planning import adopted, definition_of, extended, specs_of, stored_definition
 
@@ -75,6 +76,7 @@ def plan(request: RunRequest, registry: Registry | None = None, now: datetime.da
         raise UserError(f"--num_seeds {request.num_seeds}: nothing would run", "it is the number of seeds", "give 1 or more")
     if request.start_seed is not None and request.start_seed < 0:
         raise UserError(f"--start_seed {request.start_seed}: seeds are numbered from 0")
+    check_parallel(request.parallel)
     tag = request.resume or request.experiment_tag or make_tag(request, now or datetime.datetime.now(datetime.UTC))
     _check_tag(tag, "--resume" if request.resume else "--experiment_tag")
     return _Planning(request, registry, tag).planned()

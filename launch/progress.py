@@ -51,6 +51,16 @@ class Progress:
         self._said: set[str] = set()
         self._panel = panel
 
+    @property
+    def has_panel(self) -> bool:
+        """Whether there is something that is redrawn in place."""
+        return self._panel is not None
+
+    def show(self, text: Callable[[], str]) -> None:
+        """Show another text than that of one experiment in the panel, where there is one, until `end`."""
+        if self._panel is not None:
+            self._panel.start(text)
+
     def begin(self, spec: ExperimentSpec, place: str = "") -> None:
         """Say which experiment comes next; `place` is which of how many, empty for a single one."""
         self._spec, self._tuner, self._best, self._best_through = spec, None, None, 0

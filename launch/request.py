@@ -31,6 +31,7 @@ class RunRequest:
         verbose: log more.
         warm_start: tags of finished runs that a new experiment's method learns from, in place of those that its definition names.
         accept_changes: go on with a tag although its code is another than was measured.
+        parallel: how many experiments of a study run at once, or `auto`; None for one after the other.
         track: kinds of trackers that are told of the experiments while they run.
     """
 
@@ -51,6 +52,7 @@ class RunRequest:
     accept_changes: bool = False
     warm_start: tuple[str, ...] = ()
     track: tuple[str, ...] = ()
+    parallel: int | str | None = None
 
     @property
     def backend_name(self) -> str:

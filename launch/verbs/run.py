@@ -12,7 +12,7 @@ from definitions.errors import UserError
 from launch.cli import parse_run
 
 if TYPE_CHECKING:
-    from launch.experiments import ExperimentOutcome
+    from launch.experiment_outcome import ExperimentOutcome
     from launch.planning import Planned
 
 
@@ -46,7 +46,8 @@ def main(arguments: Sequence[str]) -> int:
         print(describe(planned.specs, os.environ))
         return 0
     from launch.confirm import confirm
-    from launch.experiments import execute, resume_command, with_results
+    from launch.experiment_outcome import with_results
+    from launch.experiments import execute, resume_command
     from launch.hints import hint_for
     from launch.outcome import as_csv, as_json, as_text, exit_code
     from launch.panels import panel_here

@@ -1,0 +1,118 @@
+"""Runs one experiment of a command, and says what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from benchmarking.archive.folder import discard_unstarted
+from benchmarking.archive.folder_lock import FolderInUseError
+from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.controller.interfaces import Wallet
+from benchmarking.controller.tuner import Tuner
+from benchmarking.experiment import ExperimentResult, Surroundings, run_experiment
+from definitions.errors import EXIT_FAULT, EXIT_USAGE, OutriderError
+from launch.experiment_outcome import ExperimentOutcome, outcome_of
+from launch.progress import Progress
+from launch.request import RunRequest
+from launch.signals import winding_down
+
+Interruptible = Callable[[Callable[[], None]], AbstractContextManager[None]]
+"""A block in which somebody may call what is given, to wind down, or have KeyboardInterrupt raised."""
+
+logger = logging.getLogger(__name__)
+
+
+def attempt(
+    spec: ExperimentSpec,
+    request: RunRequest,
+    progress: Progress,
+    wallet: Wallet,
+    place: str = "",
+    interruptible: Interruptible | None = None,
+) -> ExperimentOutcome:
+    """Run an experiment of a study and return what came of it, whatever goes wrong; only an interrupt ends all.
+
+    Args:
+        spec: the experiment.
+        request: of the command.
+        progress: of the command.
+        wallet: what the others have spent, where that counts.
+        place: which of how many it is.
+        interruptible: see `run_one`.
+    """
+    created = [] if spec.folder.exists() else [spec]
+    try:
+        return outcome_of(run_one(spec, request, progress, wallet, place, interruptible))
+    except FolderInUseError as error:
+        outcome = ExperimentOutcome(spec, EXIT_USAGE, "in use", error.fact)
+    except OutriderError as error:
+        outcome = ExperimentOutcome(spec, error.exit_code, "refused", str(error))
+    except Exception as error:
+        # A fault of ours in one experiment is no reason to lose the others.
+        logger.exception("%s", spec.title)
+        outcome = ExperimentOutcome(spec, EXIT_FAULT, "fault", f"{type(error).__name__}: {error}")
+    discard(created)
+    progress.say(f"{spec.title}: {outcome.reason}: {outcome.cause}")
+    return outcome
+
+
+def run_one(
+    spec: ExperimentSpec,
+    request: RunRequest,
+    progress: Progress,
+    wallet: Wallet,
+    place: str = "",
+    interruptible: Interruptible | None = None,
+) -> ExperimentResult:
+    """Run one experiment to its end; who interrupts it has it wound down, or raises KeyboardInterrupt.
+
+    Args:
+        spec: the experiment.
+        request: of the command.
+        progress: of the command.
+        wallet: what others have spent of the same money.
+        place: which of how many it is.
+        interruptible: who may interrupt it; by default signals, the first of which winds it down and the second of which stops it at once.
+
+    Raises:
+        UserError: it is refused; what was measured is kept.
+    """
+    progress.begin(spec, place)
+    running: list[Tuner] = []
+
+    def started(tuner: Tuner, n_workers: int) -> None:
+        running.append(tuner)
+        progress.started(tuner, n_workers)
+
+    def wind_down() -> None:
+        if not running:
+            raise KeyboardInterrupt
+        running[0].interrupt()
+
+    surroundings = Surroundings(
+        os.environ,
+        request.cache_dir,
+        wallet,
+        (progress.observe,),
+        started,
+        progress.say_once,
+        waiting=progress.waiting,
+        accept_changes=request.accept_changes,
+    )
+    try:
+        with winding_down(wind_down, progress.say) if interruptible is None else interruptible(wind_down):
+            return run_experiment(spec, surroundings)
+    finally:
+        progress.end()
+
+
+def discard(specs: Sequence[ExperimentSpec]) -> None:
+    """Remove what experiments left that never began."""
+    for spec in specs:
+        # That it cannot be removed is less than why it was refused.
+        with contextlib.suppress(OutriderError, OSError):
+            discard_unstarted(spec.folder, spec.results_dir)

@@ -1,0 +1,183 @@
+"""Several experiments at once: what they measure, what is said of them, and what becomes of them when somebody ends one or all."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import os
+import re
+import select
+import signal
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+FOUR = ("--benchmark", "toy.yaml", "--method", "RS", "ASHA", "--num_seeds", "2", "--n_workers", "1", "--max_num_trials", "3")
+SAME = ("trial", "x", "status", "loss", "epoch", "level", "repeat")
+
+
+def measured(folder):
+    """Return what the trials of each experiment of a tag were and came to, without times."""
+    found = {}
+    for path in sorted(folder.glob("*/*/trials.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            found[path.parent.name] = [{key: row[key] for key in SAME if key in row} for row in csv.DictReader(file)]
+    return found
+
+
+def children(process):
+    """Return the processes that run experiments for a command."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if not entry.name.isdigit() or b"launch.experiment_process" not in (entry / "cmdline").read_bytes():
+                continue
+            if int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == process.pid:
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return sorted(found)
+
+
+def ended(process_id, within_s):
+    """Fail where a process that is not our child is still there after so many seconds."""
+    try:
+        descriptor = os.pidfd_open(process_id)
+    except ProcessLookupError:
+        return
+    with contextlib.closing(os.fdopen(descriptor)):
+        assert select.select([descriptor], [], [], within_s)[0], f"process {process_id} is still there"
+
+
+def test_they_measure_what_they_do_one_after_the_other_and_no_line_is_mixed_with_another(toy, run):
+    code, _, _ = run(*FOUR, "--experiment_tag", "apart")
+    assert code == 0
+    code, out, err = run(*FOUR, "--experiment_tag", "at-once", "--parallel", "2")
+    assert code == 0
+    assert measured(toy.results / "at-once") == measured(toy.results / "apart")
+    assert len(measured(toy.results / "at-once")) == 4
+    names = ("toy RS 0", "toy RS 1", "toy ASHA 0", "toy ASHA 1")
+    assert all(line.startswith(tuple(f"{name} | " for name in names)) for line in err.splitlines() if "resume" not in line)
+    for name in names:
+        lines = [line.removeprefix(f"{name} | ") for line in err.splitlines() if line.startswith(f"{name} | ")]
+        assert re.match(r"\[\d of 4\] toy x ", lines[0])
+        assert [line.split("] ")[1].split(":")[0] for line in lines if " starts: " in line] == [f"trial {k} starts" for k in range(3)]
+    assert err.count("prices are nominal") == 1
+    assert "results: results/at-once" in out
+
+
+def test_two_run_at_the_same_time(toy, run):
+    run(*FOUR, "--experiment_tag", "s", "--parallel", "2", "--set", "arguments.seconds=0.3")
+    spans = []
+    for path in sorted((toy.results / "s").glob("*/*/trials.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [*csv.DictReader(file)]
+        spans.append((rows[0]["started_at"], rows[-1]["ended_at"]))
+    spans.sort()
+    assert spans[1][0] < spans[0][1]  # the second began before the first was over
+    assert spans[2][0] >= min(spans[0][1], spans[1][1])  # and no third beside them
+
+
+def test_one_experiment_is_run_as_ever(toy, run):
+    code, _, err = run("--benchmark", "toy.yaml", "--experiment_tag", "s", "--parallel", "4")
+    assert code == 0
+    assert " | " not in err
+    assert not (toy.results / "s" / "study.json").exists()
+
+
+def test_one_that_is_killed_is_listed_with_its_cause_and_the_rest_runs(toy, controller, alive, run):
+    one = controller(*FOUR, "--experiment_tag", "s", "--parallel", "2", "--set", "arguments.seconds=0.3")
+    one.until("starts:", count=2)
+    killed = children(one.process)[0]
+    os.kill(killed, signal.SIGKILL)
+    code, out, err = one.finish()
+    assert code == 1
+    assert "1 of 4 experiments did not come to a good end:" in out
+    assert re.search(r"toy x \S+ x seed 0 on local: killed: its process was ended by SIGKILL", out)
+    assert "Traceback" not in err
+    assert alive(5.0) == []
+    assert sum(len(rows) == 3 for rows in measured(toy.results / "s").values()) >= 3
+    code, _, _ = run("--resume", "s", "--parallel", "2")
+    assert code == 0
+    assert {name: len(rows) for name, rows in measured(toy.results / "s").items()} == dict.fromkeys(
+        ("ASHA-local-0", "ASHA-local-1", "RS-local-0", "RS-local-1"), 3
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_winds_down_all_that_run_and_a_resume_finishes_them(toy, controller, alive, run, number):
+    one = controller(*FOUR, "--experiment_tag", "s", "--parallel", "2", "--set", "arguments.seconds=0.3")
+    one.until("completed", count=2)
+    one.send(number)
+    code, _, err = one.finish()
+    assert code == 130
+    assert err.count("winding down") == 1
+    assert "Traceback" not in err
+    assert alive(0.0) == []
+    assert len([*(toy.results / "s").glob("*/*/result.json")]) == 2  # those that ran; no other was begun
+    assert "resume with:" in err
+    code, _, _ = run("--resume", "s", "--parallel", "auto")
+    assert code == 0
+    assert [len(rows) for rows in measured(toy.results / "s").values()] == [3] * 4
+
+
+def test_two_signals_stop_all_at_once(toy, controller, alive):
+    (toy.folder / "toy.py").write_text(
+        "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "from outrider_report import report\nreport(loss=1.0, epoch=1)\ntime.sleep(60)\n"
+    )
+    one = controller(*FOUR, "--experiment_tag", "s", "--parallel", "2", "--set", "local.grace_s=40", "--verbose")
+    one.until("epoch=1", count=2)
+    found = children(one.process)
+    assert len(found) == 2
+    one.send(signal.SIGINT)
+    one.until("winding down")
+    one.send(signal.SIGINT)
+    code, _, err = one.finish()  # which waits for 30 s, not for the 40 that the scripts would make use of
+    assert code == 130
+    assert err.count("stopped at once; resume with") == 1
+    assert "Traceback" not in err
+    assert alive(2.0) == []
+    for child in found:
+        ended(child, 0.0)
+
+
+def test_the_command_killed_takes_its_processes_with_it(toy, controller, alive, run):
+    one = controller(*FOUR, "--experiment_tag", "s", "--parallel", "2", "--set", "arguments.seconds=0.3")
+    one.until("starts:", count=2)
+    found = children(one.process)
+    one.send(signal.SIGKILL)
+    one.finish()
+    assert alive(10.0) == []
+    for child in found:
+        ended(child, 10.0)
+    code, _, _ = run("--resume", "s", "--parallel", "2")
+    assert code == 0
+    assert [len(rows) for rows in measured(toy.results / "s").values()] == [3] * 4
+
+
+def test_an_exclusive_benchmark_is_alone(toy, run):
+    code, _, err = run(*FOUR, "--experiment_tag", "s", "--parallel", "2", "--exclusive", "--set", "arguments.seconds=0.1")
+    assert code == 0
+    spans = []
+    for path in (toy.results / "s").glob("*/*/trials.csv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [*csv.DictReader(file)]
+        spans.append((rows[0]["started_at"], rows[-1]["ended_at"]))
+    spans.sort()
+    assert all(later[0] >= earlier[1] for earlier, later in pairwise(spans))
+    assert "waiting for cores: " in err
+
+
+def test_the_exit_code_is_the_gravest_and_one_script_that_fails_everywhere_is_said_once(toy, run):
+    words = ("--experiment_tag", "s", "--parallel", "2", "--set", "arguments.fail_above=0", "--max_failures", "9")
+    code, out, err = run(*FOUR, *words)
+    assert code == 3
+    assert err.count("fail alike (") == 1
+    assert "not begun" in out
+    study = json.loads((toy.results / "s" / "study.json").read_text())
+    assert len(study["experiments"]) == 4
