@@ -251,6 +251,7 @@ def test_every_flag_of_a_run_has_its_like_in_python(monkeypatch):
     values = {"order": "random", "exclusive": True, "settings": {"x": [1, 2.5]}, "method_args": {"points": 2}, "ladder": [0.1, 0.3]}
     values |= {"max_num_trials": numpy.int64(3), "warm_pool": 1, "cache_dir": "c", "results_dir": "r", "method": "RS", "warm_start": "t"}
     values["track"] = "mlflow"
+    values["parallel"] = "auto"
     values |= dict.fromkeys(("dry_run", "accept_changes", "verbose", "yes"), True) | {"emulate": False, "backend": None}
     values |= dict.fromkeys(("num_seeds", "start_seed", "random_seed"), 1) | dict.fromkeys(("experiment_tag", "resume"), "t")
     limits = {"n_workers", "max_wallclock_time", "max_failures", "max_cost", "max_num_trials", "max_run", "repeats"}
@@ -261,6 +262,7 @@ def test_every_flag_of_a_run_has_its_like_in_python(monkeypatch):
     assert {"x=[1,2.5]", "budget.max_num_trials=3", "repeats=1", "exclusive=true", "budget.max_cost=1"} <= set(request.settings)
     assert request.method_args == {"points": 2, "ladder": [0.1, 0.3]}
     assert (request.backend, request.method, request.warm_start, request.dry_run) == ("warm_pool", ("RS",), ("t",), True)
+    assert request.parallel == "auto"
 
 
 @pytest.mark.parametrize(
@@ -273,6 +275,7 @@ def test_every_flag_of_a_run_has_its_like_in_python(monkeypatch):
         ({"max_num_trials": "many"}, "max_num_trials"),
         ({"settings": {"epohcs": 3}}, "epohcs"),
         ({"backend": "loacl"}, "did you mean 'local'"),
+        ({"parallel": 0}, "--parallel 0\n  it is how many experiments run at once"),
     ],
     ids=str,
 )
