@@ -74,7 +74,16 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     ),
     "backends": (("metrics", "scripts"), (".",), ("common",), ("emulator", "local", "reporter", "sagemaker", "simulated")),
     "launch": ((".",), ("verbs",), ("__main__", "face"), ("reference",)),
-    "backends/emulator": (("core",), ("http",), ("account", "faults", "s3"), ("logs",), ("container",), ("training",), (".",)),
+    "backends/emulator": (
+        ("core",),
+        ("http",),
+        ("account", "faults", "s3"),
+        ("logs",),
+        ("container",),
+        ("training",),
+        ("experiments",),
+        (".",),
+    ),
 }
 """Folders and modules of a folder, lowest first; those on one floor do not know each other. `.` is its modules that are not named."""
 

@@ -54,6 +54,7 @@ TESTED_TOGETHER = {
         "backends/emulator/core/job.py",
         "backends/emulator/core/settings.py",
     ],
+    "tests/backends/emulator/experiments/test_api.py": ["backends/emulator/experiments/store.py", "backends/emulator/experiments/views.py"],
     "tests/backends/emulator/faults/test_rules.py": ["backends/emulator/faults/injector.py"],
     "tests/backends/emulator/http/test_server.py": [
         "backends/emulator/http/errors.py",

@@ -20,6 +20,8 @@ from backends.emulator.core.clock import Clock
 from backends.emulator.core.database import JOBS_SCHEMA, Database, FolderLock, JobStore
 from backends.emulator.core.event_loop import EventLoop
 from backends.emulator.core.settings import Settings
+from backends.emulator.experiments.api import ExperimentsService
+from backends.emulator.experiments.store import EXPERIMENTS_SCHEMA, ExperimentStore
 from backends.emulator.faults.injector import FaultInjector
 from backends.emulator.faults.rules import FaultRule
 from backends.emulator.http.moto_bridge import MotoBridge
@@ -27,7 +29,7 @@ from backends.emulator.http.server import HttpServer
 from backends.emulator.logs.service import LogsService
 from backends.emulator.logs.store import SCHEMA as LOGS_SCHEMA
 from backends.emulator.logs.store import LogStore
-from backends.emulator.router import JsonService, Router
+from backends.emulator.router import EitherService, JsonService, Router
 from backends.emulator.s3.api import S3Api
 from backends.emulator.s3.store import S3Store
 from backends.emulator.training.api import TrainingJobsService
@@ -68,7 +70,7 @@ class Assembly:
             loop = EventLoop(clock, settings.workers)
             s3 = S3Store(folder / "s3", lambda: clock.now() + injector.clock_ahead_s())
             stack.callback(s3.close)
-            database = Database(folder / "jobs.sqlite", f"{JOBS_SCHEMA}{LOGS_SCHEMA}")
+            database = Database(folder / "jobs.sqlite", f"{JOBS_SCHEMA}{LOGS_SCHEMA}{EXPERIMENTS_SCHEMA}")
             stack.callback(database.close)
             logs = LogStore(database, lambda: clock.now() + injector.clock_ahead_s())
             for left in ("jobs", "caches", "t"):
@@ -83,13 +85,19 @@ class Assembly:
             stack.callback(loop.close)
             jobs = JobRegistry(context, store)
             model = RequestValidator("sagemaker")
+            described: list[TrainingJobsService] = []
+            kept = ExperimentStore(database, lambda: clock.now() + injector.clock_ahead_s())
+            metrics_model = RequestValidator("sagemaker-metrics")
+            experiments = ExperimentsService(kept, settings, model, metrics_model, lambda name: described[0].described(name))
+            described.append(TrainingJobsService(jobs, context, model, experiments))
             services: dict[str, JsonService] = {
-                "sagemaker": TrainingJobsService(jobs, context, model),
+                "sagemaker": EitherService(described[0], experiments),
                 "logs": LogsService(logs, settings),
                 "pricing": PricingService(),
                 "service-quotas": QuotasService(jobs.limit, settings, model.values("TrainingInstanceType")),
             }
-            router = Router(services, S3Api(s3, settings.region), AdminApi(jobs, context), injector, settings, MotoBridge())
+            puts = {"/BatchPutMetrics": experiments.put_metrics}
+            router = Router(services, puts, S3Api(s3, settings.region), AdminApi(jobs, context), injector, settings, MotoBridge())
             try:
                 server = HttpServer(port, router.answer)
             except OSError as error:

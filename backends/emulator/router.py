@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 from urllib.parse import parse_qsl
 
@@ -31,17 +31,41 @@ class JsonService(Protocol):
         """Answer it; raises `ServiceError`."""
 
 
+class EitherService:
+    """Services that share a name: the first whose own a request is answers it."""
+
+    def __init__(self, *services: JsonService) -> None:
+        self._services = services
+
+    def handles(self, operation: str, request: Mapping[str, Any]) -> bool:
+        """Return whether a request is one's own."""
+        return any(one.handles(operation, request) for one in self._services)
+
+    def call(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+        """Answer it; raises `ServiceError`."""
+        return next(one for one in self._services if one.handles(operation, request)).call(operation, request)
+
+
 class Router:
     """Answers requests; whatever happens it answers, with 500 where the fault is ours.
 
     Args:
         services: by botocore's name of them.
+        by_path: what answers requests whose operation is their path: a `/` and its name.
     """
 
     def __init__(
-        self, services: Mapping[str, JsonService], s3: S3Api, admin: AdminApi, injector: FaultInjector, settings: Settings, moto: MotoBridge
+        self,
+        services: Mapping[str, JsonService],
+        by_path: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]],
+        s3: S3Api,
+        admin: AdminApi,
+        injector: FaultInjector,
+        settings: Settings,
+        moto: MotoBridge,
     ) -> None:
-        self._services, self._s3, self._admin, self._injector, self._settings, self._moto = services, s3, admin, injector, settings, moto
+        self._services, self._by_path, self._s3, self._admin = services, by_path, s3, admin
+        self._injector, self._settings, self._moto = injector, settings, moto
 
     def answer(self, request: Request) -> Response:
         """Return the response to a request."""
@@ -53,22 +77,23 @@ class Router:
             service = _TARGETS.get(prefix, request.credential[1])
             return answered(lambda: self._json(service, operation, request), _json_error)
         service = request.credential[1]
+        if service == "sagemaker" and request.path in self._by_path:
+            return answered(lambda: self._rest(service, request), _json_error)
         if service in ("s3", "s3express", ""):
             return self._s3.answer(request, lambda *call: self._injector.check_call("s3", *call))
         return answered(lambda: self._query(service, request), _query_error)
 
     def _json(self, service: str, operation: str, request: Request) -> Response:
         self._injector.check_call(service, operation)
-        try:
-            data = json.loads(request.body() or b"{}")
-        except ValueError:
-            raise ServiceError("SerializationException", "The request is no JSON.") from None
-        if not isinstance(data, dict):
-            raise ServiceError("SerializationException", "The request is no JSON object.")
+        data = _object(request)
         own = self._services.get(service)
         if own is not None and own.handles(operation, data):
             return Response(200, json.dumps(own.call(operation, data)).encode(), _JSON)
         return self._moto.answer(request, service, operation)
+
+    def _rest(self, service: str, request: Request) -> Response:
+        self._injector.check_call(service, request.path.removeprefix("/"))
+        return Response(200, json.dumps(self._by_path[request.path](_object(request))).encode(), _JSON)
 
     def _query(self, service: str, request: Request) -> Response:
         text = request.body().decode("utf-8", "replace") if request.method == "POST" else request.path.partition("?")[2]
@@ -83,6 +108,16 @@ class Router:
         if found is not None:
             return Response(200, found.encode(), {"Content-Type": "text/xml"})
         return self._moto.answer(request, service, action)
+
+
+def _object(request: Request) -> dict[str, Any]:
+    try:
+        data = json.loads(request.body() or b"{}")
+    except ValueError:
+        raise ServiceError("SerializationException", "The request is no JSON.") from None
+    if not isinstance(data, dict):
+        raise ServiceError("SerializationException", "The request is no JSON object.")
+    return data
 
 
 def _json_error(error: ServiceError) -> Response:

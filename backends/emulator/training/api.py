@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from backends.emulator.container.context import Context
 from backends.emulator.core.job import Job, describe, summary
@@ -18,15 +18,26 @@ from backends.emulator.training.validation import RequestValidator
 Operation = Callable[[dict[str, Any]], dict[str, Any]]
 
 
+class JobTracking(Protocol):
+    """What keeps experiments beside training jobs."""
+
+    def check_job(self, request: Mapping[str, Any]) -> None:
+        """Raise `ServiceError` where a job cannot belong to what its ExperimentConfig names."""
+
+    def job_made(self, request: Mapping[str, Any]) -> None:
+        """Take in that a job was created."""
+
+
 class TrainingJobsService:
     """The operations, by name.
 
     Args:
         model: botocore's of SageMaker.
+        experiments: hears of jobs that carry an ExperimentConfig.
     """
 
-    def __init__(self, jobs: JobRegistry, context: Context, model: RequestValidator) -> None:
-        self._jobs, self._context, self._model = jobs, context, model
+    def __init__(self, jobs: JobRegistry, context: Context, model: RequestValidator, experiments: JobTracking | None = None) -> None:
+        self._jobs, self._context, self._model, self._experiments = jobs, context, model, experiments
         self._operations: dict[str, Operation] = {
             "CreateTrainingJob": self._create,
             "DescribeTrainingJob": self._describe,
@@ -58,7 +69,13 @@ class TrainingJobsService:
         if "ServerlessJobConfig" in request:
             raise ServiceError("NotImplemented", "The emulator does not imitate serverless training jobs.", 501)
         check_create(request, self._context.settings.keep_alive_max_s)
-        return {"TrainingJobArn": self._arn(self._jobs.create(request))}
+        if self._experiments is None:
+            return {"TrainingJobArn": self._arn(self._jobs.create(request))}
+        with self._jobs.lock:
+            self._experiments.check_job(request)
+            made = self._jobs.create(request)
+            self._experiments.job_made(request)
+        return {"TrainingJobArn": self._arn(made)}
 
     def _describe(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._jobs.lock:
@@ -117,6 +134,14 @@ class TrainingJobsService:
         if end < len(found):
             answer["NextToken"] = encode_token(end)
         return answer
+
+    def described(self, name: str) -> dict[str, Any] | None:
+        """Return what DescribeTrainingJob shows of a job; None where there is none."""
+        with self._jobs.lock:
+            try:
+                return self._shown(self._jobs.get(name))
+            except ServiceError:
+                return None
 
     def _shown(self, job: Job) -> dict[str, Any]:
         return describe(job, self._context.settings, self._context.injector.clock_ahead_s())
