@@ -148,8 +148,8 @@ class ExperimentStore:
         """Add values of metrics as (name, step, time, value)."""
         with self._lock:
             found = self.get("component", component)
-            for name, *value in values:
-                found.metrics.setdefault(name, []).append((value[0], value[1], value[2]))
+            for name, step, at, value in values:
+                found.metrics.setdefault(name, []).append((step, at, value))
             found.modified_at = self._now()
             self._save(found)
 
