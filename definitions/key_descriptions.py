@@ -28,7 +28,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "preload": "modules that are imported once and forked for every local job; `auto`: those whose import takes 50 ms in the first one",
         "method": "that suggests configurations; default LISTED for `trials`, else RS",
         "methods": "methods with arguments of their own, by the names that they get here",
-        "study": "which methods are compared, and over how many seeds",
+        "study": "which methods are compared, over how many seeds, and how: `outrider run --study` goes by it",
         "local": "what differs on this machine",
         "simulated": "what differs where a table of measurements is replayed",
         "sagemaker": "what differs on SageMaker",
@@ -72,7 +72,6 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "reported_as": "name that the script reports its level by",
         "full": "last level of the full job",
     },
-    "Study": {"methods": "names of methods", "seeds": "repetitions of each search"},
 }
 """Of each model (`""` is the definition), its keys."""
 

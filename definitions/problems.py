@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,9 +49,9 @@ class Problem:
     text: str
 
 
-def problems_of(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
-    """Return what a validation of `data` found, one problem per key path and text."""
-    found = (problem for detail in error.errors(include_url=False) for problem in _translate(dict(detail), data))
+def problems_of(error: ValidationError, data: Mapping[str, Any], root: type[BaseModel] = BenchmarkDefinition) -> list[Problem]:
+    """Return what a validation of `data` by the model `root` found, one problem per key path and text."""
+    found = (problem for detail in error.errors(include_url=False) for problem in _translate(dict(detail), data, root))
     return list(dict.fromkeys(found))
 
 
@@ -76,12 +76,12 @@ def dotted(path: KeyPath) -> str:
     return ".".join(str(step) for step in path)
 
 
-def unknown_key(path: KeyPath, known: Iterable[str]) -> str:
-    """Return what is wrong with a key that is none of `known`, and where it would belong."""
+def unknown_key(path: KeyPath, known: Iterable[str], homes: Sequence[str] = HOMES) -> str:
+    """Return what is wrong with a key that is none of `known`, and in which of the parts `homes` it would belong."""
     name = str(path[-1])
     options = sorted(known)
     if len(path) == 1:
-        for home in HOMES:
+        for home in homes:
             if name in fields_at((home,), {}):
                 return f"unknown key; it belongs to {home!r}: {home}.{name}"
     near = nearest(name, options)
@@ -95,10 +95,10 @@ def _unknown_backend(name: str) -> str:
     return f"there is no such key, and no back-end of this name is installed; {hint}installed: {', '.join(installed)}"
 
 
-def fields_at(path: KeyPath, data: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the keys that the schema knows at a path; empty where any or none are allowed."""
-    fields = tuple(name for kind in _kinds_at(path, data) if _is_model(kind) for name in kind.model_fields)
-    return fields if path else (*fields, *backend_names())
+def fields_at(path: KeyPath, data: Mapping[str, Any], root: type[BaseModel] = BenchmarkDefinition) -> tuple[str, ...]:
+    """Return the keys that the model `root` knows at a path; empty where any or none are allowed."""
+    fields = tuple(name for kind in _kinds_at(path, data, root) if _is_model(kind) for name in kind.model_fields)
+    return fields if path or root is not BenchmarkDefinition else (*fields, *backend_names())
 
 
 def takes_text(path: KeyPath, data: Mapping[str, Any]) -> bool:
@@ -113,8 +113,8 @@ def takes_list(path: KeyPath, data: Mapping[str, Any]) -> bool:
     return bool(items) and not any(_is_model(item) or typing.get_origin(item) is dict for item in items)
 
 
-def _kinds_at(path: KeyPath, data: Mapping[str, Any]) -> list[Any]:
-    kinds: list[Any] = [BenchmarkDefinition]
+def _kinds_at(path: KeyPath, data: Mapping[str, Any], root: type[BaseModel] = BenchmarkDefinition) -> list[Any]:
+    kinds: list[Any] = [root]
     node: Any = data
     for step in path:
         kinds = [inner for kind in kinds for inner in _inside(kind, step)]
@@ -189,7 +189,7 @@ def _path(location: tuple[str | int, ...], data: Mapping[str, Any], missing: boo
     return tuple(path), False
 
 
-def _translate(detail: dict[str, Any], data: Mapping[str, Any]) -> Iterator[Problem]:
+def _translate(detail: dict[str, Any], data: Mapping[str, Any], root: type[BaseModel]) -> Iterator[Problem]:
     kind, context = str(detail["type"]), detail.get("ctx", {})
     cause = context.get("error")
     if isinstance(cause, ContradictionError):
@@ -202,9 +202,10 @@ def _translate(detail: dict[str, Any], data: Mapping[str, Any]) -> Iterator[Prob
     if in_union and kind.endswith(("_type", "_parsing", "_from_float")) and not isinstance(given, Model):
         yield Problem(path, f"needs {_SCALAR}; {_shown(given)} was given")
     elif kind == "extra_forbidden":
-        known = fields_at(path[:-1], data)
-        is_block = len(path) == 1 and isinstance(given, Mapping) and not _takes_mapping(nearest(str(path[0]), known))
-        yield Problem(path, _unknown_backend(str(path[0])) if is_block else unknown_key(path, known))
+        known, is_definition = fields_at(path[:-1], data, root), root is BenchmarkDefinition
+        is_block = is_definition and len(path) == 1 and isinstance(given, Mapping) and not _takes_mapping(nearest(str(path[0]), known))
+        text = _unknown_backend(str(path[0])) if is_block else unknown_key(path, known, HOMES if is_definition else ())
+        yield Problem(path, text)
     else:
         yield Problem(path, _text(kind, path, context, given, str(detail["msg"])))
 

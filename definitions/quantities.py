@@ -1,4 +1,4 @@
-"""Counts and sizes as people write and read them: `2k` samples, `8MiB` shards."""
+"""Counts, sizes and shares as people write and read them: `2k` samples, `8MiB` shards, `1%`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,18 @@ def parse_count(value: Any) -> int:
 def parse_size(value: Any) -> int:
     """Return bytes given as a whole number or as `8MiB`, `64kB`; raises ValueError for anything else."""
     return _parse(value, _SIZES, "a size such as 65536 or 8MiB")
+
+
+def parse_share(value: Any) -> float:
+    """Return a share below 1 given as a number or as `1%`; raises ValueError for anything else."""
+    text = str(value)
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if isinstance(value, bool) or not 0.0 <= share < 1.0:
+        raise ValueError(f"needs a share below 1, such as 1% or 0.01; {value!r} was given")
+    return share
 
 
 def size_text(size_bytes: float) -> str:

@@ -58,14 +58,18 @@ class Registry:
         self._entry_points = entry_points
         self._loaded: dict[str, _Entry] | None = None
 
-    def find(self, name_or_path: str) -> Source | BenchmarkDefinition:
+    def find(self, name_or_path: str, folder: Path = Path()) -> Source | BenchmarkDefinition:
         """Return the benchmark of this name, or what the file says where a path (`*.yaml`, `*.yml`, or with a separator) is given.
+
+        Args:
+            name_or_path: which one.
+            folder: that paths are relative to.
 
         Raises:
             UserError: there is no such benchmark, the file cannot be read, or two benchmarks share a name.
         """
         if _is_path(name_or_path):
-            return _read(Path(name_or_path).expanduser())
+            return _read(folder / Path(name_or_path).expanduser())
         entries = self._entries()
         if name_or_path in entries:
             return entries[name_or_path].found

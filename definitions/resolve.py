@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 from definitions import strict_json
 from definitions.backend_description import BackendDescription
-from definitions.backend_registry import backend_description
+from definitions.backend_registry import backend_description, backend_names
 from definitions.command import FILE_STYLES
 from definitions.draft import PYTHON, Draft, units
-from definitions.errors import UserError, nearest
+from definitions.errors import UserError, did_you_mean, nearest
 from definitions.problems import Problem, complaint, dotted, problems_of
 from definitions.schema import KEEP_FOREIGN, BenchmarkDefinition, ContradictionError, ForeignBlock, Overrides
 from definitions.settings import apply_settings
@@ -296,6 +296,7 @@ def shown_data(definition: BenchmarkDefinition, backend: str) -> dict[str, Any]:
     if block is None:
         block = ForeignBlock() if described is None else described.block()
     data[backend] = {key: value for key, value in block.model_dump().items() if key not in Overrides.model_fields}
+    data["study"] = definition.study.model_dump(exclude_none=True)
     if definition.python is not None and described is not None and not described.shares_this_machine:
         # Beside the blocks it would name an interpreter of this machine, and not be theirs when this is read again.
         data[backend]["python"], data["python"] = definition.python, None
@@ -331,11 +332,11 @@ def _cross_checks(definition: BenchmarkDefinition, methods: Sequence[str]) -> It
         elif methods and variant.base not in methods:
             yield Problem(("methods", name, "base"), _unknown_method(variant.base, methods))
     if methods:
-        named: list[tuple[KeyPath, str]] = [(("study", "methods", k), name) for k, name in enumerate(definition.study.methods)]
-        named += [(("method",), definition.method)] if definition.method is not None else []
-        for where, name in named:
-            if name not in methods and name not in variants:
-                yield Problem(where, _unknown_method(name, [*methods, *variants]))
+        known = [*methods, *variants]
+        if definition.method is not None and definition.method not in known:
+            yield Problem(("method",), _unknown_method(definition.method, known))
+        found = definition.study.problems(known, [*definition.objectives], backend_names())
+        yield from (Problem(("study", *path), text) for path, text in found)
 
 
 def _shared_files(definition: BenchmarkDefinition) -> Iterator[Problem]:
@@ -372,8 +373,7 @@ def _program_problems(definition: BenchmarkDefinition, described: BackendDescrip
 
 
 def _unknown_method(name: str, known: Sequence[str]) -> str:
-    near = nearest(name, list(known))
-    return f"there is no method {name!r}; " + (f"did you mean {near!r}?" if near else "known: " + ", ".join(sorted(known)))
+    return f"there is no method {name!r}; {did_you_mean(name, list(known))}"
 
 
 def _named_datasets(definition: BenchmarkDefinition) -> Iterator[tuple[KeyPath, Any]]:

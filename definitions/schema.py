@@ -36,6 +36,7 @@ from definitions.parts import (
     Trial,
 )
 from definitions.space import SearchSpace
+from definitions.study import Study
 from definitions.valid import Rule, parse_rule
 
 __all__ = [
@@ -86,13 +87,6 @@ class MethodVariant(Model):
         if isinstance(data, dict) and "arguments" not in data:
             return {**{k: v for k, v in data.items() if k == "base"}, "arguments": {k: v for k, v in data.items() if k != "base"}}
         return data
-
-
-class Study(Model):
-    """Which methods and how many seeds are compared."""
-
-    methods: tuple[Text, ...] = ()
-    seeds: Positive = 8
 
 
 class ForeignBlock(Overrides):

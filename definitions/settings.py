@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from definitions import strict_json
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_names
 from definitions.configuration import Scalar
@@ -84,6 +85,13 @@ def parse_setting(text: str) -> Setting:
     values = tuple(_scalar(item, text) for item in items)
     raw = tuple(value if isinstance(value, str) else item for value, item in zip(values, items, strict=True))
     return Setting(text, key, values, None, raw)
+
+
+def settings_of(values: Mapping[str, Any]) -> list[str]:
+    """Return a mapping as settings: its values mean what they are, a list of them is a sweep, and a mapping is a domain."""
+    lists = {key: value if isinstance(value, Mapping) else [*value] if isinstance(value, (list, tuple)) else [value]
+             for key, value in values.items()}  # fmt: skip
+    return [f"{key}={strict_json.dumps(value)}" for key, value in lists.items()]
 
 
 def apply_settings(draft: Draft, settings: Iterable[str], backend: str, described: BackendDescription[Any] | None = None) -> None:
@@ -181,6 +189,9 @@ def _bare(draft: Draft, setting: Setting, backend: str) -> KeyPath:
             raise UserError(f"--set {setting.text}: {key!r} has parts", "one part is set at a time", f"write {key}.NAME=...")
         return (key,)
     homes = [(home, key) for home in (*HOMES, backend) if key in fields_at((home,), draft.data) and key not in Overrides.model_fields]
+    if len(homes) > 1:
+        # A study's keys, of which some limit the study as others limit an experiment, come last.
+        homes = [home for home in homes if home[0] != "study"]
     if len(homes) == 1:
         return homes[0]
     if homes:

@@ -54,6 +54,18 @@ def make_parser() -> VerbParser:
     what.add_argument("--show", metavar="NAME|FILE", help="show a benchmark, resolved, with where each value came from, and stop")
     what.add_argument("--check_script", action="store_true", help="start each script once first, and refuse arguments it does not know")
     what.add_argument("--dry_run", action="store_true", help="show what would run and its worst case, and stop")
+    study = parser.add_argument_group("several experiments, a study (docs/studies.md)")
+    study.add_argument("--study", nargs="?", const=True, metavar="FILE",
+                       help="take the rest from the `study:` block of the definition, or from a file")  # fmt: skip
+    study.add_argument("--study_order", choices=("seeds", "methods"), default="",
+                       help="what comes first: all of a seed (default), or all of a method")  # fmt: skip
+    study.add_argument("--shares", choices=("equal", "first_come"), default="",
+                       help="of --max_cost: an equal one for each experiment (default), or whoever runs first spends it")  # fmt: skip
+    study.add_argument("--skip_unfit", action=argparse.BooleanOptionalAction, default=None,
+                       help="leave out pairs of benchmark and method that cannot be")  # fmt: skip
+    study.add_argument(
+        "--parallel", type=_number_or_word, metavar="N|auto", help="experiments at once, each in a process of its own (default 1)"
+    )
     limits = parser.add_argument_group("limits and repeats (default: the definition's)")
     limits.add_argument("--n_workers", metavar="N", help="trials at once, at most; default: what fits, 1 where speed or cost is measured")
     limits.add_argument("--max_wallclock_time", metavar="S", help="seconds that each experiment may take")
@@ -64,9 +76,6 @@ def make_parser() -> VerbParser:
     limits.add_argument("--repeats", metavar="N", help="measurements of each configuration")
     limits.add_argument("--order", choices=("default", "interleave", "random"), help="order of repeated measurements")
     limits.add_argument("--exclusive", action=argparse.BooleanOptionalAction, default=None, help="nothing else runs beside a trial (local)")
-    limits.add_argument(
-        "--parallel", type=_number_or_word, metavar="N|auto", help="experiments at once, each in a process of its own (default 1)"
-    )
     files = parser.add_argument_group("results and resume")
     files.add_argument("--experiment_tag", default="", metavar="TAG", help="name of this run; default: date and hash. A known tag goes on")
     files.add_argument("--resume", default="", metavar="TAG", help="go on with the experiments of this tag, as they were defined")
@@ -141,6 +150,10 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
         warm_start=tuple(given.warm_start),
         track=tuple(given.track),
         parallel=given.parallel,
+        study=given.study,
+        study_order=given.study_order,
+        shares=given.shares,
+        skip_unfit=given.skip_unfit,
     )
     return given, request
 

@@ -42,7 +42,11 @@ def execute(planned: Planned, request: RunRequest, progress: Progress) -> list[E
         UserError: a single experiment is refused, which leaves nothing; or a study that cannot be begun.
     """
     try:
-        return _execute_alone(planned.specs, request, progress) if planned.study is None else _execute_study(planned, request, progress)
+        if planned.study is not None:
+            return _execute_study(planned, request, progress)
+        for note in planned.notes:
+            progress.say(note)
+        return _execute_alone(planned.specs, request, progress)
     except KeyboardInterrupt:
         progress.say(f"stopped at once; resume with: {resume_command(planned.specs[0].tag, request)}")
         raise

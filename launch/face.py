@@ -12,13 +12,13 @@ from types import ModuleType
 from typing import Any
 
 from benchmarking.controller.ending import Reason
-from definitions import strict_json
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError, did_you_mean
 from definitions.python_source import laid_over, python_source
 from definitions.registry import Registry
 from definitions.schema import BenchmarkDefinition
+from definitions.settings import settings_of
 from definitions.yaml_source import parse_scalar
 from launch.cli import BUDGET_FLAGS, backend_of
 from launch.confirm import confirm
@@ -33,15 +33,20 @@ from launch.planning import folders_of, plan
 from launch.progress import Progress
 from launch.request import RunRequest
 from launch.result import Interrupted, Result, Results, result_of
+from launch.study_request import with_study
 from launch.tracking import check_tracking, tracking
 
 _LISTS = ("method", "warm_start", "track")
 """Fields of a request that one value is enough for."""
 
+_DERIVED = ("compare", "written_at")
+"""Fields of a request that a study fills in."""
+
 _SHORT = ("ladder", "warm_pool")
 """Flags that are short for something else."""
 
 _KINDS = {"str": (str, "text"), "int | None": (int, "a whole number"), "bool": (bool, "True or False")}
+_KINDS |= {"bool | None": _KINDS["bool"]}
 """Types of a request's fields, and how they are called."""
 
 
@@ -57,7 +62,7 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
     yes, emulate = bool(rest.pop("yes", False)), bool(rest.pop("emulate", False))
     several = isinstance(benchmark, (list, tuple))
     with emulated(os.environ) if emulate else contextlib.nullcontext():
-        request = _request(benchmark, rest, modules)
+        request = with_study(_request(benchmark, rest, modules))
         planned = plan(request)
         if request.dry_run:
             print(describe(planned.specs, os.environ))
@@ -78,7 +83,7 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
 def _request(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, ModuleType]) -> RunRequest:
     """Return what is asked for; raises `UserError` for an option that there is not, or not of this kind."""
     types = {field.name: str(field.type) for field in dataclasses.fields(RunRequest)}
-    fields = {*types} - {"benchmark"}
+    fields = {*types} - {"benchmark", *_DERIVED}
     keys = {*BenchmarkDefinition.model_fields, *backend_names()} - {"name"}
     given: dict[str, Any] = {}
     added: dict[str, Any] = {}
@@ -115,8 +120,7 @@ def _request(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, M
 def _settings(given: Any) -> list[str]:
     """Return settings as texts, those of a mapping too: its values mean what they are, and a list of them is a sweep."""
     if isinstance(given, Mapping):
-        lists = {key: value if isinstance(value, Mapping) else [*_tuple(_python(value))] for key, value in given.items()}
-        return [f"{key}={strict_json.dumps(value)}" for key, value in lists.items()]
+        return settings_of({key: _python(value) for key, value in given.items()})
     return [str(one) for one in _tuple(given)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchmarking.controller.ending import Reason
-from launch.outcome import exit_code
+from launch.outcome import gravest
 
 if TYPE_CHECKING:
     from benchmarking.experiment import ExperimentResult
@@ -27,11 +27,11 @@ def hint_for(outcomes: Sequence[ExperimentOutcome], resume: str, study: StudyRec
         resume: the command that resumes.
         study: that they belong to; None for a single experiment.
     """
-    code = exit_code(outcomes)
-    gravest = [one for one in outcomes if one.exit_code == code]
-    if any(one.reason in NOT_RUN for one in gravest):
+    code = gravest([one.exit_code for one in outcomes])
+    ended_so = [one for one in outcomes if one.exit_code == code]
+    if any(one.reason in NOT_RUN for one in ended_so):
         return f"once that is mended, resume with: {resume}"
-    ran = [one.result for one in gravest if one.result is not None]
+    ran = [one.result for one in ended_so if one.result is not None]
     if not ran:
         return ""
     ended = next((result for result in ran if result.ending.reason in _BUDGETS), ran[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from benchmarking.controller.ending import Reason
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 _SEVERITY = (EXIT_INTERRUPTED, EXIT_FAULT, EXIT_CLOUD, EXIT_USAGE, EXIT_FAILURES, EXIT_BUDGET, EXIT_DONE)
 
 
-def exit_code(outcomes: Sequence[ExperimentOutcome]) -> int:
-    """Return the gravest exit code of the experiments."""
-    codes = {outcome.exit_code for outcome in outcomes}
+def gravest(codes: Collection[int]) -> int:
+    """Return the gravest of some exit codes; that of a good end where there are none."""
     return next((code for code in _SEVERITY if code in codes), EXIT_DONE)
 
 

@@ -22,12 +22,12 @@ from benchmarking.studies.record import Pair, StudyFlags, StudyRecord
 from definitions.errors import UserError, did_you_mean
 from definitions.program import command
 from definitions.registry import Registry, listing
-from definitions.resolve import Resolved, resolve, resolve_python
+from definitions.resolve import Resolved
 from definitions.schema import BenchmarkDefinition
-from definitions.yaml_source import Source
 from launch.at_once import check_parallel
 from launch.request import RunRequest
 from launch.study_planning import adopted, definition_of, extended, specs_of, stored_definition
+from launch.study_request import resolve_benchmark, unused_block
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,18 @@ def plan(request: RunRequest, registry: Registry | None = None, now: datetime.da
     check_parallel(request.parallel)
     tag = request.resume or request.experiment_tag or make_tag(request, now or datetime.datetime.now(datetime.UTC))
     _check_tag(tag, "--resume" if request.resume else "--experiment_tag")
-    return _Planning(request, registry, tag).planned()
+    try:
+        return _Planning(request, registry, tag).planned()
+    except UserError as error:
+        raise _placed(error, request.written_at) from None
+
+
+def _placed(error: UserError, written_at: Mapping[str, str]) -> UserError:
+    """Return an error that names settings by where they were written."""
+    texts = [error.asked, error.fact, error.advice]
+    for setting, place in written_at.items():
+        texts = [text.replace(f"--set {setting}", place) for text in texts]
+    return error if texts == [error.asked, error.fact, error.advice] else UserError(*texts)
 
 
 class _Planning:
@@ -100,6 +111,7 @@ class _Planning:
         self.methods = known_methods()
         self._read: dict[str, Resolved] = {}
         self._named: set[str] = set()
+        self._unused: list[str] = []
 
     def planned(self) -> Planned:
         """Return the plan."""
@@ -115,7 +127,7 @@ class _Planning:
             return Planned(tuple(_resumed(request, self.methods)))
         single = self._single()
         if single is not None:
-            return Planned((single,))
+            return Planned((single,), notes=tuple(self._unused))
         flags = self._flags()
         definitions = self._definitions(flags)
         flags = self._with_limit(flags, definitions)
@@ -151,9 +163,19 @@ class _Planning:
 
     def _flags(self) -> StudyFlags:
         request = self.request
+        said: dict[str, Any] = {
+            **({"order": request.study_order} if request.study_order else {}),
+            **({"shares": request.shares} if request.shares else {}),
+        }
+        # What decides about experiments to come, or is but shown, may change.
+        free: dict[str, Any] = {
+            **({"skip_unfit": request.skip_unfit} if request.skip_unfit is not None else {}),
+            **({"compare": request.compare} if request.compare else {}),
+        }
         if self.known is None:
-            return StudyFlags(request.backend_name, request.random_seed or 0, dict(request.method_args))
+            return StudyFlags(request.backend_name, request.random_seed or 0, dict(request.method_args), **said, **free)
         given: dict[str, Any] = {
+            **said,
             **({"backend": request.backend} if request.backend else {}),
             **({"random_seed": request.random_seed} if request.random_seed is not None else {}),
             **({"method_args": dict(request.method_args)} if request.method_args else {}),
@@ -166,7 +188,7 @@ class _Planning:
                 lines.append(f"num_seeds {request.num_seeds}: it has {count}")
             if lines:
                 raise contradiction(self.about, lines)
-        return self.known.flags
+        return dataclasses.replace(self.known.flags, **free)
 
     def _definitions(self, flags: StudyFlags) -> dict[str, Resolved]:
         """Return the definitions by benchmark: those that were asked for, and with `--resume` all that the study has."""
@@ -196,11 +218,10 @@ class _Planning:
         return self._read[name]
 
     def _resolve(self, benchmark: Any, backend: str) -> Resolved:
-        found = benchmark if isinstance(benchmark, (BenchmarkDefinition, Source)) else self.registry.find(str(benchmark))
-        settings, methods = self.request.laid_over, tuple(self.methods)
-        if isinstance(found, BenchmarkDefinition):
-            return resolve_python(found, backend, settings, methods=methods, environ=os.environ)
-        return resolve(found, backend, settings, methods=methods, environ=os.environ)
+        resolved = resolve_benchmark(benchmark, self.registry, backend, self.request.laid_over, tuple(self.methods))
+        unused = "" if self.request.study is True else unused_block(resolved)
+        self._unused += [unused] if unused and unused not in self._unused else []
+        return resolved
 
     def _with_limit(self, flags: StudyFlags, definitions: Mapping[str, Resolved]) -> StudyFlags:
         limit = limit_given([*definitions.values()])
@@ -276,7 +297,7 @@ class _Planning:
         lines = [f"left out, as it cannot be: {name} x {method}: {why}" for (name, method), why in left_out.items()]
         if self.known is not None and self.before is None and len(self.known.experiments) > 1:
             lines.append(f"{self.tag} has no study.json: it goes on with the {len(self.known.experiments)} experiments that have a folder")
-        return tuple(lines)
+        return (*lines, *self._unused)
 
 
 def _cannot_be(unfit: Mapping[Pair, str], count: int) -> UserError:
@@ -284,7 +305,7 @@ def _cannot_be(unfit: Mapping[Pair, str], count: int) -> UserError:
     return UserError(
         f"{len(unfit)} of {count} pairs of benchmark and method cannot be",
         "\n  ".join(lines),
-        "name others, or give these benchmarks a command of their own",
+        "name others, leave out those that cannot be with --skip_unfit, or give these benchmarks a command of their own",
     )
 
 

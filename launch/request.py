@@ -33,6 +33,12 @@ class RunRequest:
         accept_changes: go on with a tag although its code is another than was measured.
         parallel: how many experiments of a study run at once, or `auto`; None for one after the other.
         track: kinds of trackers that are told of the experiments while they run.
+        study: the study that what is not said here is taken from: True for the `study:` block of the definitions, the path of a study's
+            file, or what such a file says; None for none.
+        study_order, shares: as `StudyFlags` has them; empty where that was not said.
+        skip_unfit: whether pairs of benchmark and method that cannot be are left out; None where that was not said.
+        compare: options of the comparison at the end, as a study says them.
+        written_at: where a setting was written, for those that were not given as such.
     """
 
     benchmark: tuple[Any, ...] = ()
@@ -53,6 +59,12 @@ class RunRequest:
     warm_start: tuple[str, ...] = ()
     track: tuple[str, ...] = ()
     parallel: int | str | None = None
+    study: Any = None
+    study_order: str = ""
+    shares: str = ""
+    skip_unfit: bool | None = None
+    compare: Mapping[str, Any] = field(default_factory=dict)
+    written_at: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def backend_name(self) -> str:

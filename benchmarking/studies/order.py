@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Literal
 
 from benchmarking.studies.record import PlannedExperiment
+from definitions.study import StudyOrder
 
 
-def in_order(experiments: Iterable[PlannedExperiment], order: Literal["seeds", "methods"]) -> list[PlannedExperiment]:
+def in_order(experiments: Iterable[PlannedExperiment], order: StudyOrder) -> list[PlannedExperiment]:
     """Return the experiments in the order in which they run.
 
     With `seeds` all experiments of the first seed come first, and within a seed benchmarks and methods come in an order that it draws:

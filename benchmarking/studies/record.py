@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from definitions import strict_json
 from definitions.errors import UserError
+from definitions.study import Shares, StudyOrder
 
 SCHEMA_VERSION = 1
 """Of study.json."""
@@ -28,15 +29,17 @@ class StudyFlags:
         order: `seeds`: seed by seed, and within one in an order drawn by it; `methods`: method by method.
         shares: `equal`: each experiment has its part of the money; `first_come`: whoever runs first spends it.
         skip_unfit: whether pairs of benchmark and method that cannot be are left out.
+        compare: options of the comparison at its end, by the names of its flags.
     """
 
     backend: str
     random_seed: int = 0
     method_args: Mapping[str, Any] = field(default_factory=dict)
     max_cost: float | None = None
-    order: Literal["seeds", "methods"] = "seeds"
-    shares: Literal["equal", "first_come"] = "equal"
+    order: StudyOrder = "seeds"
+    shares: Shares = "equal"
     skip_unfit: bool = False
+    compare: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -50,14 +50,14 @@ def main(arguments: Sequence[str]) -> int:
 def _share(text: str) -> float:
     """Return `1%` or `0.01` as 0.01; raises `UserError` for anything else."""
     from definitions.errors import UserError
+    from definitions.quantities import parse_share
 
     try:
-        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        return parse_share(text)
     except ValueError:
-        value = -1.0
-    if not 0.0 <= value < 1.0:
-        raise UserError(f"--threshold {text}", "it is the least lead that matters, a share below 1", "e.g. --threshold 1% or 0.01")
-    return value
+        raise UserError(
+            f"--threshold {text}", "it is the least lead that matters, a share below 1", "e.g. --threshold 1% or 0.01"
+        ) from None
 
 
 def make_parser() -> VerbParser:

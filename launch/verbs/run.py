@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from definitions.errors import UserError
+from definitions.errors import EXIT_DONE, UserError
 from launch.cli import parse_run
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     _set_up_logging(request.verbose)
     from launch.planning import plan
+    from launch.study_request import with_study
 
+    request = with_study(request)
     planned = plan(request)
     if given.check_script:
         from launch.check_script import check_scripts
@@ -49,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     from launch.experiment_outcome import with_results
     from launch.experiments import execute, resume_command
     from launch.hints import hint_for
-    from launch.outcome import as_csv, as_json, as_text, exit_code
+    from launch.outcome import as_csv, as_json, as_text, gravest
     from launch.panels import panel_here
     from launch.progress import Progress
     from launch.tracking import check_tracking, tracking
@@ -59,8 +61,9 @@ def main(arguments: Sequence[str]) -> int:
     progress = Progress(sys.stderr, panel=panel_here(sys.stderr, os.environ), verbose=request.verbose)
     with tracking(request.track, planned.specs[0].folder.parent.parent, os.environ, progress.say):
         outcomes = execute(planned, request, progress)
+    codes = [one.exit_code for one in outcomes]
     if given.format == "table" and planned.study is not None:
-        _print_end(planned, outcomes)
+        codes.append(_print_end(planned, outcomes))
     elif given.format == "table":
         print(as_text([one.result for one in outcomes if one.result is not None]), flush=True)
     else:
@@ -68,11 +71,12 @@ def main(arguments: Sequence[str]) -> int:
     hint = hint_for(outcomes, resume_command(planned.specs[0].tag, request), planned.study)
     if hint:
         _say(hint)
-    return exit_code(outcomes)
+    return gravest(codes)
 
 
-def _print_end(planned: Planned, outcomes: Sequence[ExperimentOutcome]) -> None:
-    """Print what did not come to a good end, then what `outrider compare` says of the whole study."""
+def _print_end(planned: Planned, outcomes: Sequence[ExperimentOutcome]) -> int:
+    """Print what did not come to a good end, then what `outrider compare` says of the whole study; return its exit code."""
+    from definitions.study import ComparisonOptions
     from launch.outcome import unfinished
     from launch.verbs.compare import main as compare
 
@@ -80,8 +84,10 @@ def _print_end(planned: Planned, outcomes: Sequence[ExperimentOutcome]) -> None:
     problems = unfinished(outcomes)
     if problems:
         print(f"{problems}\n", flush=True)
+    code = EXIT_DONE
+    words = ComparisonOptions.model_validate(planned.study.flags.compare).words()
     try:
-        compare([planned.tag_folder.name, "--results_dir", str(planned.tag_folder.parent)])
+        code = compare([planned.tag_folder.name, "--results_dir", str(planned.tag_folder.parent), *words])
     except UserError as error:
         _say(f"nothing to compare: {error}")
     else:
@@ -89,6 +95,7 @@ def _print_end(planned: Planned, outcomes: Sequence[ExperimentOutcome]) -> None:
 
         note_look(planned.tag_folder, time.time())
     print(f"\nresults: {planned.tag_folder}", flush=True)
+    return code
 
 
 def _set_up_logging(verbose: bool) -> None:

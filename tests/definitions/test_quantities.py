@@ -2,7 +2,7 @@
 
 import pytest
 
-from definitions.quantities import parse_count, parse_size, size_text
+from definitions.quantities import parse_count, parse_share, parse_size, size_text
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,14 @@ def test_parts_of_a_unit_must_make_whole_numbers(parse, written):
 )
 def test_sizes_for_people(size, text):
     assert size_text(size) == text
+
+
+@pytest.mark.parametrize(("given", "share"), [("1%", 0.01), (0.25, 0.25), ("0", 0.0), ("0.5%", 0.005)])
+def test_shares(given, share):
+    assert parse_share(given) == share
+
+
+@pytest.mark.parametrize("given", ["100%", 1, -0.1, "x", True, "nan"])
+def test_what_is_no_share_is_refused(given):
+    with pytest.raises(ValueError, match=r"needs a share below 1, such as 1% or 0\.01"):
+        parse_share(given)

@@ -1,0 +1,199 @@
+"""A study from a definition's block or a file of its own: what it says, that flags win, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import outrider
+from benchmarking.studies.files import read_study
+from definitions.errors import UserError
+from launch.planning import plan
+from launch.request import RunRequest
+from launch.study_request import with_study
+
+BLOCK = "{methods: [GRID, RS], seeds: 2, start_seed: 3, order: methods, set: {max_num_trials: 1}, compare: {x: trials, aggregate: median}}"
+
+
+@pytest.fixture
+def studied(toy):
+    toy.define(study=BLOCK)
+    return toy
+
+
+def test_the_block_says_what_is_not_said_otherwise(studied):
+    request = with_study(RunRequest(("toy.yaml",), study=True))
+    assert (request.method, request.num_seeds, request.start_seed, request.study_order) == (("GRID", "RS"), 2, 3, "methods")
+    assert request.settings == ("max_num_trials=[1]",)
+    flags = RunRequest(("toy.yaml",), ("RS",), num_seeds=3, start_seed=0, study_order="seeds", settings=("max_num_trials=2",), study=True)
+    request = with_study(flags)
+    assert (request.method, request.num_seeds, request.start_seed, request.study_order) == (("RS",), 3, 0, "seeds")
+    assert plan(request).specs[0].definition.budget.max_num_trials == 2
+
+
+def test_settings_may_change_the_block(studied):
+    assert with_study(RunRequest(("toy.yaml",), settings=("study.seeds=5",), study=True)).num_seeds == 5
+
+
+@pytest.mark.slow
+def test_the_block_runs_and_is_kept_so_that_a_resume_goes_by_it(studied, run):
+    code, out, err = run("--benchmark", "toy.yaml", "--study", "--experiment_tag", "s")
+    assert code == 4  # GRID was not finished
+    ran = re.findall(r"^\[\d of 4\] toy x (\w+) x seed (\d)", err, re.M)
+    assert ran == [("GRID", "3"), ("GRID", "4"), ("RS", "3"), ("RS", "4")]
+    assert "not used" not in err
+    assert "after 1 trial" in out
+    study = read_study(studied.results / "s")
+    assert (study.flags.order, study.flags.compare) == ("methods", {"x": "trials", "aggregate": "median"})
+    code, out, err = run("--resume", "s", "--num_seeds", "3")
+    assert re.findall(r"toy x (\w+) x seed (\d) on local: results", err) == [("GRID", "5"), ("RS", "5")]
+    assert "after 1 trial" in out
+    code, _, err = run("--resume", "s", "--study_order", "seeds")
+    assert code == 2
+    assert "order seeds: it has methods" in err
+
+
+@pytest.mark.slow
+def test_a_block_that_is_not_used_is_said_in_one_line(studied, run):
+    line = (studied.folder / "toy.yaml").read_text().splitlines().index(f"study: {BLOCK}") + 1
+    for words in (("--max_num_trials", "1"), ("--num_seeds", "2", "--max_num_trials", "1"), ("--num_seeds", "2", "--dry_run")):
+        _, _, err = run("--benchmark", "toy.yaml", *words)
+        assert err.count(f"toy.yaml:{line}: the `study:` block of toy is not used: --study takes it") == 1
+    studied.define(study="{methods: [], seeds: 8}")  # as `outrider show` prints one where there is none
+    assert "not used" not in run("--benchmark", "toy.yaml", "--dry_run")[2]
+
+
+def test_a_block_that_is_missing_or_differs_is_told(studied):
+    with pytest.raises(UserError, match="--study without --benchmark"):
+        with_study(RunRequest(resume="s", study=True))
+    text = (studied.folder / "toy.yaml").read_text()
+    (studied.folder / "other.yaml").write_text(text.replace("name: toy", "name: other").replace("seeds: 2", "seeds: 4"))
+    with pytest.raises(UserError, match="the `study:` blocks of toy and other differ"):
+        with_study(RunRequest(("toy.yaml", "other.yaml"), study=True))
+    studied.define()
+    with pytest.raises(UserError, match="no benchmark that is named has a `study:` block"):
+        with_study(RunRequest(("toy.yaml",), study=True))
+    assert with_study(RunRequest(("toy.yaml", "other.yaml"), study=True)).num_seeds == 4
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        ("{seeds: 0}", "study.seeds: must be above 0; 0 was given"),
+        ("{methods: [RSS]}", "study.methods.0: there is no method 'RSS'"),
+        ("{backend: loacl}", "study.backend: there is no back-end 'loacl'; did you mean 'local'?"),
+        ("{compare: {objective: lss}}", "study.compare.objective: there is no objective 'lss'; did you mean 'loss'?"),
+        ("{benchmarks: [toy]}", "study.benchmarks: unknown key"),
+        ("{set: {max_num_trial: 1}}", "study.set.max_num_trial: there is no key 'max_num_trial'"),
+        ("{set: {n_workers: many}}", "study.set.n_workers: n_workers: needs a whole number; 'many' was given"),
+    ],
+)
+def test_what_is_wrong_in_a_block_is_told_with_its_line(toy, block, said):
+    toy.define(study=block)
+    line = next(number for number, text in enumerate((toy.folder / "toy.yaml").read_text().splitlines(), 1) if text.startswith("study"))
+    with pytest.raises(UserError, match=re.escape(f"toy.yaml:{line}: {said}")):
+        plan(with_study(RunRequest(("toy.yaml",), study=True)))
+
+
+def test_python_takes_a_study_as_a_block_a_file_or_a_mapping(studied, capsys):
+    assert outrider.run("toy.yaml", study=True, dry_run=True) is None
+    assert capsys.readouterr().out.count("toy        ") == 4
+    outrider.run("toy.yaml", study={"methods": ["RS"], "seeds": 3}, max_num_trials=1, dry_run=True)
+    assert capsys.readouterr().out.count("RS") == 3
+    with pytest.raises(UserError, match=re.escape("python: seeds: must be above 0")):
+        outrider.run("toy.yaml", study={"seeds": 0})
+
+
+FILE = """\
+benchmarks: [../toy.yaml]
+methods: [RS, GRID]
+seeds: 2
+parallel: 2
+max_cost: 0.5
+shares: first_come
+set:
+  max_num_trials: 1
+  x: {uniform: [0.5, 1]}
+"""
+
+
+@pytest.fixture
+def study_file(toy):
+    path = toy.folder / "studies" / "mine.yaml"
+    path.parent.mkdir()
+    path.write_text(FILE, encoding="utf-8")
+    return path
+
+
+def test_a_file_is_a_study_of_its_own(toy, study_file):
+    planned = plan(with_study(RunRequest(study=str(study_file), experiment_tag="s")))
+    assert sorted((spec.method, spec.number) for spec in planned.specs) == [("GRID", 0), ("GRID", 1), ("RS", 0), ("RS", 1)]
+    flags = planned.study.flags
+    assert (flags.shares, flags.max_cost, flags.order) == ("first_come", 0.5, "seeds")
+    definition = planned.specs[0].definition
+    assert (definition.budget.max_num_trials, definition.space["x"]) == (1, {"uniform": [0.5, 1]})
+    assert [one.share_usd for one in planned.study.experiments] == [None] * 4
+
+
+def test_flags_win_over_a_file_and_its_benchmarks(toy, study_file):
+    text = (toy.folder / "toy.yaml").read_text()
+    (toy.folder / "other.yaml").write_text(text.replace("name: toy", "name: other"))
+    given = RunRequest(("other.yaml",), ("RS",), num_seeds=1, shares="equal", settings=("budget.max_cost=0.25",), study=str(study_file))
+    request = with_study(given)
+    assert (request.parallel, with_study(RunRequest(parallel=3, study=str(study_file))).parallel) == (2, 3)
+    assert (request.benchmark[0].data["name"], request.method, request.num_seeds, request.shares) == ("other", ("RS",), 1, "equal")
+    assert plan(request).specs[0].definition.budget.max_cost == 0.25
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ("seeds: 2", "seeds: two", "mine.yaml:3: seeds: needs a whole number; 'two' was given"),
+        ("seeds: 2", "seed: 2", "mine.yaml:3: seed: unknown key; did you mean 'seeds'?"),
+        ("seeds: 2", "name: x", "mine.yaml:3: name: unknown key; known: backend, benchmarks"),
+        ("[RS, GRID]", "[RS, GRIDD]", "mine.yaml:2: methods.1: there is no method 'GRIDD'; did you mean 'GRID'?"),
+        ("../toy.yaml", "../tyo.yaml", "mine.yaml:1: benchmarks.0: "),
+        ("[../toy.yaml]", "[digit]", "mine.yaml:1: benchmarks.0: there is no benchmark 'digit'"),
+        ("benchmarks: [../toy.yaml]", "", "benchmarks: is missing, and no --benchmark is given"),
+        ("max_num_trials: 1", "max_num_trails: 1", "mine.yaml:8: set.max_num_trails: there is no key 'max_num_trails'"),
+        ("seeds: 2", "seeds: [", "mine.yaml"),
+        ("first_come", "first", "mine.yaml:6: shares: must be one of equal, first_come; 'first' was given"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told_with_its_line(toy, study_file, was, now, said):
+    study_file.write_text(FILE.replace(was, now), encoding="utf-8")
+    with pytest.raises(UserError, match=re.escape(said)):
+        plan(with_study(RunRequest(study=str(study_file))))
+
+
+def test_a_definition_is_no_study(toy):
+    with pytest.raises(UserError, match="this is the definition of a benchmark"):
+        with_study(RunRequest(study="toy.yaml"))
+    with pytest.raises(UserError, match="there is no such file"):
+        with_study(RunRequest(study="nothere.yaml"))
+
+
+@pytest.mark.slow
+def test_pairs_that_cannot_be_are_left_out_where_that_is_asked_for(toy, run):
+    text = (toy.folder / "toy.yaml").read_text()
+    (toy.folder / "other.yaml").write_text(
+        "\n".join(line for line in text.replace("toy", "other", 1).splitlines() if "fidelity" not in line)
+    )
+    words = ("--benchmark", "toy.yaml", "other.yaml", "--method", "RS", "ASHA", "--max_num_trials", "1", "--experiment_tag", "s")
+    code, _, err = run(*words)
+    assert code == 2
+    assert "leave out those that cannot be with --skip_unfit" in err
+    code, _, err = run(*words, "--skip_unfit")
+    assert code == 0
+    assert "left out, as it cannot be: other x ASHA: " in err
+    known = json.loads((toy.results / "s" / "study.json").read_text())
+    assert known["flags"]["skip_unfit"] is True
+    assert [(one["benchmark"], one["method"]) for one in known["left_out"]] == [("other", "ASHA")]
+    code, _, err = run("--resume", "s", "--num_seeds", "2", "--method", "MSR")
+    assert code == 0
+    assert {(one["benchmark"], one["method"]) for one in json.loads((toy.results / "s" / "study.json").read_text())["left_out"]} == {
+        ("other", "ASHA"),
+        ("other", "MSR"),
+    }
