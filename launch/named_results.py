@@ -46,14 +46,21 @@ def named_runs(named: Sequence[str], results_dir: Path, verb: str) -> list[Compa
     from benchmarking.comparison.from_csv import run_from_csv
     from benchmarking.comparison.runs import read_run
 
-    return _with_results(named, results_dir, verb, read_run, run_from_csv, lambda run: run)
+    return _with_results(named, results_dir, verb, read_run, run_from_csv, lambda run: run, _warn)
 
 
-def named_details(named: Sequence[str], results_dir: Path, verb: str) -> list[DetailedExperiment]:
-    """Return the experiments that are named as figures need them; otherwise as `named_runs`."""
+def named_details(named: Sequence[str], results_dir: Path, verb: str, say: Callable[[str], None] | None = None) -> list[DetailedExperiment]:
+    """Return the experiments that are named as figures need them; otherwise as `named_runs`.
+
+    Args:
+        named: tags and folders.
+        results_dir: folder of results, where tags are.
+        verb: for messages.
+        say: takes what cannot be read as it should, a sentence at a time; it is printed where this is not given.
+    """
     from benchmarking.figures.details import detailed_from_csv, read_detailed
 
-    return _with_results(named, results_dir, verb, read_detailed, detailed_from_csv, lambda one: one.run)
+    return _with_results(named, results_dir, verb, read_detailed, detailed_from_csv, lambda one: one.run, say or _warn)
 
 
 def looks_of(named: Sequence[str], results_dir: Path, verb: str) -> int:
@@ -77,15 +84,20 @@ def _with_results(
     read: Callable[[StoredExperiment, Mapping[str, str]], _Read],
     instead: Callable[[StoredExperiment, Mapping[str, str]], _Read | None],
     run_of: Callable[[_Read], ComparedRun],
+    say: Callable[[str], None],
 ) -> list[_Read]:
     from benchmarking.comparison.loading import load_experiments
     from definitions.errors import UserError
 
     loaded = load_experiments(named_folders(named, results_dir, verb), read, instead)
     for line in loaded.warnings:
-        print(f"warning: {line}", file=sys.stderr)
+        say(line)
     if not any(run_of(one).measurements or run_of(one).trials for one in loaded.found):
         if loaded.error is not None:
             raise loaded.error
         raise UserError(f"{verb} {' '.join(named)}", "no experiment there has a result yet", "wait for the first trials, or name others")
     return list(loaded.found)
+
+
+def _warn(line: str) -> None:
+    print(f"warning: {line}", file=sys.stderr)

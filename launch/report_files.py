@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,13 +30,16 @@ class WrittenReport:
     drawn: bool
 
 
-def report_page(named: Sequence[str], results_dir: Path, question: ComparisonQuestion) -> tuple[Page, list[Figure]]:
+def report_page(
+    named: Sequence[str], results_dir: Path, question: ComparisonQuestion, say: Callable[[str], None] | None = None
+) -> tuple[Page, list[Figure]]:
     """Return the report of the experiments that are named, and its figures.
 
     Args:
         named: tags and folders.
         results_dir: folder of results, where tags are.
         question: what is asked of the comparison.
+        say: takes what cannot be read as it should; it is printed where this is not given.
 
     Raises:
         UserError: there is nothing to report on, or the question does not fit it.
@@ -46,7 +49,7 @@ def report_page(named: Sequence[str], results_dir: Path, question: ComparisonQue
     from benchmarking.page.report import page_of
     from launch.named_results import looks_of, named_details
 
-    experiments = named_details(named, results_dir, "report")
+    experiments = named_details(named, results_dir, "report", say)
     runs = [one.run for one in experiments]
     question = replace(question, looks=looks_of(named, results_dir, "report"))
     compared = document(runs, question)

@@ -15,14 +15,15 @@ WITHOUT_PLOTLY = (
 )
 
 
-def render(page: Page, library: DrawingLibrary | None, *, served: bool = False) -> str:
+def render(page: Page, library: DrawingLibrary | None, *, version: str = "") -> str:
     """Return a report as the text of an HTML file.
 
     Args:
         page: what it holds.
         library: what draws; None for tables only.
-        served: whether it comes from a server that it asks whether there is news.
+        version: of a report that a server gives, which the page asks whether there is a later one; empty for a file.
     """
+    served = bool(version)
     script = _resource("page.js")
     scripts = [script, _resource("served.js")] if served else [script]
     sections = [_section(one, library is not None) for one in page.sections]
@@ -45,7 +46,8 @@ def render(page: Page, library: DrawingLibrary | None, *, served: bool = False) 
         element("title", shortened(page.title)),
         Html(f"<style>{_resource('page.css')}</style>"),
     ]
-    return f"<!doctype html>\n{element('html', element('head', *head), element('body', joined(body, chr(10))), lang='en')}\n"
+    parts = element("head", *head), element("body", joined(body, "\n"))
+    return f"<!doctype html>\n{element('html', *parts, lang='en', data_version=version or None)}\n"
 
 
 def policy(scripts: Sequence[str], library: DrawingLibrary | None, *, served: bool = False) -> str:

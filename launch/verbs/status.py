@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from definitions.errors import UserError
 from definitions.program import command
 from launch.parser import VerbParser
 
@@ -24,6 +25,10 @@ runs it; `outrider run --resume TAG` goes on. Nothing is written, and nothing is
 def main(arguments: Sequence[str]) -> int:
     """Show how the experiments of some tags stand, or of all, and return the exit code; raises `UserError` where there are none."""
     given = make_parser().parse_args(arguments)
+    if given.serve and (given.watch or given.format != "table"):
+        raise UserError("--serve", "it is a page, which renews itself", "leave --watch and --format out")
+    if given.port is not None and not given.serve:
+        raise UserError(f"--port {given.port}", "it is that of the page", "add --serve")
     from benchmarking.status import StatusReader
 
     reader = StatusReader()
@@ -31,6 +36,9 @@ def main(arguments: Sequence[str]) -> int:
     def look() -> list[ExperimentStatus]:
         return reader.look(_tag_folders(given.tag, given.results_dir))
 
+    if given.serve:
+        _serve(lambda: (_tag_folders(given.tag, given.results_dir), look()), given.port or 0)
+        return 0
     if not given.watch:
         print(_text(look(), given.format))
         return 0
@@ -39,9 +47,25 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _serve(look: Callable[[], tuple[Sequence[Path], Sequence[ExperimentStatus]]], port: int) -> None:
+    """Serve the report of what is looked at until INT or TERM."""
+    import threading
+
+    from benchmarking.comparison.methods import ComparisonQuestion
+    from launch.live_report import LiveReport
+    from launch.report_server import ReportServer
+    from launch.signals import caught
+
+    look()  # a tag that there is not is said before anything is served
+    stopped = threading.Event()
+    with caught(lambda *_: stopped.set()), contextlib.closing(ReportServer(port, LiveReport(look, ComparisonQuestion()))) as server:
+        print(server.address, flush=True)
+        print("the report renews itself while it is looked at; Ctrl-C stops it", file=sys.stderr, flush=True)
+        stopped.wait()
+
+
 def _tag_folders(tags: Sequence[str], results_dir: Path) -> list[Path]:
     """Return the folders of tags, of all in a folder of results where none is named, those that changed last first."""
-    from definitions.errors import UserError
     from launch.planning import folders_of
 
     if tags:
@@ -123,9 +147,18 @@ def make_parser() -> VerbParser:
     parser.add_argument("tag", nargs="*", metavar="TAG", help="tags of runs (default: all in the folder of results)")
     parser.add_argument("--watch", action="store_true", help="show it again and again, until Ctrl-C")
     parser.add_argument("--every", type=_seconds, default=2.0, metavar="S", help="with --watch: seconds between two looks (default 2)")
+    parser.add_argument("--serve", action="store_true", help="the report as a page on 127.0.0.1 that renews itself, until Ctrl-C")
+    parser.add_argument("--port", type=_port, metavar="N", help="with --serve: where the page is (default: a free port)")
     parser.add_argument("--format", default="table", choices=("table", "json"), help="json: a document, with --watch one a line")
     parser.add_results_dir()
     return parser
+
+
+def _port(text: str) -> int:
+    value = int(text)
+    if not 0 <= value < 65536:
+        raise ValueError(text)
+    return value
 
 
 def _seconds(text: str) -> float:

@@ -1,12 +1,16 @@
 """`outrider status`: a table, a document, and again and again."""
 
 import json
+import signal
+import subprocess
+import urllib.request
 
 import pytest
 
 from launch.__main__ import main
 from launch.verbs import status
 from tests.benchmarking.archive.stored_folders import copied
+from tests.launch.conftest import ROOT, with_signals
 
 
 @pytest.fixture
@@ -62,3 +66,36 @@ def test_again_and_again_until_ctrl_c(results, monkeypatch, capfd):
     assert main(["status", "repeated", "--watch", "--every", "0.5", "--format", "json"]) == 0
     assert looks == [0.5, 0.5, 0.5]
     assert [len(json.loads(line)["experiments"]) for line in capfd.readouterr().out.splitlines()] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--serve", "--watch"], "leave --watch and --format out"),
+        (["--serve", "--format", "json"], "leave --watch and --format out"),
+        (["--port", "8000"], "add --serve"),
+        (["nothing", "--serve"], "status nothing: there is nothing of this tag"),
+        (["--serve", "--port", "65536"], "--port"),
+    ],
+)
+def test_a_page_that_makes_no_sense_is_refused_before_anything_is_served(results, capfd, words, told):
+    assert main(["status", *words]) == 2
+    captured = capfd.readouterr()
+    assert told in captured.err
+    assert captured.out == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_report_is_served_until_it_is_stopped(results, number):
+    command = [*with_signals([]), "-m", "launch", "status", "repeated", "--serve"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        address = process.stdout.readline().strip()
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            assert "<title>Outrider report: repeated</title>" in answer.read().decode()
+        with urllib.request.urlopen(f"{address}figures.json", timeout=30) as answer:
+            assert json.load(answer)["schema_version"] == 1
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (0, "")
+    assert err == "the report renews itself while it is looked at; Ctrl-C stops it\n"
