@@ -19,6 +19,7 @@ from backends.common.child_process import gpu_ids
 from backends.common.clock import SteadyClock
 from backends.common.cpu_quota import usable_cores
 from backends.common.disk import remove_folder
+from backends.common.leases_folder import leases_folder
 from backends.common.reactor import Reactor, ScheduledCall
 from backends.events import Closed, Ended, Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
@@ -26,7 +27,7 @@ from backends.local.checkpoints import LocalCheckpoints
 from backends.local.description import DEFAULT_GRACE_S, DESCRIPTION, LocalBlock
 from backends.local.held_cores import HeldCores
 from backends.local.job import LocalJob, Termination
-from backends.local.leases import LeaseBook, default_folder
+from backends.local.leases import LeaseBook
 from backends.local.runner import JobRunner
 from backends.local.shares import LocalShare, parse_local
 from backends.worker_needs import WorkerNeeds
@@ -82,7 +83,7 @@ class LocalBackend(Backend):
         self._gpus: Sequence[str] | None = None
         self._cores = usable_cores()
         self._memory_bytes = memory.machine_bytes()
-        self._book = LeaseBook(leases_dir or default_folder(self._environment), self._cores, f"experiment {tag}" if tag else "")
+        self._book = LeaseBook(leases_dir or leases_folder(self._environment), self._cores, f"experiment {tag}" if tag else "")
         self._held: HeldCores | None = None
         self._waits_for, self._looked_at = "", -math.inf
         self.checkpoints: LocalCheckpoints = LocalCheckpoints(self._folder / "checkpoints")

@@ -8,8 +8,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -17,12 +16,6 @@ from backends.common.file_lock import try_lock
 from definitions.errors import UserError
 
 _ADVICE = "set OUTRIDER_LEASES to a folder of your own, the same for all experiments on this machine"
-
-
-def default_folder(environment: Mapping[str, str]) -> Path:
-    """Return the folder of the lock files: `OUTRIDER_LEASES` where it is set, else one per user among the temporary files."""
-    named = environment.get("OUTRIDER_LEASES")
-    return Path(named) if named else Path(tempfile.gettempdir()) / f"outrider-leases-{os.getuid()}"
 
 
 class Lease:

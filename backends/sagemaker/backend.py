@@ -13,19 +13,21 @@ from pathlib import Path
 from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, CheckRequest, JobSpec, Storage
 from backends.checks import Check, PermissionDocument
 from backends.common.clock import SteadyClock
+from backends.common.leases_folder import leases_folder
 from backends.events import Event
 from backends.failures import Cause, Outcome
 from backends.sagemaker.aws.call_queue import CallQueue
-from backends.sagemaker.aws.clients import Clients, is_emulated
+from backends.sagemaker.aws.clients import Clients, endpoint_of, is_emulated
 from backends.sagemaker.aws.errors import as_cloud_errors
-from backends.sagemaker.aws.rate_limiter import RateLimiter
+from backends.sagemaker.aws.rate_limiter import RATES, RateLimiter
+from backends.sagemaker.aws.shared_pace import SharedPace, key_of
 from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.jobs.checkpoints import S3Checkpoints, WaitingCheckpoints
 from backends.sagemaker.jobs.job import CloudJob, JobPhase
 from backends.sagemaker.jobs.job_table import JobTable
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.resolve_options import options_of
-from backends.sagemaker.jobs.status_poller import StatusPoller
+from backends.sagemaker.jobs.status_poller import LISTING, StatusPoller
 from backends.sagemaker.lifecycle.adoption import JobAdopter
 from backends.sagemaker.lifecycle.staging import Staging
 from backends.sagemaker.lifecycle.status_tracker import PollIntervals, StatusTracker
@@ -61,6 +63,7 @@ class SageMakerBackend(Backend):
         intervals: at which the service is asked.
         real_s: real seconds per second of the clock.
         logs_folder: where logs are kept; None to leave them to the service.
+        listing_pace: of the listings of all processes on this machine; None where this is the only one.
     """
 
     capabilities = Capabilities(checkpoints=True, survives_controller=True, real_money=True)
@@ -79,6 +82,7 @@ class SageMakerBackend(Backend):
         intervals: PollIntervals = AWS_INTERVALS,
         real_s: float = 1.0,
         logs_folder: Path | None = None,
+        listing_pace: SharedPace | None = None,
     ) -> None:
         self.capabilities = capabilities_of(clients.emulated)
         self.options, self.region = options, options.region
@@ -87,7 +91,8 @@ class SageMakerBackend(Backend):
         self._ahead_s = 0.0
         self._intervals = intervals if options.log_settle_s is None else replace(intervals, settle_s=options.log_settle_s)
         rng = rng or random.Random()
-        self._calls = CallQueue(self.now, RateLimiter(rng), rng, lambda text: self._table.notify(text), clients.renew, real_s=real_s)
+        limiter = RateLimiter(rng, shared={} if listing_pace is None else {LISTING: listing_pace})
+        self._calls = CallQueue(self.now, limiter, rng, lambda text: self._table.notify(text), clients.renew, real_s=real_s)
         self._table = JobTable(options, clients, self._calls, self.now)
         places = (lambda: clients.get("s3"), options.bucket, options.prefix, options.experiment)
         self.checkpoints: S3Checkpoints = WaitingCheckpoints(
@@ -136,6 +141,7 @@ class SageMakerBackend(Backend):
             context.prefix,
             intervals=EMULATED_INTERVALS if clients.emulated else AWS_INTERVALS,
             logs_folder=context.folder / "logs" if clients.emulated else None,
+            listing_pace=listing_pace(clients.region, context.environ),
         )
 
     @classmethod
@@ -330,6 +336,17 @@ class SageMakerBackend(Backend):
 
     def _still_there(self) -> bool:
         return any(not cloud.unstoppable for cloud in self._table.live())
+
+
+def listing_pace(region: str, environ: Mapping[str, str]) -> SharedPace:
+    """Return the pace of listings that all experiments of this user on this machine keep together.
+
+    Args:
+        region: that is asked.
+        environ: of the controller.
+    """
+    key = key_of(LISTING, region, endpoint_of("sagemaker", environ))
+    return SharedPace(leases_folder(environ), key, 1.0 / RATES[LISTING].per_s, random.Random())
 
 
 def capabilities_of(emulated: bool) -> Capabilities:

@@ -9,10 +9,14 @@ import os
 import re
 import select
 import signal
+import time
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
+from backends.emulator.faults.injector import FaultInjector
 
 pytestmark = pytest.mark.slow
 
@@ -181,3 +185,38 @@ def test_the_exit_code_is_the_gravest_and_one_script_that_fails_everywhere_is_sa
     assert "not begun" in out
     study = json.loads((toy.results / "s" / "study.json").read_text())
     assert len(study["experiments"]) == 4
+
+
+def test_in_the_cloud_all_together_list_at_most_once_a_second(toy, run, monkeypatch):
+    calls = []
+    check_call = FaultInjector.check_call
+
+    def counted(self, service, operation, *more):
+        calls.append((time.monotonic(), operation))
+        return check_call(self, service, operation, *more)
+
+    monkeypatch.setattr(FaultInjector, "check_call", counted)
+    words = (
+        "--backend",
+        "sagemaker",
+        "--set",
+        "arguments.instance_type=ml.m5.large",
+        "keep=all",
+        "--max_num_trials",
+        "12",
+        "--n_workers",
+        "12",
+    )
+    with (toy.folder / "toy.yaml").open("a") as file:
+        file.write("\nsagemaker: {framework: pytorch, framework_version: '2.9'}\n")
+    words = (*words, "--benchmark", "toy.yaml", "--num_seeds", "2", "--experiment_tag", "s", "--parallel", "auto", "--yes", "--emulate")
+    code, _, err = run(*words)
+    assert code == 0, err
+    finished = sum(len(rows) for rows in measured(toy.results / "s").values())
+    assert finished == 24
+    listings = [at for at, operation in calls if operation == "ListTrainingJobs"]
+    assert len(listings) >= 4
+    # The clock is the server's, which gets to a request a little later or sooner than it was sent.
+    assert all(later - earlier > 0.8 for earlier, later in pairwise(listings))
+    made = Counter(operation for _, operation in calls if not operation.startswith("Job"))  # those are what the jobs' machines ask for
+    assert made.total() / finished <= 6, made

@@ -160,10 +160,10 @@ class CallQueue:
                 self._waiting.setdefault(call.operation, deque()).appendleft(call)
         for operation, waiting in self._waiting.items():
             while waiting and self._n_in_flight < self._threads and self._limiter.ready_at(operation, now) <= now:
-                call = waiting.popleft()
-                if call.wanted():
-                    self._limiter.take(operation, now)
-                    self._send(call, now)
+                if not waiting[0].wanted():
+                    waiting.popleft()
+                elif self._limiter.take(operation, now):
+                    self._send(waiting.popleft(), now)
 
     def _send(self, call: Call, now: float) -> None:
         call.sent_at, call.in_flight = now, True

@@ -6,6 +6,8 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from backends.sagemaker.aws.shared_pace import SharedPace
+
 
 @dataclass(frozen=True)
 class Rate:
@@ -45,20 +47,28 @@ class RateLimiter:
     Args:
         rng: of the jitter.
         rates: by operation.
+        shared: paces that other processes keep too, by operation; their seconds are real ones.
     """
 
-    def __init__(self, rng: random.Random, rates: Mapping[str, Rate] = RATES) -> None:
+    def __init__(self, rng: random.Random, rates: Mapping[str, Rate] = RATES, shared: Mapping[str, SharedPace] | None = None) -> None:
         self._rng = rng
         self._rates = rates
+        self._shared = dict(shared or {})
         self._buckets: dict[str, _Bucket] = {}
 
     def ready_at(self, operation: str, now: float) -> float:
         """Return the earliest time for the next call, `now` if that is at once."""
-        return self._bucket(operation, now).ready_at(now)
+        ready_at = self._bucket(operation, now).ready_at(now)
+        shared = self._shared.get(operation)
+        return ready_at if shared is None else max(ready_at, now + shared.wait_s())
 
-    def take(self, operation: str, now: float) -> None:
-        """Count a call that is made now."""
+    def take(self, operation: str, now: float) -> bool:
+        """Count a call that is made now, and return whether it may be: another process may have been first."""
+        shared = self._shared.get(operation)
+        if shared is not None and not shared.take():
+            return False
         self._bucket(operation, now).take(now)
+        return True
 
     def succeeded(self, operation: str, now: float) -> None:
         """Let the rate rise, by one call a second for each second's worth of calls that passed."""

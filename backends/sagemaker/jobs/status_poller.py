@@ -11,6 +11,8 @@ from backends.sagemaker.aws.call_queue import Call, CallQueue
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
 
+LISTING = "ListTrainingJobs"
+"""The operation."""
 _PAGE = 100
 _OVERLAP_S = 30.0
 
@@ -91,6 +93,4 @@ class StatusPoller:
             self.next_at = self._begun_at
             raise CloudError("the training jobs cannot be listed", failure)
 
-        self._calls.put(
-            Call("ListTrainingJobs", lambda: self._clients.get("sagemaker", attempts=1).list_training_jobs(**request), done, failed)
-        )
+        self._calls.put(Call(LISTING, lambda: self._clients.get("sagemaker", attempts=1).list_training_jobs(**request), done, failed))

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from backends.common.child_process import allowed_cores, gpu_ids
+from backends.common.leases_folder import leases_folder
 from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.local.backend import LocalBackend
-from backends.local.leases import LeaseBook, default_folder
+from backends.local.leases import LeaseBook
 from definitions.errors import UserError
 from tests.backends.contract import all_closed, closed, collect, has, of_job
 from tests.backends.local_bench import LocalBench
@@ -129,8 +130,8 @@ def test_a_dead_process_holds_no_lease(tmp_path: Path) -> None:
 
 
 def test_the_folder_of_leases_can_be_named_and_must_be_usable(tmp_path: Path) -> None:
-    assert default_folder({"OUTRIDER_LEASES": "/x/y"}) == Path("/x/y")
-    assert default_folder({}).name == f"outrider-leases-{os.getuid()}"
+    assert leases_folder({"OUTRIDER_LEASES": "/x/y"}) == Path("/x/y")
+    assert leases_folder({}).name == f"outrider-leases-{os.getuid()}"
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="OUTRIDER_LEASES"):
         LeaseBook(tmp_path / "file" / "leases", (0,))
