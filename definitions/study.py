@@ -77,6 +77,9 @@ class Study(Model):
     shares: Shares | None = Field(
         None, description="of max_cost: an equal one for each experiment (default), or whoever runs first spends it"
     )
+    shared_start: NotNegative | None = Field(
+        None, description="configurations that all methods of a seed begin with alike: the first that RS draws; default 0"
+    )
     skip_unfit: Flag | None = Field(
         None, description="whether pairs of benchmark and method that cannot be are left out; default: nothing starts"
     )

@@ -63,6 +63,8 @@ def make_parser() -> VerbParser:
                        help="of --max_cost: an equal one for each experiment (default), or whoever runs first spends it")  # fmt: skip
     study.add_argument("--skip_unfit", action=argparse.BooleanOptionalAction, default=None,
                        help="leave out pairs of benchmark and method that cannot be")  # fmt: skip
+    study.add_argument("--shared_start", type=int, metavar="K",
+                       help="configurations that all methods of a seed begin with alike: the first that RS draws (default 0)")  # fmt: skip
     study.add_argument(
         "--parallel", type=_number_or_word, metavar="N|auto", help="experiments at once, each in a process of its own (default 1)"
     )
@@ -139,7 +141,7 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
         start_seed=given.start_seed,
         random_seed=given.random_seed,
         settings=tuple(settings),
-        method_args=_method_arguments([*given.method_args, *([f"ladder={given.ladder}"] if given.ladder else [])]),
+        method_args=_method_arguments([*given.method_args, *_short_for_arguments(given)]),
         experiment_tag=given.experiment_tag,
         resume=given.resume,
         results_dir=(given.results_dir or default_results_dir(environ)).expanduser(),
@@ -156,6 +158,11 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
         skip_unfit=given.skip_unfit,
     )
     return given, request
+
+
+def _short_for_arguments(given: argparse.Namespace) -> list[str]:
+    """Return the flags that are short for arguments of the methods, as such."""
+    return [f"{name}={getattr(given, name)}" for name in ("ladder", "shared_start") if getattr(given, name) is not None]
 
 
 def backend_of(name: str | None, *, warm: bool) -> str:

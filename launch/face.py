@@ -42,7 +42,7 @@ _LISTS = ("method", "warm_start", "track")
 _DERIVED = ("compare", "written_at")
 """Fields of a request that a study fills in."""
 
-_SHORT = ("ladder", "warm_pool")
+_SHORT = ("ladder", "shared_start", "warm_pool")
 """Flags that are short for something else."""
 
 _KINDS = {"str": (str, "text"), "int | None": (int, "a whole number"), "bool": (bool, "True or False")}
@@ -106,6 +106,8 @@ def _request(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, M
         ladder = options["ladder"]
         levels = ladder.split(",") if isinstance(ladder, str) else _tuple(_python(ladder))
         given["method_args"] = {**given.get("method_args", {}), "ladder": [parse_scalar(str(level)) for level in levels]}
+    if options.get("shared_start") is not None:
+        given["method_args"] = {**given.get("method_args", {}), "shared_start": _python(options["shared_start"])}
     given["backend"] = backend_of(given.get("backend"), warm=bool(options.get("warm_pool")))
     given["settings"] = tuple(settings)
     given["results_dir"] = Path(given.get("results_dir") or default_results_dir()).expanduser()

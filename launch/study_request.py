@@ -172,6 +172,7 @@ def _laid_under(
         start_seed=study.start_seed if request.start_seed is None else request.start_seed,
         settings=(*settings, *limit, *request.settings),
         written_at={**settings, **request.written_at},
+        method_args={**({} if study.shared_start is None else {"shared_start": study.shared_start}), **request.method_args},
         parallel=study.parallel if request.parallel is None else request.parallel,
         study_order=request.study_order or study.order or "",
         shares=request.shares or study.shares or "",

@@ -102,6 +102,8 @@ def _points(value: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 POINTS = Argument((), "configurations to evaluate first; keys that one lacks get the middle of their domain", _points)
+SHARED_START = whole(0, 0, "then so many random configurations, the same for all methods of a seed")
+STARTING_POINTS: Arguments = {"points_to_evaluate": POINTS, "shared_start": SHARED_START}
 """Taken by every method that draws from a space."""
 
 

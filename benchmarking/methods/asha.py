@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from benchmarking.controller.method import Decision, Evaluation, Method, MethodContext, PastEvaluation, Suggestion
-from benchmarking.controller.method_arguments import POINTS, Argument, Arguments, one_of
+from benchmarking.controller.method_arguments import STARTING_POINTS, Argument, Arguments, one_of
 from benchmarking.methods.best_share import BestShare
 from benchmarking.methods.direction import Primary, need_levels
 from benchmarking.methods.points import need_choice, need_space
@@ -23,7 +23,7 @@ from definitions.space import SearchSpace
 ASHA_ARGUMENTS: Mapping[str, Argument] = {
     "type": one_of("stopping", ("stopping", "promotion"), "stop the others, or pause all and go on with the best from their checkpoints"),
     **RUNG_ARGUMENTS,
-    "points_to_evaluate": POINTS,
+    **STARTING_POINTS,
 }
 
 

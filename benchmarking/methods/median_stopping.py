@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from benchmarking.controller.method import Decision, Evaluation, Method, MethodContext, PastEvaluation, Suggestion
-from benchmarking.controller.method_arguments import POINTS, Arguments, flag, number, whole
+from benchmarking.controller.method_arguments import STARTING_POINTS, Arguments, flag, number, whole
 from benchmarking.methods.best_share import BestShare
 from benchmarking.methods.direction import Primary, need_levels
 from benchmarking.methods.points import need_space
@@ -26,7 +26,7 @@ class MedianStopping(Method):
         "grace_period": number(1.0, "lowest level at which anything is stopped", above=0),
         "grace_population": whole(5, 1, "evaluations at a level before anything is stopped there"),
         "rank_cutoff": number(0.5, "share that goes on", lower=0.01, upper=0.99),
-        "points_to_evaluate": POINTS,
+        **STARTING_POINTS,
     }
 
     def __init__(self, context: MethodContext) -> None:

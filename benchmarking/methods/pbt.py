@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from benchmarking.controller.method import Decision, Evaluation, Method, MethodContext, Suggestion
-from benchmarking.controller.method_arguments import POINTS, Arguments, number, whole
+from benchmarking.controller.method_arguments import STARTING_POINTS, Arguments, number, whole
 from benchmarking.methods.direction import Primary, need_levels
 from benchmarking.methods.points import need_choice
 from benchmarking.methods.proposals import Proposals
@@ -46,7 +46,7 @@ class PopulationBasedTraining(Method):
         "perturbation_interval": number(None, "levels between comparisons (default: a tenth of the full level, at least 1)", above=0),
         "quantile_fraction": number(0.25, "share of the population that is replaced, and that is copied", lower=0.01, upper=0.5),
         "resample_probability": number(0.25, "probability that a dimension is drawn anew", lower=0, upper=1),
-        "points_to_evaluate": POINTS,
+        **STARTING_POINTS,
     }
     needs_checkpoints = True
     copies_checkpoints = True

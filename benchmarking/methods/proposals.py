@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from benchmarking.controller.method import MethodContext, allow
+from benchmarking.methods.draws import draws
 from benchmarking.methods.points import first_points
-from benchmarking.methods.random_search import draws
 from benchmarking.methods.searchers.base import Observation, SearcherSpec
 from benchmarking.methods.searchers.encoding import allowed
 from benchmarking.methods.searchers.process import ChildProcess, InProcess, SearcherHost

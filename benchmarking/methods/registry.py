@@ -129,6 +129,12 @@ def build_method(
     points = definition.points_to_evaluate
     if points and declared is not None and "points_to_evaluate" in declared:
         given.setdefault("points_to_evaluate", points)
+    if "shared_start" not in (declared or {}) and given.pop("shared_start", 0):
+        raise UserError(
+            f"method {name}: shared_start",
+            "it does not begin with configurations that are drawn at random",
+            "leave out the method, or shared_start; --skip_unfit leaves out such methods",
+        )
     context = MethodContext(
         space=definition.search_space if definition.space else None,
         configurations=definition.explicit_configurations,

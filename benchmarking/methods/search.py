@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from benchmarking.controller.method import Evaluation, Method, MethodContext, PastEvaluation, Suggestion
-from benchmarking.controller.method_arguments import POINTS, Argument, Arguments, number, whole
+from benchmarking.controller.method_arguments import STARTING_POINTS, Argument, Arguments, number, whole
 from benchmarking.methods.direction import Primary
 from benchmarking.methods.points import need_choice
 from benchmarking.methods.proposals import Proposals
@@ -115,7 +115,7 @@ class RegularizedEvolution(SearchMethod):
     """REA: mutates the best of a sample of the latest evaluations (Real et al., AAAI 2019; Syne Tune's)."""
 
     searcher = title = "REA"
-    arguments: ClassVar[Arguments] = {**REA_ARGUMENTS, "points_to_evaluate": POINTS}
+    arguments: ClassVar[Arguments] = {**REA_ARGUMENTS, **STARTING_POINTS}
 
     def initial(self, context: MethodContext, space: SearchSpace) -> int:
         """Return the size of the population, as parents are drawn from a whole one."""
@@ -126,7 +126,7 @@ class ParzenEstimator(SearchMethod):
     """TPE: maximises the ratio of the densities of good and other configurations (Bergstra et al., 2011; Syne Tune's)."""
 
     searcher = title = "TPE"
-    arguments: ClassVar[Arguments] = {**TPE_ARGUMENTS, "points_to_evaluate": POINTS}
+    arguments: ClassVar[Arguments] = {**TPE_ARGUMENTS, **STARTING_POINTS}
 
     def initial(self, context: MethodContext, space: SearchSpace) -> int:
         """Return how many evaluations two density estimates need."""
@@ -137,14 +137,14 @@ class DensityRatio(SearchMethod):
     """BORE: maximises a classifier's belief that a configuration is a good one (Tiao et al., ICML 2021; Syne Tune's)."""
 
     searcher = title = "BORE"
-    arguments: ClassVar[Arguments] = {**BORE_ARGUMENTS, "points_to_evaluate": POINTS}
+    arguments: ClassVar[Arguments] = {**BORE_ARGUMENTS, **STARTING_POINTS}
 
 
 class ConformalQuantiles(SearchMethod):
     """CQR: samples from conformalised quantile regressions (Salinas et al., ICML 2023)."""
 
     searcher = title = "CQR"
-    arguments: ClassVar[Arguments] = {**CQR_ARGUMENTS, "points_to_evaluate": POINTS}
+    arguments: ClassVar[Arguments] = {**CQR_ARGUMENTS, **STARTING_POINTS}
 
 
 class BayesianOptimization(SearchMethod):
@@ -152,7 +152,7 @@ class BayesianOptimization(SearchMethod):
 
     searcher = "GP"
     title = "BO"
-    arguments: ClassVar[Arguments] = {**GP_ARGUMENTS, "points_to_evaluate": POINTS}
+    arguments: ClassVar[Arguments] = {**GP_ARGUMENTS, **STARTING_POINTS}
 
 
 def parzen_initial(space: SearchSpace) -> int:

@@ -254,14 +254,14 @@ def test_every_flag_of_a_run_has_its_like_in_python(monkeypatch):
     values["parallel"] = "auto"
     values |= dict.fromkeys(("dry_run", "accept_changes", "verbose", "yes"), True) | {"emulate": False, "backend": None}
     values |= dict.fromkeys(("num_seeds", "start_seed", "random_seed"), 1) | dict.fromkeys(("experiment_tag", "resume"), "t")
-    values |= {"study": {"shares": "equal"}, "study_order": "methods", "shares": "first_come", "skip_unfit": False}
+    values |= {"study": {"shares": "equal"}, "study_order": "methods", "shares": "first_come", "skip_unfit": False, "shared_start": 3}
     limits = {"n_workers", "max_wallclock_time", "max_failures", "max_cost", "max_num_trials", "max_run", "repeats"}
     values = {**dict.fromkeys(limits, 1), **values}
     assert set(values) == flags
     outrider.run("demo", **values)
     (request,) = asked
     assert {"x=[1,2.5]", "budget.max_num_trials=3", "repeats=1", "exclusive=true", "budget.max_cost=1"} <= set(request.settings)
-    assert request.method_args == {"points": 2, "ladder": [0.1, 0.3]}
+    assert request.method_args == {"points": 2, "ladder": [0.1, 0.3], "shared_start": 3}
     assert (request.backend, request.method, request.warm_start, request.dry_run) == ("warm_pool", ("RS",), ("t",), True)
     assert request.parallel == "auto"
     assert (request.study_order, request.shares, request.skip_unfit) == ("methods", "first_come", False)

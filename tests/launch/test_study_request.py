@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 
 import pytest
 
@@ -13,6 +14,7 @@ from definitions.errors import UserError
 from launch.planning import plan
 from launch.request import RunRequest
 from launch.study_request import with_study
+from tests.launch.conftest import rows
 
 BLOCK = "{methods: [GRID, RS], seeds: 2, start_seed: 3, order: methods, set: {max_num_trials: 1}, compare: {x: trials, aggregate: median}}"
 
@@ -197,3 +199,40 @@ def test_pairs_that_cannot_be_are_left_out_where_that_is_asked_for(toy, run):
         ("other", "ASHA"),
         ("other", "MSR"),
     }
+
+
+@pytest.mark.slow
+def test_with_a_shared_start_all_methods_of_a_seed_begin_alike_also_after_a_kill(toy, run, controller):
+    (toy.folder / "mine.yaml").write_text(
+        "benchmarks: [toy.yaml]\nmethods: [RS, TPE, BO, ASHA]\nseeds: 2\nshared_start: 3\nset: {n_workers: 1, max_num_trials: 4}\n"
+    )
+    one = controller("--study", "mine.yaml", "--experiment_tag", "s", "--set", "arguments.seconds=0.05")
+    one.until("trial 1 starts", 3)  # in the middle of the third experiment's shared start
+    one.send(signal.SIGKILL)
+    one.finish()
+    code, _, _ = run("--resume", "s")
+    assert code == 0
+    first = {}
+    for seed in (0, 1):
+        for method in ("RS", "TPE", "BO", "ASHA"):
+            values = [float(row["x"]) for row in rows(toy.experiment("s", method, seed) / "trials.csv")]
+            assert len(values) == 4
+            first.setdefault(seed, []).append(values[:3])
+    assert all(found == [found[0]] * 4 for found in first.values())
+    assert first[0][0] != first[1][0]
+    fourth = [rows(toy.experiment("s", method) / "trials.csv")[3]["x"] for method in ("RS", "TPE")]
+    assert fourth[0] != fourth[1]
+    assert json.loads((toy.results / "s" / "study.json").read_text())["flags"]["method_args"] == {"shared_start": 3}
+
+
+@pytest.mark.slow
+def test_a_shared_start_is_a_flag_that_wins_and_who_has_none_is_named(toy, run):
+    toy.define(study="{methods: [RS, GRID], seeds: 2, shared_start: 2}")
+    code, _, err = run("--benchmark", "toy.yaml", "--study", "--dry_run")
+    assert code == 2
+    assert "toy x GRID: method GRID: shared_start; it does not begin with configurations that are drawn at random" in err
+    assert run("--benchmark", "toy.yaml", "--study", "--shared_start", "0", "--dry_run")[0] == 0
+    code, _, err = run("--benchmark", "toy.yaml", "--study", "--skip_unfit", "--shared_start", "1", "--experiment_tag", "s")
+    assert code == 0
+    assert read_study(toy.results / "s").flags.method_args == {"shared_start": 1}
+    assert read_study(toy.results / "s").methods == {"toy": ("RS",)}

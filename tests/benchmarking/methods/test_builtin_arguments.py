@@ -6,21 +6,23 @@ from benchmarking.methods.registry import known_methods, method_factory
 
 METHODS = {name: method_factory(found) for name, found in known_methods(()).items()}
 
+STARTING = {"points_to_evaluate": (), "shared_start": 0}
+
 DEFAULTS = {
-    "ASHA": {"type": "stopping", "rungs": None, "grace_period": None, "reduction_factor": 3, "brackets": 1, "points_to_evaluate": ()},
-    "BO": {"candidates": 1000, "max_points": 300, "init_random": 5, "points_to_evaluate": ()},
-    "BORE": {"gamma": 0.25, "feval_acq": 500, "random_prob": 0, "init_random": 6, "points_to_evaluate": ()},
+    "ASHA": {"type": "stopping", "rungs": None, "grace_period": None, "reduction_factor": 3, "brackets": 1, **STARTING},
+    "BO": {"candidates": 1000, "max_points": 300, "init_random": 5, **STARTING},
+    "BORE": {"gamma": 0.25, "feval_acq": 500, "random_prob": 0, "init_random": 6, **STARTING},
     "CANARY": {"ladder": None, "repeats": None, "configurations": None, "stretch_s": None},
-    "CQR": {"quantiles": 5, "candidates": 2000, "init_random": 5, "points_to_evaluate": ()},
+    "CQR": {"quantiles": 5, "candidates": 2000, "init_random": 5, **STARTING},
     "GRID": {"points": 5},
     "LISTED": {},
-    "MSR": {"running_average": True, "grace_period": 1, "grace_population": 5, "rank_cutoff": 0.5, "points_to_evaluate": ()},
+    "MSR": {"running_average": True, "grace_period": 1, "grace_population": 5, "rank_cutoff": 0.5, **STARTING},
     "PBT": {
         "population_size": 4,
         "perturbation_interval": None,
         "quantile_fraction": 0.25,
         "resample_probability": 0.25,
-        "points_to_evaluate": (),
+        **STARTING,
     },
     "RACE": {
         "ladder": None,
@@ -34,15 +36,15 @@ DEFAULTS = {
         "width": None,
         "run_winner": False,
     },
-    "REA": {"population_size": 100, "sample_size": 10, "points_to_evaluate": ()},
-    "RS": {"points_to_evaluate": ()},
+    "REA": {"population_size": 100, "sample_size": 10, **STARTING},
+    "RS": {**STARTING},
     "TPE": {
         "top_n_percent": 15,
         "min_bandwidth": 0.001,
         "num_candidates": 64,
         "bandwidth_factor": 3,
         "random_fraction": 0.33,
-        "points_to_evaluate": (),
+        **STARTING,
     },
 }
 # (method, argument, the last values that are taken, the first that are refused)

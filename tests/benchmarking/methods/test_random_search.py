@@ -1,14 +1,12 @@
 """Random search, and its even simpler kin: the grid and the list."""
 
 import itertools
-import random
 import time
 from collections import Counter
 
 import pytest
 
 from benchmarking.controller.method import MOST_PLANNED, MethodContext
-from benchmarking.methods import random_search
 from benchmarking.methods.grid import Grid
 from benchmarking.methods.listed import Listed
 from benchmarking.methods.random_search import RandomSearch
@@ -77,16 +75,6 @@ def test_rs_draws_integers_between_their_bounds_equally_often():
     counts = Counter(RandomSearch(context({"n": {"randint": [1, 10]}}, seed=seed)).suggest().configuration["n"] for seed in range(3000))
     assert set(counts) == set(range(1, 11))
     assert sum((count - 300) ** 2 / 300 for count in counts.values()) < 27.9  # 99.9 %, 9 degrees of freedom
-
-
-def test_rs_lists_nothing_of_a_trillion_combinations(monkeypatch):
-    monkeypatch.setattr(SearchSpace, "grid", lambda *_: pytest.fail("the space is listed"))
-    source = random_search.permutation(SearchSpace.parse({f"k{i}": {"choice": list(range(10))} for i in range(12)}), random.Random(0))
-    found = list(itertools.islice(source, 2000))
-    assert len(frozen(found)) == 2000
-    # All that is kept: one exchanged position for each draw.
-    assert len(source.gi_frame.f_locals["moved"]) <= 2000
-    assert len(suggestions(RandomSearch(context({f"k{i}": {"choice": list(range(10))} for i in range(12)})), 5)) == 5
 
 
 def test_rs_draws_all_keys_of_a_space_beyond_the_precision_of_floats():

@@ -16,6 +16,8 @@ CASES = {
     "MOASHA promoting": {"method": "MOASHA", "benchmark": {"objectives": TWO}, "arguments": {"type": "promotion"}},
     "MSR": {"arguments": {"grace_population": 2}},
     "PBT": {"arguments": {"perturbation_interval": 2}},
+    "BO with a shared start": {"method": "BO", "arguments": {"shared_start": 3}},
+    "ASHA with a shared start": {"method": "ASHA", "arguments": {"shared_start": 3, "type": "promotion"}},
     "with failures": {"method": "ASHA", "arguments": {"type": "promotion"}, "failure_rate": 0.3, "start_delay_s": 0.5, "seed": 3},
 }
 
