@@ -25,6 +25,8 @@ AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {
 }
 
 
+_TIME = "max_wallclock_time"
+
 _UNKNOWN = {Axis.COST: "the price of some of its trials is unknown", Axis.LEVEL: "its definition has no progressive fidelity"}
 
 
@@ -277,8 +279,9 @@ def _baseline(methods: Sequence[str], asked: str) -> str:
 
 
 def _limiting_axis(runs: Sequence[ComparedRun]) -> Axis:
-    """Return the axis on which the experiments were limited: time where that was, else trials."""
-    if runs and all("max_wallclock_time" in run.facts.get("budget", "") for run in runs):
+    """Return the axis on which the experiments were limited: time where all had a limit of it and no other ended them all, else trials."""
+    ended_by = {run.ended_by for run in runs if run.ended_by}
+    if runs and all(_TIME in run.facts.get("budget", "") for run in runs) and (not ended_by or _TIME in ended_by):
         return Axis.WALLCLOCK
     return Axis.TRIALS
 

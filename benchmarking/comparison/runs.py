@@ -86,6 +86,7 @@ class ComparedRun:
         facts: what has to be alike for two runs to be comparable, by field.
         trials: that were completed, each repeat for itself.
         interleaved: whether repeats of different configurations ran in turn, so that those of one number belong together.
+        ended_by: the budget or other reason that ended it, in one word; empty where that is not known.
     """
 
     tag: str
@@ -100,6 +101,7 @@ class ComparedRun:
     facts: Mapping[str, str] = field(default_factory=dict)
     trials: Sequence[MeasuredTrial] = ()
     interleaved: bool = False
+    ended_by: str = ""
 
     @property
     def about(self) -> dict[str, str]:
@@ -167,6 +169,7 @@ def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None, o
         {**facts_of(stored, [] if state is None else state.codes), **(facts or {})},
         tuple(trials),
         interleaved=definition.order == "interleave" and spec.repeats == definition.repeats > 1,
+        ended_by="" if state is None or state.ended is None else str(state.ended["reason"]),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarking.analysis.effects import Scale, Word
@@ -42,6 +44,16 @@ def test_what_limited_the_experiments_is_the_axis():
     timed = {"budget": "max_wallclock_time 60"}
     runs = [run("RS", 0, [4.0, 3.0], facts=timed), run("TPE", 0, [4.0, 2.0], facts=timed)]
     assert compare_methods(runs, ComparisonQuestion()).axis is Axis.WALLCLOCK
+    # A limit of time that none of them came near limits nothing.
+    for ended_by, axis in {
+        ("max_num_trials", "max_num_trials"): Axis.TRIALS,
+        ("max_num_trials", "exhausted"): Axis.TRIALS,
+        ("max_num_trials", "max_wallclock_time"): Axis.WALLCLOCK,
+        ("max_num_trials", ""): Axis.TRIALS,
+        ("", ""): Axis.WALLCLOCK,
+    }.items():
+        ended = [replace(one, ended_by=reason) for one, reason in zip(runs, ended_by, strict=True)]
+        assert compare_methods(ended, ComparisonQuestion()).axis is axis
 
 
 def test_a_seed_without_a_result_is_left_out_and_named_never_filled_in():
