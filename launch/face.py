@@ -33,6 +33,7 @@ from launch.planning import folders_of, plan
 from launch.progress import Progress
 from launch.request import RunRequest
 from launch.result import Interrupted, Result, Results, result_of
+from launch.study_report import leave_report
 from launch.study_request import with_study
 from launch.tracking import check_tracking, tracking
 
@@ -77,6 +78,8 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
     results = Results(result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found)
     if any(one.reason == Reason.INTERRUPTED for one in outcomes):
         raise Interrupted(results, resume_command(results[-1].spec.tag, request))
+    if planned.study is not None:
+        leave_report(planned.tag_folder, planned.study, progress.say, progress.say)
     return results[0] if len(results) == 1 and not several else results
 
 

@@ -50,6 +50,8 @@ FILES_OF_A_TAG = {
     "study.json": "of several experiments: which there are, in which order, and what each may spend",
     "study.lock": "held while study.json is changed",
     "collated_results.json": "of several experiments: what their result.json say",
+    "report.html": "of several experiments: verdicts, tables and figures as a page that asks nothing of any network",
+    "figures.json": "what the figures of the report show, as numbers",
 }
 """The same of the folder above it."""
 

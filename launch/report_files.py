@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from benchmarking.figures.data import Figure
     from benchmarking.page.drawing import Page
 
+REPORT = "report.html"
+"""What a report is called unless it is said."""
+
 
 @dataclass(frozen=True)
 class WrittenReport:
@@ -57,7 +60,9 @@ def report_page(
     return page_of(", ".join(dict.fromkeys(run.tag for run in runs)), runs, compared, figures), figures
 
 
-def write_report(named: Sequence[str], results_dir: Path, output: Path, question: ComparisonQuestion) -> WrittenReport:
+def write_report(
+    named: Sequence[str], results_dir: Path, output: Path, question: ComparisonQuestion, say: Callable[[str], None] | None = None
+) -> WrittenReport:
     """Write the report of the experiments that are named, and beside it the data of its figures as NAME.figures.json.
 
     Args:
@@ -65,6 +70,7 @@ def write_report(named: Sequence[str], results_dir: Path, output: Path, question
         results_dir: folder of results, where tags are.
         output: the file to write.
         question: what is asked of the comparison.
+        say: as for `report_page`.
 
     Raises:
         UserError: as `report_page`; a file cannot be written.
@@ -74,9 +80,9 @@ def write_report(named: Sequence[str], results_dir: Path, output: Path, question
     from benchmarking.page.render import render
     from definitions.files import write_atomically
 
-    page, figures = report_page(named, results_dir, question)
+    page, figures = report_page(named, results_dir, question, say)
     library = drawing_library()
-    data = output.with_name("figures.json" if output.name == "report.html" else f"{output.stem}.figures.json")
+    data = output.with_name("figures.json" if output.name == REPORT else f"{output.stem}.figures.json")
     write_atomically(data, as_json(figures))
     write_atomically(output, render(page, library))
     return WrittenReport(output, page, data, library is not None)

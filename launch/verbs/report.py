@@ -8,6 +8,7 @@ from pathlib import Path
 
 from definitions.program import command
 from launch.parser import VerbParser
+from launch.report_files import REPORT, write_report
 
 _EPILOG = """\
 The page opens in any browser, also without a network, and can be sent as it is. Without the extra `report` (plotly) it has tables only.
@@ -19,7 +20,6 @@ def main(arguments: Sequence[str]) -> int:
     given = make_parser().parse_args(arguments)
     from benchmarking.comparison.methods import ComparisonQuestion
     from benchmarking.page.render import WITHOUT_PLOTLY
-    from launch.report_files import write_report
 
     question = ComparisonQuestion(objective=given.objective, baseline=given.baseline)
     written = write_report(given.what, given.results_dir, given.output or _place(given.what, given.results_dir), question)
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
 def _place(named: Sequence[str], results_dir: Path) -> Path:
     """Return where the report goes unless it is said: into the folder of the one tag or of the one folder that is named, else here."""
     folders = [folder for folder in (results_dir / named[0], Path(named[0])) if folder.is_dir()]
-    return (folders[0] if len(named) == 1 and folders else Path()) / "report.html"
+    return (folders[0] if len(named) == 1 and folders else Path()) / REPORT
 
 
 def make_parser() -> VerbParser:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from definitions.errors import EXIT_DONE, UserError
+from definitions.errors import EXIT_DONE, EXIT_INTERRUPTED, UserError
 from launch.cli import parse_run
 
 if TYPE_CHECKING:
@@ -68,6 +68,10 @@ def main(arguments: Sequence[str]) -> int:
         print(as_text([one.result for one in outcomes if one.result is not None]), flush=True)
     else:
         print({"json": as_json, "csv": as_csv}[given.format](with_results(outcomes)), flush=True)
+    if planned.study is not None and EXIT_INTERRUPTED not in codes:
+        from launch.study_report import leave_report
+
+        leave_report(planned.tag_folder, planned.study, print if given.format == "table" else _say, _say)
     hint = hint_for(outcomes, resume_command(planned.specs[0].tag, request), planned.study)
     if hint:
         _say(hint)

@@ -52,7 +52,19 @@ def test_every_file_that_experiments_leave_is_on_it_and_no_other(toy, run, contr
     there = found_in(toy)
     slow.process.terminate()
     assert slow.finish()[0] == 130
-    run("--benchmark", "toy.yaml", "--experiment_tag", "b", "--set", "preload=[sys]", "keep=all", "--max_num_trials", "1")
+    run(
+        "--benchmark",
+        "toy.yaml",
+        "--experiment_tag",
+        "b",
+        "--set",
+        "preload=[sys]",
+        "keep=all",
+        "--max_num_trials",
+        "1",
+        "--num_seeds",
+        "2",
+    )
     stopwatch = {"command": ["true", "${arguments_file}"], "arguments_style": "json", "objectives": {"duration_s": "min"}}
     outrider.run({"name": "c", "space": {"x": {"choice": [1]}}, **stopwatch}, method="GRID", experiment_tag="c")
     ladder = {"kind": "per_job", "argument": "seconds", "full": 0.5, "ladder": [0.01, 0.03]}
