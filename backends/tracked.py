@@ -82,13 +82,19 @@ class TrackedRun:
 
 @dataclass(frozen=True)
 class TrackedExperiment:
-    """One experiment: its own run first, then those of its trials."""
+    """One experiment: its own run first, then those of its trials.
+
+    Args:
+        commit: of the script's repository; empty where that is not known.
+        region: whose prices count for it, that of its jobs where they are in one.
+    """
 
     tag: str
     benchmark: str
     whole: TrackedRun
     trials: Sequence[TrackedRun]
     commit: str = ""
+    region: str = ""
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,10 @@ class BackendDescription(Generic[Block]):
     late_logs: ClassVar[str] = ""
     """`module:function` that reads the log of a closed job again, a `backends.late_logs.LateLogReader`; empty where logs are never late."""
 
+    tracker: ClassVar[str] = ""
+    """`module:factory` of the `backends.tracked.Tracker` that its service keeps experiments in, made of the environment without a call;
+    empty where it keeps none."""
+
     @property
     def layers(self) -> tuple[str, ...]:
         """Names of the blocks that are laid over one another for it, its own last."""

@@ -53,7 +53,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("aws", "block"),
         ("code", "logs"),
         ("jobs",),
-        ("pools",),
+        ("experiments", "pools"),
         ("lifecycle",),
         ("admin", "container"),
         (".",),

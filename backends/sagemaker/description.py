@@ -29,6 +29,7 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
     starts_in_source: ClassVar[bool] = True
     reads_files: ClassVar[bool] = True
     warm_variant: ClassVar[str] = "warm_pool"
+    tracker: ClassVar[str] = "backends.sagemaker.experiments.tracker:SageMakerTracker"
     price_refresher: ClassVar[str] = "backends.sagemaker.admin.prices:refresh_prices"
     block = SageMakerBlock
     unhashed: ClassVar[frozenset[str]] = frozenset(

@@ -17,9 +17,11 @@ BUILT_IN: Mapping[str, str] = {
     "json": "benchmarking.export.json_exporter:JsonExporter",
     "parquet": "benchmarking.export.parquet_exporter:ParquetExporter",
     "syne_tune": "benchmarking.export.syne_tune_exporter:SyneTuneExporter",
-    "mlflow": "benchmarking.tracking.exporter:mlflow_exporter",
 }
-"""Module and factory of each built-in format."""
+"""Module and factory of each built-in format that is files."""
+
+TRACKERS = "benchmarking.tracking.exporter:tracking_exporters"
+"""Module and function that returns the factories of exporters to trackers, by their kinds."""
 
 DEFAULT = ("csv", "json")
 """What an experiment leaves at its end, and `outrider export` writes where no format is named."""
@@ -27,7 +29,7 @@ DEFAULT = ("csv", "json")
 
 def exporter_names(plugins: Iterable[EntryPoint] | None = None) -> tuple[str, ...]:
     """Return the names of all formats, the built-in ones first; raises `UserError` for two of one name."""
-    return (*BUILT_IN, *_plugins(plugins))
+    return (*BUILT_IN, *_trackers(), *_plugins(plugins))
 
 
 def make_exporter(name: str, context: ExportContext, plugins: Iterable[EntryPoint] | None = None) -> Exporter:
@@ -45,9 +47,12 @@ def make_exporter(name: str, context: ExportContext, plugins: Iterable[EntryPoin
         module, _, attribute = BUILT_IN[name].partition(":")
         built_in: ExporterFactory = getattr(import_module(module), attribute)
         return built_in(context)
+    trackers = _trackers()
+    if name in trackers:
+        return trackers[name](context)
     points = _plugins(plugins)
     if name not in points:
-        raise UserError(f"--to {name}: there is no such format", did_you_mean(name, [*BUILT_IN, *points]))
+        raise UserError(f"--to {name}: there is no such format", did_you_mean(name, [*BUILT_IN, *trackers, *points]))
     try:
         factory: ExporterFactory = points[name].load()
     except (Exception, SystemExit) as error:
@@ -58,11 +63,17 @@ def make_exporter(name: str, context: ExportContext, plugins: Iterable[EntryPoin
     return factory(context)
 
 
+def _trackers() -> Mapping[str, ExporterFactory]:
+    module, _, attribute = TRACKERS.partition(":")
+    found: Mapping[str, ExporterFactory] = getattr(import_module(module), attribute)()
+    return found
+
+
 def _plugins(plugins: Iterable[EntryPoint] | None) -> dict[str, EntryPoint]:
     found: dict[str, EntryPoint] = {}
     for point in installed(GROUP) if plugins is None else plugins:
-        if point.name in BUILT_IN or point.name in found:
-            other = _origin(found[point.name]) if point.name in found else BUILT_IN[point.name]
+        if point.name in BUILT_IN or point.name in found or point.name in _trackers():
+            other = _origin(found[point.name]) if point.name in found else BUILT_IN.get(point.name, TRACKERS)
             raise UserError(f"two export formats are called {point.name!r}", f"{other} and {_origin(point)}", "uninstall one of them")
         found[point.name] = point
     return found

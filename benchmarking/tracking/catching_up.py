@@ -101,7 +101,8 @@ class FollowedExperiment:
             if not stored.is_started:
                 return None
             self._stored = stored
-            self._translation = Translation(stored.spec, stored.spec.job_prefix(read_nonce(self.folder)), _commit(self.folder))
+            prefix = stored.spec.job_prefix(read_nonce(self.folder))
+            self._translation = Translation(stored.spec, prefix, _commit(self.folder), stored.region)
         assert self._translation is not None
         # Opened for each look, so that a controller which ends finds nobody at its journal.
         with self._stored.journal() as journal:

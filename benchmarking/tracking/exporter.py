@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from benchmarking.export.exporter import ExportContext, ExportedExperiment
+from benchmarking.export.exporter import ExportContext, ExportedExperiment, ExporterFactory
 from benchmarking.tracking.process import TrackingProcess
-from benchmarking.tracking.registry import MLFLOW, check_tracker
+from benchmarking.tracking.registry import check_tracker, tracker_names
 from definitions.errors import UserError
 
 
@@ -51,6 +52,6 @@ class TrackingExporter:
         return [f"{self._kind} has {count} experiment{'s' * (count > 1)} of {self._context.tag}"]
 
 
-def mlflow_exporter(context: ExportContext) -> TrackingExporter:
-    """Return the exporter to MLflow."""
-    return TrackingExporter(context, MLFLOW)
+def tracking_exporters() -> dict[str, ExporterFactory]:
+    """Return what makes the exporter to each tracker, by its kind."""
+    return {kind: partial(TrackingExporter, kind=kind) for kind in tracker_names()}

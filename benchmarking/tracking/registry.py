@@ -27,6 +27,8 @@ def check_tracker(kind: str, environ: Mapping[str, str]) -> None:
         check_installed(uri)
     elif kind not in _of_backends():
         raise UserError(f"tracker {kind!r}: there is none of this name", did_you_mean(kind, tracker_names()))
+    else:
+        _made(kind, environ)
 
 
 def make_tracker(kind: str, environ: MutableMapping[str, str]) -> Tracker:
@@ -40,12 +42,17 @@ def make_tracker(kind: str, environ: MutableMapping[str, str]) -> Tracker:
         UserError: as `check_tracker`.
         TrackerError: it cannot be made now.
     """
-    check_tracker(kind, environ)
-    if kind == MLFLOW:
+    if kind not in _of_backends():
+        check_tracker(kind, environ)
         from benchmarking.tracking.mlflow.tracker import MlflowTracker, set_limits
 
         set_limits(environ)
         return MlflowTracker(environ.get("MLFLOW_TRACKING_URI", ""))
+    return _made(kind, environ)
+
+
+def _made(kind: str, environ: Mapping[str, str]) -> Tracker:
+    """Return the tracker of a back-end, of which no call was made yet."""
     module, _, attribute = _of_backends()[kind].partition(":")
     made: Tracker = getattr(import_module(module), attribute)(environ)
     return made
@@ -54,7 +61,7 @@ def make_tracker(kind: str, environ: MutableMapping[str, str]) -> Tracker:
 def _of_backends() -> dict[str, str]:
     found: dict[str, str] = {}
     for name in backend_names():
-        tracker = getattr(backend_description(name), "tracker", "")
+        tracker = backend_description(name).tracker
         if tracker and tracker not in found.values():
             found[name] = tracker
     return found

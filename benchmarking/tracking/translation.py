@@ -47,10 +47,11 @@ class Translation:
     Args:
         spec: the experiment; `identity`: what its jobs' names begin with.
         commit: of the script's repository; empty where that is not known.
+        region: whose prices count for it.
     """
 
-    def __init__(self, spec: ExperimentSpec, identity: str, commit: str = "") -> None:
-        self._spec, self._identity, self._commit = spec, identity, commit
+    def __init__(self, spec: ExperimentSpec, identity: str, commit: str = "", region: str = "") -> None:
+        self._spec, self._identity, self._commit, self._region = spec, identity, commit, region
         self._state = ExperimentState(state_setup(spec))
         self._level_name = self._state.setup.reported_level
         self._trials: dict[int, _TrialFacts] = {}
@@ -96,7 +97,7 @@ class Translation:
             live: whether a controller is at work on it; where none is, nothing of it runs.
         """
         trials = [self._trial(self._state.trials[number], facts, live=live) for number, facts in self._trials.items()]
-        return TrackedExperiment(self._spec.tag, self._spec.definition.name, self._whole(live=live), trials, self._commit)
+        return TrackedExperiment(self._spec.tag, self._spec.definition.name, self._whole(live=live), trials, self._commit, self._region)
 
     def _job(self, record: Record, status: RunStatus, ended_at: float | None = None) -> None:
         number = self._trial_of.get(record.body["job"])

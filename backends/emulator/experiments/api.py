@@ -95,7 +95,7 @@ class ExperimentsService:
         trial = config.get("TrialName")
         if not trial and config.get("ExperimentName"):
             trial = self._store.create("trial", name, {}, [config["ExperimentName"]]).name
-        self._store.create("component", name, display, [trial] if trial else [], job=job)
+        self._store.create_for_job(name, display, [trial] if trial else [], job)
 
     def _bound(self, does: Callable[[str, dict[str, Any]], dict[str, Any]], kind: str) -> Operation:
         return lambda request: does(kind, request)

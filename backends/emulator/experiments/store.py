@@ -91,6 +91,18 @@ class ExperimentStore:
             self._save(made)
             return made
 
+    def create_for_job(self, name: str, request: dict[str, Any], trials: Sequence[str], job: str) -> None:
+        """Make the component of a training job; one that somebody made before becomes its own."""
+        with self._lock:
+            found = self._entities.get(("component", name))
+            if found is None:
+                self.create("component", name, request, trials, job)
+                return
+            found.job, found.request = job, {**request, **found.request}
+            for trial in trials:
+                self.associate(name, trial)
+            self._save(found)
+
     def check_room(self, kind: str, parent: str) -> None:
         """Raise the service's error where a parent does not exist, or has as many children of this kind as it can."""
         above = _above(kind)

@@ -17,7 +17,7 @@ from definitions import strict_json
 from definitions.resolve import resolve_python
 from definitions.schema import BenchmarkDefinition
 from definitions.show import render
-from tests.benchmarking.experiments import FakeTable, MemoryJournal, tuner
+from tests.benchmarking.experiments import FakeJobs, FakeTable, MemoryJournal, tuner
 
 IDENTITY = "nonce"
 
@@ -87,12 +87,13 @@ def prepared(spec: ExperimentSpec) -> Path:
     return spec.folder
 
 
-def finished(folder: Path, *, table: FakeTable | None = None, **changes: Any) -> Path:
-    """Return the folder of an experiment that has ended."""
+def finished(folder: Path, *, table: FakeTable | None = None, own_names: bool = False, **changes: Any) -> Path:
+    """Return the folder of an experiment that has ended; with `own_names` its jobs are called as those of a controller are."""
     spec = spec_of(folder, **changes)
     prepared(spec)
+    options = {"jobs": FakeJobs(prefix=spec.job_prefix(IDENTITY))} if own_names else {}
     with contextlib.closing(SqliteJournal(spec.folder / "journal.sqlite")) as journal:
-        run_into(journal, spec, table)
+        run_into(journal, spec, table, **options)
     return spec.folder
 
 

@@ -1,0 +1,1 @@
+"""SageMaker Experiments: experiments told to it, within its names and limits."""
