@@ -85,7 +85,7 @@ def make_parser() -> VerbParser:
         "--accept_changes", action="store_true", help="go on with a tag although the script changed; trials say which version"
     )
     files.add_argument(
-        "--track", nargs="+", default=[], metavar="TRACKER", help="tell trackers while it runs: mlflow (at $MLFLOW_TRACKING_URI)"
+        "--track", nargs="+", default=[], metavar="TRACKER", help="tell trackers while it runs: mlflow (at $MLFLOW_TRACKING_URI), sagemaker"
     )
     files.add_argument(
         "--results_dir", type=Path, default=None, metavar="DIR", help="folder of results (default results, or $OUTRIDER_RESULTS)"

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from definitions.errors import UserError
 
 
-_FORMATS = "csv, json, parquet, syne_tune, or a plug-in's (default csv and json, what a run leaves at its end)"
+_FORMATS = (
+    "csv, json, parquet, syne_tune, a tracker (mlflow, sagemaker), or a plug-in's (default csv and json, what a run leaves at its end)"
+)
 
 
 def main(arguments: Sequence[str]) -> int:

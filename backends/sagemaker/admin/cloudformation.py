@@ -16,26 +16,28 @@ _HEAD = """\
 _DAYS_OF_UPLOADS = 7
 
 
-def template(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool = False) -> str:
+def template(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool = False, mlflow: Sequence[str] = ()) -> str:
     """Return the template as YAML.
 
     Args:
         prefix: where in the bucket Outrider keeps everything.
         data: `s3://` URIs of the user's own data sets, which jobs may read.
         vpc: whether jobs run in a VPC.
+        mlflow: ARNs of managed MLflow that jobs are tied to.
     """
     import yaml
 
-    return _HEAD + str(yaml.safe_dump(template_data(prefix, data, vpc), sort_keys=False, width=120))
+    return _HEAD + str(yaml.safe_dump(template_data(prefix, data, vpc, mlflow), sort_keys=False, width=120))
 
 
-def template_data(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool = False) -> dict[str, Any]:
+def template_data(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool = False, mlflow: Sequence[str] = ()) -> dict[str, Any]:
     """Return the template as plain data, intrinsic functions in their long form; arguments as of `template`."""
     scope = PolicyScope(
         role="${Role}",
         bucket="${Bucket}",
         prefix=prefix,
         data=tuple(data),
+        mlflow=tuple(mlflow),
         partition="${AWS::Partition}",
         region="${AWS::Region}",
         account="${AWS::AccountId}",

@@ -14,6 +14,7 @@ class Target(enum.StrEnum):
 
     ANY = "any"
     JOBS = "jobs"
+    EXPERIMENTS = "experiments"
     ROLE = "role"
     BUCKET = "bucket"
     OBJECTS = "objects"
@@ -46,6 +47,21 @@ OPERATIONS: Mapping[str, tuple[Grant, ...]] = {
     "AddTags": _on(Target.JOBS, "sagemaker:AddTags"),
     "ListTags": _on(Target.JOBS, "sagemaker:ListTags"),
     "ListTrainingJobs": _on(Target.ANY, "sagemaker:ListTrainingJobs"),
+    # SageMaker Experiments
+    "CreateExperiment": _on(Target.EXPERIMENTS, "sagemaker:CreateExperiment", "sagemaker:AddTags"),
+    "CreateTrial": _on(Target.EXPERIMENTS, "sagemaker:CreateTrial", "sagemaker:AddTags"),
+    "CreateTrialComponent": _on(Target.EXPERIMENTS, "sagemaker:CreateTrialComponent"),
+    "DescribeTrialComponent": _on(Target.EXPERIMENTS, "sagemaker:DescribeTrialComponent"),
+    "UpdateTrialComponent": _on(Target.EXPERIMENTS, "sagemaker:UpdateTrialComponent"),
+    "AssociateTrialComponent": _on(Target.EXPERIMENTS, "sagemaker:AssociateTrialComponent"),
+    "DisassociateTrialComponent": _on(Target.EXPERIMENTS, "sagemaker:DisassociateTrialComponent"),
+    "BatchPutMetrics": _on(Target.EXPERIMENTS, "sagemaker:BatchPutMetrics"),
+    "DeleteTrialComponent": _on(Target.EXPERIMENTS, "sagemaker:DeleteTrialComponent"),
+    "DeleteTrial": _on(Target.EXPERIMENTS, "sagemaker:DeleteTrial"),
+    "DeleteExperiment": _on(Target.EXPERIMENTS, "sagemaker:DeleteExperiment"),
+    "ListTrials": _on(Target.ANY, "sagemaker:ListTrials"),
+    "ListTrialComponents": _on(Target.ANY, "sagemaker:ListTrialComponents"),
+    "Search": _on(Target.ANY, "sagemaker:Search"),
     # S3
     "CreateBucket": _on(Target.BUCKET, "s3:CreateBucket"),
     "HeadBucket": _on(Target.BUCKET, "s3:ListBucket") + _on(Target.DATA_BUCKETS, "s3:ListBucket"),

@@ -105,6 +105,9 @@ def _resources(target: Target, scope: PolicyScope) -> list[str]:
     return {
         Target.ANY: ["*"],
         Target.JOBS: [f"{start}:sagemaker:{scope.region}:{scope.account}:training-job/*"],
+        Target.EXPERIMENTS: [
+            f"{start}:sagemaker:{scope.region}:{scope.account}:experiment{kind}/*" for kind in ("", "-trial", "-trial-component")
+        ],
         Target.ROLE: [f"{start}:iam::{scope.account}:role/{scope.role}"],
         Target.BUCKET: [f"{start}:s3:::{scope.bucket}"],
         Target.OBJECTS: [f"{start}:s3:::{scope.bucket}/{folder}*"],

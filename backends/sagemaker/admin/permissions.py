@@ -22,8 +22,9 @@ def permission_document(kind: str, request: CheckRequest, backend: str) -> Permi
     block = SageMakerBlock() if definition is None else definition.block(backend, SageMakerBlock)
     data = () if definition is None else tuple(one.uri for one in definition.datasets.values() if isinstance(one, S3Dataset))
     prefix = block.prefix or DEFAULT_PREFIX
+    mlflow = (block.mlflow,) if block.mlflow else ()
     if kind == "template":
-        return PermissionDocument(template(prefix, data, bool(block.subnets)))
+        return PermissionDocument(template(prefix, data, bool(block.subnets), mlflow))
     arn = request.role or block.role or request.environ.get(ROLE_VARIABLE) or ""
     region = request.region or block.region or "*"
     scope = PolicyScope(
@@ -32,7 +33,7 @@ def permission_document(kind: str, request: CheckRequest, backend: str) -> Permi
         prefix=prefix,
         data=data,
         keys=tuple(dict.fromkeys(key for key in (block.volume_kms_key, block.output_kms_key) if key)),
-        mlflow=(block.mlflow,) if block.mlflow else (),
+        mlflow=mlflow,
         region=region,
         partition=partition_of(region),
     )

@@ -38,7 +38,7 @@ _LONGEST_MESSAGE = 1024
 
 
 @dataclass(frozen=True)
-class Part:
+class ComponentState:
     """What one component is to hold: one of a run's jobs, or an experiment as a whole.
 
     Args:
@@ -139,10 +139,10 @@ class SageMakerTracker(Tracker):
                 self._calls.sagemaker("DeleteExperiment", ExperimentName=experiment)
         return deleted
 
-    def _parts(self, run: TrackedRun) -> list[Part]:
+    def _parts(self, run: TrackedRun) -> list[ComponentState]:
         if run.job == self._prefix:
             name, trial = names.whole_component_name(self._prefix), names.whole_trial_name(self._prefix)
-            return [Part(name, trial, run.points, run.status, run.started_at, run.ended_at, is_last=True)]
+            return [ComponentState(name, trial, run.points, run.status, run.started_at, run.ended_at, is_last=True)]
         points: dict[str, list[Point]] = defaultdict(list)
         last = run.jobs[-1]
         for point in run.points:
@@ -152,7 +152,7 @@ class SageMakerTracker(Tracker):
         # A component that was there before its training job would be in the way of the one that the job's request makes.
         jobs = [job for job in run.jobs if not (self._are_jobs and self._is_live and job.status is RunStatus.WAITING)]
         return [
-            Part(
+            ComponentState(
                 names.component_name(job.name, is_training_job=self._are_jobs),
                 names.trial_name(self._prefix, run.trial, job.attempt),
                 points[job.name],
@@ -184,7 +184,7 @@ class SageMakerTracker(Tracker):
         known = RunStatus.WAITING if waits else _OF_STATUS.get(status.get("PrimaryStatus", ""))
         return KnownRun(parts[-1].name, sequence, known, "EndTime" in there, tags)
 
-    def _write_part(self, part: Part, change: Change, mark: int) -> None:
+    def _write_part(self, part: ComponentState, change: Change, mark: int) -> None:
         there = self._components.get(part.name)
         is_new = there is None or _mark(there) < 0
         if there is not None and not is_new and not part.is_last and _has_all(there, part):
@@ -206,7 +206,7 @@ class SageMakerTracker(Tracker):
             "Metrics": None,
         }
 
-    def _request(self, part: Part, change: Change, *, is_new: bool) -> dict[str, Any]:
+    def _request(self, part: ComponentState, change: Change, *, is_new: bool) -> dict[str, Any]:
         run = change.run
         parameters = {name: names.parameter(value) for name, value in run.parameters.items()} if is_new else {}
         tags = (self.as_kept(run.tags) if is_new else change.tags) if part.is_last else {}
@@ -227,7 +227,7 @@ class SageMakerTracker(Tracker):
             found["EndTime"] = _time(part.ended_at)
         return found
 
-    def _made(self, part: Part, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _made(self, part: ComponentState, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the component, made where it is not there; that of a training job may be."""
         if self._are_jobs and part.trial != self._prefix:
             try:
@@ -253,7 +253,7 @@ class SageMakerTracker(Tracker):
         self._places.put(part.name, part.trial)
         return there
 
-    def _put(self, part: Part, there: Mapping[str, Any], mark: int) -> None:
+    def _put(self, part: ComponentState, there: Mapping[str, Any], mark: int) -> None:
         """Put the metrics that a component lacks: those after its mark, but those that came before a killed process could set it."""
         counts = Counter({one["MetricName"]: int(one.get("Count", 0)) for one in there.get("Metrics") or () if _is_own(one)})
         seen: Counter[str] = Counter()
@@ -316,7 +316,7 @@ def _mark(component: Mapping[str, Any]) -> int:
     return int(component.get("Parameters", {}).get(SEQUENCE, {}).get("NumberValue", -1))
 
 
-def _has_all(component: Mapping[str, Any], part: Part) -> bool:
+def _has_all(component: Mapping[str, Any], part: ComponentState) -> bool:
     """Return whether a component that is over has everything."""
     is_over = component.get("Status", {}).get("PrimaryStatus") == _STATUSES[part.status] and part.ended_at is not None
     return is_over and not any(point.sequence > _mark(component) for point in part.points)

@@ -11,7 +11,7 @@ CSV_AGAIN = EntryPoint("mine", "benchmarking.export.csv_exporter:CsvExporter", G
 
 
 def test_a_plug_in_s_format_stands_beside_the_built_in_ones():
-    assert exporter_names([CSV_AGAIN]) == (*BUILT_IN, "mine")
+    assert exporter_names([CSV_AGAIN]) == (*BUILT_IN, "mlflow", "sagemaker", "mine")
     assert type(make_exporter("mine", context(), [CSV_AGAIN])) is CsvExporter
 
 

@@ -7,7 +7,7 @@ import re
 import yaml
 
 from backends.sagemaker.admin.cloudformation import template, template_data
-from backends.sagemaker.admin.iam_operations import CALLER, JOB, actions_for
+from backends.sagemaker.admin.iam_operations import CALLER, JOB, Target, actions_for
 
 PSEUDO = {"AWS::Partition", "AWS::Region", "AWS::AccountId"}
 
@@ -41,7 +41,10 @@ def test_its_policies_are_those_of_the_table():
     resources = template_data(data=("s3://photos/small",))["Resources"]
     assert actions(resources["CallerPolicy"]["Properties"]["PolicyDocument"]) == actions_for(CALLER)
     (jobs,) = resources["Role"]["Properties"]["Policies"]
-    assert actions(jobs["PolicyDocument"]) == {grant.action for grant in JOB if not grant.action.startswith("kms:")}
+    assert actions(jobs["PolicyDocument"]) == {grant.action for grant in JOB if grant.target not in (Target.KEYS, Target.MLFLOW)}
+    server = "arn:aws:sagemaker:eu-west-1:123456789012:mlflow-tracking-server/team"
+    (tied,) = template_data(mlflow=(server,))["Resources"]["Role"]["Properties"]["Policies"]
+    assert [one["Resource"] for one in tied["PolicyDocument"]["Statement"] if one["Sid"] == "Mlflow"] == [server]
 
 
 def test_every_reference_is_defined_and_every_substitution_marked():

@@ -43,7 +43,7 @@ def test_every_operation_is_one_of_botocore_s():
     import botocore.session
 
     session = botocore.session.get_session()
-    services = ("sagemaker", "s3", "logs", "sts", "iam", "service-quotas", "pricing", "ecr")
+    services = ("sagemaker", "sagemaker-metrics", "s3", "logs", "sts", "iam", "service-quotas", "pricing", "ecr")
     known = {name for service in services for name in session.get_service_model(service).operation_names}
     assert set(OPERATIONS) <= known
     assert set(CALLER) <= set(OPERATIONS)
@@ -61,8 +61,9 @@ def test_the_callers_policy_is_narrow():
         "Resource": "arn:aws:s3:::photos",
     }
     assert statements["Jobs"]["Resource"] == "arn:aws:sagemaker:eu-west-1:*:training-job/*"
+    assert statements["Experiments"]["Resource"][2] == "arn:aws:sagemaker:eu-west-1:*:experiment-trial-component/*"
     # Listings know no resources; nothing that changes anything may be among them.
-    assert all(action.partition(":")[2].startswith(("List", "Get", "Describe")) for action in statements["Any"]["Action"])
+    assert all(action.partition(":")[2].startswith(("List", "Get", "Describe", "Search")) for action in statements["Any"]["Action"])
     assert len(json.dumps(policy_document(SCOPE), separators=(",", ":"))) < 6144, "longest managed policy"
 
 

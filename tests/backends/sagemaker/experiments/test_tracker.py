@@ -9,6 +9,7 @@ import random
 import pytest
 
 from backends.emulator import Emulator
+from backends.sagemaker.admin.iam_operations import CALLER
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.rate_limiter import RateLimiter
 from backends.sagemaker.experiments.calls import PacedCalls
@@ -223,3 +224,9 @@ def test_export_and_clean_by_command(lab, tmp_path, capsys):
         lab.client.describe_experiment(ExperimentName="command-fake")
     assert main(["clean", "--tag", "command", "--tracking", "sagemaker", *words, "--yes"]) == 0
     assert capsys.readouterr().out == "sagemaker has nothing of command\n"
+
+
+def test_the_policy_of_whoever_starts_has_every_call(lab, tmp_path):
+    assert lab.told(finished(tmp_path, tag="policy", own_names=True, budget={"max_num_trials": 1}))
+    assert lab.tracker().delete("policy") == 2
+    assert {"CreateExperiment", "BatchPutMetrics", "DeleteTrial", "Search"} <= set(lab.clients.counts) <= set(CALLER)
