@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import dataclasses
 import os
 import pickle
 import signal
@@ -48,8 +47,11 @@ class CrewMember:
         self.spec: ExperimentSpec | None = None
         """What it is at work on."""
         self.stage = Stage.PREPARES
-        # What is to run comes with each order: the benchmarks may be anything that planning takes.
-        self._send(request=_packed(dataclasses.replace(request, benchmark=())), panel=panel)
+        # What is to run comes with each order; of what was asked for no more is needed than how.
+        how = RunRequest(
+            results_dir=request.results_dir, cache_dir=request.cache_dir, verbose=request.verbose, accept_changes=request.accept_changes
+        )
+        self._send(request=_packed(how), panel=panel)
 
     @property
     def descriptors(self) -> tuple[int, int, int]:

@@ -6,9 +6,12 @@ import contextlib
 import csv
 import json
 import os
+import pty
 import re
 import select
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from itertools import pairwise
@@ -16,7 +19,9 @@ from pathlib import Path
 
 import pytest
 
+import outrider
 from backends.emulator.faults.injector import FaultInjector
+from tests.launch.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -220,3 +225,48 @@ def test_in_the_cloud_all_together_list_at_most_once_a_second(toy, run, monkeypa
     assert all(later - earlier > 0.8 for earlier, later in pairwise(listings))
     made = Counter(operation for _, operation in calls if not operation.startswith("Job"))  # those are what the jobs' machines ask for
     assert made.total() / finished <= 6, made
+
+
+def test_a_study_file_says_how_many_and_python_too(toy, run, capfd):
+    (toy.folder / "study.yaml").write_text(
+        "benchmarks: [toy.yaml]\nmethods: [RS]\nseeds: 2\nparallel: 2\nset: {budget.max_num_trials: 2, n_workers: 1}\n"
+    )
+    code, _, err = run("--study", "study.yaml", "--experiment_tag", "s")
+    assert code == 0
+    assert {line.partition(" | ")[0] for line in err.splitlines() if " | " in line} == {"toy RS 0", "toy RS 1"}
+    results = outrider.run("toy.yaml", num_seeds=2, parallel="auto", n_workers=1, max_num_trials=2, experiment_tag="p")
+    assert [len(result.trials) for result in results] == [2, 2]
+    assert measured(toy.results / "p") == measured(toy.results / "s")
+    assert "toy RS 1 | " in capfd.readouterr().err
+
+
+def test_money_that_is_shared_first_come_is_spent_one_after_the_other(toy, run):
+    words = ("--benchmark", "toy.yaml", "--num_seeds", "2", "--n_workers", "1", "--experiment_tag", "s", "--shares", "first_come")
+    _, _, err = run(*words, "--max_cost", "5", "--max_run", "20", "--parallel", "2")
+    assert "--parallel 2: one after the other: with `shares: first_come` each must know what those before it spent" in err
+    assert " | " not in err
+
+
+def test_one_panel_shows_all_of_them(toy):
+    controller, terminal = pty.openpty()
+    words = [*FOUR, "--parallel", "2", "--set", "arguments.seconds=0.3"]
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "hpo_main.py"), *words],
+        cwd=toy.folder,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "140", "LINES": "30", "OUTRIDER_LEASES": str(toy.folder / "leases")},
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        text=True,
+    )
+    os.close(terminal)
+    drawn = b""
+    with contextlib.suppress(OSError):
+        while chunk := os.read(controller, 65536):
+            drawn += chunk
+    os.close(controller)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    text = drawn.decode()
+    assert re.search(r"\| [0-3]/4 experiments over \| 2 at once", text)
+    assert re.search(r"toy RS 0 \| [^|]* \| [0-3]/3 trials done", text)
+    assert re.search(r"toy ASHA 0 \| [^|]* \| [0-3]/3 trials done", text)
