@@ -99,7 +99,8 @@ class Crew:
                 self._outcomes[place] = settled
                 self._progress.over()
                 continue
-            member = next((member for member in self._members if member.spec is None), None) or self._hired()
+            idle = (member for member in self._members if member.spec is None and not member.ended())
+            member = next(idle, None) or self._hired()
             self._progress.stands(spec, Stage.PREPARES)
             member.begin(spec, f"{place + 1} of {len(self._specs)}")
             if self._nothing_more:  # a signal that came in the middle of this

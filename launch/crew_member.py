@@ -34,7 +34,7 @@ class CrewMember:
     def __init__(self, request: RunRequest, *, panel: bool) -> None:
         # Of a session of its own: what a terminal sends is for the command, which then says what is to be done.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _CODE],
+            [sys.executable, *(["-X", "utf8"] if sys.flags.utf8_mode else []), "-P", "-c", _CODE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -44,6 +44,7 @@ class CrewMember:
         assert self._process.stderr is not None
         self._messages, self._errors = _Lines(self._process.stdout.fileno()), _Lines(self._process.stderr.fileno())
         self._end = end_descriptor(self._process)
+        self._is_sending = False
         self.spec: ExperimentSpec | None = None
         """What it is at work on."""
         self.stage = Stage.PREPARES
@@ -69,8 +70,9 @@ class CrewMember:
         self._send(run=_packed(spec), place=place)
 
     def wind_down(self) -> None:
-        """Have what it runs wound down in order; safe in a signal handler."""
-        self._send(order="wind_down")
+        """Have what it runs wound down in order; in a signal handler that came into the middle of another order it does nothing."""
+        if not self._is_sending:
+            self._send(order="wind_down")
 
     def stop_at_once(self) -> None:
         """Have what it runs stopped without delay."""
@@ -113,9 +115,13 @@ class CrewMember:
 
     def _send(self, **order: Any) -> None:
         assert self._process.stdin is not None
+        rest = (strict_json.dumps(order) + "\n").encode()
+        self._is_sending = True
         # That it is gone is told by its end.
         with contextlib.suppress(OSError, ValueError):
-            os.write(self._process.stdin.fileno(), (strict_json.dumps(order) + "\n").encode())
+            while rest:
+                rest = rest[os.write(self._process.stdin.fileno(), rest) :]
+        self._is_sending = False
 
 
 class _Lines:

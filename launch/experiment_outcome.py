@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,9 @@ from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.stored import load
 from benchmarking.controller.ending import Ending, Reason
 from benchmarking.experiment import ExperimentResult
-from definitions.errors import EXIT_DONE
+from definitions.errors import EXIT_DONE, UserError
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,16 @@ def with_results(outcomes: Sequence[ExperimentOutcome]) -> list[ExperimentOutcom
 def _stored_result(outcome: ExperimentOutcome) -> ExperimentResult | None:
     if not (outcome.spec.folder / "experiment.json").is_file():
         return None
-    stored = load(outcome.spec.folder)
-    if not stored.is_started:
+    try:
+        stored = load(outcome.spec.folder)
+        if not stored.is_started:
+            return None
+        with stored.journal() as journal:
+            state = stored.state(journal)
+    except UserError as error:
+        # The others' results are not to be lost over it.
+        logger.warning("%s", error)
         return None
-    with stored.journal() as journal:
-        state = stored.state(journal)
     ended = state.ended
     ending = Ending(Reason.INTERRUPTED, outcome.cause, outcome.exit_code)
     if ended is not None and ended["reason"] in {*Reason}:

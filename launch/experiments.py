@@ -74,6 +74,8 @@ def _execute_study(planned: Planned, request: RunRequest, progress: Progress) ->
 def _execute_alone(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Progress) -> list[ExperimentOutcome]:
     """Run experiments that are no study: the first error ends them, and what never began leaves nothing."""
     created = [spec for spec in specs if not spec.folder.exists()]
+    if len(specs) > 1 and request.parallel not in (None, 1):
+        progress.say(f"--parallel {request.parallel}: one after the other: these experiments are no study")
     purse = _Purse(specs)
     outcomes: list[ExperimentOutcome] = []
     try:

@@ -21,6 +21,7 @@ import pytest
 
 import outrider
 from backends.emulator.faults.injector import FaultInjector
+from launch.__main__ import main
 from tests.launch.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -270,3 +271,14 @@ def test_one_panel_shows_all_of_them(toy):
     assert re.search(r"\| [0-3]/4 experiments over \| 2 at once", text)
     assert re.search(r"toy RS 0 \| [^|]* \| [0-3]/3 trials done", text)
     assert re.search(r"toy ASHA 0 \| [^|]* \| [0-3]/3 trials done", text)
+
+
+def test_stop_ends_all_of_a_tag(toy, controller, alive):
+    one = controller(*FOUR, "--experiment_tag", "s", "--parallel", "2", "--set", "arguments.seconds=0.5")
+    one.until("starts:", count=2)
+    assert main(["stop", "s"]) == 0
+    code, _, err = one.finish()
+    assert code == 130
+    assert "resume with:" in err
+    assert alive(0.0) == []
+    assert len([*(toy.results / "s").glob("*/*/result.json")]) == 2
