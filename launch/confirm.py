@@ -10,15 +10,24 @@ from benchmarking.archive.folder import check_bills
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.journal import has_records
 from benchmarking.planning.concurrency import instance_types
+from benchmarking.studies.record import StudyRecord
 from definitions.errors import UserError
 from definitions.program import command
 
 
-def confirm(specs: Sequence[ExperimentSpec], *, yes: bool, ask: Callable[[str], str] | None, say: Callable[[str], None]) -> None:
+def confirm(
+    specs: Sequence[ExperimentSpec],
+    *,
+    study: StudyRecord | None = None,
+    yes: bool,
+    ask: Callable[[str], str] | None,
+    say: Callable[[str], None],
+) -> None:
     """Return if nothing real is spent, or if it was agreed to.
 
     Args:
         specs: the experiments.
+        study: that they belong to; None where they are no study.
         yes: whether `--yes` was given.
         ask: asks a question and returns the answer; None where there is nobody to ask.
         say: writes to the person.
@@ -39,7 +48,7 @@ def confirm(specs: Sequence[ExperimentSpec], *, yes: bool, ask: Callable[[str], 
         return
     from launch.dry_run import describe
 
-    say(describe(paid, os.environ))
+    say(describe(paid, os.environ, study))
     if ask is None:
         raise UserError("this spends real money", "there is no terminal to ask on", "give --yes to agree beforehand")
     if ask("Proceed? [y/N] ").strip().lower() not in ("y", "yes"):

@@ -25,14 +25,25 @@ from benchmarking.planning.feasibility import Refuse, check_listed, check_room, 
 from benchmarking.planning.job_builder import JobBuilder
 from benchmarking.planning.worst_case import Plan, WorstCase, dearest, least_usd, worst_case
 from benchmarking.report.text import dollars, duration, table
+from benchmarking.studies.money import purse_of
+from benchmarking.studies.record import StudyRecord
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
 from definitions.instances import default_instance_type
 from definitions.trial import TrialSpec
 
 
-def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str:
-    """Return a table of the experiments: trials, workers, and the most that each can take and cost; raises `UserError` as a run would."""
+def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: StudyRecord | None = None) -> str:
+    """Return a table of the experiments: trials, workers, and the most that each can take and cost.
+
+    Args:
+        specs: the experiments.
+        environ: of the controller.
+        study: that they belong to; None where they are no study.
+
+    Raises:
+        UserError: as a run would.
+    """
     rows, worst, label, dropped, priced = [], [], "", 0, True
     forecast_tables: dict[str, None] = {}
     lines: dict[str, None] = {}
@@ -59,7 +70,7 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str]) -> str
         priced = priced and planned.priced
     header = ["benchmark", "method", "seed", "back-end", "instance types", "trials", "workers", "longest", "worst cost"]
     blocks = [table(header, rows), *(text for text in forecast_tables if text)]
-    return "\n\n".join([*blocks, *(["\n".join(lines)] if lines else []), _total(worst, specs, label, dropped, priced=priced)])
+    return "\n\n".join([*blocks, *(["\n".join(lines)] if lines else []), _total(worst, specs, study, label, dropped, priced=priced)])
 
 
 def _of_earlier_runs(spec: ExperimentSpec, method: Method) -> list[str]:
@@ -73,9 +84,11 @@ def _of_earlier_runs(spec: ExperimentSpec, method: Method) -> list[str]:
     return lines
 
 
-def _total(worst: Sequence[WorstCase], specs: Sequence[ExperimentSpec], label: str, dropped: int, *, priced: bool) -> str:
+def _total(
+    worst: Sequence[WorstCase], specs: Sequence[ExperimentSpec], study: StudyRecord | None, label: str, dropped: int, *, priced: bool
+) -> str:
     def total(values: Sequence[float | None]) -> str:
-        usd = dearest(values, len(values))
+        usd = _together(values, specs, study)
         return "no limit" if usd is None and priced else dollars(usd)
 
     prices = f" ({label} prices)" if label else ""
@@ -91,6 +104,18 @@ def _total(worst: Sequence[WorstCase], specs: Sequence[ExperimentSpec], label: s
             f"{total([one.limit_usd for one in worst])}"
         ]
     return "\n".join(lines)
+
+
+def _together(values: Sequence[float | None], specs: Sequence[ExperimentSpec], study: StudyRecord | None) -> float | None:
+    """Return what experiments cost together at most, each by its own value; those that have a limit in common no more than that."""
+    if study is None or study.flags.shares != "first_come":
+        return dearest(values, len(values))
+    sums = []
+    for name in dict.fromkeys(purse_of(study.flags, spec.definition.name) for spec in specs):
+        own = [number for number, spec in enumerate(specs) if purse_of(study.flags, spec.definition.name) == name]
+        usd, limit = dearest([values[number] for number in own], len(own)), specs[own[0]].definition.budget.max_cost
+        sums.append(usd if limit is None or usd is None else min(usd, limit))
+    return dearest(sums, len(sums))
 
 
 def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> tuple[list[object], WorstCase, int, Plan]:

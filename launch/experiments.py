@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,11 +12,10 @@ from benchmarking.archive.code_version import check_code
 from benchmarking.archive.folder import prepare_folder
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.controller.interfaces import Wallet
 from benchmarking.results import collate
 from benchmarking.studies.failing_alike import EndedExperiment, failing_alike
-from benchmarking.studies.files import changing, discard_study, read_study, write_study
-from benchmarking.studies.standing import final_ending, spent_usd
+from benchmarking.studies.files import changing, discard_study, read_study, spending, write_study
+from benchmarking.studies.standing import final_ending
 from definitions.backend_registry import backend_description
 from definitions.errors import EXIT_FAILURES, OutriderError, UserError
 from definitions.program import command
@@ -30,6 +28,7 @@ from launch.one_experiment import attempt, discard, run_one
 from launch.parser import default_results_dir
 from launch.planning import Planned, plan
 from launch.progress import Progress
+from launch.purse import Purse, purse_of_study
 from launch.request import RunRequest
 
 
@@ -76,14 +75,15 @@ def _execute_alone(specs: Sequence[ExperimentSpec], request: RunRequest, progres
     created = [spec for spec in specs if not spec.folder.exists()]
     if len(specs) > 1 and request.parallel not in (None, 1):
         progress.say(f"--parallel {request.parallel}: one after the other: these experiments are no study")
-    purse = _Purse(specs)
+    limited = any(spec.definition.budget.max_cost is not None for spec in specs)
+    purse = Purse([[spec.folder for spec in specs]] if limited else [])
     outcomes: list[ExperimentOutcome] = []
     try:
         for spec in specs:
             with locked(spec.folder):
                 prepare_folder(spec, os.environ, accept_changes=request.accept_changes)
         for spec in specs:
-            outcomes.append(outcome_of(run_one(spec, request, progress, purse.wallet_of(spec))))
+            outcomes.append(outcome_of(run_one(spec, request, progress, purse.wallet_of(spec.folder))))
             purse.take_in(outcomes[-1])
             if outcomes[-1].ends_all:
                 break
@@ -154,39 +154,24 @@ class _Agenda:
 
 def _one_after_another(planned: Planned, request: RunRequest, progress: Progress, agenda: _Agenda) -> Iterator[ExperimentOutcome]:
     assert planned.study is not None
-    purse = _Purse(planned.specs) if planned.study.flags.shares == "first_come" else None
+    limited = any(spec.definition.budget.max_cost is not None for spec in planned.specs)
+    if planned.study.flags.shares == "first_come" and limited:
+        with spending(planned.tag_folder):
+            yield from _in_turn(planned, request, progress, agenda, purse_of_study(planned.study, planned.tag_folder))
+    else:
+        yield from _in_turn(planned, request, progress, agenda, Purse(()))
+
+
+def _in_turn(planned: Planned, request: RunRequest, progress: Progress, agenda: _Agenda, purse: Purse) -> Iterator[ExperimentOutcome]:
     for place, spec in enumerate(planned.specs, 1):
         outcome = agenda.settled(spec)
         if outcome is None:
-            wallet = Wallet() if purse is None else purse.wallet_of(spec)
-            outcome = attempt(spec, request, progress, wallet, place=f"{place} of {len(planned.specs)}")
-            if purse is not None:
-                purse.take_in(outcome)
+            outcome = attempt(spec, request, progress, purse.wallet_of(spec.folder), place=f"{place} of {len(planned.specs)}")
+            purse.take_in(outcome)
             agenda.heard(outcome)
         yield outcome
         if outcome.ends_all:
             return
-
-
-class _Purse:
-    """What each of some experiments has spent of the money that they have in common.
-
-    Args:
-        specs: the experiments; what earlier controllers spent of them counts.
-    """
-
-    def __init__(self, specs: Sequence[ExperimentSpec]) -> None:
-        limited = any(spec.definition.budget.max_cost is not None for spec in specs)
-        self._spent = {spec.folder: spent_usd(spec.folder) if limited else 0.0 for spec in specs}
-
-    def wallet_of(self, spec: ExperimentSpec) -> Wallet:
-        """Return what the others have spent."""
-        return Wallet(math.fsum(usd for folder, usd in self._spent.items() if folder != spec.folder))
-
-    def take_in(self, outcome: ExperimentOutcome) -> None:
-        """Note what an experiment has spent by now."""
-        if outcome.result is not None:
-            self._spent[outcome.spec.folder] = outcome.result.state.spent_usd
 
 
 def _collate(tag_folder: Path, progress: Progress) -> None:

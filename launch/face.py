@@ -66,11 +66,13 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
         request = with_study(_request(benchmark, rest, modules))
         planned = plan(request)
         if request.dry_run:
-            print(describe(planned.specs, os.environ))
+            print(describe(planned.specs, os.environ, planned.study))
             return None
         check_tracking(request.track, os.environ)
         is_answered = in_notebook() or (sys.stdin is not None and sys.stdin.isatty())
-        confirm(planned.specs, yes=yes, ask=input if is_answered else None, say=lambda text: print(text, file=sys.stderr))
+        confirm(
+            planned.specs, study=planned.study, yes=yes, ask=input if is_answered else None, say=lambda text: print(text, file=sys.stderr)
+        )
         progress = Progress(sys.stderr, panel=panel_here(sys.stderr, os.environ), verbose=request.verbose)
         with tracking(request.track, planned.specs[0].folder.parent.parent, os.environ, progress.say):
             outcomes = execute(planned, request, progress)

@@ -16,6 +16,7 @@ from definitions.files import write_atomically
 
 NAME = "study.json"
 _LOCK = "study.lock"
+_PURSE = "purse.lock"
 _ELSEWHERE = "give a folder on another disk: --results_dir"
 
 
@@ -50,15 +51,39 @@ def changing(tag_folder: Path) -> Iterator[None]:
         UserError: the folder cannot be written, or its file system has no locks.
     """
     path = tag_folder / _LOCK
+    with _opened(path) as descriptor:
+        if not try_lock(descriptor, fcntl.LOCK_EX, path, _ELSEWHERE):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def spending(tag_folder: Path) -> Iterator[None]:
+    """Inside the block no other process spends the money that experiments of the study have in common.
+
+    Raises:
+        UserError: another process is at it; the folder cannot be written, or its file system has no locks.
+    """
+    path = tag_folder / _PURSE
+    with _opened(path) as descriptor:
+        if not try_lock(descriptor, fcntl.LOCK_EX, path, _ELSEWHERE):
+            raise UserError(
+                f"{tag_folder} is being run by another process",
+                "with `shares: first_come` each experiment must know what those before it spent of max_cost",
+                "wait for it; studies with equal shares may be run by several",
+            )
+        yield
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int]:
     try:
-        tag_folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise UserError(f"cannot write {path}", str(error), "check the folder's permissions, or give another --results_dir") from error
     try:
-        if not try_lock(descriptor, fcntl.LOCK_EX, path, _ELSEWHERE):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)
 
@@ -79,7 +104,7 @@ def note_look(tag_folder: Path, now: float) -> None:
 
 def discard_study(tag_folder: Path) -> None:
     """Remove what was written of a study none of whose experiments began, and the folder where it is empty then."""
-    for name in (NAME, _LOCK):
+    for name in (NAME, _LOCK, _PURSE):
         (tag_folder / name).unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         tag_folder.rmdir()

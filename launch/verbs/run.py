@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
 
         for note in planned.notes:
             _say(note)
-        print(describe(planned.specs, os.environ))
+        print(describe(planned.specs, os.environ, planned.study))
         return 0
     from launch.confirm import confirm
     from launch.experiment_outcome import with_results
@@ -57,7 +57,9 @@ def main(arguments: Sequence[str]) -> int:
     from launch.tracking import check_tracking, tracking
 
     check_tracking(request.track, os.environ)
-    confirm(planned.specs, yes=given.yes, ask=input if sys.stdin is not None and sys.stdin.isatty() else None, say=_say)
+    confirm(
+        planned.specs, study=planned.study, yes=given.yes, ask=input if sys.stdin is not None and sys.stdin.isatty() else None, say=_say
+    )
     progress = Progress(sys.stderr, panel=panel_here(sys.stderr, os.environ), verbose=request.verbose)
     with tracking(request.track, planned.specs[0].folder.parent.parent, os.environ, progress.say):
         outcomes = execute(planned, request, progress)

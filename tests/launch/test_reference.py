@@ -69,7 +69,7 @@ def test_every_file_that_experiments_leave_is_on_it_and_no_other(toy, run, contr
     outrider.run({"name": "c", "space": {"x": {"choice": [1]}}, **stopwatch}, method="GRID", experiment_tag="c")
     ladder = {"kind": "per_job", "argument": "seconds", "full": 0.5, "ladder": [0.01, 0.03]}
     canaries = {"name": "d", "script": "toy.py", "space": {"x": {"choice": [0.5]}}, "objectives": {"loss": "min"}, "fidelity": ladder}
-    outrider.run(canaries, method="CANARY", experiment_tag="d", num_seeds=2)
+    outrider.run(canaries, method="CANARY", experiment_tag="d", num_seeds=2, shares="first_come", max_cost=5)
     assert main(["best", "b"]) == 0
     there |= found_in(toy)
     assert there == {*FILES, *(f"../../{name}" for name in FILES_OF_A_TAG)}
