@@ -232,7 +232,7 @@ def test_methods_are_compared_over_their_seeds(toy):
 def test_every_flag_of_a_run_has_its_like_in_python(monkeypatch):
     asked = []
     monkeypatch.setattr(face, "plan", lambda request: asked.append(request) or Planned(()))
-    monkeypatch.setattr(face, "describe", lambda specs, environ: "")
+    monkeypatch.setattr(face, "describe", lambda specs, environ, study: "")
     # A benchmark is an argument, results are what is returned, and a command and its objectives are keys of a mapping.
     elsewhere = {
         "help",
