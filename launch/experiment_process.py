@@ -29,6 +29,8 @@ from launch.request import RunRequest
 from launch.streams import lenient_streams
 
 _REDRAWN_EVERY_S = 1.0
+_ORPHAN_S = 20.0
+"""Seconds that an experiment has to be wound down, and then to stop, when the command is gone."""
 _LEVELS = {"wind_down": 1, "stop": 2}
 
 
@@ -44,6 +46,8 @@ class Orders:
         self._tasks: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._busy = False
+        self._is_free = threading.Event()
+        self._is_free.set()
         self._level = 0
         self._wind_down: Callable[[], None] | None = None
         self._is_winding_down = False
@@ -67,6 +71,7 @@ class Orders:
         """Take no order to end any more: the experiment is over, which nobody knows yet."""
         with self._lock:
             self._busy = False
+            self._is_free.set()
 
     @contextlib.contextmanager
     def obeyed(self, wind_down: Callable[[], None]) -> Iterator[None]:
@@ -85,11 +90,17 @@ class Orders:
                 with self._lock:
                     # Before it is begun, so that no order to end it gets lost.
                     self._busy, self._level = True, 0
+                    self._is_free.clear()
                 self._tasks.put(order)
             else:
                 self._raise(_LEVELS[order["order"]])
-        self._raise(_LEVELS["wind_down"])
         self._tasks.put(None)
+        # Nobody is there any more. What cannot be ended in order, as its service is gone too perhaps, must not hold on to the experiment.
+        for level in _LEVELS.values():
+            self._raise(level)
+            if self._is_free.wait(_ORPHAN_S):
+                return
+        os._exit(EXIT_INTERRUPTED)
 
     def _raise(self, level: int) -> None:
         with self._lock:

@@ -27,7 +27,7 @@ from tests.launch.conftest import ROOT
 pytestmark = pytest.mark.slow
 
 FOUR = ("--benchmark", "toy.yaml", "--method", "RS", "ASHA", "--num_seeds", "2", "--n_workers", "1", "--max_num_trials", "3")
-SAME = ("trial", "x", "status", "loss", "epoch", "level", "repeat")
+SAME = ("trial", "configuration_id", "status", "fidelity", "repeat", "last_loss", "best_loss")
 
 
 def measured(folder):
@@ -35,7 +35,7 @@ def measured(folder):
     found = {}
     for path in sorted(folder.glob("*/*/trials.csv")):
         with path.open(encoding="utf-8", newline="") as file:
-            found[path.parent.name] = [{key: row[key] for key in SAME if key in row} for row in csv.DictReader(file)]
+            found[path.parent.name] = [{key: row[key] for key in SAME} for row in csv.DictReader(file)]
     return found
 
 
@@ -282,3 +282,15 @@ def test_stop_ends_all_of_a_tag(toy, controller, alive):
     assert "resume with:" in err
     assert alive(0.0) == []
     assert len([*(toy.results / "s").glob("*/*/result.json")]) == 2
+
+
+def test_each_has_its_share_of_the_money_and_all_together_stay_below_the_cap(toy, run):
+    words = ("--benchmark", "toy.yaml", "--method", "RS", "--num_seeds", "2", "--n_workers", "1", "--set", "arguments.seconds=0.1")
+    cap = 0.0005  # a job of 10 s and its grace may cost 0.00021
+    _, _, err = run(*words, "--experiment_tag", "s", "--max_cost", str(cap), "--max_run", "10", "--max_num_trials", "50", "--parallel", "2")
+    study = json.loads((toy.results / "s" / "study.json").read_text())
+    assert [one["share_usd"] for one in study["experiments"]] == [cap / 2] * 2
+    spent = [json.loads(path.read_text())["spent_usd"] for path in (toy.results / "s").glob("*/*/result.json")]
+    assert all(0 < usd <= cap / 2 for usd in spent), spent
+    assert len(spent) == 2
+    assert err.count(" starts: ") > 2
