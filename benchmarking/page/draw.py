@@ -20,43 +20,71 @@ from benchmarking.page.draw_bars import draw_matrix, draw_spans, draw_stacked_ba
 from benchmarking.page.draw_lines import draw_lines, draw_points
 from benchmarking.page.draw_parallel import draw_parallel
 from benchmarking.page.drawing import Drawing, Section
-from benchmarking.page.palette import TraceStyle, looks
+from benchmarking.page.palette import TraceStyle, styles
 from benchmarking.page.panel_tables import panel_table
 from benchmarking.page.tables import table_of
 
-_FOLDED = ("seeds",)
-"""Figures, by the begin of their keys, that are drawn when they are asked for."""
+_FAMILIES = {"best_so_far": "Best so far", "seeds": "Every seed", "hypervolume": "Hypervolume"}
+"""Figures of several axes, by the begin of their keys, that are one section."""
+_CLOSED = ("seeds", "learning_curves", "time_line")
+"""Sections, by the begin of their figures' keys, whose drawings are seen when they are asked for."""
+_OF_METHODS = ("best_so_far", "seeds", "final_values")
 
 
-def figure_section(figure: Figure, order: Sequence[str]) -> Section:
-    """Return a figure as a section.
+def figure_sections(figures: Sequence[Figure], methods: Sequence[str]) -> list[Section]:
+    """Return figures as sections, those of one family as one.
 
     Args:
-        figure: what is shown.
-        order: names in the order in which looks are given, so that a method looks alike in all figures.
+        figures: in order, those of a family one after the other.
+        methods: names in the order in which looks are given, so that a method looks alike in all figures.
     """
-    known = looks([*order, *(name for panel in figure.panels for name in _named(panel))])
-    drawn = [panel for panel in figure.panels if not isinstance(panel, TablePanel)]
-    identity = figure.key.replace("_", "-").replace(".", "-")
-    folded = figure.key.startswith(_FOLDED)
-    drawings = [
-        _drawing(f"{identity}-{number}" if len(drawn) > 1 else f"{identity}-1", panel, figure, known, folded=folded)
-        for number, panel in enumerate(drawn, start=1)
-    ]
-    tables = [panel_table(panel) for panel in figure.panels if isinstance(panel, TablePanel)]
-    whole = [table_of("Names that are shortened here", [{"shown": short, "whole": name} for short, name in figure.names.items()])]
-    return Section(identity, figure.title, " ".join(figure.notes), tables, whole if figure.names else (), drawings)
+    found: dict[str, list[Figure]] = {}
+    for figure in figures:
+        found.setdefault(_family(figure) or figure.key, []).append(figure)
+    return [_section(key, mine, methods) for key, mine in found.items()]
 
 
 def method_order(figures: Sequence[Figure]) -> list[str]:
-    """Return the names of all lines and points in the order in which figures have them: methods first, as best-so-far comes first."""
-    return list(dict.fromkeys(name for figure in figures for panel in figure.panels for name in _named(panel)))
+    """Return the names of all methods, in the order in which figures of methods have them."""
+    mine = [figure for figure in figures if figure.key.startswith(_OF_METHODS)]
+    return list(dict.fromkeys(name for figure in mine for panel in figure.panels for name in _named(panel)))
 
 
-def _drawing(identity: str, panel: FigurePanel, figure: Figure, known: Mapping[str, TraceStyle], *, folded: bool) -> Drawing:
-    traces, layout = _drawn(panel, known)
-    wide = isinstance(panel, (SpanPanel, ParallelPanel))
-    return Drawing(identity, panel.title or figure.title, _about(panel), traces, layout, panel_table(panel), wide, folded)
+def _family(figure: Figure) -> str:
+    return next((key for key in _FAMILIES if figure.key.startswith(f"{key}_")), "")
+
+
+def _section(key: str, figures: Sequence[Figure], methods: Sequence[str]) -> Section:
+    title = _FAMILIES.get(key, figures[0].title)
+    drawings = [
+        one for figure in figures for one in _drawings(figure, methods, figure.title.removeprefix(title) if key in _FAMILIES else "")
+    ]
+    panels = [panel for figure in figures for panel in figure.panels]
+    names = [{"shown": short, "whole": name} for short, name in {key: name for one in figures for key, name in one.names.items()}.items()]
+    return Section(
+        _identity(key),
+        title,
+        " ".join(dict.fromkeys(note for figure in figures for note in figure.notes)),
+        [panel_table(panel) for panel in panels if isinstance(panel, TablePanel)],
+        [table_of("Names that are shortened here", names)] if names else (),
+        drawings,
+        closed=key.startswith(_CLOSED),
+    )
+
+
+def _drawings(figure: Figure, methods: Sequence[str], along: str) -> Iterator[Drawing]:
+    """Yield what is drawn of a figure; `along` is what its titles end with, to tell it from others of its family."""
+    known = styles((name for panel in figure.panels for name in _named(panel)), methods)
+    drawn = [panel for panel in figure.panels if not isinstance(panel, TablePanel)]
+    for number, panel in enumerate(drawn, start=1):
+        traces, layout = _drawn(panel, known)
+        title = f"{panel.title}{along}" if panel.title else figure.title
+        wide = isinstance(panel, (SpanPanel, ParallelPanel))
+        yield Drawing(f"{_identity(figure.key)}-{number}", title, _about(panel), traces, layout, panel_table(panel), wide)
+
+
+def _identity(key: str) -> str:
+    return key.replace("_", "-").replace(".", "-")
 
 
 def _drawn(panel: FigurePanel, known: Mapping[str, TraceStyle]) -> tuple[list[dict[str, Any]], dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarking.figures.data import BarPanel, MatrixPanel, PlotAxis, SpanPanel
 from benchmarking.page.layouts import axis_layout, common_layout, label
-from benchmarking.page.palette import TraceStyle
+from benchmarking.page.palette import IDLE, TraceStyle
 
 _LANE = 26
 _AROUND = 110
@@ -35,7 +35,7 @@ def draw_stacked_bars(panel: BarPanel, known: Mapping[str, TraceStyle]) -> tuple
             "text": [label(name) for name in names],
             "textposition": "none",
             "hovertemplate": "%{text}, %{fullData.name}: %{x:.4g}<extra></extra>",
-            "marker": _fill(known[stack.name]),
+            "marker": _fill(known[stack.name], plain=len(panel.stacks) == 1),
         }
         if stack.low and stack.high:
             pairs = list(zip(stack.values, stack.low, stack.high, strict=True))
@@ -77,7 +77,7 @@ def draw_spans(panel: SpanPanel, known: Mapping[str, TraceStyle]) -> tuple[list[
                 "text": [label(f"{span.text} {span.begin:.4g} to {span.end:.4g}".strip(), 160) for span in mine],
                 "textposition": "none",
                 "hovertemplate": "%{fullData.name}: %{text}<extra></extra>",
-                "marker": _fill(known[kind]),
+                "marker": _fill(known[kind], stands_back=kind == IDLE),
             }
         )
     lanes = PlotAxis("", categories=panel.lanes)
@@ -138,11 +138,14 @@ def _shade(value: float | None, low: float, high: float) -> str:
     return "rgb({})".format(",".join(str(round(first + (second - first) * part)) for first, second in zip(*ends, strict=True)))
 
 
-def _fill(look: TraceStyle) -> dict[str, Any]:
-    return {
-        "color": look.colour,
-        "pattern": {"shape": look.pattern, "size": 6, "solidity": 0.25, "fgcolor": "#ffffff", "fillmode": "overlay"},
-    }
+def _fill(look: TraceStyle, *, plain: bool = False, stands_back: bool = False) -> dict[str, Any]:
+    """Return how a bar is filled: a faint pattern says the same as the colour; one that stands back is nothing but its pattern."""
+    if stands_back:
+        return {"color": look.colour, "pattern": {"shape": look.pattern, "size": 9, "solidity": 0.08, "fillmode": "replace"}}
+    if plain or not look.pattern:
+        return {"color": look.colour}
+    pattern = {"shape": look.pattern, "size": 10, "solidity": 0.12, "fgcolor": "#ffffff", "fgopacity": 0.55, "fillmode": "overlay"}
+    return {"color": look.colour, "pattern": pattern}
 
 
 def _downwards(count: int) -> dict[str, Any]:

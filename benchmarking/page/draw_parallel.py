@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarking.figures.data import ParallelLine, ParallelPanel
-from benchmarking.page.layouts import common_layout, label
+from benchmarking.page.layouts import VEIL, common_layout, label
 from benchmarking.report.text import shown
 
 _FIFTHS = ("best fifth", "second fifth", "middle fifth", "fourth fifth", "last fifth")
@@ -41,7 +41,7 @@ def draw_parallel(panel: ParallelPanel) -> tuple[list[dict[str, Any]], dict[str,
         left = at == last and at > 0
         spot = {"x": at, "xref": "x", "yref": "y", "showarrow": False, "xshift": -4 if left else 4, "xanchor": "right" if left else "left"}
         notes += [
-            {**spot, "y": place, "text": label(text, 14), "font": {"size": 10}, "bgcolor": "rgba(128,136,144,0.15)"}
+            {**spot, "y": place, "text": label(text, 14), "font": {"size": 10}, "bgcolor": VEIL}
             for place, text in zip(axis.ticks, axis.labels, strict=True)
         ]
     x = {

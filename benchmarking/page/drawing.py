@@ -21,7 +21,6 @@ class Drawing:
         layout: of plotly.
         table: the numbers that are drawn; None where a table of the section has them.
         wide: whether it takes the whole width.
-        folded: whether it is drawn when it is asked for.
     """
 
     identity: str
@@ -31,7 +30,6 @@ class Drawing:
     layout: Mapping[str, Any]
     table: SortableTable | None = None
     wide: bool = False
-    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +42,7 @@ class Section:
         about: a sentence below the heading; empty for none.
         tables: in order; `folded` those that are seen when asked for.
         drawings: in order.
+        closed: whether the drawings are seen when asked for.
     """
 
     identity: str
@@ -52,6 +51,7 @@ class Section:
     tables: Sequence[SortableTable] = field(default_factory=tuple)
     folded: Sequence[SortableTable] = field(default_factory=tuple)
     drawings: Sequence[Drawing] = field(default_factory=tuple)
+    closed: bool = False
 
 
 @dataclass(frozen=True)

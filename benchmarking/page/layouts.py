@@ -12,6 +12,8 @@ from benchmarking.page.html import printable, shortened
 
 HEIGHT = 320
 """Pixels of a drawing."""
+VEIL = "rgba(255,255,255,0.8)"
+"""Lies behind words that stand among lines; a dark page has its own."""
 _LABEL = 48
 _REFERENCE = "#808890"
 _WORDS = {"min": "less is better", "max": "more is better"}
@@ -38,8 +40,11 @@ def axis_layout(axis: PlotAxis, **more: Any) -> dict[str, Any]:
             "range": [-0.5, len(axis.categories) - 0.5],
             "showgrid": False,
         }
-    elif axis.log:
-        made["type"] = "log"
+    else:
+        # Thousandths and millionths of a dollar or a second are numbers, and no units of their own.
+        made |= {"exponentformat": "none" if axis.unit == "USD" else "e", "minexponent": 5}
+        if axis.log:
+            made["type"] = "log"
     return made | more
 
 
@@ -61,7 +66,11 @@ def common_layout(x: Mapping[str, Any], y: Mapping[str, Any], *, height: int = H
 
 
 def reference_lines(references: Sequence[Reference], x: PlotAxis, y: PlotAxis) -> dict[str, Any]:
-    """Return straight lines through a whole drawing, each with its name, as shapes and annotations of plotly."""
+    """Return straight lines through a whole drawing, each with its name, as shapes and annotations of plotly.
+
+    The names stand where curves are least: those of lying lines at the left, where values are not good yet, those of upright ones at the
+    worse end.
+    """
     shapes, notes = [], []
     for one in references:
         along = one.along == "x"
@@ -73,9 +82,10 @@ def reference_lines(references: Sequence[Reference], x: PlotAxis, y: PlotAxis) -
         place = math.log10(one.at) if axis.log else one.at
         if along:
             shapes.append({"type": "line", "xref": "x", "yref": "paper", "x0": one.at, "x1": one.at, "y0": 0, "y1": 1, "line": line})
-            spot = {"x": place, "xref": "x", "y": 0, "yref": "paper", "xanchor": "right", "yanchor": "bottom", "textangle": -90}
+            end = {"y": 1, "yanchor": "top"} if y.better == "min" else {"y": 0, "yanchor": "bottom"}
+            spot = {"x": place, "xref": "x", "yref": "paper", "xanchor": "right", "textangle": -90, **end}
         else:
             shapes.append({"type": "line", "xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": one.at, "y1": one.at, "line": line})
-            spot = {"x": 1, "xref": "paper", "y": place, "yref": "y", "xanchor": "right", "yanchor": "bottom"}
-        notes.append({**spot, "text": label(one.name), "showarrow": False, "font": {"size": 10}})
+            spot = {"x": 0, "xref": "paper", "y": place, "yref": "y", "xanchor": "left", "yanchor": "bottom"}
+        notes.append({**spot, "text": label(one.name), "showarrow": False, "font": {"size": 10}, "bgcolor": VEIL, "borderpad": 0})
     return {"shapes": shapes, "annotations": notes}

@@ -30,16 +30,6 @@
     button.addEventListener("click", () => sort(button.parentElement));
   }
 
-  // What is folded on a screen is read on paper too.
-  let opened = [];
-  window.addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details:not([open])")].filter((one) => one.dataset.print !== "no");
-    for (const one of opened) one.open = true;
-  });
-  window.addEventListener("afterprint", () => {
-    for (const one of opened) one.open = false;
-  });
-
   function say(text) {
     for (const place of document.querySelectorAll("figure .plot")) {
       const line = document.createElement("p");
@@ -57,16 +47,45 @@
     document.head.append(script);
   }
 
-  const drawn = new Map();
+  const places = [...document.querySelectorAll("[data-plot]")];
+  const drawn = new Set();
 
-  async function draw(place) {
-    if (drawn.has(place)) return;
-    drawn.set(place, true);
+  function draw(place) {
+    if (drawn.has(place) || typeof Plotly === "undefined") return;
+    drawn.add(place);
     const { traces, layout } = JSON.parse(document.getElementById(place.dataset.plot).textContent);
-    await Plotly.newPlot(place, traces, layout, { displayModeBar: false, responsive: true, showTips: false });
+    Plotly.newPlot(place, traces, layout, { displayModeBar: false, responsive: true, showTips: false });
   }
 
-  async function drawAll() {
+  // A figure is drawn when it comes near to what is seen, which a folded one does when it is unfolded.
+  const watcher = new IntersectionObserver(
+    (seen) => {
+      for (const one of seen) {
+        if (!one.isIntersecting) continue;
+        watcher.unobserve(one.target);
+        draw(one.target);
+      }
+    },
+    { rootMargin: "400px" },
+  );
+
+  // What is folded on a screen, or not drawn yet, is read on paper too.
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details:not([open])")].filter((one) => one.dataset.print !== "no");
+    for (const one of opened) one.open = true;
+    places.forEach(draw);
+  });
+  window.addEventListener("afterprint", () => {
+    for (const one of opened) one.open = false;
+  });
+
+  function isSeen(place) {
+    const { top, bottom, width } = place.getBoundingClientRect();
+    return width > 0 && bottom > 0 && top < window.innerHeight;
+  }
+
+  async function start() {
     if (!document.getElementById("plotly")) return;
     if (typeof DecompressionStream === "undefined") {
       say("This browser cannot unpack what draws the figures; their numbers stand in the tables.");
@@ -74,16 +93,13 @@
     }
     try {
       await library();
-      for (const place of document.querySelectorAll("[data-plot]")) {
-        const folded = place.closest("details:not([open])");
-        if (folded) folded.addEventListener("toggle", () => draw(place), { once: true });
-        else await draw(place);
-      }
+      places.filter(isSeen).forEach(draw);
+      for (const place of places) watcher.observe(place);
     } catch (error) {
       say(`The figures could not be drawn (${error.message}); their numbers stand in the tables.`);
     }
   }
 
   document.documentElement.dataset.ready = "no";
-  drawAll().finally(() => { document.documentElement.dataset.ready = "yes"; });
+  start().finally(() => { document.documentElement.dataset.ready = "yes"; });
 })();

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+PAPERS = ("#ffffff", "#14171b")
+"""What all is drawn on: light, and dark."""
 
 COLOURS = ("#2477b8", "#d1590c", "#0f9270", "#b4579a", "#96761a", "#7b6fd0", "#6f7780", "#c2485c")
 """After Okabe and Ito (2008), each moved to a contrast of 3:1 with white paper and with the dark page, so that one palette serves both."""
@@ -31,9 +34,34 @@ class TraceStyle:
         return f"rgba({red},{green},{blue},{share:g})"
 
 
-def looks(names: Iterable[str]) -> Mapping[str, TraceStyle]:
-    """Return a look for each name, in their order; colours come again after eight, dashes after six, so pairs only after 24."""
-    return {name: look(number) for number, name in enumerate(dict.fromkeys(names))}
+IDLE = "idle"
+"""What is drawn so that it stands back: nothing was done."""
+
+_KINDS = {
+    "completed": (2, ""), "run": (2, ""), "training": (2, ""), "train": (2, ""),
+    "stopped": (4, "/"), "paused": (5, "."), "failed": (7, "x"), "infeasible": (3, "-"), "diverged": (1, "|"),
+    "interrupted": (6, "+"), "waiting": (6, "\\"), "start-up": (6, "/"), "startup": (6, "/"), "starting": (6, "/"), IDLE: (6, "/"),
+    "downloading": (0, "\\"), "load": (0, "\\"), "uploading": (5, "."), "checkpoint": (5, "."), "kept warm": (1, "-"),
+    "kept instances": (1, "-"),
+}  # fmt: skip
+"""Colour and pattern of what became of jobs, and of what they did, by name: the same in all figures."""
+
+
+def styles(names: Iterable[str], methods: Sequence[str]) -> Mapping[str, TraceStyle]:
+    """Return a look for each name of a figure.
+
+    A method has the look of its place among the methods, and what became of jobs has one by its name, in every figure; other names get
+    theirs in order. Colours come again after eight, dashes after six, so pairs only after 24.
+
+    Args:
+        names: of a figure.
+        methods: all that are compared.
+    """
+    found = {name: look(number) for number, name in enumerate(methods)}
+    names = dict.fromkeys(names)
+    others = [name for name in names if name not in found and name.lower() not in _KINDS]
+    ordered = {name: look(number) for number, name in enumerate(others)}
+    return {name: found.get(name) or ordered.get(name) or _kind(name.lower()) for name in names}
 
 
 def look(number: int) -> TraceStyle:
@@ -41,3 +69,9 @@ def look(number: int) -> TraceStyle:
     return TraceStyle(
         COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)], SYMBOLS[number % len(SYMBOLS)], PATTERNS[number % len(PATTERNS)]
     )
+
+
+def _kind(name: str) -> TraceStyle:
+    colour, pattern = _KINDS[name]
+    place = PATTERNS.index(pattern)
+    return TraceStyle(COLOURS[colour], DASHES[place % len(DASHES)], SYMBOLS[place], pattern)

@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from benchmarking.page.drawing import Drawing, Page, Section
 from benchmarking.page.html import Html, data_block, element, escaped, joined, shortened
+from benchmarking.page.layouts import HEIGHT
 from benchmarking.page.library import DrawingLibrary, script_checksum
 from benchmarking.page.tables import render_table
 
@@ -96,7 +97,10 @@ def _section(section: Section, drawn: bool) -> Html:
     parts += [render_table(table) for table in section.tables]
     parts += [element("details", element("summary", table.caption), render_table(table), data_print="no") for table in section.folded]
     if section.drawings:
-        parts.append(element("div", *(_figure(one, drawn) for one in section.drawings), class_="figures"))
+        shown = element("div", *(_figure(one, drawn) for one in section.drawings), class_="figures")
+        count = len(section.drawings)
+        words = f"Show {count} figures" if count > 1 else "Show the figure"
+        parts.append(element("details", element("summary", words), shown) if section.closed else shown)
     return element("section", *parts, aria_labelledby=section.identity)
 
 
@@ -104,10 +108,10 @@ def _figure(drawing: Drawing, drawn: bool) -> Html:
     block = f"data-{drawing.identity}"
     parts = [element("figcaption", element("h3", drawing.title), element("p", drawing.about, class_="about"))]
     if drawn:
-        place = element("div", class_="plot", role="img", aria_label=f"{drawing.title}. {drawing.about}", data_plot=block)
-        data = data_block(block, {"traces": drawing.traces, "layout": drawing.layout})
-        shown = element("details", element("summary", f"Show: {drawing.title}"), place) if drawing.folded else place
-        parts += [shown, data]
+        # It has its height before it is drawn, so that nothing moves when it is.
+        height = f"min-height:{int(drawing.layout.get('height', HEIGHT))}px"
+        place = element("div", class_="plot", style=height, role="img", aria_label=f"{drawing.title}. {drawing.about}", data_plot=block)
+        parts += [place, data_block(block, {"traces": drawing.traces, "layout": drawing.layout})]
     if drawing.table is not None:
         table = render_table(drawing.table)
         # Where nothing is drawn the numbers are all there is, so they are not folded away.

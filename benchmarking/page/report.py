@@ -8,7 +8,7 @@ from benchmarking.comparison.document import Document
 from benchmarking.comparison.runs import ComparedRun
 from benchmarking.figures.data import Figure
 from benchmarking.page.comparison import about, comparison_section
-from benchmarking.page.draw import figure_section, method_order
+from benchmarking.page.draw import figure_sections, method_order
 from benchmarking.page.drawing import Page, Section
 from benchmarking.page.tables import table_of
 
@@ -22,8 +22,8 @@ def page_of(title: str, runs: Sequence[ComparedRun], found: Document, figures: S
         found: their comparison.
         figures: in the order in which they are shown.
     """
-    order = method_order(figures)
-    sections = [comparison_section(found), *(figure_section(figure, order) for figure in figures if figure.panels)]
+    there = [figure for figure in figures if figure.panels]
+    sections = [comparison_section(found), *figure_sections(there, method_order(there))]
     empty = [{"figure": figure.title, "why": " ".join(figure.notes)} for figure in figures if not figure.panels]
     if empty:
         sections.append(Section("not-drawn", "Not drawn", "", [table_of("Figures without anything to draw", empty)]))

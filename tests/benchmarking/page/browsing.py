@@ -73,11 +73,15 @@ def opened(started: Any, address: str, width: int = 1280, **look: str) -> Iterat
 
 
 def marks(page: Any) -> dict[str, int]:
-    """Return how many marks each figure on the page shows; figures that are drawn on demand are asked for."""
-    for folded in page.query_selector_all("figure details:has(.plot) > summary"):
+    """Return how many marks each figure on the page shows, when one has scrolled to it and unfolded what is folded."""
+    for folded in page.query_selector_all("details:has(.plot) > summary"):
         folded.evaluate("summary => { summary.parentElement.open = true; }")
-    page.wait_for_function("[...document.querySelectorAll('[data-plot]')].every(place => place.querySelector('.main-svg'))", timeout=30_000)
-    return {figure.get_attribute("id"): figure.evaluate(_MARKS) for figure in page.query_selector_all("figure:has([data-plot])")}
+    found = {}
+    for figure in page.query_selector_all("figure:has([data-plot])"):
+        figure.scroll_into_view_if_needed()
+        figure.wait_for_selector(".main-svg", state="attached", timeout=30_000)
+        found[figure.get_attribute("id")] = figure.evaluate(_MARKS)
+    return found
 
 
 def overflow(page: Any) -> int:

@@ -6,9 +6,22 @@ import pytest
 
 from benchmarking.comparison.document import document
 from benchmarking.comparison.methods import ComparisonQuestion
-from benchmarking.figures.data import BarPanel, BarStack, Figure, MatrixPanel, PlotAxis, PointGroup, PointPanel
+from benchmarking.figures.data import (
+    BarPanel,
+    BarStack,
+    Curve,
+    Figure,
+    LinePanel,
+    MatrixPanel,
+    PlotAxis,
+    PointGroup,
+    PointPanel,
+    Reference,
+    Span,
+    SpanPanel,
+)
 from benchmarking.figures.every import figures_of
-from benchmarking.page.draw import figure_section
+from benchmarking.page.draw import figure_sections
 from benchmarking.page.library import drawing_library
 from benchmarking.page.render import render
 from benchmarking.page.report import page_of
@@ -66,10 +79,64 @@ def test_every_figure_has_marks_at_any_width_in_any_light(chromium, tmp_path, na
 
 def test_a_study_has_the_figures_of_its_methods_and_says_of_the_rest_why_not():
     sections = {section.identity: section for section in drawn_page(study()).sections}
-    assert [*sections][:2] == ["methods", "best-so-far-wallclock"]
-    assert {"best-so-far-trials", "seeds-trials", "final-values", "matrix", "importance", "parallel-axes"} <= set(sections)
+    assert [*sections][:2] == ["methods", "best-so-far"]
+    assert {"seeds", "final-values", "matrix", "importance", "parallel-axes"} <= set(sections)
     why = {row["figure"]: row["why"] for row in sections["not-drawn"].tables[0].rows}
     assert why["Ranks over benchmarks"] == "There is one benchmark alone."
+
+
+@pytest.mark.slow
+def test_figures_are_drawn_when_one_comes_to_them_and_all_before_print(chromium, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(render(drawn_page(study()), drawing_library()), encoding="utf-8")
+    with opened(chromium, path.as_uri()) as (shown, seen):
+        every = shown.locator("[data-plot]").count()
+        assert shown.locator(".main-svg").count() < every
+        before = shown.evaluate("document.documentElement.scrollHeight")
+        for figure in shown.query_selector_all("figure:has([data-plot]):not(details figure)"):
+            figure.scroll_into_view_if_needed()
+            figure.wait_for_selector(".main-svg", state="attached")
+        # Nothing moved, but by what a few figures are higher than they say.
+        assert shown.evaluate("document.documentElement.scrollHeight") - before < 40
+        assert 0 < shown.locator("[data-plot]:has(.main-svg)").count() < every
+        shown.locator("section:has(#seeds) summary").first.click()
+        shown.wait_for_selector("#seeds-trials-1 .main-svg", state="attached")
+    with opened(chromium, path.as_uri()) as (shown, seen):
+        shown.pdf(path=tmp_path / "report.pdf")
+        assert shown.locator("[data-plot]:has(.main-svg)").count() == every
+        assert shown.locator("details[open]").count() == 0
+        assert (seen.requests, seen.faults) == ([path.as_uri()], [])
+
+
+def test_figures_of_several_axes_are_one_section_and_many_are_folded():
+    sections = {section.identity: section for section in drawn_page(study()).sections}
+    assert [drawing.title for drawing in sections["seeds"].drawings] == ["b by wall-clock time", "b by finished trials", "b by cost"]
+    assert [drawing.identity for drawing in sections["best-so-far"].drawings][:2] == ["best-so-far-wallclock-1", "best-so-far-trials-1"]
+    assert {identity for identity, section in sections.items() if section.closed} == {"seeds"}
+
+
+def test_small_dollars_are_written_out_and_small_seconds_as_powers_of_ten():
+    panel = LinePanel("p", PlotAxis("cost", "USD"), PlotAxis("time", "s"), (Curve("RS", (1e-5, 2e-5), (1e-6, 2e-6)),))
+    layout = figure_sections([Figure("best_so_far_cost", "Best so far by cost", (panel,))], [])[0].drawings[0].layout
+    assert (layout["xaxis"]["exponentformat"], layout["yaxis"]["exponentformat"]) == ("none", "e")
+
+
+@pytest.mark.parametrize(("better", "end"), [("min", (1, "top")), ("max", (0, "bottom")), ("", (0, "bottom"))])
+def test_names_of_references_stand_where_curves_are_least(better, end):
+    references = (Reference(20.0, "compared here"), Reference(0.9, "target", "y"))
+    panel = LinePanel("p", PlotAxis("trials"), PlotAxis("acc", better=better), (Curve("RS", (1.0, 20.0), (0.1, 0.9)),), (), references)
+    upright, lying = figure_sections([Figure("k", "t", (panel,))], [])[0].drawings[0].layout["annotations"]
+    assert (upright["x"], upright["y"], upright["yanchor"]) == (20.0, *end)
+    assert (lying["x"], lying["xanchor"], lying["y"]) == (0, "left", 0.9)
+
+
+def test_a_bar_of_one_part_has_no_pattern_and_idle_time_stands_back():
+    alone = BarPanel("p", PlotAxis("method", categories=("RS",)), PlotAxis("cost", "USD"), (BarStack("failed", (1.0,)),))
+    lanes = SpanPanel("l", ("worker 1",), PlotAxis("time", "s"), ("run", "idle"), (Span(0, 0.0, 1.0, "run"), Span(0, 1.0, 2.0, "idle")))
+    bar, run, idle = (trace for drawing in figure_sections([Figure("k", "t", (alone, lanes))], [])[0].drawings for trace in drawing.traces)
+    assert "pattern" not in bar["marker"]
+    assert "pattern" not in run["marker"]
+    assert idle["marker"]["pattern"]["fillmode"] == "replace"
 
 
 def test_a_method_looks_alike_in_all_figures_and_no_two_look_alike():
@@ -87,7 +154,7 @@ def test_stacked_bars_lie_downwards_with_their_values_and_intervals():
     panel = BarPanel(
         "p", PlotAxis("method", categories=("RS", "TPE")), PlotAxis("cost", "USD"), (BarStack("run", (1.0, 3.0), (0.5, 2.0), (2.0, 3.5)),)
     )
-    section = figure_section(Figure("costs", "Costs", (panel,)), [])
+    section = figure_sections([Figure("costs", "Costs", (panel,))], [])[0]
     (trace,) = section.drawings[0].traces
     assert (trace["x"], trace["y"]) == ([1.0, 3.0], [0, 1])
     assert (trace["error_x"]["array"], trace["error_x"]["arrayminus"]) == ([1.0, 0.5], [0.5, 1.0])
@@ -98,7 +165,7 @@ def test_stacked_bars_lie_downwards_with_their_values_and_intervals():
 
 def test_cells_of_a_matrix_are_shaded_between_the_least_and_the_greatest():
     panel = MatrixPanel("m", ("a", "b"), ("c", "d"), ((0.0, 1.0), (0.5, None)), (("low", "high"), ("mid", "")), PlotAxis("share"))
-    first, second = figure_section(Figure("matrix", "Matrix", (panel,)), []).drawings[0].traces
+    first, second = figure_sections([Figure("matrix", "Matrix", (panel,))], [])[0].drawings[0].traces
     assert first["marker"]["color"] == ["rgb(214,120,60)", "rgb(88,150,205)"]
     assert second["marker"]["color"] == ["rgb(240,240,240)", "rgba(128,136,144,0.12)"]
     assert first["base"] == [-0.5, 0.5]
@@ -107,13 +174,13 @@ def test_cells_of_a_matrix_are_shaded_between_the_least_and_the_greatest():
 def test_points_of_one_name_stand_beside_each_other_and_their_aggregate_aside():
     groups = (PointGroup("RS", ("RS", "RS"), (1.0, 1.0)), PointGroup("RS: mean", ("RS",), (1.0,), group="RS", kind="aggregate"))
     panel = PointPanel("p", PlotAxis("method", categories=("RS",)), PlotAxis("loss"), groups)
-    seeds, mean = figure_section(Figure("final_values", "Final", (panel,)), []).drawings[0].traces
+    seeds, mean = figure_sections([Figure("final_values", "Final", (panel,))], [])[0].drawings[0].traces
     assert seeds["x"] == pytest.approx([-0.18, 0.18])
     assert mean["x"] == pytest.approx([0.3])
 
 
 def test_markup_in_names_is_text():
     panel = BarPanel("<b>p</b>", PlotAxis("m", categories=("<a href='x'>n</a>",)), PlotAxis("v"), (BarStack("<i>s</i>", (1.0,)),))
-    drawing = figure_section(Figure("k", "t", (panel,)), []).drawings[0]
+    drawing = figure_sections([Figure("k", "t", (panel,))], [])[0].drawings[0]
     assert drawing.traces[0]["name"] == "&lt;i&gt;s&lt;/i&gt;"
     assert drawing.layout["yaxis"]["ticktext"] == ["&lt;a href='x'&gt;n&lt;/a&gt;"]

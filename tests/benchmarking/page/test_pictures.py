@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from benchmarking.figures.data import Curve, Figure, LinePanel, PlotAxis, Reference, Span, SpanPanel
-from benchmarking.page.draw import figure_section
+from benchmarking.page.draw import figure_sections
 from benchmarking.page.layouts import HEIGHT
 from benchmarking.page.pictures import picture, write_pictures
 from definitions.errors import UserError
@@ -19,10 +19,7 @@ LINES = LinePanel(
     "net", PlotAxis("time", "s"), PlotAxis("loss", better="min"), (Curve("RS", (0.0, 1.0), (2.0, 1.0)),), (), (Reference(0.5, "here"),)
 )
 LANES = SpanPanel("net: RS", ("worker 1",), PlotAxis("time", "s"), ("run",), (Span(0, 0.0, 1.0, "run"),))
-SECTIONS = [
-    figure_section(Figure("best", "Best so far", (LINES,)), []),
-    figure_section(Figure("time_line", "Time line", (LANES,)), []),
-]
+SECTIONS = figure_sections([Figure("best", "Best so far", (LINES,)), Figure("time_line", "Time line", (LANES,))], [])
 
 
 def size(png):
