@@ -206,10 +206,9 @@ class BackendContext:
     Args:
         definition: resolved for this back-end; its block holds the back-end's options.
         folder: the experiment's folder, for logs, jobs and checkpoints.
-        seed: the experiment's seed.
-        environ: the controller's environment.
-        tag: of the invocation that the experiment belongs to.
+        seed: the experiment's seed; `environ`: the controller's environment; `tag`: of the invocation that the experiment belongs to.
         prefix: with which the names of all its jobs begin, and those of no other experiment.
+        trackers: kinds of trackers that are told of it while it runs.
     """
 
     definition: BenchmarkDefinition
@@ -218,6 +217,7 @@ class BackendContext:
     environ: Mapping[str, str] = field(default_factory=dict)
     tag: str = ""
     prefix: str = ""
+    trackers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

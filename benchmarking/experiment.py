@@ -126,6 +126,7 @@ class Surroundings:
         waiting: called with what an experiment waits for before its first job, whenever that changes.
         make_backend: makes the back-end; for tests.
         accept_changes: go on with an experiment although its code is another than was measured.
+        trackers: kinds of trackers that are told of the experiments while they run.
     """
 
     environ: Mapping[str, str]
@@ -137,6 +138,7 @@ class Surroundings:
     waiting: Callable[[str], None] = field(default=lambda text: None, kw_only=True)
     make_backend: Callable[[str, BackendContext], Backend] = lambda name, context: backend_class(name).create(context)
     accept_changes: bool = False
+    trackers: tuple[str, ...] = ()
 
 
 def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentResult:
@@ -151,7 +153,7 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
         prepare_folder(spec, surroundings.environ, accept_changes=surroundings.accept_changes)
         journal = stack.enter_context(contextlib.closing(SqliteJournal(spec.folder / "journal.sqlite")))
         prefix = spec.job_prefix(read_nonce(spec.folder))
-        context = BackendContext(spec.definition, spec.folder, spec.seed, surroundings.environ, spec.tag, prefix)
+        context = BackendContext(spec.definition, spec.folder, spec.seed, surroundings.environ, spec.tag, prefix, surroundings.trackers)
         backend = surroundings.make_backend(spec.backend, context)
         survivors: list[str] = []
         hurried = False

@@ -102,6 +102,7 @@ def run_one(
         progress.say_once,
         waiting=progress.waiting,
         accept_changes=request.accept_changes,
+        trackers=request.track,
     )
     try:
         with winding_down(wind_down, progress.say) if interruptible is None else interruptible(wind_down):

@@ -22,6 +22,9 @@ from backends.sagemaker.aws.errors import as_cloud_errors
 from backends.sagemaker.aws.rate_limiter import RATES, RateLimiter
 from backends.sagemaker.aws.shared_pace import SharedPace, key_of
 from backends.sagemaker.block import SageMakerBlock
+from backends.sagemaker.experiments.calls import PacedCalls
+from backends.sagemaker.experiments.job_config import JobConfigs
+from backends.sagemaker.experiments.places import Places
 from backends.sagemaker.jobs.checkpoints import S3Checkpoints, WaitingCheckpoints
 from backends.sagemaker.jobs.job import CloudJob, JobPhase
 from backends.sagemaker.jobs.job_table import JobTable
@@ -48,6 +51,8 @@ EMULATED_INTERVALS = PollIntervals(shortest_s=1.0, longest_s=2.0, settle_s=4.0)
 _UNKNOWN_QUOTA = 1_000_000
 _CLOSE_WAIT_S = 180.0
 _HURRY_S = 10.0
+_TRACKER = "sagemaker"
+"""The name by which SageMaker Experiments is asked for as a tracker."""
 
 
 class SageMakerBackend(Backend):
@@ -64,6 +69,7 @@ class SageMakerBackend(Backend):
         real_s: real seconds per second of the clock.
         logs_folder: where logs are kept; None to leave them to the service.
         listing_pace: of the listings of all processes on this machine; None where this is the only one.
+        is_tracked: whether SageMaker Experiments is told of the experiment, so that jobs say where they belong in it.
     """
 
     capabilities = Capabilities(checkpoints=True, survives_controller=True, real_money=True)
@@ -83,6 +89,7 @@ class SageMakerBackend(Backend):
         real_s: float = 1.0,
         logs_folder: Path | None = None,
         listing_pace: SharedPace | None = None,
+        is_tracked: bool = False,
     ) -> None:
         self.capabilities = capabilities_of(clients.emulated)
         self.options, self.region = options, options.region
@@ -117,7 +124,8 @@ class SageMakerBackend(Backend):
             self._intervals.settle_s,
             logs_folder,
         )
-        self._submitter = JobSubmitter(self._table, self._terminator, self._staging, S3Checkpoints(*places))
+        configs = self._job_configs(rng) if is_tracked else None
+        self._submitter = JobSubmitter(self._table, self._terminator, self._staging, S3Checkpoints(*places), configs)
         self._tracker = StatusTracker(self._table, self._submitter, self._terminator, self._keeper)
         self._adopter = JobAdopter(self._table, self._submitter, self._terminator, self._tracker)
         self._status_poller = StatusPoller(
@@ -142,6 +150,7 @@ class SageMakerBackend(Backend):
             intervals=EMULATED_INTERVALS if clients.emulated else AWS_INTERVALS,
             logs_folder=context.folder / "logs" if clients.emulated else None,
             listing_pace=listing_pace(clients.region, context.environ),
+            is_tracked=_TRACKER in context.trackers,
         )
 
     @classmethod
@@ -302,6 +311,12 @@ class SageMakerBackend(Backend):
         self._table.jobs.clear()
         self._is_closed = True
         return survivors
+
+    def _job_configs(self, rng: random.Random) -> JobConfigs:
+        tag, _, prefix = self.options.experiment.partition("/")
+        places = Places(PacedCalls(self._clients, RateLimiter(rng)))
+        places.begin(tag, self.options.benchmark, prefix)
+        return JobConfigs(places, prefix, self._calls, self._table.notify)
 
     def _plan(self) -> None:
         """Have made what is due: sweeps while something runs, last looks at logs, the end of pools."""

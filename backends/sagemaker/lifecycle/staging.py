@@ -10,10 +10,11 @@ from backends.base import JobSpec
 from backends.sagemaker.aws import s3
 from backends.sagemaker.aws.buckets import ensure_bucket
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.errors import CallFailure
+from backends.sagemaker.aws.errors import CallFailure, failure_of
 from backends.sagemaker.aws.lookups import IN_THE_LOOP, SPOT, TRAINING, Lookups
 from backends.sagemaker.code.packing import pack
 from backends.sagemaker.code.upload import upload_arguments, upload_code
+from backends.sagemaker.experiments.job_config import JobConfigs
 from backends.sagemaker.jobs.checkpoints import S3Checkpoints
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.request import arguments_fit, start_document, training_job
@@ -46,7 +47,9 @@ class Staging:
         if self._own_bucket:
             ensure_bucket(self._clients.get("s3"), self._options.bucket, self._options.region)
 
-    def creation(self, job: JobSpec, instance_type: str, checkpoints: S3Checkpoints) -> Callable[[], Any]:
+    def creation(
+        self, job: JobSpec, instance_type: str, checkpoints: S3Checkpoints, configs: JobConfigs | None = None
+    ) -> Callable[[], Any]:
         """Return what creates a job, to be called on a thread, any number of times.
 
         Raises:
@@ -69,7 +72,17 @@ class Staging:
                 copied = True
             if by_file:
                 upload_arguments(start_document(job, options), client, options.bucket, options.prefix, options.experiment, job.name)
-            return self._clients.get("sagemaker", attempts=1).create_training_job(**request)
+            sagemaker = self._clients.get("sagemaker", attempts=1)
+            config = None if configs is None else configs.config(job)
+            if configs is None or config is None:
+                return sagemaker.create_training_job(**request)
+            try:
+                return sagemaker.create_training_job(**request, ExperimentConfig=config)
+            except Exception as error:
+                failure = failure_of(error)
+                if failure is None or not configs.is_cause(failure):
+                    raise
+                return sagemaker.create_training_job(**request)
 
         return create
 

@@ -9,6 +9,7 @@ from backends.events import Scope
 from backends.failures import Cause, Outcome
 from backends.sagemaker.aws.call_queue import Call
 from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
+from backends.sagemaker.experiments.job_config import JobConfigs
 from backends.sagemaker.jobs.checkpoints import S3Checkpoints
 from backends.sagemaker.jobs.job import CloudJob, JobPhase
 from backends.sagemaker.jobs.job_table import JobTable
@@ -28,10 +29,19 @@ class JobSubmitter:
         terminator: stops those that were to be stopped meanwhile.
         staging: uploads and requests.
         checkpoints: of all trials.
+        configs: say where jobs belong in SageMaker Experiments; None where they say nothing.
     """
 
-    def __init__(self, table: JobTable, terminator: JobTerminator, staging: Staging, checkpoints: S3Checkpoints) -> None:
+    def __init__(
+        self,
+        table: JobTable,
+        terminator: JobTerminator,
+        staging: Staging,
+        checkpoints: S3Checkpoints,
+        configs: JobConfigs | None = None,
+    ) -> None:
         self._table, self._terminator, self._staging, self._checkpoints = table, terminator, staging, checkpoints
+        self._configs = configs
         self._limits = ConcurrencyLimits()
         self._unstaged: list[CloudJob] | None = None
 
@@ -52,14 +62,18 @@ class JobSubmitter:
     def create(self, cloud: CloudJob) -> None:
         """Create a job as soon as the code is uploaded and the API's pace allows."""
         calls = self._table.calls
+        if self._configs is not None:
+            self._configs.ask(cloud.spec)
         if self._table.options.has_script and self._staging.code_uri is None:
             if self._unstaged is None:
                 self._unstaged = []
                 calls.put(Call("stage", self._staging.stage, lambda _: self._staged(), _cannot_upload))
             self._unstaged.append(cloud)
             return
+        if self._configs is not None and self._configs.waits(cloud.spec, lambda: self._create_if_new(cloud)):
+            return
         try:
-            make = self._staging.creation(cloud.spec, cloud.instance_type, self._checkpoints)
+            make = self._staging.creation(cloud.spec, cloud.instance_type, self._checkpoints, self._configs)
         except UserError as error:
             self._table.reject(cloud, Cause.BAD_REQUEST, str(error))
             return
@@ -85,8 +99,11 @@ class JobSubmitter:
     def _staged(self) -> None:
         waiting, self._unstaged = self._unstaged or [], None
         for cloud in waiting:
-            if cloud.phase is JobPhase.NEW:
-                self.create(cloud)
+            self._create_if_new(cloud)
+
+    def _create_if_new(self, cloud: CloudJob) -> None:
+        if cloud.phase is JobPhase.NEW:
+            self.create(cloud)
 
     def _refused(self, cloud: CloudJob, failure: CallFailure) -> None:
         table, name = self._table, cloud.instance_type

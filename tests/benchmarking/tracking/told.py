@@ -21,6 +21,27 @@ from tests.benchmarking.experiments import FakeJobs, FakeTable, MemoryJournal, t
 
 IDENTITY = "nonce"
 
+SCRIPT = """\
+import argparse, time
+parser = argparse.ArgumentParser()
+parser.add_argument("--x", type=float)
+parser.add_argument("--epochs", type=int)
+given = parser.parse_args()
+from outrider_report import report
+for epoch in range(1, given.epochs + 1):
+    time.sleep(0.3)
+    report(epoch=epoch, loss=given.x / epoch)
+"""
+
+DEFINITION = """\
+name: toy
+script: toy.py
+space: {x: {uniform: [0, 1]}}
+objectives: {loss: min}
+fidelity: {kind: progressive, argument: epochs, reported_as: epoch, full: 4}
+budget: {max_num_trials: 3}
+"""
+
 
 class Reports(FakeTable):
     """Three reports a run, each with a name that MLflow does not take, a text and what is no number."""

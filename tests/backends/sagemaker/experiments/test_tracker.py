@@ -17,7 +17,7 @@ from backends.sagemaker.experiments.tracker import SageMakerTracker
 from benchmarking.tracking.catching_up import Telling
 from launch.__main__ import main
 from tests.backends.tag_bench import use
-from tests.benchmarking.tracking.told import finished
+from tests.benchmarking.tracking.told import DEFINITION, SCRIPT, finished
 
 pytestmark = pytest.mark.slow
 
@@ -224,6 +224,27 @@ def test_export_and_clean_by_command(lab, tmp_path, capsys):
         lab.client.describe_experiment(ExperimentName="command-fake")
     assert main(["clean", "--tag", "command", "--tracking", "sagemaker", *words, "--yes"]) == 0
     assert capsys.readouterr().out == "sagemaker has nothing of command\n"
+
+
+@pytest.mark.parametrize("backend", ["local", "sagemaker"])
+def test_told_while_a_command_runs_and_then_exported_changes_nothing(lab, tmp_path, monkeypatch, capsys, backend):
+    (tmp_path / "toy.py").write_text(SCRIPT, encoding="utf-8")
+    block = "sagemaker: {image: 'image:1', log_settle_s: 1}\narguments: {instance_type: ml.m5.large}\n" if backend == "sagemaker" else ""
+    (tmp_path / "toy.yaml").write_text(DEFINITION + block, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    tag = f"live-{backend}"
+    words = ["--experiment_tag", tag, "--results_dir", "results", "--track", "sagemaker", "--yes"]
+    assert main(["run", "--benchmark", "toy.yaml", "--backend", backend, *words]) == 0
+    err = capsys.readouterr().err
+    assert "lacks something" not in err, err
+    live = {name: plain(one) for name, one in lab.components(ExperimentName=f"{tag}-toy").items()}
+    assert sorted(live) == [f"RS-{backend}-0", "trial-0", "trial-1", "trial-2"]
+    assert [counts(live[f"trial-{number}"])["loss"][0] for number in range(3)] == [4, 4, 4]
+    assert {one["Status"]["PrimaryStatus"] for one in live.values()} == {"Completed"}
+    jobs = lab.client.search(Resource="TrainingJob", SearchExpression={"Filters": [{"Name": "Tags.outrider:tag", "Value": tag}]})["Results"]
+    assert {"ExperimentConfig" in one["TrainingJob"] for one in jobs} == ({True} if backend == "sagemaker" else set())
+    assert main(["export", tag, "--results_dir", "results", "--to", "sagemaker"]) == 0
+    assert {name: plain(one) for name, one in lab.components(ExperimentName=f"{tag}-toy").items()} == live
 
 
 def test_the_policy_of_whoever_starts_has_every_call(lab, tmp_path):

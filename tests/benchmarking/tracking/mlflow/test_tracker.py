@@ -12,7 +12,7 @@ from benchmarking.tracking.process import TrackingProcess
 from definitions.errors import UserError
 from launch.__main__ import main
 from tests.benchmarking.tracking.mlflow.server import QUIET, MlflowServer, fake
-from tests.benchmarking.tracking.told import finished
+from tests.benchmarking.tracking.told import DEFINITION, SCRIPT, finished
 
 pytestmark = pytest.mark.slow
 
@@ -83,28 +83,6 @@ def test_twice_gives_nothing_twice(server, tmp_path):
     assert {name: run.info.run_id for name, run in after.items()} == {name: run.info.run_id for name, run in before.items()}
     assert {name: server.history(run, "loss") for name, run in after.items()} == histories
     assert [len(history) for history in histories.values()].count(3) == 3
-
-
-SCRIPT = """\
-import argparse, time
-parser = argparse.ArgumentParser()
-parser.add_argument("--x", type=float)
-parser.add_argument("--epochs", type=int)
-given = parser.parse_args()
-from outrider_report import report
-for epoch in range(1, given.epochs + 1):
-    time.sleep(0.3)
-    report(epoch=epoch, loss=given.x / epoch)
-"""
-
-DEFINITION = """\
-name: toy
-script: toy.py
-space: {x: {uniform: [0, 1]}}
-objectives: {loss: min}
-fidelity: {kind: progressive, argument: epochs, reported_as: epoch, full: 4}
-budget: {max_num_trials: 3}
-"""
 
 
 @pytest.fixture
