@@ -1,9 +1,9 @@
-"""The JSON Schema of definition files, for editors. `python -m definitions.json_schema` rewrites `schema.json`."""
+"""The JSON Schemas of definitions and studies, for editors. `python -m definitions.json_schema` rewrites the files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,11 @@ from definitions.backend_registry import backend_description
 from definitions.builtin_backends import BUILT_IN
 from definitions.key_descriptions import describe
 from definitions.schema import BenchmarkDefinition
+from definitions.study import StudyFile
 
 FILE = Path(__file__).with_name("schema.json")
+STUDY_FILE = Path(__file__).with_name("study_schema.json")
+_DRAFT = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
 _NUMBERS = {"type": "number"}
 _SCALAR: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
 _INTERVALS = {
@@ -58,9 +61,16 @@ def json_schema(backends: Iterable[str] = BUILT_IN) -> dict[str, Any]:
     for name, model in (("", schema), *definitions.items()):
         if "properties" in model:
             model["properties"] = describe(name, model["properties"], is_block=name.endswith("Block"))
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Outrider benchmark definition"}
     untitled: dict[str, Any] = _without_titles(schema)
-    return {**head, **untitled}
+    return {**_DRAFT, "title": "Outrider benchmark definition", **untitled}
+
+
+def study_schema() -> dict[str, Any]:
+    """Return the schema (draft 2020-12) of a study's file."""
+    untitled: dict[str, Any] = _without_titles(StudyFile.model_json_schema())
+    properties = untitled["properties"]
+    untitled["properties"] = {"benchmarks": properties.pop("benchmarks"), **properties}
+    return {**_DRAFT, "title": "Outrider study", **untitled}
 
 
 def _with_blocks(backends: Iterable[str]) -> type[BenchmarkDefinition]:
@@ -70,9 +80,9 @@ def _with_blocks(backends: Iterable[str]) -> type[BenchmarkDefinition]:
     return create_model("BenchmarkDefinition", __base__=BenchmarkDefinition, __doc__=BenchmarkDefinition.__doc__, **fields)
 
 
-def text() -> str:
-    """Return the content of `schema.json`."""
-    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+def text(schema: Mapping[str, Any]) -> str:
+    """Return the content of a schema's file."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def _without_titles(node: Any) -> Any:
@@ -116,4 +126,5 @@ def _with_unit(number: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    FILE.write_text(text(), encoding="utf-8")
+    FILE.write_text(text(json_schema()), encoding="utf-8")
+    STUDY_FILE.write_text(text(study_schema()), encoding="utf-8")

@@ -59,7 +59,7 @@ FILES_OF_A_TAG = {
 
 def page() -> str:
     """Return the text of the page."""
-    from definitions.json_schema import json_schema
+    from definitions.json_schema import json_schema, study_schema
 
     schema = json_schema()
     models = {name: model for name, model in schema["$defs"].items() if "properties" in model}
@@ -67,6 +67,13 @@ def page() -> str:
     lines += ["## Keys of a definition", "", *_keys(schema)]
     for name, model in models.items():
         lines += [f"### {name}", "", *([model["description"].split("\n")[0], ""] if "description" in model else []), *_keys(model)]
+    lines += [
+        "## Keys of a study's file",
+        "",
+        "For `outrider run --study FILE.yaml`; more in [studies.md](studies.md).",
+        "",
+        *_keys(study_schema()),
+    ]
     lines += ["## Domains of a space", "", "More in [search_space.md](search_space.md).", "", *_domains(schema["$defs"]["Domain"])]
     lines += ["## Fidelities", "", "`fidelity:` is one of these two; their keys are above.", ""]
     lines += [

@@ -2,13 +2,29 @@
 
 import json
 
-from definitions.json_schema import FILE, json_schema, text
+import pytest
+
+from definitions.json_schema import FILE, STUDY_FILE, json_schema, study_schema, text
 from definitions.schema import BenchmarkDefinition
 from definitions.space import KINDS, parse_domain
 
 
-def test_the_file_is_current():
-    assert FILE.read_text(encoding="utf-8") == text(), "run `python -m definitions.json_schema`"
+def test_the_files_are_current():
+    for file, schema in ((FILE, json_schema()), (STUDY_FILE, study_schema())):
+        assert file.read_text(encoding="utf-8") == text(schema), "run `python -m definitions.json_schema`"
+
+
+STUDY = {"benchmarks": ["digits"], "methods": ["RS"], "seeds": 2, "set": {"lr": [0.1, 0.2]}, "compare": {"by": "tag", "threshold": "1%"}}
+
+
+def test_a_studys_schema_allows_what_its_model_does():
+    validator = pytest.importorskip("jsonschema").Draft202012Validator(study_schema())
+    validator.check_schema(study_schema())
+    assert validator.is_valid({**STUDY, "parallel": "auto"})
+    assert validator.is_valid({"parallel": 3, "shared_start": 0})
+    for wrong in ({"seeds": 0}, {"seed": 2}, {"parallel": "all"}, {"order": "random"}, {"compare": {"x": "time"}}, {"set": [1]}):
+        assert not validator.is_valid({**STUDY, **wrong}), wrong
+    assert all("description" in one for one in study_schema()["properties"].values())
 
 
 def test_it_has_every_field_and_no_other():
@@ -41,7 +57,7 @@ def test_shorthands_are_allowed():
 
 
 def test_what_can_be_written_is_what_the_schema_allows(definition_examples):
-    jsonschema = __import__("pytest").importorskip("jsonschema")
+    jsonschema = pytest.importorskip("jsonschema")
     validator = jsonschema.Draft202012Validator(json_schema())
     validator.check_schema(json_schema())
     for data, good in definition_examples:
