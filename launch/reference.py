@@ -1,4 +1,4 @@
-"""The reference page: keys, domains, fidelities and flags, from schema and parsers. `python -m launch.reference` rewrites it."""
+"""The reference page: keys, domains, fidelities, methods and flags, from schema, methods and parsers. `python -m launch.reference` rewrites it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarking.controller.method_arguments import Arguments
+from benchmarking.methods.registry import BUILT_IN, method_factory
 from launch.__main__ import VERBS
 from launch.cli import make_parser
 
@@ -63,7 +65,12 @@ def page() -> str:
 
     schema = json_schema()
     models = {name: model for name, model in schema["$defs"].items() if "properties" in model}
-    lines = ["# Reference", "", "Made by `python -m launch.reference` from the schema of definitions and the parsers of the verbs.", ""]
+    lines = [
+        "# Reference",
+        "",
+        "Made by `python -m launch.reference` from the schema of definitions, the methods, and the parsers of the verbs.",
+        "",
+    ]
     lines += ["## Keys of a definition", "", *_keys(schema)]
     for name, model in models.items():
         lines += [f"### {name}", "", *([model["description"].split("\n")[0], ""] if "description" in model else []), *_keys(model)]
@@ -79,7 +86,15 @@ def page() -> str:
     lines += [
         f"- `kind: {models[name]['properties']['kind']['const']}`: {models[name]['description']}" for name in ("PerJob", "Progressive")
     ]
-    lines += ["", "## Verbs and their flags", ""]
+    lines += [
+        "",
+        "## Methods and their arguments",
+        "",
+        "Given as `--method_args NAME=VALUE ...`, or to a variant under `methods:` in a definition.",
+        "",
+    ]
+    lines += _methods()
+    lines += ["## Verbs and their flags", ""]
     for verb, summary in VERBS.items():
         lines += [f"### outrider {verb}", "", f"{summary[0].upper()}{summary[1:]}.", "", *_flags(verb)]
     lines += ["## Files of a folder of results", "", "In `results/<tag>/<benchmark>/<method>-<backend>-<seed>/`:", ""]
@@ -138,6 +153,23 @@ def _type(schema: Mapping[str, Any]) -> str:
 def _domains(schema: Mapping[str, Any]) -> Iterator[str]:
     forms = [one for one in schema.get("oneOf", schema.get("anyOf", ())) if one.get("required")]
     yield from _table(("domain", "values"), [(f"`{form['required'][0]}`", form.get("description", "")) for form in forms])
+
+
+def _methods() -> Iterator[str]:
+    """Yield a section for each built-in method; plug-ins differ from one machine to the next."""
+    for name, place in BUILT_IN.items():
+        factory = method_factory(place)
+        yield f"### {name}"
+        yield ""
+        yield (factory.__doc__ or "").split("\n")[0].removeprefix(f"{name}: ")
+        yield ""
+        arguments: Arguments = getattr(factory, "arguments", {})
+        rows = [
+            (f"`{key}`", one.wanted, "" if one.default in (None, ()) else f"`{json.dumps(one.default)}`", one.help)
+            for key, one in arguments.items()
+        ]
+        if rows:
+            yield from _table(("argument", "values", "default", "meaning"), rows)
 
 
 def _flags(verb: str) -> Iterator[str]:

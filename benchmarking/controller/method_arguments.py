@@ -18,11 +18,13 @@ class Argument:
         default: its value where the user gives none; None where that means "derived".
         help: what it does, in a few words.
         read: turns a given value into the argument's type; raises ValueError saying what is wanted.
+        wanted: which values it takes, in a few words.
     """
 
     default: Any
     help: str
     read: Callable[[Any], Any]
+    wanted: str = ""
 
 
 Arguments: TypeAlias = Mapping[str, Argument]
@@ -38,7 +40,7 @@ def whole(default: int | None, lower: int, help_text: str) -> Argument:
             raise ValueError(wanted)
         return int(value)
 
-    return Argument(default, help_text, read)
+    return Argument(default, help_text, read, wanted)
 
 
 def number(
@@ -54,7 +56,7 @@ def number(
             raise ValueError(wanted)
         return float(value)
 
-    return Argument(default, help_text, read)
+    return Argument(default, help_text, read, wanted)
 
 
 def flag(default: bool, help_text: str) -> Argument:
@@ -65,18 +67,19 @@ def flag(default: bool, help_text: str) -> Argument:
             raise ValueError("true or false")
         return value
 
-    return Argument(default, help_text, read)
+    return Argument(default, help_text, read, "true or false")
 
 
 def one_of(default: str, choices: Sequence[str], help_text: str) -> Argument:
     """Return an argument that is one of a few words."""
+    wanted = "one of " + ", ".join(choices)
 
     def read(value: Any) -> str:
         if value not in choices:
-            raise ValueError("one of " + ", ".join(choices))
+            raise ValueError(wanted)
         return str(value)
 
-    return Argument(default, help_text, read)
+    return Argument(default, help_text, read, wanted)
 
 
 def levels(help_text: str) -> Argument:
@@ -91,17 +94,20 @@ def levels(help_text: str) -> Argument:
             raise ValueError(wanted)
         return given
 
-    return Argument(None, help_text, read)
+    return Argument(None, help_text, read, wanted)
+
+
+_POINTS_WANTED = "a list of configurations, e.g. [{lr: 0.1}]"
 
 
 def _points(value: Any) -> tuple[Mapping[str, Any], ...]:
     given = value if isinstance(value, (list, tuple)) else (value,)
     if not all(isinstance(point, Mapping) for point in given):
-        raise ValueError("a list of configurations, e.g. [{lr: 0.1}]")
+        raise ValueError(_POINTS_WANTED)
     return tuple(given)
 
 
-POINTS = Argument((), "configurations to evaluate first; keys that one lacks get the middle of their domain", _points)
+POINTS = Argument((), "configurations to evaluate first; keys that one lacks get the middle of their domain", _points, _POINTS_WANTED)
 SHARED_START = whole(0, 0, "then so many random configurations, the same for all methods of a seed")
 STARTING_POINTS: Arguments = {"points_to_evaluate": POINTS, "shared_start": SHARED_START}
 """Taken by every method that draws from a space."""

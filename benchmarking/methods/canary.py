@@ -15,15 +15,20 @@ from definitions.configuration import configuration_id
 from definitions.errors import UserError
 
 
+_REPEATS_WANTED = "whole numbers from 1 up"
+
+
 def _read_repeats(value: Any) -> tuple[int, ...] | int:
     given = value if isinstance(value, (list, tuple)) else (value,)
     if not given or any(isinstance(one, bool) or not isinstance(one, int) or one < 1 for one in given):
-        raise ValueError("whole numbers from 1 up")
+        raise ValueError(_REPEATS_WANTED)
     return tuple(given) if isinstance(value, (list, tuple)) else int(value)
 
 
 LADDER = levels("fractions of the full job, ascending (default: the definition's ladder)")
-REPEATS = Argument(None, "runs at each rung: one number, or one for each rung (default 2 at the lowest, 1 at the others)", _read_repeats)
+REPEATS = Argument(
+    None, "runs at each rung: one number, or one for each rung (default 2 at the lowest, 1 at the others)", _read_repeats, _REPEATS_WANTED
+)
 CONFIGURATIONS = whole(None, 1, "configurations that are taken (default: all of a finite space, 8 of a continuous one)")
 STRETCH = number(
     None,

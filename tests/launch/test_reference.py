@@ -7,6 +7,7 @@ import re
 import pytest
 
 import outrider
+from benchmarking.methods.registry import BUILT_IN, method_factory
 from definitions.json_schema import json_schema
 from definitions.space import KINDS
 from launch.__main__ import VERBS, main
@@ -38,6 +39,19 @@ def test_every_verb_and_every_domain_has_its_place():
     text = page()
     assert re.findall(r"^### outrider (\w+)$", text, re.M) == list(VERBS)
     assert set(KINDS) <= set(re.findall(r"^\| `(\w+)` \|", text, re.M))
+
+
+def test_every_built_in_method_and_every_argument_of_it_has_a_row_with_what_it_takes():
+    section = page().split("## Methods and their arguments\n")[1].split("\n## ")[0]
+    parts = re.split(r"^### (\w+)$", section, flags=re.M)[1:]
+    rows = {name: re.findall(r"^\| `(\w+)` \|", text, re.M) for name, text in zip(parts[::2], parts[1::2], strict=True)}
+    assert rows == {name: list(getattr(method_factory(place), "arguments", {})) for name, place in BUILT_IN.items()}
+    asha = dict(zip(parts[::2], parts[1::2], strict=True))["ASHA"]
+    assert "| `reduction_factor` | a number above 1 | `3.0` | of the trials at a rung, one in so many goes on |" in asha
+    assert '| `type` | one of stopping, promotion | `"stopping"` |' in asha
+    assert all(line.split(" | ")[1].strip() for line in section.splitlines() if line.startswith("| `")), (
+        "what an argument takes is not said"
+    )
 
 
 OF_THE_SCRIPT = ("jobs/JOB/model/", "jobs/JOB/output/", "checkpoints/trial-N/", "source/VERSION/")
