@@ -32,6 +32,8 @@ _COMMANDS = ("command", "prepare", "cleanup")
 _PATHS = ("read",)
 """Keys that are a path, a mapping that describes one, or a list of paths."""
 
+_VALUES = "values are text, numbers, true/false or null"
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -39,14 +41,14 @@ class Setting:
 
     Args:
         text: as it was given.
-        key: what is set; `values`: to what, more than one for a sweep.
+        key: what is set; `values`: to what, more than one for a sweep; of a key that takes paths, mappings that describe one too.
         domain: the search domain, where `{kind: [...]}` was given instead of values.
         raw: the values as they were written, for keys that take text; empty where they were a YAML list.
     """
 
     text: str
     key: str
-    values: tuple[Scalar, ...]
+    values: tuple[Any, ...]
     domain: Mapping[str, Any] | None = None
     raw: tuple[str, ...] = ()
 
@@ -75,8 +77,12 @@ def parse_setting(text: str) -> Setting:
             raise UserError(f"--set {text}: the value cannot be read", error.fact or error.asked) from None
         if isinstance(parsed, Mapping):
             return Setting(text, key, (), parsed)
-        if any(isinstance(item, (Mapping, list)) for item in parsed):
-            raise UserError(f"--set {text}: a list within a list", "values are text, numbers, true/false or null")
+        if key in _PATHS and not any(isinstance(item, list) for item in parsed):
+            return Setting(text, key, tuple(parsed))
+        if any(isinstance(item, list) for item in parsed):
+            raise UserError(f"--set {text}: a list within a list", _VALUES)
+        if any(isinstance(item, Mapping) for item in parsed):
+            raise UserError(f"--set {text}: a mapping within a list", _VALUES)
         return Setting(text, key, tuple(parsed))
     call = _CALL.fullmatch(value)
     if call is not None and call[1] in KINDS:

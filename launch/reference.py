@@ -1,4 +1,4 @@
-"""The reference page: keys, domains, fidelities, methods and flags, from schema, methods and parsers. `python -m launch.reference` rewrites it."""
+"""The reference page, from schema, methods and parsers. `python -m launch.reference` rewrites it."""
 
 from __future__ import annotations
 

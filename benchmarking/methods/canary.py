@@ -14,7 +14,6 @@ from benchmarking.methods.candidates import candidates
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
 
-
 _REPEATS_WANTED = "whole numbers from 1 up"
 
 

@@ -294,6 +294,21 @@ class TestFilesThatAreRead:
         (found,) = setting("read={path: a.csv, level: step, counts_from: 0}").read
         assert (found.path, found.level, found.counts_from) == ("a.csv", "step", 0)
 
+    def test_paths_and_descriptions_in_one_list(self):
+        one, other, last = setting("read=[a.csv, {path: b.txt, format: jsonl, names: {loss: val/loss}}, 'c,d.csv']").read
+        assert (one.path, one.found_format, last.path) == ("a.csv", "csv", "c,d.csv")
+        assert (other.path, other.format, other.names) == ("b.txt", "jsonl", {"loss": "val/loss"})
+
+    def test_a_wrong_description_in_a_list_is_named_by_its_place(self):
+        text = refused("read=[a.csv, {path: b.csv, lvel: step}]")
+        assert "read.1.lvel: unknown key; did you mean 'level'?" in text
+
+    @pytest.mark.parametrize(
+        ("text", "what"), [("read=[a.csv, [b.csv]]", "a list within a list"), ("lr=[0.1, {a: 1}]", "a mapping within a list")]
+    )
+    def test_what_no_list_can_have_is_said(self, text, what):
+        assert refused(text).startswith(f"--set {text}: {what}")
+
     def test_a_key_that_no_file_has_is_refused(self):
         assert "--set read={path: a.csv, lvel: step}: read.0.lvel: unknown key; did you mean 'level'?" in refused(
             "read={path: a.csv, lvel: step}"
