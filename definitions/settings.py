@@ -271,7 +271,8 @@ def _single(setting: Setting) -> Scalar:
         raise UserError(
             f"--set {setting.text}: {setting.key} takes one value", given, "only keys of the space and arguments can take several values"
         )
-    return setting.values[0]
+    value: Scalar = setting.values[0]
+    return value
 
 
 def _needs_space(setting: Setting, key: str) -> UserError:
