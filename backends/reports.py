@@ -327,7 +327,7 @@ def _filter_of(matcher: MetricMatcher | None) -> LineFilter | None:
         return LineFilter(texts)
     if matcher.texts is None:
         return None
-    return LineFilter([*texts, *matcher.texts], ignores_case=matcher.ignores_case)
+    return LineFilter([*texts, *matcher.texts], ignores_case=matcher.ignores_case, pattern=matcher.pattern)
 
 
 def _object(text: str, at: int) -> tuple[dict[str, Any] | None, int]:

@@ -170,7 +170,7 @@ def _first(body: Iterable[Any]) -> frozenset[str]:
     for operator, argument in _flat(body):
         name = str(operator)
         if name in ("LITERAL", "NOT_LITERAL", "IN", "ANY"):
-            return _of_one(name, argument)
+            return letters_of(name, argument)
         return _first(argument[2]) if name.endswith("_REPEAT") and argument[0] > 0 else frozenset()
     return frozenset()
 
@@ -181,14 +181,15 @@ def _letters(body: Iterable[Any]) -> frozenset[str]:
     for operator, argument in _flat(body):
         name = str(operator)
         if name in ("LITERAL", "NOT_LITERAL", "IN", "ANY"):
-            found |= _of_one(name, argument)
+            found |= letters_of(name, argument)
         elif name != "AT":
             for inner in _within(name, argument):
                 found |= _letters(inner)
     return found
 
 
-def _of_one(name: str, argument: Any) -> frozenset[str]:
+def letters_of(name: str, argument: Any) -> frozenset[str]:
+    """Return the letters that one part of an expression's tree takes, of ASCII and those that it names; by its operator's name."""
     if name == "ANY":
         return frozenset(_ALPHABET)
     if name == "LITERAL":

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backends.metrics.gathering import LevelGatherer, number
+from backends.metrics.line_patterns import line_pattern
 from backends.metrics.prefilter import required_texts
 from backends.metrics.presets import PRESETS, Preset
 from definitions.metrics import MetricSources, repeats_in
@@ -44,6 +45,11 @@ class Expression:
         self.words = None if texts is None else tuple(map(_first_word, texts))
         self._wrapped_after = tuple({end for one in texts or () for end in _beginnings(one.decode())})
 
+    @property
+    def has_words(self) -> bool:
+        """Whether a match has words in it, of which lines without it have none: a mark such as `=` or `.` is in many."""
+        return self.words is not None and (bool(self._wrapped_after) or min(map(len, self.words)) > 2)
+
     def goes_on_after(self, text: str) -> bool:
         """Return whether a line ends in the midst of what a match must have, or right after it."""
         end = text[-_WRAPPED:].rstrip(_BETWEEN)
@@ -78,6 +84,7 @@ class MetricMatcher:
     Attributes:
         texts: of which a line has one wherever there is something in it; None where that is not known.
         ignores_case: whether upper and lower case are the same in these.
+        pattern: what finds the lines that have something in them and none of the texts; None where there are none such.
     """
 
     def __init__(self, sources: MetricSources) -> None:
@@ -89,9 +96,11 @@ class MetricMatcher:
         self._gatherer = None if self._level is None else LevelGatherer(self._level, sources.objectives)
         self._is_running = any(preset.is_running for preset in self._presets)
         self._wraps: list[Preset] = []
-        expressions = [one.words for _, one in self._expressions] + [
-            required_texts(one) for preset in self._presets for one in preset.expressions()
-        ]
+        self.pattern = line_pattern(
+            [text for (_, text), (_, one) in zip(sources.expressions, self._expressions, strict=True) if not one.has_words]
+        )
+        expressions = [one.words for _, one in self._expressions if one.has_words or self.pattern is None]
+        expressions += [required_texts(one) for preset in self._presets for one in preset.expressions()]
         known_texts = [texts for texts in expressions if texts is not None]
         self.texts = tuple({text for texts in known_texts for text in texts}) if len(known_texts) == len(expressions) else None
         self.ignores_case = any(one.ignores_case for _, one in self._expressions)
@@ -116,7 +125,7 @@ class MetricMatcher:
         """
         reports: list[dict[str, Any]] = []
         before, self._open = self._open, {}
-        for part in _own_parts(text) if "]" in text else (text,):
+        for part in own_parts(text) if "]" in text else (text,):
             found = self._found(part, before, is_rewritten)
             if not found:
                 continue
@@ -230,7 +239,7 @@ def _beginnings(text: str) -> list[str]:
     return [end for end in ends if len(end) > 1]
 
 
-def _own_parts(text: str) -> Iterator[str]:
+def own_parts(text: str) -> Iterator[str]:
     """Yield what rank 0 printed in a line, or who tells no rank: several may have written into the same one."""
     start, rank = 0, 0
     for match in _RANKS.finditer(text):

@@ -7,23 +7,33 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+
+class Pattern(Protocol):
+    """What finds lines otherwise than by a text; see `line_patterns`."""
+
+    def places(self, body: bytes, following: Callable[[int], int]) -> Iterable[int]:
+        """Return a place in each line that may have something in it; `following` returns where the line of a place ends."""
+        ...
 
 
 class LineFilter:
-    """Finds the lines that hold one of several texts.
+    """Finds the lines that hold one of several texts, or that a pattern may match.
 
     Args:
         texts: of ASCII letters, without line ends.
         ignores_case: whether upper and lower case are the same.
+        pattern: what else is looked for.
     """
 
-    def __init__(self, texts: Iterable[bytes], *, ignores_case: bool = False) -> None:
+    def __init__(self, texts: Iterable[bytes], *, ignores_case: bool = False, pattern: Pattern | None = None) -> None:
         found = {text.lower() for text in texts} if ignores_case else set(texts)
         # Who has a text has also what is in the text.
         self._texts = sorted(text for text in found if not any(other != text and other in text for other in found))
         self._ignores_case = ignores_case
+        self._pattern = pattern
 
     def spans(self, body: bytes) -> list[tuple[int, int]]:
         """Return where such lines begin and end, ends included, in ascending order.
@@ -37,13 +47,21 @@ class LineFilter:
         for text in self._texts:
             at = searched.find(text)
             while at >= 0:
-                start = body.rfind(b"\n", 0, at) + 1
-                if has_returns:
-                    start = max(start, body.rfind(b"\r", start, at) + 1)
                 end = line_end(body, at, has_returns)
-                found[start] = end
+                found[_line_start(body, at, has_returns)] = end
                 at = searched.find(text, end)
+        if self._pattern is not None:
+            fed = body.replace(b"\r", b"\n") if has_returns else body
+            for at in self._pattern.places(fed, lambda place: line_end(body, place, has_returns)):
+                # Between the two letters that end a line there is no empty one.
+                if body[max(at - 1, 0) : at + 1] != b"\r\n":
+                    found[_line_start(body, at, has_returns)] = line_end(body, at, has_returns)
         return sorted(found.items())
+
+
+def _line_start(body: bytes, at: int, has_returns: bool) -> int:
+    start = body.rfind(b"\n", 0, at) + 1
+    return max(start, body.rfind(b"\r", start, at) + 1) if has_returns else start
 
 
 def line_end(body: bytes, at: int, has_returns: bool = True) -> int:
@@ -80,7 +98,7 @@ def _worth(texts: Sequence[bytes]) -> tuple[int, int]:
 def _candidates(tree: Iterable[Any]) -> Iterator[tuple[bytes, ...]]:
     """Yield sets of texts of which each match has one."""
     run = b""
-    for name, argument in _in_a_row(tree):
+    for name, argument in in_a_row(tree):
         if name == "LITERAL" and (32 <= argument < 127 or argument == 9):
             run += bytes([argument])
             continue
@@ -99,13 +117,13 @@ def _candidates(tree: Iterable[Any]) -> Iterator[tuple[bytes, ...]]:
         yield (run,)
 
 
-def _in_a_row(tree: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+def in_a_row(tree: Iterable[Any]) -> Iterator[tuple[str, Any]]:
     """Yield the parts of a tree that follow each other, groups taken apart; one with flags of its own as something unknown."""
     for operator, argument in tree:
         name = str(operator)
         if name == "SUBPATTERN" and not argument[1] and not argument[2]:
-            yield from _in_a_row(argument[3])
+            yield from in_a_row(argument[3])
         elif name == "ATOMIC_GROUP":
-            yield from _in_a_row(argument)
+            yield from in_a_row(argument)
         else:
             yield ("UNKNOWN" if name == "SUBPATTERN" else name), argument

@@ -3,7 +3,8 @@
 The log is 200 MB: 100,000 metric lines among lines of other kinds, of about 100 bytes. Ours is the whole way of a job's output: read from
 a descriptor, copied to the job's log, split into lines, searched, and watched for tracebacks and reports. The peers are given the file:
 `grep -E` prints the lines, the loop makes a number of each. `bars` ends the other lines with carriage returns; `levels` gathers by a second
-expression; `colours` has escapes in each line. The whole command runs a script that prints the log, with 100,000 reports in its journal.
+expression; `colours` has escapes in each line; in `numbers` the metric lines are nothing but a number, found by an expression without fixed
+text. The whole command runs a script that prints the log, with 100,000 reports in its journal.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from definitions.metrics import MetricSources
 METRICS = 100_000
 EXPRESSION = r"val_loss: ([0-9.eE+-]+|nan)"
 LEVEL = r"Epoch (\d+)"
-SHAPES = ("lines", "bars", "levels", "colours")
+NUMBER = r"^\s*([0-9.eE+-]+)\s*$"
+SHAPES = ("lines", "bars", "levels", "colours", "numbers")
 
 
 def write_log(path: Path, megabytes: float, shape: str) -> None:
@@ -49,7 +51,9 @@ def write_log(path: Path, megabytes: float, shape: str) -> None:
         for number in range(METRICS):
             while written < (number + 1) * megabytes * 1e6 / METRICS - 50:
                 written += file.write(others[draw.randrange(1000)] + end)
-            written += file.write(f"Epoch {number + 1} train_loss: {draw.random():.4f} val_loss: {draw.random():.4f}\n")
+            value = f"{draw.random():.4f}"
+            marked = f"Epoch {number + 1} train_loss: {draw.random():.4f} val_loss: {value}"
+            written += file.write(f"{value if shape == 'numbers' else marked}\n")
 
 
 def ours(log: Path, folder: Path, sources: MetricSources) -> tuple[int, int]:
@@ -65,9 +69,9 @@ def ours(log: Path, folder: Path, sources: MetricSources) -> tuple[int, int]:
     return found, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
 
 
-def loop(log: Path) -> int:
+def loop(log: Path, expression: str) -> int:
     """Return how many numbers a plain loop finds."""
-    search = re.compile(EXPRESSION).search
+    search = re.compile(expression).search
     found = 0
     with log.open(encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -78,9 +82,9 @@ def loop(log: Path) -> int:
     return found
 
 
-def grep(log: Path) -> int:
+def grep(log: Path, expression: str) -> int:
     """Return how many lines grep prints."""
-    done = subprocess.run(["grep", "-aE", "val_loss: ([0-9.eE+-]+|nan)", str(log)], capture_output=True, check=True)
+    done = subprocess.run(["grep", "-aE", expression, str(log)], capture_output=True, check=True)
     return done.stdout.count(b"\n")
 
 
@@ -113,7 +117,8 @@ def main() -> None:
         for shape in SHAPES:
             log = folder / f"{shape}.log"
             write_log(log, arguments.megabytes, shape)
-            level = (("epoch", LEVEL), ("val_loss", EXPRESSION))
+            expression = NUMBER if shape == "numbers" else EXPRESSION
+            level = (("epoch", LEVEL), ("val_loss", expression))
             sources = MetricSources(level, (), "epoch", ("val_loss",)) if shape == "levels" else MetricSources((level[1],))
             if arguments.profile:
                 cProfile.runctx("ours(log, folder, sources)", globals(), locals(), sort="tottime")
@@ -127,7 +132,7 @@ def main() -> None:
 
                 return _common.cost_of(call)
 
-            peers = {name: partial(_common.cost_of, partial(peer, log)) for name, peer in (("loop", loop), ("grep", grep))}
+            peers = {name: partial(_common.cost_of, partial(peer, log, expression)) for name, peer in (("loop", loop), ("grep", grep))}
             found = _common.in_turn(arguments.rounds, {"ours": read, **peers})
             best = {side: min(cost.cpu_s for cost in costs) * 100 / arguments.megabytes for side, costs in found.items()}
             ratios = ", ".join(f"{name} {best[name]:.2f} ({best['ours'] / best[name]:.2f} times)" for name in peers)
