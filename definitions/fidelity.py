@@ -31,10 +31,13 @@ class PerJob(Model):
 
 
 class Progressive(Model):
-    """One job passes many levels, e.g. epochs: told its last one as `--<argument>`, it reports each as `reported_as`."""
+    """One job passes many levels, e.g. epochs, and reports each as `reported_as`; it may be told its last one as `--<argument>`."""
 
     kind: Literal["progressive"]
-    argument: Text
+    argument: Text | None = Field(
+        None,
+        description="name of the script's argument that is given the last level; without it the script goes as far as it does by itself",
+    )
     reported_as: Text
     full: Positive
 

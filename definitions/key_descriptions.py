@@ -68,7 +68,6 @@ KEYS: Mapping[str, Mapping[str, str]] = {
     },
     "Progressive": {
         "kind": "one job passes many levels",
-        "argument": "name of the script's argument that is given the last level",
         "reported_as": "name that the script reports its level by",
         "full": "last level of the full job",
     },

@@ -197,8 +197,8 @@ class BenchmarkDefinition(Model):
         for key in self.arguments:
             if key in keys:
                 yield ("arguments", key), f"{key!r} is both a fixed argument and a key of the configurations; keep one"
-        if self.fidelity is not None:
-            argument = self.fidelity.argument
+        argument = None if self.fidelity is None else self.fidelity.argument
+        if argument is not None:
             for there, what in ((keys, "a key of the configurations"), (self.arguments, "a fixed argument")):
                 if argument in there:
                     yield ("fidelity", "argument"), f"{argument!r} is both the fidelity's argument and {what}; keep one"

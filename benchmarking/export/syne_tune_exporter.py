@@ -97,7 +97,8 @@ def metadata(one: ExportedExperiment) -> dict[str, Any]:
         "max_wallclock_time": definition.budget.max_wallclock_time,
         "metric_names": list(definition.objectives),
         "metric_mode": [str(mode) for mode in definition.objectives.values()],
-        **({} if fidelity is None else {"resource_attr": fidelity.reported_as, "max_resource_attr": fidelity.argument}),
+        **({} if fidelity is None else {"resource_attr": fidelity.reported_as}),
+        **({} if fidelity is None or fidelity.argument is None else {"max_resource_attr": fidelity.argument}),
     }
 
 

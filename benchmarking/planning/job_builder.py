@@ -175,7 +175,7 @@ class JobBuilder:
             if key not in self._own_keys:
                 listed, whole = forms.get(key, ((), False))
                 found[key] = in_own_form(value, listed, whole=whole)
-        if definition.fidelity is not None:
+        if definition.fidelity is not None and definition.fidelity.argument is not None:
             found[definition.fidelity.argument] = definition.fidelity.full if spec.level is None else spec.level
         if definition.seed_argument is not None:
             found[definition.seed_argument] = seed_of(self._seed, spec.repeat)

@@ -100,7 +100,7 @@ class BackendSession:
         for old, new in (("st_instance_type", "instance_type"), ("st_instance_count", "instance_count")):
             if old in rest:
                 rest[new] = rest.pop(old)
-        full = rest.pop(fidelity.argument, None) if fidelity is not None else None
+        full = None if fidelity is None or fidelity.argument is None else rest.pop(fidelity.argument, None)
         return full, rest
 
     def _builder(self, full: float | None) -> JobBuilder:

@@ -42,6 +42,31 @@ def test_run_leaves_what_was_measured(toy, run):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("method", ["ASHA", "MSR"])
+def test_a_script_that_is_not_told_how_far_to_go_is_stopped_early(toy, run, method):
+    (toy.folder / "far.py").write_text(
+        "import sys, time\n"
+        "for epoch in range(1, 10):\n"
+        "    print(f'epoch {epoch} loss {sys.argv[1][4:]}', flush=True)\n"
+        "    time.sleep(30.0 * (sys.argv[1] == '--x=3' and epoch > 1))\n"
+    )
+    (toy.folder / "far.yaml").write_text(
+        "name: far\nscript: far.py\nspace: {x: {choice: [1, 2, 3]}}\nobjectives: {loss: min}\nn_workers: 1\n"
+        "metrics: {epoch: 'epoch ([0-9]+)', loss: 'loss ([0-9]+)'}\nfidelity: {kind: progressive, reported_as: epoch, full: 9}\n"
+        f"methods: {{M: {{base: {method}, {'reduction_factor: 2' if method == 'ASHA' else 'grace_population: 1'}, "
+        "points_to_evaluate: [{x: 1}, {x: 2}, {x: 3}]}}\n"
+    )
+    code, out, err = run("--benchmark", "far.yaml", "--method", "M", "--experiment_tag", "far")
+    assert code == 0, err
+    found = rows(toy.results / "far" / "far" / "M-local-0" / "trials.csv")
+    assert [(row["x"], row["status"], row["fidelity"]) for row in found] == [
+        ("1", "completed", "9"),
+        ("2", "completed", "9"),
+        ("3", "stopped", "1"),
+    ]
+
+
+@pytest.mark.slow
 def test_same_seed_same_search_and_another_seed_another(toy, run):
     run("--benchmark", "toy.yaml", "--experiment_tag", "a")
     run("--benchmark", "toy.yaml", "--experiment_tag", "b")

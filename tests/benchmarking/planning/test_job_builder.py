@@ -71,6 +71,12 @@ def test_the_fidelity_is_an_argument(fidelity, argument, level):
     assert job.level == level
 
 
+def test_a_script_that_cannot_be_told_how_far_to_go_is_not():
+    fidelity = Progressive(kind="progressive", reported_as="epoch", full=27)
+    job = builder(definition(fidelity=fidelity)).build(0, 1, TrialSpec({"x": 5}), None)
+    assert (job.arguments, job.level) == (("--x=5",), None)
+
+
 @pytest.mark.parametrize(
     ("objectives", "exclusive"), [({"loss": "min"}, False), ({"images_per_s": "max"}, True), ({"cost_usd": "min"}, True)]
 )
