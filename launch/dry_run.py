@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -27,6 +29,7 @@ from benchmarking.planning.worst_case import Plan, WorstCase, dearest, least_usd
 from benchmarking.report.text import dollars, duration, table
 from benchmarking.studies.money import purse_of
 from benchmarking.studies.record import StudyRecord
+from benchmarking.studies.standing import final_ending, spent_usd
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
 from definitions.instances import default_instance_type
@@ -45,9 +48,10 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study:
         UserError: as a run would.
     """
     rows, worst, label, dropped, priced = [], [], "", 0, True
+    spent = [spent_usd(spec.folder) for spec in specs]
     forecast_tables: dict[str, None] = {}
     lines: dict[str, None] = {}
-    for spec in specs:
+    for spec, spent_already in zip(specs, spent, strict=True):
         with tempfile.TemporaryDirectory() as scratch:
             backend = backend_class(spec.backend).create(BackendContext(spec.definition, Path(scratch), spec.seed, environ))
             try:
@@ -55,6 +59,10 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study:
                 forecast_tables[forecast_text(forecasts)] = None
                 label = backend.capabilities.price_label
                 row, one, left_out, planned = _row(spec, backend, forecasts)
+                is_over = has_ended(spec)
+                one = still_to_spend(one, spec.definition.budget.max_cost, spent_already, is_over=is_over)
+                longest = "no limit" if one.longest_s is None else duration(one.longest_s)
+                cost = "no limit" if one.usd is None and planned.priced else dollars(one.usd)
                 method = _method(spec, backend)
                 lines |= dict.fromkeys(
                     decided(
@@ -64,13 +72,25 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study:
                 lines |= dict.fromkeys(_of_earlier_runs(spec, method))
             finally:
                 backend.close()
-        rows.append(row)
+        rows.append([*row, "over" if is_over else longest, cost, *([dollars(spent_already)] if any(spent) else [])])
         worst.append(one)
         dropped += left_out
         priced = priced and planned.priced
-    header = ["benchmark", "method", "seed", "back-end", "instance types", "trials", "workers", "longest", "worst cost"]
+    header = [
+        "benchmark",
+        "method",
+        "seed",
+        "back-end",
+        "instance types",
+        "trials",
+        "workers",
+        "longest",
+        "worst cost",
+        *(["spent"] if any(spent) else []),
+    ]
     blocks = [table(header, rows), *(text for text in forecast_tables if text)]
-    return "\n\n".join([*blocks, *(["\n".join(lines)] if lines else []), _total(worst, specs, study, label, dropped, priced=priced)])
+    blocks += ["\n".join(lines)] if lines else []
+    return "\n\n".join([*blocks, _total(worst, specs, study, spent, label, dropped, priced=priced)])
 
 
 def _of_earlier_runs(spec: ExperimentSpec, method: Method) -> list[str]:
@@ -85,14 +105,22 @@ def _of_earlier_runs(spec: ExperimentSpec, method: Method) -> list[str]:
 
 
 def _total(
-    worst: Sequence[WorstCase], specs: Sequence[ExperimentSpec], study: StudyRecord | None, label: str, dropped: int, *, priced: bool
+    worst: Sequence[WorstCase],
+    specs: Sequence[ExperimentSpec],
+    study: StudyRecord | None,
+    spent: Sequence[float],
+    label: str,
+    dropped: int,
+    *,
+    priced: bool,
 ) -> str:
     def total(values: Sequence[float | None]) -> str:
-        usd = _together(values, specs, study)
+        usd = _together(values, specs, study, spent)
         return "no limit" if usd is None and priced else dollars(usd)
 
     prices = f" ({label} prices)" if label else ""
-    lines = [f"worst case of all: {total([one.usd for one in worst])}{prices}; nothing was started"]
+    before = f", beside {dollars(math.fsum(spent))} that were spent before" if any(spent) else ""
+    lines = [f"worst case of all: {total([one.usd for one in worst])}{prices}{before}; nothing was started"]
     used = sum(one.forecast for one in worst)
     if dropped:
         lines.append(f"left out, as by their forecast they do not fit: {dropped}")
@@ -106,7 +134,32 @@ def _total(
     return "\n".join(lines)
 
 
-def _together(values: Sequence[float | None], specs: Sequence[ExperimentSpec], study: StudyRecord | None) -> float | None:
+def still_to_spend(whole: WorstCase, limit_usd: float | None, spent_usd: float, *, is_over: bool) -> WorstCase:
+    """Return the worst case of what is left of an experiment.
+
+    Args:
+        whole: of all of it, from its beginning.
+        limit_usd: of its money, what it has spent included; None where there is no limit.
+        spent_usd: what it has spent, with the worst case of jobs in flight.
+        is_over: whether it ended for good.
+    """
+    if is_over:
+        return replace(whole, usd=0.0, limit_usd=0.0)
+    if limit_usd is None or not spent_usd:
+        return whole
+    left_usd = max(0.0, limit_usd - spent_usd)
+    usd, at_limit = (None if value is None else min(value, left_usd) for value in (whole.usd, whole.limit_usd))
+    return replace(whole, usd=usd, limit_usd=at_limit)
+
+
+def has_ended(spec: ExperimentSpec) -> bool:
+    """Return whether an experiment ended for good under its present budget, so that nothing of it would run."""
+    return final_ending(spec.folder, spec.definition.budget) is not None
+
+
+def _together(
+    values: Sequence[float | None], specs: Sequence[ExperimentSpec], study: StudyRecord | None, spent: Sequence[float]
+) -> float | None:
     """Return what experiments cost together at most, each by its own value; those that have a limit in common no more than that."""
     if study is None or study.flags.shares != "first_come":
         return dearest(values, len(values))
@@ -114,7 +167,8 @@ def _together(values: Sequence[float | None], specs: Sequence[ExperimentSpec], s
     for name in dict.fromkeys(purse_of(study.flags, spec.definition.name) for spec in specs):
         own = [number for number, spec in enumerate(specs) if purse_of(study.flags, spec.definition.name) == name]
         usd, limit = dearest([values[number] for number in own], len(own)), specs[own[0]].definition.budget.max_cost
-        sums.append(usd if limit is None or usd is None else min(usd, limit))
+        left = None if limit is None else max(0.0, limit - math.fsum(spent[number] for number in own))
+        sums.append(usd if left is None or usd is None else min(usd, left))
     return dearest(sums, len(sums))
 
 
@@ -152,8 +206,6 @@ def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> t
         ", ".join(types),
         "open-ended" if plan.trials is None else plan.trials,
         workers,
-        "no limit" if worst.longest_s is None else duration(worst.longest_s),
-        "no limit" if worst.usd is None and plan.priced else dollars(worst.usd),
     ]
     return row, worst, len(dropped), plan
 

@@ -6,10 +6,13 @@ import re
 import pytest
 
 from benchmarking.forecasting.lookup import ForecastLookup, lookup_from
+from benchmarking.planning.worst_case import WorstCase
+from benchmarking.report.text import dollars
 from definitions.configuration import configuration_id
 from definitions.trial import TrialSpec
 from launch import dry_run
 from tests.benchmarking.forecasting.canary_tables import canaries
+from tests.launch.conftest import rows
 
 GIB = 1024**3
 
@@ -95,3 +98,39 @@ def test_without_forecasts_the_limits_count_and_without_limits_there_is_no_worst
     _, out, _ = run("--benchmark", "toy.yaml", "--method", "GRID", "--dry_run", "--max_cost", "9")
     assert dollars_in(out, "worst case of all: USD") == pytest.approx(3 * 3605 / 3600 * 0.05, rel=0.03)
     assert ForecastLookup().upper_s(TrialSpec(of(1))) is None
+
+
+WHOLE = WorstCase(longest_s=100.0, usd=0.5, limit_usd=0.8, forecast=0, jobs=4)
+
+
+@pytest.mark.parametrize(
+    ("limit", "spent", "is_over", "usd", "limit_usd"),
+    [
+        (None, 0.2, False, 0.5, 0.8),
+        (0.6, 0.0, False, 0.5, 0.8),
+        (0.6, 0.2, False, 0.4, 0.4),
+        (0.9, 0.2, False, 0.5, 0.7),
+        (0.6, 0.7, False, 0.0, 0.0),
+        (0.6, 0.2, True, 0.0, 0.0),
+        (None, 0.2, True, 0.0, 0.0),
+    ],
+)
+def test_what_was_spent_is_taken_off_what_may_be_spent(limit, spent, is_over, usd, limit_usd):
+    left = dry_run.still_to_spend(WHOLE, limit, spent, is_over=is_over)
+    assert (left.usd, left.limit_usd) == (pytest.approx(usd), pytest.approx(limit_usd))
+
+
+@pytest.mark.slow
+def test_a_study_that_goes_on_shows_what_it_spent_and_never_more_than_its_cap(toy, run):
+    words = ("--method", "RS", "--max_run", "60", "--experiment_tag", "s")
+    run("--benchmark", "toy.yaml", *words, "--num_seeds", "2", "--max_cost", "0.008")
+    trials = [rows(toy.results / f"s/toy/RS-local-{number}/trials.csv") for number in range(2)]
+    before = [sum(float(row["cost_usd"]) for row in one) for one in trials]
+    code, out, _ = run("--resume", "s", "--num_seeds", "4", "--max_cost", "0.016", "--dry_run")
+    assert code == 0
+    # Two are over; each of the new ones has four jobs of a minute and ten seconds at most, which is below its share of 0.004.
+    assert re.search(
+        r"worst case of all: \$0\.0072 \(nominal prices\), beside \$0\.0000\d+ that were spent before; nothing was started", out
+    )
+    assert [line.split()[7:] for line in out.splitlines() if " RS  " in line][:2] == [["over", "$0.00", dollars(usd)] for usd in before]
+    assert 0 < sum(before) < 0.001
