@@ -29,7 +29,7 @@ from launch.request import RunRequest
 from launch.streams import lenient_streams
 
 _REDRAWN_EVERY_S = 1.0
-_ORPHAN_S = 20.0
+_ORPHAN_S = 10.0
 """Seconds that an experiment has to be wound down, and then to stop, when the command is gone."""
 _LEVELS = {"wind_down": 1, "stop": 2}
 
