@@ -27,7 +27,7 @@ def read_hydra(source: ScriptSource, script: Path) -> Interface | None:
     call = _main_call(source)
     if call is None:
         return None
-    given = keywords(call)
+    given = {**dict(zip(("config_path", "config_name"), call.args, strict=False)), **keywords(call)}
     folder, name = source.value(given.get("config_path")), source.value(given.get("config_name"))
     structured = _structured(source, name)
     if structured is not None:

@@ -215,6 +215,19 @@ def test_scripts_of_every_form_run_at_once(folder, capfd, file, words, objective
     assert len({row[f"last_{objective}"] for row in found}) == 2
 
 
+def test_a_tree_of_hydra_becomes_keys_with_dots_told_as_key_value(folder):
+    write("train.py", "import hydra\n@hydra.main('conf', 'config', version_base=None)\ndef train(cfg): ...\n")
+    write("conf/config.yaml", "defaults: [optimizer: sgd, _self_]\nepochs: 3\nmodel: {dropout: 0.1}\nseed: 1\n")
+    write("conf/optimizer/sgd.yaml", "lr: 0.1\nmomentum: 0.9\n")
+    write("conf/optimizer/adam.yaml", "lr: 1e-3\n")
+    assert main(["init", "train.py", "--no_run"]) == 0
+    definition = resolve(Registry().find("train.yaml"), "local", ()).definition
+    assert (definition.arguments_style, definition.seed_argument, definition.arguments) == ("key=value", "seed", {"epochs": 3})
+    assert list(definition.space) == ["optimizer", "optimizer.lr", "optimizer.momentum", "model.dropout"]
+    assert definition.space["optimizer"] == {"choice": ["adam", "sgd"]}
+    assert definition.space["optimizer.momentum"]["when"] == "optimizer == 'sgd'"
+
+
 def test_modules_and_launchers_are_said_by_run(folder, capfd):
     write("pkg/__init__.py", "")
     write("pkg/train.py", "from pkg import *\n" + FILES["inner.py"])

@@ -217,6 +217,16 @@ def test_a_tree_of_hydra_has_groups_leaves_and_conditions(read, tmp_path):
     assert "out" not in told
 
 
+@pytest.mark.parametrize(
+    "call", ["config_name='config'", "None, 'config'", "'.', config_name='config.yaml'", "version_base='1.1', config_name='config'"]
+)
+def test_a_configuration_of_hydra_is_found_however_it_is_named(read, tmp_path, call):
+    (tmp_path / "config.yaml").write_text("lr: 0.1\nmodel: {width: 8}\n", encoding="utf-8")
+    found = read(f"from hydra import main\n@main({call})\ndef train(cfg): ...\n")
+    assert [(one.name, one.default) for one in found.arguments] == [("lr", 0.1), ("model.width", 8)]
+    assert (found.style, found.is_complete) == ("key=value", True)
+
+
 def test_variables_and_places_of_shells(read):
     found = read("LR=${LR:-0.1}\n: ${EPOCHS:=3}\nsize=$1\necho $2\n", name="run.sh")
     assert found.arguments == (
