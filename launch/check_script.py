@@ -8,11 +8,12 @@ ours so too: then what its source says is compared with what it is told.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backends.common.hints import script_interface, unknown_text
+from backends.common.hints import script_interface, switch_hint, unknown_text
 from backends.scripts.complaints import Complaint, find_complaint
 from backends.scripts.interface import nearest_spelling
 from benchmarking.methods.registry import build_method
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 PROBE = "outrider_check"
 """The argument that no script knows."""
 
+_PROBE_TOLD = re.compile(rf" ?--{PROBE.replace('_', '[_-]')}(?:[= ]1)?")
 _LIMIT_S = 60.0
 _STYLES = ("flags", "two_words", "hyphens", "key=value")
 _ADVICE = "mend it in the definition (docs/calling.md); nothing was started but this"
@@ -105,6 +107,10 @@ def check_script(
     name = definition.name
     values, probed = _probed(definition, configuration)
     found = start(probed, values)
+    # Told as two words, the value of a switch is what the parser does not know, beside the probe.
+    switches = switch_hint([_PROBE_TOLD.sub("", line) for line in _lines(found)], found.job)
+    if switches:
+        raise UserError(f"{name}: {switches}", found.message, _ADVICE)
     complaint = _complaint(found, probed)
     if complaint is not None:
         ours = tuple(word for word in complaint.unknown if PROBE not in word.replace("-", "_"))
@@ -152,9 +158,12 @@ def _flags(definition: BenchmarkDefinition) -> dict[str, str]:
     return {key: calling.flag(key) for key in calling.keys if key not in calling.named}
 
 
+def _lines(start: OneStart) -> list[str]:
+    return start.output.decode("utf-8", "replace").splitlines()
+
+
 def _complaint(start: OneStart, definition: BenchmarkDefinition) -> Complaint | None:
-    lines = start.output.decode("utf-8", "replace").splitlines()
-    return find_complaint(lines, _flags(definition).values())
+    return find_complaint(_lines(start), _flags(definition).values())
 
 
 def _refused(name: str, start: OneStart, complaint: Complaint) -> UserError:

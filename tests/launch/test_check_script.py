@@ -81,6 +81,27 @@ def test_the_strict_parser_ends_before_the_script_does_anything(check):
     assert not Path("began").exists()
 
 
+@pytest.mark.parametrize(
+    ("parser", "style", "mended"),
+    [
+        ('action="store_true"', "flags", "`booleans: switch` tells it where it is true, and leaves it out else"),
+        ('action="store_true"', "two_words", "`booleans: switch` tells it where it is true, and leaves it out else"),
+        ("action=argparse.BooleanOptionalAction", "flags", "`booleans: no_switch` tells it --flag or --no-flag"),
+    ],
+)
+def test_a_switch_that_is_told_true_or_false_is_named_with_the_key_that_mends_it(check, parser, style, mended):
+    script = STRICT.replace("given =", f'parser.add_argument("--amp", {parser})\ngiven =')
+    space = "{amp: {choice: [true, false]}}"
+    code, _, err = check(script, space=space, arguments_style=style)
+    assert code == EXIT_USAGE
+    assert f"one: --amp takes no value; {mended}" in err
+    assert not Path("results").exists()
+    code, _, err = check(
+        script, "--dry_run", space=space, arguments_style=style, booleans="no_switch" if "no_switch" in mended else "switch"
+    )
+    assert (code, "one: the script knows all of its arguments" in err) == (0, True)
+
+
 def test_who_knows_only_a_part_and_says_nothing_is_noticed_by_its_source(check):
     script = STRICT.replace("given = parser.parse_args()", "given, _ = parser.parse_known_args()")
     code, _, err = check(script)
