@@ -14,10 +14,17 @@ from definitions.metrics import MetricSources
 
 @dataclass(frozen=True)
 class LateLog:
-    """Reports of a job that were not known yet, and whether its log is whole now."""
+    """What a job's log says by now.
+
+    Args:
+        reports: that were not known yet.
+        is_whole: whether the end is there.
+        lines: all of it, in the order in which they were printed.
+    """
 
     reports: Sequence[Report]
     is_whole: bool
+    lines: Sequence[str] = ()
 
 
 LateLogReader = Callable[[str, str, Mapping[tuple[int, int], Mapping[str, Any]], MetricSources], LateLog]

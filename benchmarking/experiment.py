@@ -253,7 +253,7 @@ def make_tuner(
         measured = None if past is None else Measurements(spec, version, past, state, journal)
         lines += [no_reuse] if past is None else past.lines
     reader = late_log_reader(spec.backend) if has_begun else None
-    lines += [] if reader is None else read_late_logs(spec, journal, backend.region, reader)
+    lines += [] if reader is None else read_late_logs(spec, journal, backend.region, reader, spec.folder / "logs")
     surroundings.decided(lines)
     # Where checkpoints fill this machine's disk they go as early as can be; elsewhere at the end, as deleting them is a call.
     gives_up_early = backend_description(spec.backend).shares_this_machine and not method.copies_checkpoints

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from backends.common.capped_log import CappedLog
 from backends.events import Reported
 from backends.failures import LOG_INCOMPLETE
 from backends.late_logs import LateLogReader
@@ -13,8 +16,10 @@ from benchmarking.controller.event_codec import event_record
 from benchmarking.controller.journal import Journal
 
 
-def read_late_logs(spec: ExperimentSpec, journal: Journal, region: str, read: LateLogReader) -> list[str]:
+def read_late_logs(spec: ExperimentSpec, journal: Journal, region: str, read: LateLogReader, logs: Path) -> list[str]:
     """Add the late reports of completed trials to a journal, and return in words what came of it.
+
+    Where a copy of the log was kept, it has the late lines too.
 
     The method is not told of them: what it decided stands. Trials that failed stay failed.
 
@@ -23,6 +28,7 @@ def read_late_logs(spec: ExperimentSpec, journal: Journal, region: str, read: La
         journal: of it, open for writing.
         region: where its jobs ran.
         read: reads a job's log.
+        logs: folder of the copies.
     """
     incomplete, received, last_at = _incomplete(journal)
     lines: list[str] = []
@@ -38,9 +44,29 @@ def read_late_logs(spec: ExperimentSpec, journal: Journal, region: str, read: La
         if late.is_whole:
             journal.append(last_at, "late", {"job": job})
         journal.commit()
+        if late.reports or late.is_whole:
+            _keep(logs / f"{job}.log", late.lines, spec.definition.log_cap)
         now = "it is whole now" if late.is_whole else "its end is not there yet"
         lines.append(f"the log of trial {trial} was read again: {len(late.reports)} reports more, {now}")
     return lines
+
+
+def _keep(path: Path, lines: Sequence[str], cap_bytes: int) -> None:
+    """Put lines into a copy in place of what it has; where there is none, or no room, nothing changes."""
+    if not lines or not path.is_file():
+        return
+    # Who is killed in between leaves the copy as it was.
+    fresh = path.with_suffix(".log.new")
+    with contextlib.suppress(OSError):
+        fresh.unlink(missing_ok=True)
+        kept = CappedLog(fresh, cap_bytes)
+        for line in lines:
+            kept.write(f"{line}\n".encode())
+        kept.close()
+        if kept.lost_bytes:
+            fresh.unlink(missing_ok=True)
+        else:
+            fresh.replace(path)
 
 
 def _incomplete(journal: Journal) -> tuple[Mapping[str, int], Mapping[str, Mapping[tuple[int, int], Mapping[str, Any]]], float]:

@@ -112,7 +112,7 @@ def _read_late_logs(stored: StoredExperiment) -> None:
         return
     with contextlib.suppress(FolderInUseError), locked(stored.folder):
         with contextlib.closing(SqliteJournal(stored.folder / "journal.sqlite")) as journal:
-            lines = read_late_logs(spec, journal, stored.region, reader)
+            lines = read_late_logs(spec, journal, stored.region, reader, stored.folder / "logs")
         print("\n".join(lines), file=sys.stderr)
 
 

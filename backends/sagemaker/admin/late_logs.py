@@ -16,7 +16,7 @@ from definitions.metrics import MetricSources
 def read_late_log(
     job: str, region: str, received: Mapping[tuple[int, int], Mapping[str, Any]], sources: MetricSources, logs: Any = None
 ) -> LateLog:
-    """Return the reports in a job's log that are not known yet, and whether its end is there now.
+    """Return the reports in a job's log that are not known yet, whether its end is there now, and its lines.
 
     Args:
         job: its name.
@@ -28,13 +28,17 @@ def read_late_log(
     client = make_client("logs", region=region) if logs is None else logs
     log = JobLog(received, sources)
     found: list[Report] = []
+    lines: list[tuple[int, str]] = []
     token = ""
     while True:
         page = client.filter_log_events(**job_request(job, token, None))
         for event in page["events"]:
             found += log.feed(event)
+            lines.append((int(event.get("timestamp", 0)), str(event.get("message", "")).rstrip("\n")))
         token = page.get("nextToken") or ""
         if not token:
             break
     found += log.finish()
-    return LateLog(found, log.end() is not None and not log.has_gaps)
+    # Lines of one moment stay in the order in which they came.
+    in_order = [text for _, text in sorted(lines, key=lambda line: line[0])]
+    return LateLog(found, log.end() is not None and not log.has_gaps, in_order)

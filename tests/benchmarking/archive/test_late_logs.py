@@ -56,7 +56,9 @@ def test_what_came_late_counts_and_is_read_until_it_is_whole(tmp_path, whole, me
         asked.append((job, region, received))
         return LateLog([report(2, 0.5)], whole)
 
-    assert read_late_logs(spec, journal, "eu-west-1", read) == [f"the log of trial 1 was read again: 1 reports more, {says}"]
+    assert read_late_logs(spec, journal, "eu-west-1", read, tmp_path / "logs") == [
+        f"the log of trial 1 was read again: 1 reports more, {says}"
+    ]
     assert asked == [("job-1", "eu-west-1", {(0, 1): {"loss": 2.0}})]
     state = state_of(journal)
     trial = state.trials[1]
@@ -65,8 +67,26 @@ def test_what_came_late_counts_and_is_read_until_it_is_whole(tmp_path, whole, me
     # No time of the run is counted for it.
     assert state.last_at == 6.0
     asked.clear()
-    read_late_logs(spec, journal, "eu-west-1", read)
+    read_late_logs(spec, journal, "eu-west-1", read, tmp_path / "logs")
     assert [one[2] for one in asked] == ([] if whole else [{(0, 1): {"loss": 2.0}, (0, 2): {"loss": 0.5}}])
+
+
+@pytest.mark.parametrize(("lines", "text"), [(["one", "two ", "Ende: \u00fc"], "one\ntwo \nEnde: \u00fc\n"), ([], "one\n")])
+def test_a_copy_that_was_kept_has_the_late_lines_too(tmp_path, lines, text):
+    spec, journal = left(tmp_path)
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "job-1.log").write_text("one\n", encoding="utf-8")
+    read_late_logs(spec, journal, "eu-west-1", lambda *_: LateLog([], True, lines), logs)
+    assert (logs / "job-1.log").read_text(encoding="utf-8") == text
+    assert [path.name for path in logs.iterdir()] == ["job-1.log"]
+
+
+def test_where_no_copy_was_kept_none_is_made(tmp_path):
+    spec, journal = left(tmp_path)
+    (tmp_path / "logs").mkdir()
+    read_late_logs(spec, journal, "eu-west-1", lambda *_: LateLog([report(2, 0.5)], False, ["one"]), tmp_path / "logs")
+    assert list((tmp_path / "logs").iterdir()) == []
 
 
 def test_a_service_that_fails_changes_nothing(tmp_path):
@@ -76,5 +96,7 @@ def test_a_service_that_fails_changes_nothing(tmp_path):
         raise ConnectionError("no way there")
 
     before = list(journal.rows)
-    assert read_late_logs(spec, journal, "eu-west-1", read) == ["the log of trial 1 is incomplete and cannot be read again: no way there"]
+    assert read_late_logs(spec, journal, "eu-west-1", read, tmp_path / "logs") == [
+        "the log of trial 1 is incomplete and cannot be read again: no way there"
+    ]
     assert journal.rows == before

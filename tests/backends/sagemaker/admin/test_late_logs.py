@@ -38,6 +38,7 @@ def test_known_reports_are_left_out_and_the_end_is_seen():
     logs = Logs(messages)
     found = read_late_log("job-a", "eu-west-1", known, NO_SOURCES, logs)
     assert ([one.metrics for one in found.reports], found.is_whole) == ([{"loss": 2.0}, {"loss": 1.0}], True)
+    assert found.lines == messages
     assert {request["logStreamNamePrefix"] for request in logs.asked} == {"job-a/algo-1"}
     assert not read_late_log("job-a", "eu-west-1", known, NO_SOURCES, Logs(messages[:3])).is_whole
     # With the second report missing the end alone is not enough.
