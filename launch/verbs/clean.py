@@ -28,7 +28,8 @@ def main(arguments: Sequence[str]) -> int:
     if given.tracking is not None:
         from launch.tracking_cleanup import delete_tracked
 
-        return delete_tracked(given.tag, given.tracking, given.results_dir, os.environ, lambda: _agree(given.yes))
+        environ = os.environ if given.region is None else {**os.environ, "AWS_REGION": given.region}
+        return delete_tracked(given.tag, given.tracking, given.results_dir, environ, lambda: _agree(given.yes))
     from backends.sagemaker.admin.s3_leftovers import Leftovers
     from backends.sagemaker.admin.stop_jobs import JobStopper
     from backends.sagemaker.admin.tagged_jobs import check_tag

@@ -115,28 +115,35 @@ class SageMakerTracker(Tracker):
         return KnownRun(parts[-1].name if parts else "", run.sequence, run.status, run.ended_at is not None, tags)
 
     def holds(self, tag: str) -> Mapping[str, int]:
-        """Return the experiments of a tag, and how many components each has."""
-        found: Counter[str] = Counter()
-        for trial in self._trials_of(tag):
-            found[trial["ExperimentName"]] += len(self._components_in(trial["TrialName"]))
-        for experiment in self._experiments_of(tag):
-            found.setdefault(experiment, 0)
-        return dict(found)
+        """Return the experiments of a tag, and how many components of ours each has."""
+        trials = self._trials_of(tag)
+        found = dict.fromkeys(self._experiments_of(tag), 0)
+        experiment_of = {trial["TrialName"]: trial["ExperimentName"] for trial in trials}
+        for component in self._components_of(trials):
+            for parent in component.get("Parents", ()):
+                experiment = experiment_of.get(parent.get("TrialName", ""))
+                if experiment is not None:
+                    found[experiment] = found.get(experiment, 0) + 1
+        return {name: count for name, count in found.items() if count or not self._is_foreign(name, [*experiment_of])}
 
     def delete(self, tag: str) -> int:
-        """Delete the trials of a tag with the components in them, and its experiments in which nothing else is left."""
+        """Delete the components and the trials of a tag, and its experiments in which nothing else is left."""
+        trials = self._trials_of(tag)
         deleted = 0
-        for trial in self._trials_of(tag):
-            prefix = next(one["Value"] for one in trial["Tags"] if one["Key"] == "outrider:experiment").lower()
-            for component in self._components_in(trial["TrialName"]):
-                self._calls.sagemaker("DisassociateTrialComponent", TrialComponentName=component, TrialName=trial["TrialName"])
-                if component.startswith(prefix):
-                    self._calls.sagemaker("DeleteTrialComponent", TrialComponentName=component)
-                    deleted += 1
-            self._calls.sagemaker("DeleteTrial", TrialName=trial["TrialName"])
+        for component in self._components_of(trials):
+            name = component["TrialComponentName"]
+            for parent in component.get("Parents", ()):
+                self._rid("DisassociateTrialComponent", TrialComponentName=name, TrialName=parent["TrialName"])
+            deleted += self._rid("DeleteTrialComponent", TrialComponentName=name)
+        for trial in trials:
+            # What others have put there is let go, but theirs.
+            page = self._calls.sagemaker("ListTrialComponents", TrialName=trial["TrialName"], MaxResults=100)
+            for one in page["TrialComponentSummaries"]:
+                self._rid("DisassociateTrialComponent", TrialComponentName=one["TrialComponentName"], TrialName=trial["TrialName"])
+            self._rid("DeleteTrial", TrialName=trial["TrialName"])
         for experiment in self._experiments_of(tag):
-            if not self._calls.sagemaker("ListTrials", ExperimentName=experiment, MaxResults=1)["TrialSummaries"]:
-                self._calls.sagemaker("DeleteExperiment", ExperimentName=experiment)
+            if not self._is_foreign(experiment, []):
+                self._rid("DeleteExperiment", ExperimentName=experiment)
         return deleted
 
     def _parts(self, run: TrackedRun) -> list[ComponentState]:
@@ -292,9 +299,30 @@ class SageMakerTracker(Tracker):
         wanted = [{"Name": f"Tags.{TAG_KEY}", "Operator": "Equals", "Value": tag}]
         return [one["ExperimentName"] for one in self._calls.search("Experiment", wanted, "Experiment")]
 
-    def _components_in(self, trial: str) -> list[str]:
-        page = self._calls.sagemaker("ListTrialComponents", TrialName=trial, MaxResults=100)
-        return [one["TrialComponentName"] for one in page["TrialComponentSummaries"]]
+    def _components_of(self, trials: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Return the components of ours that belong to trials, also those that a killed process has taken out of them."""
+        found = {}
+        for prefix in dict.fromkeys(_prefix_of(trial) for trial in trials):
+            wanted = [{"Name": "TrialComponentName", "Operator": "Contains", "Value": prefix}]
+            for one in self._calls.search("ExperimentTrialComponent", wanted, "TrialComponent"):
+                if one["TrialComponentName"].startswith(f"{prefix}-"):
+                    found[one["TrialComponentName"]] = one
+        return [*found.values()]
+
+    def _is_foreign(self, experiment: str, ours: Sequence[str]) -> bool:
+        """Return whether an experiment has trials that are not ours, so that it stays."""
+        page = self._calls.sagemaker("ListTrials", ExperimentName=experiment, MaxResults=100)
+        return bool(page.get("NextToken")) or any(one["TrialName"] not in ours for one in page["TrialSummaries"])
+
+    def _rid(self, operation: str, **request: Any) -> bool:
+        """Make a call that takes something away, and return whether it was there: what is searched lags behind what was deleted."""
+        try:
+            self._calls.sagemaker(operation, **request)
+        except RefusedCallError as error:
+            if not error.is_missing:
+                raise
+            return False
+        return True
 
     def _move_to(self, region: str) -> None:
         """Speak to the region that an experiment's jobs are in."""
@@ -320,6 +348,10 @@ def _has_all(component: Mapping[str, Any], part: ComponentState) -> bool:
     """Return whether a component that is over has everything."""
     is_over = component.get("Status", {}).get("PrimaryStatus") == _STATUSES[part.status] and part.ended_at is not None
     return is_over and not any(point.sequence > _mark(component) for point in part.points)
+
+
+def _prefix_of(trial: Mapping[str, Any]) -> str:
+    return str(next(one["Value"] for one in trial["Tags"] if one["Key"] == "outrider:experiment")).lower()
 
 
 def _is_own(metric: Mapping[str, Any]) -> bool:

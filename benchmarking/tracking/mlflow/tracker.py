@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import logging
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
@@ -76,6 +77,10 @@ class MlflowTracker(Tracker):
         check_installed(uri)
         from mlflow import MlflowClient
         from mlflow.tracking._tracking_service import utils
+
+        if not uri.startswith("arn:"):
+            # SageMaker's plug-in, where it is installed, says of each request that the server is none of its own.
+            logging.getLogger("mlflow.tracking.request_header.registry").setLevel(logging.ERROR)
 
         with _errors():
             self._client: Any = MlflowClient(tracking_uri=uri)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import random
@@ -14,10 +15,12 @@ from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.rate_limiter import RateLimiter
 from backends.sagemaker.experiments.calls import PacedCalls
 from backends.sagemaker.experiments.tracker import SageMakerTracker
-from benchmarking.tracking.catching_up import Telling
+from benchmarking.controller.journal import SqliteJournal
+from benchmarking.tracking.catching_up import FollowedExperiment, Telling
 from launch.__main__ import main
 from tests.backends.tag_bench import use
-from tests.benchmarking.tracking.told import DEFINITION, SCRIPT, finished
+from tests.benchmarking.experiments import FakeJobs, MemoryJournal
+from tests.benchmarking.tracking.told import DEFINITION, IDENTITY, SCRIPT, finished, prepared, run_into, spec_of
 
 pytestmark = pytest.mark.slow
 
@@ -217,13 +220,53 @@ def test_export_and_clean_by_command(lab, tmp_path, capsys):
     lab.client.associate_trial_component(TrialComponentName="mine", TrialName=found["trial-0"]["Parents"][0]["TrialName"])
     assert main(["clean", "--tag", "command", "--tracking", "sagemaker", *words, "--yes"]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out[-2].split() == ["sagemaker", "command-fake", "5"]
+    assert out[-2].split() == ["sagemaker", "command-fake", "4"]
     assert out[-1] == "4 runs of command deleted at sagemaker"
     assert lab.client.describe_trial_component(TrialComponentName="mine")["TrialComponentName"] == "mine"
     with pytest.raises(lab.client.exceptions.ResourceNotFound):
         lab.client.describe_experiment(ExperimentName="command-fake")
     assert main(["clean", "--tag", "command", "--tracking", "sagemaker", *words, "--yes"]) == 0
     assert capsys.readouterr().out == "sagemaker has nothing of command\n"
+
+
+def test_a_deletion_that_is_killed_anywhere_is_finished_by_the_next(lab, tmp_path):
+    folder = finished(tmp_path, tag="rid", own_names=True, budget={"max_num_trials": 2})
+    for after in range(100):
+        assert lab.told(folder)
+        names = [one["TrialComponentName"] for one in lab.components(ExperimentName="rid-fake").values()]
+        assert len(names) == 3
+        try:
+            lab.tracker(dies_after=after).delete("rid")
+            break
+        except KilledError:
+            lab.tracker().delete("rid")
+        assert lab.tracker().holds("rid") == {}
+        for name in names:
+            with pytest.raises(lab.client.exceptions.ResourceNotFound):
+                lab.client.describe_trial_component(TrialComponentName=name)
+    assert after > 8
+
+
+def test_what_a_killed_controller_left_in_progress_is_closed(lab, tmp_path):
+    spec = spec_of(tmp_path, tag="left", budget={"max_num_trials": 2})
+    folder = prepared(spec)
+    with contextlib.closing(SqliteJournal(folder / "journal.sqlite")) as journal:
+        whole = MemoryJournal()
+        run_into(whole, spec, jobs=FakeJobs(prefix=spec.job_prefix(IDENTITY)))
+        records = [*whole.records()]
+        until = [number for number, record in enumerate(records) if record.kind == "reported"][1]
+        for record in records[: until + 1]:
+            journal.append(record.at, record.kind, record.body)
+    one, tracker = FollowedExperiment(folder, is_live=lambda folder: True), lab.tracker()
+    one.catch_up(tracker, lab.said.append)
+    one.close()
+    running = lab.components(ExperimentName="left-fake")
+    assert {component["Status"]["PrimaryStatus"] for component in running.values()} == {"InProgress"}
+    assert lab.told(folder)
+    closed = lab.components(ExperimentName="left-fake")
+    assert sorted(closed) == sorted(running)
+    assert {component["Status"]["PrimaryStatus"] for component in closed.values()} == {"Stopped"}
+    assert all("EndTime" in component for component in closed.values())
 
 
 @pytest.mark.parametrize("backend", ["local", "sagemaker"])
