@@ -96,7 +96,9 @@ class Study(Model):
             backends: names of all back-ends.
         """
         for number, name in enumerate(self.methods):
-            if name not in methods:
+            if name in self.methods[:number]:
+                yield ("methods", number), f"{name!r} is named twice; each method and seed runs once"
+            elif name not in methods:
                 yield ("methods", number), f"there is no method {name!r}; {did_you_mean(name, list(methods))}"
         if self.backend is not None and self.backend not in backends:
             yield ("backend",), f"there is no back-end {self.backend!r}; {did_you_mean(self.backend, list(backends))}"

@@ -27,7 +27,7 @@ from definitions.schema import BenchmarkDefinition
 from launch.at_once import check_parallel
 from launch.request import RunRequest
 from launch.study_planning import adopted, definition_of, extended, specs_of, stored_definition
-from launch.study_request import resolve_benchmark, unused_block
+from launch.study_request import check_choices, resolve_benchmark, unused_block
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,7 @@ def plan(request: RunRequest, registry: Registry | None = None, now: datetime.da
     if request.start_seed is not None and request.start_seed < 0:
         raise UserError(f"--start_seed {request.start_seed}: seeds are numbered from 0")
     check_parallel(request.parallel)
+    check_choices(request)
     tag = request.resume or request.experiment_tag or make_tag(request, now or datetime.datetime.now(datetime.UTC))
     _check_tag(tag, "--resume" if request.resume else "--experiment_tag")
     try:
@@ -294,19 +295,23 @@ class _Planning:
                 )
 
     def _notes(self, left_out: Mapping[Pair, str]) -> tuple[str, ...]:
-        lines = [f"left out, as it cannot be: {name} x {method}: {why}" for (name, method), why in left_out.items()]
+        lines = [f"left out, as it cannot be: {name} x {method}: {_in_a_line(why)}" for (name, method), why in left_out.items()]
         if self.known is not None and self.before is None and len(self.known.experiments) > 1:
             lines.append(f"{self.tag} has no study.json: it goes on with the {len(self.known.experiments)} experiments that have a folder")
         return (*lines, *self._unused)
 
 
 def _cannot_be(unfit: Mapping[Pair, str], count: int) -> UserError:
-    lines = [f"{name} x {method}: " + why.replace("\n  ", "; ") for (name, method), why in unfit.items()]
+    lines = [f"{name} x {method}: {_in_a_line(why)}" for (name, method), why in unfit.items()]
     return UserError(
         f"{len(unfit)} of {count} pairs of benchmark and method cannot be",
         "\n  ".join(lines),
         "name others, leave out those that cannot be with --skip_unfit, or give these benchmarks a command of their own",
     )
+
+
+def _in_a_line(message: str) -> str:
+    return message.replace("\n  ", "; ")
 
 
 def _resumed(request: RunRequest, methods: Mapping[str, Any]) -> list[ExperimentSpec]:

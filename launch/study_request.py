@@ -6,21 +6,21 @@ import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from benchmarking.methods.registry import known_methods
 from definitions.backend_registry import backend_names
 from definitions.draft import PYTHON
-from definitions.errors import UserError
+from definitions.errors import UserError, did_you_mean
 from definitions.problems import Problem, complaint, problems_of
 from definitions.python_source import python_source
 from definitions.registry import Registry
 from definitions.resolve import Resolved, resolve, resolve_python
 from definitions.schema import BenchmarkDefinition
 from definitions.settings import settings_of
-from definitions.study import Study, StudyFile
+from definitions.study import Shares, Study, StudyFile, StudyOrder
 from definitions.yaml_source import KeyPath, Source, SourceLocation, read_yaml
 from launch.request import RunRequest
 
@@ -41,6 +41,8 @@ def with_study(request: RunRequest, registry: Registry | None = None) -> RunRequ
     if request.study is True:
         study, place = _of_definitions(request, registry)
         return _laid_under(study, request, request.benchmark, lambda path: place(("study", *path)), "study.")
+    if not isinstance(request.study, (Mapping, str, os.PathLike)):
+        raise UserError(f"study={request.study!r}", "it is True for the `study:` block of a definition, the path of a file, or a mapping")
     source = python_source(request.study, Path()) if isinstance(request.study, Mapping) else _read(Path(request.study).expanduser())
     try:
         study = StudyFile.model_validate(source.data)
@@ -52,10 +54,19 @@ def with_study(request: RunRequest, registry: Registry | None = None) -> RunRequ
     variants = [name for one in found for name in _names(one, "methods")]
     objectives = [*dict.fromkeys(name for one in found for name in _names(one, "objectives"))]
     problems = [Problem(*one) for one in study.problems([*known_methods(), *variants], objectives, backend_names())]
+    twice = [number for number, name in enumerate(study.benchmarks) if name in study.benchmarks[:number]]
+    problems += [Problem(("benchmarks", number), f"{study.benchmarks[number]!r} is named twice") for number in twice]
     problems += [] if found else [Problem(("benchmarks",), "is missing, and no --benchmark is given")]
     if problems:
         raise complaint(problems, source.place, source.about)
     return _laid_under(study, request, found, source.place)
+
+
+def check_choices(request: RunRequest) -> None:
+    """Raise `UserError` where an order or a way of sharing is asked for that there is not, as a call from Python can."""
+    for name, given, known in (("study_order", request.study_order, get_args(StudyOrder)), ("shares", request.shares, get_args(Shares))):
+        if given and given not in known:
+            raise UserError(f"{name}: {given!r}", f"it is one of {', '.join(known)}", did_you_mean(given, known))
 
 
 def resolve_benchmark(benchmark: Any, registry: Registry, backend: str, settings: Sequence[str], methods: Sequence[str]) -> Resolved:

@@ -70,5 +70,7 @@ def test_names_that_there_are_not_are_found():
         ("compare", "objective"): "there is no objective 'los'; did you mean 'loss'?",
         ("compare", "baseline"): "'GRID' is no method of the study; known: ASHAA, RS",
     }
+    twice = Study(methods=("RS", "ASHA", "RS"))
+    assert dict(twice.problems(["RS", "ASHA"], [], [])) == {("methods", 2): "'RS' is named twice; each method and seed runs once"}
     by_workers = ComparisonOptions(baseline="2", by=("workers",))
     assert list(Study(methods=("RS",), compare=by_workers).problems(["RS"], ["loss"], [])) == []

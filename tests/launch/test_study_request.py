@@ -106,6 +106,12 @@ def test_python_takes_a_study_as_a_block_a_file_or_a_mapping(studied, capsys):
     assert capsys.readouterr().out.count("RS") == 3
     with pytest.raises(UserError, match=re.escape("python: seeds: must be above 0")):
         outrider.run("toy.yaml", study={"seeds": 0})
+    with pytest.raises(UserError, match=re.escape("study=3\n  it is True for the `study:` block")):
+        outrider.run("toy.yaml", study=3)
+    with pytest.raises(UserError, match=re.escape("study_order: ")):
+        outrider.run("toy.yaml", study_order="random")
+    with pytest.raises(UserError, match=re.escape("shares: ")):
+        outrider.run("toy.yaml", shares="half")
 
 
 FILE = """\
@@ -157,6 +163,7 @@ def test_flags_win_over_a_file_and_its_benchmarks(toy, study_file):
         ("seeds: 2", "name: x", "mine.yaml:3: name: unknown key; known: backend, benchmarks"),
         ("[RS, GRID]", "[RS, GRIDD]", "mine.yaml:2: methods.1: there is no method 'GRIDD'; did you mean 'GRID'?"),
         ("../toy.yaml", "../tyo.yaml", "mine.yaml:1: benchmarks.0: "),
+        ("[../toy.yaml]", "[digits, digits]", "mine.yaml:1: benchmarks.1: 'digits' is named twice"),
         ("[../toy.yaml]", "[digit]", "mine.yaml:1: benchmarks.0: there is no benchmark 'digit'"),
         ("benchmarks: [../toy.yaml]", "", "benchmarks: is missing, and no --benchmark is given"),
         ("max_num_trials: 1", "max_num_trails: 1", "mine.yaml:8: set.max_num_trails: there is no key 'max_num_trails'"),
@@ -189,7 +196,7 @@ def test_pairs_that_cannot_be_are_left_out_where_that_is_asked_for(toy, run):
     assert "leave out those that cannot be with --skip_unfit" in err
     code, _, err = run(*words, "--skip_unfit")
     assert code == 0
-    assert "left out, as it cannot be: other x ASHA: " in err
+    assert re.findall(r"^left out, as it cannot be: other x ASHA: method ASHA needs a fidelity; it decides", err, re.M)
     known = json.loads((toy.results / "s" / "study.json").read_text())
     assert known["flags"]["skip_unfit"] is True
     assert [(one["benchmark"], one["method"]) for one in known["left_out"]] == [("other", "ASHA")]
