@@ -67,6 +67,11 @@ class Orders:
         """Wait for the next experiment and return it; None where there will be none."""
         return self._tasks.get()
 
+    @property
+    def is_ordered_to_end(self) -> bool:
+        """Whether what runs is to end."""
+        return self._busy and self._level > 0
+
     def done(self) -> None:
         """Take no order to end any more: the experiment is over, which nobody knows yet."""
         with self._lock:

@@ -79,7 +79,7 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
     found = [one.result for one in with_results(outcomes) if one.result is not None]
     results = Results(result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found)
     if any(one.reason == Reason.INTERRUPTED for one in outcomes):
-        raise Interrupted(results, resume_command(results[-1].spec.tag, request))
+        raise Interrupted(results, resume_command(planned.specs[0].tag, request))
     if planned.study is not None:
         leave_report(planned.tag_folder, planned.study, progress.say, progress.say)
     return results[0] if len(results) == 1 and not several else results

@@ -209,7 +209,7 @@ TESTED_TOGETHER = {
         "benchmarking/tracking/process.py",
         "benchmarking/tracking/registry.py",
     ],
-    "tests/launch/test_crew.py": ["launch/crew_member.py", "launch/experiment_process.py"],
+    "tests/launch/test_crew.py": ["launch/crew_member.py"],
     "tests/launch/test_study.py": [
         "benchmarking/studies/agreement.py",
         "benchmarking/studies/standing.py",
