@@ -17,7 +17,6 @@ TESTED_TOGETHER = {
         "benchmarking/page/draw_lines.py",
         "benchmarking/page/draw_parallel.py",
         "benchmarking/page/layouts.py",
-        "benchmarking/page/palette.py",
         "benchmarking/page/panel_tables.py",
     ],
     "tests/benchmarking/figures/test_every.py": [
