@@ -29,9 +29,9 @@ def calling_hint(message: str, job: JobSpec, tail: Sequence[str] = ()) -> str:
         job: what failed.
         tail: last lines of its log.
     """
-    unknown = unknown_argument_hint([*tail, message], job) or switch_hint([*tail, message], job)
-    if unknown:
-        return unknown
+    refused = argument_hint([*tail, message], job)
+    if refused:
+        return refused
     missing = next((found for pattern in _MISSING_FILES if (found := pattern.search(message)) is not None), None)
     if missing is not None and not job.working_dir and job.source_dir and (Path(job.source_dir) / missing[1]).exists():
         return f"{missing[1]} is in source_dir, and jobs start in folders of their own; `working_dir: source` starts them there"
@@ -41,6 +41,16 @@ def calling_hint(message: str, job: JobSpec, tail: Sequence[str] = ()) -> str:
             module = ".".join(script.relative_to(job.source_dir).with_suffix("").parts)
             return f'a package\'s module is started by `command: [python, -m, {module}, "${{arguments}}"]`'
     return ""
+
+
+def argument_hint(lines: Sequence[str], job: JobSpec) -> str:
+    """Return what a script does not take of its arguments: one that it does not know, or a switch's value; empty where it says nothing so.
+
+    Args:
+        lines: last ones that it printed.
+        job: what was started.
+    """
+    return unknown_argument_hint(lines, job) or switch_hint(lines, job)
 
 
 def unknown_argument_hint(lines: Sequence[str], job: JobSpec) -> str:

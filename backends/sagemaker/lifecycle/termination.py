@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.common.capped_log import CappedLog
-from backends.common.hints import unknown_argument_hint
+from backends.common.hints import argument_hint
 from backends.events import Closed, Reported
 from backends.failures import Cause, Outcome
 from backends.sagemaker.aws.call_queue import Call
@@ -212,5 +212,5 @@ class JobTerminator:
         found = outcome.closed_event(cloud.described or {}, evidence)
         if found.cause is Cause.CAPACITY:
             self.capacity.record_shortage(cloud.instance_type, self._table.now())
-        hint = unknown_argument_hint([*evidence.tail, found.message], cloud.spec) if found.outcome is Outcome.FAILED else ""
+        hint = argument_hint([*evidence.tail, found.message], cloud.spec) if found.outcome is Outcome.FAILED else ""
         return replace(found, message=f"{found.message} ({hint})") if hint else found
