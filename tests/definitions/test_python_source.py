@@ -25,6 +25,15 @@ def test_values_are_what_yaml_would_have_given():
     }
 
 
+def test_domains_of_syne_tune_are_domains_of_a_space_and_nothing_elsewhere():
+    from syne_tune.config_space import uniform
+
+    domain = uniform(0.0, 1.0)
+    found = python_source({"space": {"x": domain, "y": {"choice": [domain]}}, "arguments": {"x": domain}, "x": domain}, Path()).data
+    assert found["space"] == {"x": {"uniform": [0.0, 1.0]}, "y": {"choice": [domain]}}
+    assert (found["arguments"]["x"], found["x"]) == (domain, domain)
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

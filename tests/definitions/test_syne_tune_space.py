@@ -116,6 +116,19 @@ def test_a_domain_of_the_users_own():
         from_syne_tune({"x": Mine(1, 2)})
 
 
+def test_a_domain_that_syne_tune_has_not_is_named():
+    class Ours(Choice):
+        pass
+
+    class Strange:
+        pass
+
+    # What is a choice of some kind is one there too.
+    assert to_syne_tune(SearchSpace({"x": Ours((1, 2))}))["x"] == theirs.choice([1, 2])
+    with pytest.raises(UserError, match="x: Strange has no form in Syne Tune"):
+        to_syne_tune(SearchSpace({"x": Strange()}))
+
+
 @pytest.mark.parametrize(("values", "types"), [([1, "a"], "int and str"), ([1, 2.5], "float and int"), ([True, None], "bool and null")])
 def test_syne_tune_needs_values_of_one_type(values, types):
     with pytest.raises(UserError) as caught:

@@ -157,6 +157,20 @@ def test_merge_keys_are_overridden_by_own_ones_wherever_they_stand(order):
     assert source.positions["own", "y"] == 3 + order.startswith("<<")
 
 
+def test_of_a_merged_mapping_that_is_replaced_no_place_is_left_and_all_others_are():
+    source = parse_yaml("base: &base\n  a: {x: 1, y: 2}\n  ab: {y: 3}\nown:\n  <<: *base\n  a:\n    x: 3\n", D)
+    assert source.data["own"] == {"ab": {"y": 3}, "a": {"x": 3}}
+    assert ("own", "a", "y") not in source.positions
+    own = {path[1:]: line for path, line in source.positions.items() if path[:1] == ("own",)}
+    assert own == {(): 4, ("ab",): 3, ("ab", "y"): 3, ("a",): 6, ("a", "x"): 7}
+    assert source.positions["base", "a", "y"] == 2
+
+
+@pytest.mark.parametrize("text", ["? [a, b]\n: 1", "? {a: b}\n: 1"])
+def test_a_key_is_a_single_text(text):
+    assert "a key is a list or a mapping\n  keys are text" in refused(text)
+
+
 def test_of_several_merged_mappings_the_first_wins():
     assert parse_yaml("a: &a {x: 1}\nb: &b {x: 2, y: 2}\nc: {<<: [*a, *b]}", D).data["c"] == {"x": 1, "y": 2}
 

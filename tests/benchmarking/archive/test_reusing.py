@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from backends.events import Accepted, Closed, Ended, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.simulated.backend import SimulatedBackend
-from benchmarking.archive.measured import PastMeasurement, PastReport, reports_of
+from benchmarking.archive.measured import PastMeasurement, PastReport, is_seeded, reports_of
 from benchmarking.archive.reusing import ReusingBackend, ReusingJobs
 from benchmarking.controller.journal import Record
 from definitions.trial import TrialSpec
-from tests.benchmarking.experiments import FakeJobs, FakeTable
+from tests.benchmarking.experiments import FakeJobs, FakeTable, definition
 
 TOOK = {"duration_s": 5.0, "billable_s": 4.0, "cost_usd": 0.25}
 KNOWN = PastMeasurement(
@@ -85,3 +87,16 @@ def test_reports_belong_to_trials_whichever_attempt_made_them():
         Record(5, 0.0, "reported", {"job": "unknown", "elapsed_s": 2.0, "metrics": {"loss": 1}}),
     ]
     assert reports_of(records) == {0: [PastReport(1.0, {"loss": 3}), PastReport(2.0, {"loss": 2})]}
+
+
+def test_whether_a_seed_can_matter_follows_from_definition_and_code():
+    plain, told, named = (
+        definition(),
+        definition(seed_argument="seed"),
+        definition(command=("python", "a.py", "--s=${seed}", "${arguments}")),
+    )
+    found = [
+        [is_seeded(SimpleNamespace(definition=one), reads_seed=reads) for reads in (False, True)]  # type: ignore[arg-type]
+        for one in (plain, told, named, definition(command=("python", "seed.py", "${arguments}")))
+    ]
+    assert found == [[False, True], [True, True], [True, True], [False, True]]

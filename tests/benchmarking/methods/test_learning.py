@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarking.controller.method import Decision, Evaluation, PastEvaluation
+from benchmarking.methods.proposals import Proposals
 from benchmarking.methods.registry import build_method
 from tests.benchmarking.methods.method_experiments import benchmark
 
@@ -48,6 +49,25 @@ def test_of_a_past_one_the_highest_rung_that_a_report_passed_knows_it():
         method.learn([PastEvaluation({"lr": 0.1, "width": 1, "act": "relu"}, [{"epoch": level, "loss": 0.1} for level in levels])])
         assert arrive(method, 0, loss=0.2) is first
         assert arrive(method, 0, 3, loss=0.2) is Decision.STOP
+
+
+def test_a_searcher_hears_of_the_past_at_the_rungs_of_any_bracket_and_of_its_end(monkeypatch):
+    method = made("ASHA", rungs=[1, 3], brackets=2)
+    heard = []
+    monkeypatch.setattr(Proposals, "observed", lambda self, number, _, value, level: heard.append((number, value, level)))
+    whole, short = past(0.1)[0], past(0.2, upto=3)[0]
+    method.learn([whole, short, PastEvaluation(whole.configuration, [{"epoch": 9.0, "loss": 0.3}, {"epoch": 12.0, "loss": 0.4}])])
+    assert method.brackets == [(1.0, 3.0), (3.0,)]
+    # Level 2 is no rung, and what lies at the full level is told by the end alone.
+    assert heard == [(-1, 0.1, 1.0), (-1, 0.1, 3.0), (-1, 0.1, 9.0), (-2, 0.2, 1.0), (-2, 0.2, 3.0)]
+
+
+def test_a_past_mean_is_none_of_a_present_evaluation():
+    method = made("MSR", grace_population=1)
+    method.learn(past(0.1, 9.0, 0.2, 0.3))
+    # Number 0 has the best value so far; with the sum of a past one in its mean three of five would be better.
+    assert arrive(method, 0, loss=0.05) is Decision.CONTINUE
+    assert arrive(method, 1, loss=1.0) is Decision.STOP
 
 
 def test_promotion_counts_the_past_and_never_resumes_it():

@@ -9,7 +9,7 @@ import outrider_report
 import pytest
 
 from backends.emulator import Emulator
-from backends.past_jobs import past_job_reader
+from backends.past_jobs import PastJob, past_job_reader
 from backends.sagemaker.admin.past_jobs import TrainingJobError, past_job, read_past_jobs
 from benchmarking.forecasting import forecast
 from benchmarking.forecasting.data.finished_jobs import canaries_of_jobs
@@ -181,3 +181,38 @@ def test_the_command_asks_the_endpoint_of_the_environment(emulated, monkeypatch,
     assert found["total_s"]["median"] > 1
     with pytest.raises(TrainingJobError, match="nobody"):
         main(["nobody", "--fraction_argument", "share"])
+
+
+def one_canary(phases=None, **given):
+    usage = {} if phases is None else {"phases_s": phases}
+    past = PastJob(
+        "a", "completed", "ml.m5.xlarge", 2, {"fraction": "0.1"}, **{"total_s": 300.0, "train_s": 200.0, "usage": usage, **given}
+    )
+    return canaries_of_jobs([past], "fraction").canaries[0]
+
+
+@pytest.mark.parametrize(
+    ("phases", "given", "expected"),
+    [
+        # Start-up, loading, training, checkpoint, all.
+        (None, {}, (100.0, None, 200.0, None, 300.0)),
+        ({"startup": 5.0, "load": 20.0, "train": 150.0, "checkpoint": 25.0}, {}, (105.0, 20.0, 150.0, 25.0, 300.0)),
+        # What the script says of its own start-up is all that is known where the service does not say when it began.
+        ({"startup": 5.0, "train": 150.0}, {"train_s": None}, (5.0, None, 150.0, None, 300.0)),
+        ({"train": 150.0}, {}, (100.0, None, 150.0, None, 300.0)),
+        # Without a timer of the training its seconds are those of the script, in which others would count twice.
+        ({"startup": 5.0, "load": 20.0, "checkpoint": 25.0}, {}, (100.0, None, 200.0, None, 300.0)),
+        # Of whole seconds and exact ones the sum may be the larger by up to 1.5 s.
+        ({"startup": 0.0, "train": 201.4}, {}, (100.0, None, 201.4, None, 301.4)),
+        # A service whose clocks contradict each other has no negative start-up.
+        (None, {"total_s": 199.0}, (0.0, None, 200.0, None, 200.0)),
+    ],
+)
+def test_what_service_and_reporter_say_is_put_together(phases, given, expected):
+    found = one_canary(phases, **given)
+    assert (found.startup_s, found.load_s, found.train_s, found.checkpoint_s, found.total_s) == expected
+
+
+def test_what_was_paid_is_noted_where_it_is_known():
+    assert one_canary().about == {"job": "a"}
+    assert one_canary(billable_s=250.0).about == {"job": "a", "billable_s": 250.0}

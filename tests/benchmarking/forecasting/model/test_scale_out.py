@@ -58,3 +58,51 @@ def test_fewer_machines_than_were_measured_are_as_far_as_more():
 def test_the_centre_is_that_of_the_fit_and_not_of_its_bootstrap():
     seconds = 10 + 100 / MACHINES
     assert np.median(scale_out_draws(MACHINES, seconds, 4, 20_000, np.random.default_rng(2))) == pytest.approx(35.0, rel=0.01)
+
+
+class Generator:
+    """A generator that notes what it is asked for, and draws the middle of everything."""
+
+    def __init__(self):
+        self.scales, self.freedoms, self.choices = [], [], []
+
+    def normal(self, mean, deviation, size):
+        self.scales.append((mean, float(deviation), size))
+        return np.zeros(size)
+
+    def integers(self, low, high, size):
+        self.choices.append((low, high, size))
+        return np.zeros(size, dtype=int)
+
+    def standard_t(self, freedom, size):
+        self.freedoms.append(freedom)
+        return np.ones(size)
+
+
+@pytest.mark.parametrize(
+    ("machines", "freedom"),
+    [
+        # Of the four terms three count, and no more than there are numbers of instances; one degree stays at least.
+        ([1, 2, 4, 8, 16], 2),
+        ([1, 1, 4, 4], 2),
+        ([1, 4], 1),
+    ],
+)
+def test_the_scatter_of_a_perfect_fit_is_that_of_its_prior(machines, freedom):
+    measured, generator = np.array(machines, dtype=float), Generator()
+    draws = scale_out_draws(measured, 10 + 100 / measured, 2, 3, generator)
+    # Two degrees of freedom of prior at 3 %, in as many as are left and these two.
+    sd = math.sqrt(2 * 0.03**2 / (freedom + 2))
+    assert generator.scales == [(0, pytest.approx(sd, rel=1e-6), len(machines))] * 60
+    assert (generator.choices, generator.freedoms) == ([(0, 60, 3)], [freedom + 2])
+    # Between what was measured the form of the law adds nothing.
+    assert np.log(draws / float(terms([2])[0] @ coefficients(measured, 10 + 100 / measured))).tolist() == pytest.approx([sd] * 3, rel=1e-3)
+
+
+def test_residuals_add_to_the_scatter_by_their_squares():
+    measured, generator = np.array([1.0, 1.0, 4.0, 4.0]), Generator()
+    seconds = np.array([110.0 * 1.1, 110.0 / 1.1, 35.0 * 1.1, 35.0 / 1.1])
+    scale_out_draws(measured, seconds, 4, 1, generator)
+    residual = np.log(seconds / (terms(measured) @ coefficients(measured, seconds)))
+    assert float((residual**2).sum()) == pytest.approx(4 * math.log(1.1) ** 2, rel=0.05)
+    assert generator.scales[0][1] == pytest.approx(math.sqrt((float((residual**2).sum()) + 2 * 0.03**2) / 4), rel=1e-9)

@@ -132,3 +132,18 @@ def test_when_rules_leave_nothing_the_rule_is_named(method):
     ending = experiment(benchmark(), MemoryJournal(), method, refuse=lambda trial: "ruled out by valid: lr > 9").run()
     assert (ending.reason, ending.exit_code) == ("nothing_valid", 2)
     assert "lr > 9" in ending.message
+
+
+def test_the_surroundings_of_the_best_are_searched_in_narrowing_rounds(monkeypatch):
+    widths = []
+
+    class Source(random.Random):
+        def gauss(self, mu=0.0, sigma=1.0):
+            if sigma not in widths[-1:]:
+                widths.append(sigma)
+            return super().gauss(mu, sigma)
+
+    monkeypatch.setattr(SearcherSpec, "source", lambda self, number: Source(number))
+    # First around the best observed, as wide as in the first of four rounds around the best candidates.
+    searched("GP", calls=(40,))
+    assert widths == pytest.approx([0.1, 0.04, 0.016, 0.0064])
