@@ -106,7 +106,6 @@ def _points(group: PointGroup, x: PlotAxis, y: PlotAxis, known: Mapping[str, Tra
             "symbol": OPEN.get(group.kind, look.symbol),
             "color": look.colour,
             "size": 11 if alone else 8,
-            "opacity": 1 if alone else 0.75,
             "line": {"width": 1.5 if group.kind in OPEN else 0, "color": look.colour},
         },
     }

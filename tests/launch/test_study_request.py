@@ -14,7 +14,7 @@ from definitions.errors import UserError
 from launch.planning import plan
 from launch.request import RunRequest
 from launch.study_request import with_study
-from tests.launch.conftest import rows
+from tests.launch.conftest import ROOT, rows
 
 BLOCK = "{methods: [GRID, RS], seeds: 2, start_seed: 3, order: methods, set: {max_num_trials: 1}, compare: {x: trials, aggregate: median}}"
 
@@ -243,3 +243,15 @@ def test_a_shared_start_is_a_flag_that_wins_and_who_has_none_is_named(toy, run):
     assert code == 0
     assert read_study(toy.results / "s").flags.method_args == {"shared_start": 1}
     assert read_study(toy.results / "s").methods == {"toy": ("RS",)}
+
+
+def test_the_shipped_study_is_four_methods_on_two_benchmarks_but_for_the_pair_that_cannot_be(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    planned = plan(with_study(RunRequest((), study="docs/examples/methods.yaml")))
+    pairs = [(spec.definition.name, spec.method) for spec in planned.specs]
+    assert len(pairs) == 8 * 7
+    assert {name for name, method in pairs if method == "ASHA"} == {"digits"}
+    assert {pairs.count(pair) for pair in pairs} == {8}
+    assert {spec.definition.budget.max_wallclock_time for spec in planned.specs} == {45}
+    short = plan(with_study(RunRequest((), study="docs/examples/methods.yaml", num_seeds=2, settings=("max_wallclock_time=12",))))
+    assert (len(short.specs), short.specs[0].definition.budget.max_wallclock_time) == (14, 12)

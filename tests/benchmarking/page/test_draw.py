@@ -108,6 +108,20 @@ def test_figures_are_drawn_when_one_comes_to_them_and_all_before_print(chromium,
         assert (seen.requests, seen.faults) == ([path.as_uri()], [])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "print"])
+def test_words_on_cells_are_dark_on_any_paper_and_other_words_are_the_page_s(chromium, tmp_path, look):
+    path = tmp_path / "report.html"
+    path.write_text(render(drawn_page(study()), drawing_library()), encoding="utf-8")
+    with opened(chromium, path.as_uri(), **look) as (shown, _):
+        marks(shown)
+        fills = {
+            name: shown.evaluate(f"getComputedStyle(document.querySelector('#matrix-1 {name}')).fill")
+            for name in (".bartext", ".ytick text")
+        }
+        assert fills == {".bartext": "rgb(27, 31, 36)", ".ytick text": shown.evaluate("getComputedStyle(document.body).color")}
+
+
 def test_figures_of_several_axes_are_one_section_and_many_are_folded():
     sections = {section.identity: section for section in drawn_page(study()).sections}
     assert [drawing.title for drawing in sections["seeds"].drawings] == ["b by wall-clock time", "b by finished trials", "b by cost"]
