@@ -96,6 +96,22 @@ def test_a_follower_beside_the_run_makes_no_component_and_puts_none_into_its_tri
     assert {one["Status"]["PrimaryStatus"] for one in found.values()} == {"Completed"}
 
 
+def test_a_second_attempt_is_a_component_of_its_own_in_the_trial_of_second_attempts(cloud):
+    cloud.emulator.add_faults([{"kind": "capacity", "job": "*-t1-a1"}])
+    run = cloud.run(cloud.definition(TRIALS[:2]), is_tracked=True)
+    assert run.statuses == ["completed"] * 2
+    labs = Lab(cloud.emulator)
+    assert labs.told(folder_of(cloud, "tag"))
+    first, again = (labs.components(TrialName=labs.trials("tag-lab")[number]) for number in (1, 2))
+    assert (sorted(first), sorted(again)) == (["trial-0", "trial-1"], ["trial-1"])
+    assert labs.trials("tag-lab")[2] == labs.trials("tag-lab")[1] + "-a2"
+    assert (first["trial-1"]["Status"]["PrimaryStatus"], again["trial-1"]["Status"]["PrimaryStatus"]) == ("Failed", "Completed")
+    assert (counts(first["trial-1"]), counts(again["trial-1"])["loss"][0]) == ({}, 2)
+    labs.clients.counts.clear()
+    assert labs.told(folder_of(cloud, "tag"))
+    assert dict(labs.clients.counts) == {"Search": 1}
+
+
 @pytest.mark.parametrize(
     "fault",
     [
