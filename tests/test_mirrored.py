@@ -116,10 +116,7 @@ TESTED_TOGETHER = {
     ],
     "tests/backends/sagemaker/code/test_packing.py": ["backends/sagemaker/code/source_files.py"],
     "tests/backends/sagemaker/container/test_outrider_start.py": ["backends/sagemaker/container/runner.py"],
-    "tests/backends/sagemaker/experiments/test_tracker.py": [
-        "backends/sagemaker/experiments/calls.py",
-        "backends/sagemaker/experiments/places.py",
-    ],
+    "tests/backends/sagemaker/experiments/test_tracker.py": ["backends/sagemaker/experiments/places.py"],
     "tests/backends/sagemaker/jobs/test_job.py": ["backends/sagemaker/jobs/job_table.py"],
     "tests/backends/sagemaker/jobs/test_request.py": ["backends/sagemaker/jobs/channels.py"],
     "tests/backends/sagemaker/jobs/test_resolve_options.py": ["backends/sagemaker/jobs/options.py"],
