@@ -1,4 +1,4 @@
-"""Where an experiment ran: code, packages, hardware, prices. Written to environment.json, without names of people or machines."""
+"""Where an experiment ran: code, data, packages, hardware, load, prices. For environment.json, without names of people or machines."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ SCHEMA_VERSION = 1
 _COMMIT, _NO_COMMIT = "# branch.oid ", "(initial)"
 
 
-def describe_environment(source_dir: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+def describe_environment(source_dir: Path, environ: Mapping[str, str], data: str | None = None) -> dict[str, Any]:
     """Return a JSON-able description of the surroundings of an experiment.
 
     Args:
         source_dir: folder of the script, whose git commit is noted.
         environ: the controller's environment.
+        data: which data its jobs read, see `data_version`; None where that is not known.
     """
     return {
         "schema_version": SCHEMA_VERSION,
@@ -33,9 +34,11 @@ def describe_environment(source_dir: Path, environ: Mapping[str, str]) -> dict[s
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "cpu_quota": cpu_quota(),
+        "load_average": _load_average(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "cuda_visible_devices": environ.get("CUDA_VISIBLE_DEVICES"),
         "git": _git(source_dir),
+        "data": data,
         "packages": _packages(),
         "prices_as_of": max((price.date for price in load_tables().prices.values()), default=None),
     }
@@ -50,6 +53,14 @@ def _packages() -> dict[str, str]:
         if "Name" in fields:
             found[fields["Name"]] = fields.get("Version", "")
     return dict(sorted(found.items(), key=lambda item: item[0].lower()))
+
+
+def _load_average() -> float | None:
+    """Return how many processes of this machine wanted to run, on average of the last minute; None where the system does not count them."""
+    try:
+        return round(os.getloadavg()[0], 2)
+    except (AttributeError, OSError):
+        return None
 
 
 def _processor() -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from backends.common.file_lock import NoLocksError
 from backends.registry import backend_class
 from benchmarking.archive.code_version import check_code
+from benchmarking.archive.data_version import data_version
 from benchmarking.archive.environment import describe_environment
 from benchmarking.archive.folder_lock import FolderInUseError, locked
 from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
@@ -101,7 +102,7 @@ def _remove_if_empty(folder: Path) -> bool:
 
 def _write(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
     write_atomically(spec.folder / "definition.yaml", render(spec.resolved))
-    environment = describe_environment(Path(spec.definition.source_dir), environ)
+    environment = describe_environment(Path(spec.definition.source_dir), environ, data_version(spec))
     write_atomically(spec.folder / "environment.json", strict_json.dumps(environment) + "\n")
     bills = {"real_money": backend_class(spec.backend).expected_capabilities(environ).real_money}
     identity = {

@@ -74,6 +74,18 @@ def test_facts_that_can_be_checked(tmp_path, no_git):
     assert found["prices_as_of"] >= "2026-11-27"
 
 
+def test_the_load_at_the_start_and_the_data_are_named(tmp_path, no_git, monkeypatch):
+    monkeypatch.setattr(os, "getloadavg", lambda: (1.256, 9.0, 9.0))
+    found = describe_environment(tmp_path, {}, "0123456789ab")
+    assert (found["load_average"], found["data"]) == (1.26, "0123456789ab")
+
+    def not_counted():
+        raise OSError
+
+    monkeypatch.setattr(os, "getloadavg", not_counted)
+    assert (describe_environment(tmp_path, {})["load_average"], describe_environment(tmp_path, {})["data"]) == (None, None)
+
+
 def test_it_is_json_and_tells_nothing_of_people_or_machines(tmp_path, no_git):
     environ = {"USER": "alice-the-user", "HOSTNAME": "secret-host", "AWS_SECRET_ACCESS_KEY": "key"}
     text = strict_json.dumps(describe_environment(tmp_path, environ))

@@ -24,7 +24,7 @@ EMULATED = {"AWS_ENDPOINT_URL": "http://127.0.0.1:5000"}
 @pytest.fixture
 def spec(tmp_path, monkeypatch):
     # What it ran on is another test's; it asks git.
-    monkeypatch.setattr(module, "describe_environment", lambda folder, environ: {"folder": folder.name})
+    monkeypatch.setattr(module, "describe_environment", lambda folder, environ, data: {"folder": folder.name})
     (tmp_path / "train.py").write_text("")
     definition = BenchmarkDefinition.model_validate(
         {

@@ -31,3 +31,17 @@ def test_facts_come_from_the_environment_file(tmp_path):
     known = {"system": "Linux 6", "machine": "x86_64", "processor": "P", "cores": 2, "memory_bytes": 8 * 2**30, "python": "3.11.7"}
     (tmp_path / "environment.json").write_text(strict_json.dumps(known), encoding="utf-8")
     assert environment_facts(tmp_path) == {"machine": "Linux 6 x86_64 P", "cores": "2", "memory": "8 GiB", "Python": "3.11.7"}
+
+
+def test_load_at_the_start_and_data_of_the_environment_file_are_flagged_by_name(tmp_path):
+    runs = []
+    for number, (load, data) in enumerate([(0.2, "aaaa"), (0.5, "aaaa"), (3.0, "bbbb")]):
+        (tmp_path / "environment.json").write_text(strict_json.dumps({"cores": 2, "load_average": load, "data": data}), encoding="utf-8")
+        runs.append(run("RS", number, [1.0], facts=environment_facts(tmp_path)))
+    assert differences(runs) == [
+        "b: not all alike in data: aaaa (2 runs, e.g. RS seed 0); bbbb (1 run, e.g. RS seed 2)",
+        "b: not all alike in load: 0.10 a core (1 run, e.g. RS seed 0); 0.25 a core (1 run, e.g. RS seed 1); "
+        "1.50 a core (1 run, e.g. RS seed 2)",
+    ]
+    # 0.10 and 0.25 of a core are both an idle machine.
+    assert differences(runs[:2]) == []
