@@ -20,9 +20,7 @@ TESTED_TOGETHER = {
         "benchmarking/page/panel_tables.py",
     ],
     "tests/benchmarking/figures/test_every.py": [
-        "benchmarking/figures/costs.py",
         "benchmarking/figures/details.py",
-        "benchmarking/figures/failures.py",
         "benchmarking/figures/forecasts.py",
         "benchmarking/figures/fronts.py",
         "benchmarking/figures/importance.py",
@@ -30,8 +28,6 @@ TESTED_TOGETHER = {
         "benchmarking/figures/matrix.py",
         "benchmarking/figures/parallel_axes.py",
         "benchmarking/figures/parameters.py",
-        "benchmarking/figures/stages.py",
-        "benchmarking/figures/time_line.py",
     ],
     "tests/benchmarking/comparison/test_loading.py": ["benchmarking/comparison/from_csv.py"],
     "tests/backends/emulator/container/test_attempt.py": [
