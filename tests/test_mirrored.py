@@ -21,12 +21,8 @@ TESTED_TOGETHER = {
     ],
     "tests/benchmarking/figures/test_every.py": [
         "benchmarking/figures/details.py",
-        "benchmarking/figures/forecasts.py",
         "benchmarking/figures/fronts.py",
         "benchmarking/figures/importance.py",
-        "benchmarking/figures/learning_curves.py",
-        "benchmarking/figures/matrix.py",
-        "benchmarking/figures/parallel_axes.py",
         "benchmarking/figures/parameters.py",
     ],
     "tests/benchmarking/comparison/test_loading.py": ["benchmarking/comparison/from_csv.py"],

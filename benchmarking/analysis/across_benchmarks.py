@@ -135,8 +135,13 @@ def wilcoxon_ps(scores: Scores) -> dict[tuple[str, str], float]:
 
 
 def cliques(scores: Scores, level: float = 0.05) -> list[tuple[str, ...]]:
-    """Return the groups of methods, by rank, within which no pair differs: the bars of a critical-difference diagram; maximal ones only."""
+    """Return the groups of methods, by rank, within which no pair differs: the bars of a critical-difference diagram; maximal ones only.
+
+    Empty where fewer than five benchmarks were run by all: nothing was tested then, which is not the same as no difference.
+    """
     ps = wilcoxon_ps(scores)
+    if not ps:
+        return []
     ranks = mean_ranks(scores)
     ordered = sorted(ranks, key=lambda method: ranks[method])
     groups: list[tuple[str, ...]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from benchmarking.figures.data import Curve, Figure, PlotAxis, PointGroup, PointPanel, TablePanel
 from benchmarking.figures.details import DetailedExperiment
@@ -15,6 +16,9 @@ from benchmarking.forecasting.report import ForecastOutcome, forecasts_of, measu
 
 UNITS = {"rss_bytes": "bytes", "gpu_bytes": "bytes", "cost_usd": "USD", "cpu_util": "%", "gpu_util": "%"}
 _DRAWN = ("total_s", "cost_usd", "rss_bytes", "gpu_bytes")
+ForecastRow: TypeAlias = tuple[str, Forecast, ForecastOutcome | None]
+"""Whose it is, a forecast, and what was measured then: None where its configuration never ran in full."""
+
 MOST_EXPERIMENTS = 20
 """Experiments with canaries whose forecasts are made: each takes a fit."""
 
@@ -25,19 +29,30 @@ def forecasts_figure(experiments: Sequence[DetailedExperiment]) -> Figure:
     Args:
         experiments: (n,) in any order; those without canaries are left out.
     """
-    found: list[tuple[str, Forecast, ForecastOutcome | None]] = []
-    asked = 0
+    found: list[ForecastRow] = []
+    asked = left_out = 0
     for one in experiments:
-        if one.state is None or asked >= MOST_EXPERIMENTS:
+        table = None if one.state is None else canaries_of(one.definition, one.state)
+        if one.state is None or table is None or not table.canaries:
             continue
-        table = canaries_of(one.definition, one.state)
-        if not table.canaries:
+        if asked >= MOST_EXPERIMENTS:
+            left_out += 1
             continue
         asked += 1
         made = forecasts_of(one.definition, one.state, Question(Billing(one.region)))
         measured = {(m.forecast.configuration, m.forecast.metric): m for m in measured_outcomes(table, made)}
         title = f"{one.run.benchmark}, {one.run.method} seed {one.run.number}"
         found += [(title, forecast, measured.get((forecast.configuration, forecast.metric))) for forecast in made]
+    return outcomes_figure(found, left_out)
+
+
+def outcomes_figure(found: Sequence[ForecastRow], left_out: int = 0) -> Figure:
+    """Return the figure of forecasts that were made.
+
+    Args:
+        found: (n,) forecasts with what was measured.
+        left_out: experiments with canaries whose forecasts were not made.
+    """
     if not found:
         return Figure("forecasts", "Forecasts and outcomes", (), ("No experiment has canaries.",))
     short = short_names([name for title, forecast, _ in found for name in (title, forecast.configuration)])
@@ -56,8 +71,8 @@ def forecasts_figure(experiments: Sequence[DetailedExperiment]) -> Figure:
         if outcomes
         else "No forecast configuration ran in full."
     ]
-    if asked >= MOST_EXPERIMENTS:
-        notes.append(f"The first {MOST_EXPERIMENTS} experiments with canaries.")
+    if left_out:
+        notes.append(f"{left_out} more experiments with canaries are left out.")
     return Figure("forecasts", "Forecasts and outcomes", tuple(panels), tuple(notes), changed(short))
 
 

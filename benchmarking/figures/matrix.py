@@ -110,7 +110,7 @@ def _ranks(ranks: Mapping[str, float], scores: Scores, question: ComparisonQuest
             (ranks[group[0]], ranks[group[-1]]),
             (ordered.index(group[-1]) + 0.3,) * 2,
         )
-        for group in (cliques(scores, question.level) if len(scores) >= 5 else [])
+        for group in cliques(scores, question.level)
     )
     axis = PlotAxis("mean rank, 1 is the best", better="min")
     return PointPanel("Mean rank", axis, PlotAxis("method", categories=names), points, bars)

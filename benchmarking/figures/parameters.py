@@ -93,4 +93,6 @@ def ticks(domain: Domain) -> tuple[tuple[float, ...], tuple[str, ...]]:
             values = tuple(values[round(index * (len(values) - 1) / 11)] for index in range(12))
         return tuple(domain.quantile(value) for value in values), tuple(shown(value) for value in values)
     places = (0.0, 0.25, 0.5, 0.75, 1.0)
+    if domain.size is None:
+        return places, tuple(shown(value) for value in domain.grid(len(places)))
     return places, tuple(shown(domain.at(min(place, 1.0 - 1e-12))) for place in places)
