@@ -184,7 +184,7 @@ TESTED_TOGETHER = {
         "benchmarking/scripts/definition_text.py",
         "benchmarking/scripts/metric_names.py",
     ],
-    "tests/launch/test_report.py": ["launch/named_results.py", "launch/report_files.py"],
+    "tests/launch/test_report.py": ["launch/named_results.py"],
     "tests/launch/test_run.py": [
         "benchmarking/experiment.py",
         "launch/outcome.py",
