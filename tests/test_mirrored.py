@@ -20,7 +20,6 @@ TESTED_TOGETHER = {
         "benchmarking/page/panel_tables.py",
     ],
     "tests/benchmarking/figures/test_every.py": [
-        "benchmarking/figures/details.py",
         "benchmarking/figures/fronts.py",
         "benchmarking/figures/importance.py",
         "benchmarking/figures/parameters.py",
