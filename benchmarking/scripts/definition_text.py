@@ -117,8 +117,13 @@ def _left(argument: ScriptArgument) -> str:
 
 
 def fidelity_of(plan: CallPlan, log: TrialLog) -> dict[str, Any]:
-    """Return the fidelity that a trial run carries: its reports count what is done, up to what an argument says; empty where none does."""
+    """Return the fidelity that a trial run carries; empty where it carries none.
+
+    Its reports count what is done, up to what an argument says, or, where none does, up to where it came by itself.
+    """
     level = plan.level
+    if level is None and log.is_whole and log.counts_from_one and (last := int(log.metrics[log.level][-1])) > 1:
+        return {"kind": "progressive", "reported_as": log.level, "full": last}
     if level is None or not log.counts_from_one or not _belong(level.name, log.level):
         return {}
     full = _full(level)

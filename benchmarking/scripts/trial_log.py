@@ -26,6 +26,7 @@ class TrialLog:
         expressions: by name; only where the source is `expressions`.
         level: the metric that says how far the job is; empty where there is none.
         objective: the one to optimise; empty where there is none.
+        is_whole: whether the job came to its end.
         told: the level that the job was told to go to, where it came to its end; None where it was not told, or was ended.
     """
 
@@ -35,6 +36,7 @@ class TrialLog:
     level: str = ""
     objective: str = ""
     told: float | None = None
+    is_whole: bool = False
 
     @property
     def others(self) -> tuple[str, ...]:

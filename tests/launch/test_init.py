@@ -121,6 +121,25 @@ def test_a_script_that_goes_on_is_ended_and_what_it_printed_counts(folder):
     assert "The trial run was ended after " in text
 
 
+def test_a_script_that_takes_nothing_for_how_long_to_train_has_the_levels_that_it_came_to(folder):
+    write(
+        "train.py",
+        """\
+        import argparse
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--lr", type=float, default=0.1)
+        given = parser.parse_args()
+        for epoch in range(1, 7):
+            print(f"Epoch {epoch}: val_loss: {given.lr / epoch:.4f}")
+        """,
+    )
+    assert main(["init", "train.py"]) == 0
+    found = resolve(Registry().find("train.yaml"), "local", ()).definition.fidelity
+    assert found is not None
+    assert (found.argument, found.reported_as, found.full) == (None, "epoch", 6)
+    assert {row["fidelity"] for row in runs("train.yaml", 3, "--method", "ASHA")} <= {"1", "2", "3", "4", "5", "6"}
+
+
 def test_numbers_that_it_cannot_do_without_are_guessed_and_said_to_be(folder, capfd):
     write(
         "train.py",
