@@ -23,8 +23,9 @@ _MOST_BYTES = 1_000_000
 """Of a file that is read; a larger one counts by its size."""
 _MOST_NAMED = 200
 _SEED = b"OUTRIDER_SEED"
-_DEFINITION = re.compile(rb"^objectives:", re.MULTILINE)
-"""Top-level key of a benchmark definition, which is no part of the code: what of it matters has a hash of its own."""
+_OF_DEFINITION = re.compile(rb"^objectives:", re.MULTILINE)
+_OF_STUDY = (re.compile(rb"^benchmarks:", re.MULTILINE), re.compile(rb"^(methods|seeds|set|compare):", re.MULTILINE))
+"""Top-level keys of benchmark definitions and studies, which are no part of the code: what of them matters has a hash of its own."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _beside(folder: Path, beside: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _content(path: Path, *, is_script: bool) -> bytes | None:
-    """Return what stands for a file's content; None where it is no file, or a benchmark definition."""
+    """Return what stands for a file's content; None where it is no file, or a benchmark definition or study."""
     try:
         if not path.is_file():
             return None
@@ -123,6 +124,10 @@ def _content(path: Path, *, is_script: bool) -> bytes | None:
         content = f"{size} bytes".encode() if size > _MOST_BYTES else path.read_bytes()
     except OSError:
         return None
-    if not is_script and path.suffix in (".yaml", ".yml") and _DEFINITION.search(content):
+    if not is_script and path.suffix in (".yaml", ".yml") and _is_ours(content):
         return None
     return content
+
+
+def _is_ours(content: bytes) -> bool:
+    return _OF_DEFINITION.search(content) is not None or all(key.search(content) for key in _OF_STUDY)

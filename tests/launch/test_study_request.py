@@ -255,3 +255,32 @@ def test_the_shipped_study_is_four_methods_on_two_benchmarks_but_for_the_pair_th
     assert {spec.definition.budget.max_wallclock_time for spec in planned.specs} == {45}
     short = plan(with_study(RunRequest((), study="docs/examples/methods.yaml", num_seeds=2, settings=("max_wallclock_time=12",))))
     assert (len(short.specs), short.specs[0].definition.budget.max_wallclock_time) == (14, 12)
+
+
+@pytest.mark.slow
+def test_a_file_that_grew_extends_the_study_and_one_that_shrank_or_differs_is_refused(toy, run):
+    path = toy.folder / "mine.yaml"
+    text = "benchmarks: [toy.yaml]\nmethods: [RS]\nseeds: 2\norder: methods\nset: {max_num_trials: 1}\n"
+    path.write_text(text)
+    assert run("--study", "mine.yaml", "--experiment_tag", "s")[0] == 0
+    text = text.replace("[RS]", "[RS, TPE]").replace("seeds: 2", "seeds: 3")
+    path.write_text(text)
+    code, _, err = run("--study", "mine.yaml", "--resume", "s")
+    assert code == 0, err
+    assert re.findall(r"toy x (\w+) x seed (\d) on local: results", err) == [("RS", "2"), ("TPE", "0"), ("TPE", "1"), ("TPE", "2")]
+    before = (toy.results / "s" / "study.json").read_text()
+    for was, now, said in (
+        ("seeds: 3", "seeds: 1", "num_seeds 1: it has 3"),
+        ("order: methods", "order: seeds", "order seeds: it has methods"),
+        ("order: methods", "shared_start: 2", "method_args {'shared_start': 2}: it has none"),
+        ("max_num_trials: 1", "arguments.seconds: 1", "arguments.seconds: 0.0, now 1"),
+        ("seeds: 3", "seeds: 3\nstart_seed: 4", "start_seed 4: its first is 0"),
+    ):
+        path.write_text(text.replace(was, now))
+        code, _, err = run("--study", "mine.yaml", "--resume", "s")
+        assert code == 2
+        assert said in err
+        assert "starts:" not in err
+    path.write_text(text.replace("seeds: 3\n", ""))  # without a number of seeds it keeps what there is
+    assert run("--study", "mine.yaml", "--resume", "s")[0] == 0
+    assert (toy.results / "s" / "study.json").read_text() == before

@@ -50,6 +50,14 @@ def test_results_data_and_definitions_are_not(spec, tmp_path, name):
     assert code_version(spec) == before
 
 
+def test_a_study_is_no_code_but_what_has_one_of_its_keys_is(spec, tmp_path):
+    before = code_version(spec)
+    (tmp_path / "study.yaml").write_text("# mine\nseeds: 3\nbenchmarks: [ext.yaml]\n", encoding="utf-8")
+    assert code_version(spec) == before
+    (tmp_path / "study.yaml").write_text("benchmarks: [glue]\nmodel: {methods: [a]}\n", encoding="utf-8")
+    assert code_version(spec) != before
+
+
 def test_what_is_ignored_for_jobs_is_no_code(spec, tmp_path):
     (tmp_path / ".outriderignore").write_text("notes/\n", encoding="utf-8")
     before = code_version(spec)
