@@ -34,6 +34,7 @@ from definitions.configuration import configuration_id
 from definitions.errors import UserError
 from definitions.instances import default_instance_type
 from definitions.trial import TrialSpec
+from launch.study_planning import folder_of
 
 
 def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: StudyRecord | None = None) -> str:
@@ -167,7 +168,13 @@ def _together(
     for name in dict.fromkeys(purse_of(study.flags, spec.definition.name) for spec in specs):
         own = [number for number, spec in enumerate(specs) if purse_of(study.flags, spec.definition.name) == name]
         usd, limit = dearest([values[number] for number in own], len(own)), specs[own[0]].definition.budget.max_cost
-        left = None if limit is None else max(0.0, limit - math.fsum(spent[number] for number in own))
+        # What experiments spent that are not asked for now is gone all the same.
+        tag_folder, asked = specs[0].results_dir / specs[0].tag, {spec.folder for spec in specs}
+        group = [
+            folder_of(tag_folder, one, study.flags.backend) for one in study.experiments if purse_of(study.flags, one.benchmark) == name
+        ]
+        elsewhere = math.fsum(spent_usd(folder) for folder in group if folder not in asked)
+        left = None if limit is None else max(0.0, limit - math.fsum(spent[number] for number in own) - elsewhere)
         sums.append(usd if left is None or usd is None else min(usd, left))
     return dearest(sums, len(sums))
 

@@ -28,6 +28,7 @@ from launch.at_once import check_parallel
 from launch.request import RunRequest
 from launch.study_planning import adopted, definition_of, extended, specs_of, stored_definition
 from launch.study_request import check_choices, resolve_benchmark, unused_block
+from launch.unfit import no_room, with_script
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ class _Planning:
         self._read: dict[str, Resolved] = {}
         self._named: set[str] = set()
         self._unused: list[str] = []
+        self._without_script: dict[str, UserError] = {}
 
     def planned(self) -> Planned:
         """Return the plan."""
@@ -219,7 +221,14 @@ class _Planning:
         return self._read[name]
 
     def _resolve(self, benchmark: Any, backend: str) -> Resolved:
-        resolved = resolve_benchmark(benchmark, self.registry, backend, self.request.laid_over, tuple(self.methods))
+        resolved, wrong = with_script(
+            lambda check: resolve_benchmark(
+                benchmark, self.registry, backend, self.request.laid_over, tuple(self.methods), check_files=check
+            ),
+            tolerant=len(self.request.benchmark) > 1,
+        )
+        if wrong is not None:
+            self._without_script[resolved.definition.name] = wrong
         unused = "" if self.request.study is True else unused_block(resolved)
         self._unused += [unused] if unused and unused not in self._unused else []
         return resolved
@@ -238,8 +247,13 @@ class _Planning:
         errors: list[UserError] = []
         numbers = self._numbers()
         for name, resolved in definitions.items():
+            # What began here once is refused by itself, so that the others of a study go on.
+            is_new = self.known is None or name not in self.known.methods
+            wrong = self._without_script.get(name) or (no_room(resolved, os.environ) if is_new else None)
             for method in self._methods_of(name, resolved.definition):
                 try:
+                    if wrong is not None:
+                        raise wrong
                     first = experiment_spec(resolved, method, 0, self.tag, request.results_dir, flags.method_args, numbers[0], self.methods)
                 except UserError as error:
                     unfit[name, method] = str(error)

@@ -69,7 +69,15 @@ def check_choices(request: RunRequest) -> None:
             raise UserError(f"{name}: {given!r}", f"it is one of {', '.join(known)}", did_you_mean(given, known))
 
 
-def resolve_benchmark(benchmark: Any, registry: Registry, backend: str, settings: Sequence[str], methods: Sequence[str]) -> Resolved:
+def resolve_benchmark(
+    benchmark: Any,
+    registry: Registry,
+    backend: str,
+    settings: Sequence[str],
+    methods: Sequence[str],
+    *,
+    check_files: bool = True,
+) -> Resolved:
     """Return a benchmark resolved for a back-end.
 
     Args:
@@ -78,14 +86,15 @@ def resolve_benchmark(benchmark: Any, registry: Registry, backend: str, settings
         backend: name of the back-end.
         settings: `key=value` texts, as after `--set`.
         methods: names of all known methods.
+        check_files: whether its script must exist.
 
     Raises:
         UserError: there is no such benchmark, or something is wrong with it.
     """
     found = benchmark if isinstance(benchmark, (BenchmarkDefinition, Source)) else registry.find(str(benchmark))
     if isinstance(found, BenchmarkDefinition):
-        return resolve_python(found, backend, settings, methods=methods, environ=os.environ)
-    return resolve(found, backend, settings, methods=methods, environ=os.environ)
+        return resolve_python(found, backend, settings, methods=methods, check_files=check_files, environ=os.environ)
+    return resolve(found, backend, settings, methods=methods, check_files=check_files, environ=os.environ)
 
 
 def unused_block(resolved: Resolved) -> str:
@@ -110,7 +119,7 @@ def _of_definitions(request: RunRequest, registry: Registry) -> tuple[Study, Cal
     for benchmark in request.benchmark:
         found = benchmark if isinstance(benchmark, (BenchmarkDefinition, Source)) else registry.find(str(benchmark))
         backend = request.backend or _backend_of(found) or request.backend_name
-        resolved = resolve_benchmark(found, registry, backend, request.laid_over, methods)
+        resolved = resolve_benchmark(found, registry, backend, request.laid_over, methods, check_files=False)
         if _block_of(resolved):
             given[resolved.definition.name] = (resolved.definition.study, found.place if isinstance(found, Source) else lambda _: PYTHON)
     if not given:

@@ -112,6 +112,8 @@ def friedman_p(scores: Scores) -> float | None:
     rows = _means(scores, methods)
     if len(methods) < 3 or len(rows) < _DIAGRAM_FROM:
         return None
+    if all(len({*row.values()}) == 1 for row in rows):
+        return 1.0
     from scipy.stats import friedmanchisquare
 
     p = float(friedmanchisquare(*([row[method] for row in rows] for method in methods)).pvalue)

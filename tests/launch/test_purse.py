@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import sqlite3
 
 import pytest
 
@@ -43,7 +45,12 @@ def test_the_first_spends_what_there_is_and_a_resume_with_more_goes_on(toy, run)
 def test_what_experiments_of_this_command_do_not_include_was_spent_all_the_same(toy, run):
     run(*WORDS, "--num_seeds", "2", "--experiment_tag", "s", "--max_cost", "0.0500001")
     assert len((toy.experiment("s", seed=0) / "trials.csv").read_text().splitlines()) == 2
-    run(*WORDS, "--num_seeds", "1", "--start_seed", "2", "--experiment_tag", "s", "--max_cost", "0.0500001")
+    more = (*WORDS, "--num_seeds", "1", "--start_seed", "2", "--experiment_tag", "s", "--max_cost", "0.0500001")
+    with contextlib.closing(sqlite3.connect(toy.experiment("s", seed=0) / "journal.sqlite")) as journal, journal:
+        journal.execute("UPDATE records SET body = json_set(body, '$.cost_usd', 0.02) WHERE kind = 'settle'")
+    _, out, _ = run(*more, "--dry_run")
+    assert "worst case of all: $0.030 (nominal prices); nothing was started" in out
+    run(*more)
     assert (toy.experiment("s", seed=2) / "trials.csv").read_text().splitlines()[1:] == []
 
 

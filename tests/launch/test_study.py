@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
+import sqlite3
 
 import pytest
 
 from benchmarking.archive.folder_lock import locked
+from benchmarking.report.text import dollars
 from benchmarking.studies.files import read_study
+from benchmarking.studies.standing import spent_usd
 from launch.named_results import looks_of
 from launch.planning import plan
 from launch.request import RunRequest
@@ -75,6 +79,24 @@ def test_one_that_another_process_runs_does_not_end_the_others(toy, run):
     assert "1 of 3 experiments did not come to a good end:" in out
     assert "toy x RS x seed 1 on local: in use: process" in out
     assert len([*(toy.results / "s").glob("*/*/trials.csv")]) == 2
+
+
+def test_two_processes_at_one_study_take_what_the_other_does_not_hold(toy, controller, run):
+    words = (*WORDS[:-1], "2", "--n_workers", "1", "--method", "RS", "TPE", "--num_seeds", "4", "--set", "arguments.seconds=0.15")
+    ended = [one.finish() for one in (controller(*words), controller(*words))]
+    for code, out, err in ended:
+        assert code in (0, 2), err
+        assert code == 0 or ": in use: process" in out
+        assert "starts:" in err  # each had a part in it
+    folders = sorted((toy.results / "s").glob("*/*/journal.sqlite"))
+    assert len(folders) == 8
+    for path in folders:
+        with contextlib.closing(sqlite3.connect(path)) as journal:
+            kinds = [kind for (kind,) in journal.execute("SELECT kind FROM records WHERE kind IN ('start', 'end')")]
+        assert kinds == ["start", "start", "end"]
+    code, _, err = run("--resume", "s")
+    assert code == 0
+    assert "starts:" not in err
 
 
 def test_one_that_is_refused_does_not_end_the_others(toy, run):
@@ -158,6 +180,57 @@ def test_pairs_that_cannot_be_are_all_named_before_anything_starts(toy, run):
     assert "other x ASHA: " in err
     assert "other x MSR: " in err
     assert not (toy.results / "p").exists()
+
+
+def test_missing_scripts_and_lacking_room_are_named_with_the_other_refusals_and_left_out_together(toy, run):
+    text = (toy.folder / "toy.yaml").read_text()
+    made = {
+        "flat": "\n".join(line for line in text.splitlines() if "fidelity" not in line),
+        "gone": text.replace("script: toy.py", "script: nowhere.py"),
+        "large": text.replace("arguments: {", "arguments: {instance_type: local.9000cpu, "),
+    }
+    for name, lines in made.items():
+        (toy.folder / f"{name}.yaml").write_text(lines.replace("name: toy", f"name: {name}"))
+    words = ("--benchmark", "toy.yaml", "flat.yaml", "gone.yaml", "large.yaml", "--method", "RS", "ASHA", "--experiment_tag", "p")
+    for more in ((), ("--dry_run",)):
+        code, _, err = run(*words, *more)
+        assert code == 2
+        assert "5 of 8 pairs of benchmark and method cannot be" in err
+        for pair, why in (
+            ("flat x ASHA", "fidelity"),
+            ("gone x RS", "there is no file 'nowhere.py'"),
+            ("gone x ASHA", "there is no file 'nowhere.py'"),
+            ("large x RS", "local.9000cpu does not fit here"),
+            ("large x ASHA", "local.9000cpu does not fit here"),
+        ):
+            assert any(pair in line and why in line for line in err.splitlines()), (pair, err)
+        assert not (toy.results / "p").exists()
+    code, _, err = run(*words, "--skip_unfit", "--max_num_trials", "1")
+    assert code in (0, 4)
+    assert err.count("left out, as it cannot be: ") == 5
+    assert sorted(path.parent.name for path in (toy.results / "p").glob("*/*")) == ["flat", "toy", "toy"]
+    (toy.folder / "gone.yaml").write_text("name: gone\nscript: nowhere.py\nspace: 3\n")
+    code, _, err = run(*words)
+    assert code == 2
+    assert "gone.yaml:3: space" in err
+
+
+def test_what_earlier_controllers_spent_and_the_worst_case_together_are_the_limit(toy, run):
+    words = ("--benchmark", "toy.yaml", "--num_seeds", "4", "--max_run", "3595", "--n_workers", "1", "--experiment_tag", "s")
+    run(*words, "--max_cost", "0.4", "--max_num_trials", "1")
+    folders = [toy.experiment("s", seed=seed) for seed in range(4)]
+    for folder, usd in zip(folders[:2], (0.025, 0.05), strict=True):
+        with contextlib.closing(sqlite3.connect(folder / "journal.sqlite")) as journal, journal:
+            journal.execute("UPDATE records SET body = json_set(body, '$.cost_usd', ?) WHERE kind = 'settle'", (usd,))
+    spent = sum(map(spent_usd, folders))
+    assert spent == pytest.approx(0.075, abs=1e-3)
+    code, out, _ = run("--resume", "s", "--max_num_trials", "9", "--dry_run")
+    assert code == 0
+    assert f"worst case of all: {dollars(0.4 - spent)} (nominal prices), beside {dollars(spent)} that were spent before" in out
+    # What is over costs nothing more.
+    code, out, _ = run("--resume", "s", "--dry_run")
+    assert f"worst case of all: $0.00 (nominal prices), beside {dollars(spent)} that" in out
+    assert out.count(" over ") == 4
 
 
 def test_compare_is_printed_at_the_end_and_looks_before_an_extension_are_counted(toy, run):

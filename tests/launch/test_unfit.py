@@ -1,0 +1,35 @@
+"""What cannot be on this machine, found without starting anything."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from definitions.errors import UserError
+from definitions.resolve import resolve
+from definitions.yaml_source import read_yaml
+from launch.unfit import no_room, with_script
+
+
+def resolved(toy, *settings, check_files=True):
+    return resolve(read_yaml(toy.folder / "toy.yaml"), "local", settings, check_files=check_files)
+
+
+def test_a_machine_that_is_too_small_and_a_listed_trial_that_cannot_run_are_told(toy):
+    assert no_room(resolved(toy), os.environ) is None
+    assert "local.9000cpu does not fit here" in str(no_room(resolved(toy, "arguments.instance_type=local.9000cpu"), os.environ))
+    toy.define(space="", trials="[{x: 0.5}, {x: 0.1}]", valid="['x < 0.4']")
+    assert "trials.0: ruled out by valid: x < 0.4" in str(no_room(resolved(toy), os.environ))
+
+
+def test_a_missing_script_is_tolerated_only_where_it_is_all_that_is_wrong(toy):
+    toy.define(script="nowhere.py")
+    found, why = with_script(lambda check: resolved(toy, check_files=check), tolerant=True)
+    assert found.definition.name == "toy"
+    assert "there is no file 'nowhere.py'" in str(why)
+    with pytest.raises(UserError, match=r"nowhere\.py"):
+        with_script(lambda check: resolved(toy, check_files=check), tolerant=False)
+    toy.define(script="nowhere.py", space="3")
+    with pytest.raises(UserError, match="space"):
+        with_script(lambda check: resolved(toy, check_files=check), tolerant=True)
