@@ -278,9 +278,10 @@ def distinct(runs: Sequence[ComparedRun]) -> tuple[list[ComparedRun], dict[int, 
     """
     kept: list[ComparedRun] = []
     copies: dict[int, list[int]] = {}
+    first_with: dict[tuple[Any, ...], ComparedRun] = {}
     for run in runs:
-        same = next((one for one in kept if one.measurements and one.content == run.content), None)
-        if same is None:
+        same = first_with.setdefault(run.content, run) if run.measurements else run
+        if same is run:
             kept.append(run)
         else:
             copies.setdefault(same.number, []).append(run.number)
