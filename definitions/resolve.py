@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,15 @@ class Resolved:
     definition: BenchmarkDefinition
     origins: Mapping[str, str]
     backend: str
+    _hashes: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def hash_for(self, method: str) -> str:
+        """Return `definition_hash` of the definition with a method."""
+        # Experiments of one definition share what was resolved, and the hash is the greater part of reading another of them.
+        key = method if method in self.definition.methods else ""
+        if key not in self._hashes:
+            self._hashes[key] = definition_hash(self.definition, method)
+        return self._hashes[key]
 
 
 def resolve(

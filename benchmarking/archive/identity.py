@@ -9,7 +9,7 @@ from typing import Any
 
 from backends.naming import job_prefix
 from definitions.configuration import configuration_id
-from definitions.resolve import Resolved, definition_hash
+from definitions.resolve import Resolved
 from definitions.schema import BenchmarkDefinition
 
 SCHEMA_VERSION = 2
@@ -65,7 +65,7 @@ class ExperimentSpec:
         """Hash of everything that determines its results."""
         return configuration_id(
             {
-                "definition": definition_hash(self.definition, self.method),
+                "definition": self.resolved.hash_for(self.method),
                 "method": self.method,
                 "arguments": dict(self.method_arguments),
                 "seed": self.seed,

@@ -16,7 +16,6 @@ from benchmarking.controller.journal import Journal
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
-from definitions.resolve import definition_hash
 from definitions.schema import Mode, PerJob
 
 
@@ -183,7 +182,7 @@ def facts_of(stored: StoredExperiment, codes: Sequence[str]) -> dict[str, str]:
     spec = stored.spec
     definition = spec.definition
     return {
-        "definition": definition_hash(definition, spec.method),
+        "definition": spec.resolved.hash_for(spec.method),
         "back-end": spec.backend,
         "region": stored.region,
         "workers": str(definition.n_workers),
