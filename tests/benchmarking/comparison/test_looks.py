@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarking.comparison.looks import level_after
 from benchmarking.comparison.methods import ComparisonQuestion, compare_methods
 from benchmarking.comparison.sentences import looked
@@ -14,13 +16,19 @@ def test_the_level_is_below_pococks_for_as_many_looks():
         assert level_after(looks - 1, 0.05) < pocock
 
 
+def test_all_later_looks_together_take_half_a_level():
+    assert level_after(0, 0.05) == 0.05
+    assert [level_after(looks, 0.06) for looks in (1, 2, 3)] == pytest.approx([0.01, 0.005, 0.003])
+    assert sum(level_after(looks, 1.0) for looks in range(1, 10_000)) == pytest.approx(0.5, abs=1e-3)
+
+
 def test_a_look_widens_intervals_and_can_take_a_verdict_away_and_is_said():
     runs = [*several("RS", [2.0, 2.2, 1.8, 2.1, 1.9, 2.05]), *several("TPE", [1.0, 1.1, 0.9, 1.05, 0.95, 1.01])]
     once, again = (compare_methods(runs, ComparisonQuestion(looks=looks)) for looks in (0, 1))
     assert (once.rows[1].final.word, again.rows[1].final.word) == ("better", "not decided")
-    assert (once.confidence, again.confidence) == (0.95, 0.975)
+    assert (once.confidence, again.confidence) == pytest.approx((0.95, 1 - 0.05 / 6))
     assert again.rows[1].final.contrast.bounds[0] < once.rows[1].final.contrast.bounds[0]
     assert looked(ComparisonQuestion()) == []
     assert looked(ComparisonQuestion(looks=2))[0].startswith(
-        "This study was looked at 2 times and then extended, so that each comparison is judged at 1.7 % instead of 5 %"
+        "This study was looked at 2 times and then extended, so that each comparison is judged at 0.42 % instead of 5 %"
     )
