@@ -47,12 +47,8 @@ class Resolved:
     _hashes: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def hash_for(self, method: str) -> str:
-        """Return `definition_hash` of the definition with a method."""
-        # Experiments of one definition share what was resolved, and the hash is the greater part of reading another of them.
-        key = method if method in self.definition.methods else ""
-        if key not in self._hashes:
-            self._hashes[key] = definition_hash(self.definition, method)
-        return self._hashes[key]
+        """Return `definition_hash` with a method, computed once for all experiments that share what was resolved."""
+        return self._hashes.get(method) or self._hashes.setdefault(method, definition_hash(self.definition, method))
 
 
 def resolve(
