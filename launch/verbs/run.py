@@ -73,7 +73,8 @@ def main(arguments: Sequence[str]) -> int:
     if planned.study is not None and EXIT_INTERRUPTED not in codes:
         from launch.study_report import leave_report
 
-        leave_report(planned.tag_folder, planned.study, print if given.format == "table" else _say, _say)
+        say = print if given.format == "table" else _say
+        leave_report(planned.tag_folder, planned.study, say, _say, is_asked_anew=bool(request.compare))
     hint = hint_for(outcomes, resume_command(planned.specs[0].tag, request), planned.study)
     if hint:
         _say(hint)

@@ -22,6 +22,21 @@ def test_it_lies_with_the_study_and_a_line_names_it(toy, run):
     assert "best_so_far_trials" in {figure["key"] for figure in figures["figures"]}
 
 
+def test_where_nothing_is_measured_since_it_stays_as_it_is(toy, run):
+    run(*WORDS)
+    report = toy.results / "s" / "report.html"
+    before = report.stat()
+    _, out, _ = run("--resume", "s")
+    assert out.splitlines()[-1] == "report: results/s/report.html, as it was"
+    assert report.stat().st_mtime_ns == before.st_mtime_ns
+    _, out, _ = run("--resume", "s", "--num_seeds", "3")
+    assert out.splitlines()[-1] == "report: results/s/report.html"
+    assert report.stat().st_ino != before.st_ino
+    report.unlink()
+    _, out, _ = run("--resume", "s")
+    assert out.splitlines()[-1] == "report: results/s/report.html"
+
+
 def test_a_single_experiment_leaves_none(toy, run):
     run(*WORDS[:-2])
     assert not (toy.results / "s" / "report.html").exists()
