@@ -99,7 +99,7 @@ def extended(
     there = () if known is None else known.experiments
     keys = {one.key for one in there}
     new = in_order([one for one in map(planned, asked) if one.key not in keys], flags.order)
-    texts = {**({} if known is None else known.definitions), **{name: render(one) for name, one in definitions.items()}}
+    texts = {**({} if known is None else known.definitions), **_changed(known, definitions, tag_folder)}
     study = StudyRecord(
         flags,
         texts,
@@ -108,6 +108,15 @@ def extended(
         () if known is None else known.looks,
     )
     return _with_money(study, {name: one.definition.budget.max_cost for name, one in definitions.items()}, tag_folder)
+
+
+def _changed(known: StudyRecord | None, definitions: Mapping[str, Resolved], tag_folder: Path) -> dict[str, str]:
+    """Return the text of each definition that the study has not yet, or has otherwise: what stands there says where each value is from."""
+    return {
+        name: render(one)
+        for name, one in definitions.items()
+        if known is None or name not in known.definitions or stored_definition(known, name, tag_folder).definition != one.definition
+    }
 
 
 def _with_money(study: StudyRecord, limits: Mapping[str, float | None], tag_folder: Path) -> StudyRecord:

@@ -27,6 +27,8 @@ def leave_report(
         is_asked_anew: whether something else is asked of it than before.
     """
     path = tag_folder / REPORT
+    if not any(tag_folder.glob("*/*/experiment.json")):
+        return  # all were refused, which was said
     if not is_asked_anew and is_current(tag_folder):
         say(f"report: {path}, as it was")
         return

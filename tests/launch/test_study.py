@@ -48,6 +48,15 @@ def test_the_study_is_written_down_and_runs_seed_by_seed_in_an_order_that_the_se
     assert "results: results/s" in out
 
 
+def test_a_resume_that_changes_nothing_leaves_the_file_and_where_each_value_is_from(toy, run):
+    run(*WORDS, "--num_seeds", "2")
+    path = toy.results / "s" / "study.json"
+    before = path.read_bytes()
+    assert "# toy.yaml:" in study_of(toy)["definitions"]["toy"]
+    run("--resume", "s")
+    assert path.read_bytes() == before
+
+
 def test_a_single_experiment_is_no_study(toy, run):
     run(*WORDS)
     assert not (toy.results / "s" / "study.json").exists()
