@@ -110,6 +110,7 @@ class SqliteJournal(Journal):
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self._path = path
         self._pending: list[tuple[int, float, str, str]] = []
+        self._is_torn = False
         self._closing = contextlib.ExitStack()
         try:
             self._db = self._readable() if read_only else self._connect("mode=rwc")
@@ -219,7 +220,12 @@ class SqliteJournal(Journal):
             self._write()
 
     def _write(self) -> None:
+        was_torn, self._is_torn = self._is_torn, True
         with self._writing():
+            if was_torn:
+                # A second Ctrl-C may have come at any step of the last write, also when it was done but for what follows the block.
+                ((last,),) = self._db.execute("SELECT COALESCE(MAX(sequence), 0) FROM records")
+                self._pending = [row for row in self._pending if row[0] > last]
             # Many rows in one statement take a quarter less time than each in its own.
             together = len(self._pending) - len(self._pending) % _ROWS_TOGETHER
             for first in range(0, together, _ROWS_TOGETHER):
@@ -227,10 +233,13 @@ class SqliteJournal(Journal):
                 self._db.execute(_INSERT_TOGETHER, tuple(itertools.chain.from_iterable(rows)))
             self._db.executemany(_INSERT, self._pending[together:])
         self._pending.clear()
+        self._is_torn = False
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
         try:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
             self._db.execute("BEGIN IMMEDIATE")
             yield
             self._db.execute("COMMIT")

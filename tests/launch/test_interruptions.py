@@ -43,7 +43,7 @@ def test_once_winds_down_and_the_printed_line_resumes(toy, controller, alive, ru
     first.until("completed")
     first.send(number)
     code, out, err = first.finish()
-    assert code == 130
+    assert code == 130, err
     assert alive(0.0) == []
     assert "winding down" in err
     assert "Traceback" not in err
@@ -79,7 +79,7 @@ def test_twice_stops_at_once(toy, controller, alive):
     started = time.monotonic()
     first.send(signal.SIGINT)
     code, _, err = first.finish()
-    assert code == 130
+    assert code == 130, err
     assert time.monotonic() - started < 20.0  # not the grace of 40 s that the script would make use of
     assert "stopped at once; resume with" in err
     assert "Traceback" not in err

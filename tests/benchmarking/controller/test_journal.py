@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import benchmarking.controller.journal as journal_module
 from benchmarking.controller.journal import (
     RESERVES,
     ControllerSession,
@@ -352,3 +353,44 @@ def test_a_journal_beside_which_nothing_can_be_written_is_read_with_all_that_was
         assert [record.body for record in reader.records()] == [{"job": "a"}]
     assert (there / "journal.sqlite").read_bytes() == before
     assert sorted(path.name for path in there.glob("*.sqlite*"))[:2] == ["journal.sqlite", "journal.sqlite-shm"]
+
+
+def interrupted(call, number):
+    """Raise KeyboardInterrupt before the n-th line of the journal's module that a call runs; return whether it has so many."""
+    left = number
+
+    def trace(frame, event, argument):
+        nonlocal left
+        if frame.f_code.co_filename != journal_module.__file__:
+            return None
+        if event == "line":
+            left -= 1
+            if not left:
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_a_commit_that_is_interrupted_at_any_line_is_made_good_by_the_next(tmp_path):
+    number = 0
+    while True:
+        number += 1
+        path = tmp_path / f"{number}.sqlite"
+        journal = write(path, 40, commit_each=False)
+        was_interrupted = interrupted(journal.commit, number)
+        journal.append(40.5, "stop", {"job": "j0"})
+        journal.commit()
+        journal.close()
+        assert [record.sequence for record in contents(path)] == [*range(1, 42)], number
+        if not was_interrupted:
+            break
+    assert number > 10
