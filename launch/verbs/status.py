@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import sys
 import time
@@ -155,14 +156,14 @@ def make_parser() -> VerbParser:
 
 
 def _port(text: str) -> int:
-    value = int(text)
-    if not 0 <= value < 65536:
-        raise ValueError(text)
-    return value
+    with contextlib.suppress(ValueError):
+        if 0 <= (value := int(text)) < 65536:
+            return value
+    raise argparse.ArgumentTypeError(f"{text} is no port; give one from 1 to 65535, or 0 for a free one")
 
 
 def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0.1 <= value < 1e6:
-        raise ValueError(text)
-    return value
+    with contextlib.suppress(ValueError):
+        if 0.1 <= (value := float(text)) < 1e6:
+            return value
+    raise argparse.ArgumentTypeError(f"{text} is no time between two looks; give seconds from 0.1 up, below a million")

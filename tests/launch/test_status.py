@@ -75,7 +75,10 @@ def test_again_and_again_until_ctrl_c(results, monkeypatch, capfd):
         (["--serve", "--format", "json"], "leave --watch and --format out"),
         (["--port", "8000"], "add --serve"),
         (["nothing", "--serve"], "status nothing: there is nothing of this tag"),
-        (["--serve", "--port", "65536"], "--port"),
+        (["--serve", "--port", "65536"], "65536 is no port; give one from 1 to 65535, or 0 for a free one"),
+        (["--serve", "--port", "http"], "http is no port; give one"),
+        (["--watch", "--every", "0"], "0 is no time between two looks; give seconds from 0.1 up"),
+        (["--watch", "--every", "nan"], "nan is no time between two looks"),
     ],
 )
 def test_a_page_that_makes_no_sense_is_refused_before_anything_is_served(results, capfd, words, told):
