@@ -29,7 +29,7 @@ class JobInput:
         dataset: the data set's name in the definition.
         layout: `files` or `shards`.
         input_mode: how the back-end materialises it: `local`, `file`, `fastfile`, `pipe`, `fsx`, or `none` (only the URI is passed).
-        reader: how the workload reads it: `files`, `webdataset`, `s3_map`, `s3_iterable`, ...
+        reader: how the workload reads it: `files`, `tar`, `s3_map`, `s3_iterable`, ...
         uri: a local path, or an `s3://` URI.
     """
 

@@ -27,7 +27,7 @@ class Ingestion:
     layouts: Mapping[str, str]
 
 
-_MOUNTED = {"files": "files", "shards": "webdataset"}
+_MOUNTED = {"files": "files", "shards": "tar"}
 
 INGESTIONS: Mapping[str, Ingestion] = {
     entry.name: entry

@@ -137,11 +137,19 @@ def edges() -> Mapping[str, frozenset[str]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 targets |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-                whole = {alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-                targets |= {full if full in files else node.module for full in whole.values()}
+            elif isinstance(node, ast.ImportFrom) and (source := source_of(node, name, path)):
+                whole = {alias.name: f"{source}.{alias.name}" for alias in node.names}
+                targets |= {full if full in files else source for full in whole.values()}
         found[name] = frozenset((targets & set(files)) - {name})
     return found
+
+
+def source_of(node: ast.ImportFrom, module: str, path: Path) -> str:
+    """Return the module that a `from ... import` names, also where it counts dots from its own."""
+    if not node.level:
+        return node.module or ""
+    parts = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    return ".".join([*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])])
 
 
 def dotted(path: Path) -> str:
@@ -223,7 +231,7 @@ NAMES_A_GUEST = {
     "benchmarking.datasets.preparation": {"local"},
     "definitions.instance_tables": {"us-east-1"},  # the region of the prices that come with Outrider
     "benchmarking.datasets.s3server": {"us-east-1"},  # what a server on the loopback calls its region
-    "benchmarking.workloads.readers": {"us-east-1"},  # stands alone in a job; S3's own default
+    "benchmarking.workloads.ingestion.stores.s3_connector": {"us-east-1"},  # stands alone in a job; S3's own default
     "benchmarking.syne_tune_adapter.importing": {"sagemaker"},  # theirs hold arguments of the SageMaker SDK
     "backends.common.aws_client": {"sagemaker"},  # the extra of this name, with boto3
     "launch.face": {"warm_pool"},  # the flag of this name
@@ -269,7 +277,7 @@ def test_heavy_imports_happen_where_they_are_needed(package):
 
 
 def test_the_reporter_and_the_workloads_need_nothing_of_ours():
-    for path in [*WORKLOADS.glob("*.py"), *(ROOT / "backends" / "reporter").glob("*.py")]:
+    for path in [*WORKLOADS.rglob("*.py"), *(ROOT / "backends" / "reporter").glob("*.py")]:
         assert not imported(ast.parse(path.read_text(encoding="utf-8"))) & set(ORDER), path.name
     reporter = ast.parse((ROOT / "backends" / "reporter" / "outrider_report.py").read_text(encoding="utf-8"))
     assert imported(reporter) <= set(sys.stdlib_module_names)

@@ -166,7 +166,11 @@ TESTED_TOGETHER = {
     ],
     "tests/benchmarking/syne_tune_adapter/test_backend.py": ["benchmarking/syne_tune_adapter/trial_manager.py"],
     "tests/benchmarking/workloads/test_gbm.py": ["benchmarking/workloads/gbm_tables.py"],
-    "tests/benchmarking/workloads/test_readers.py": ["benchmarking/workloads/image_ingestion.py"],
+    "tests/benchmarking/workloads/ingestion/test_opening.py": [
+        "benchmarking/workloads/image_ingestion.py",
+        "benchmarking/workloads/ingestion/datasets.py",
+        "benchmarking/workloads/ingestion/stores/s3_connector.py",
+    ],
     "tests/benchmarking/workloads/test_resnet_cifar10.py": ["benchmarking/workloads/cifar10.py", "benchmarking/workloads/resnet.py"],
     "tests/benchmarking/studies/test_record.py": ["benchmarking/studies/files.py"],
     "tests/definitions/test_backend_registry.py": ["definitions/backend_description.py"],

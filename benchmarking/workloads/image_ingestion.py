@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
     started_at = time.monotonic()
     with phase("startup"):
         import torch
-        from readers import Channel  # type: ignore[import-not-found]  # lies beside this script, where a job has it on its path
+        from ingestion import Channel  # type: ignore[import-not-found]  # lies beside this script, where a job has it on its path
 
         channel = Channel.announced(environ)
         torch.set_num_threads(max(1, int(environ.get("OUTRIDER_CORES") or len(os.sched_getaffinity(0)))))
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
 
 def _batches(channel: Any, asked: argparse.Namespace, environ: Mapping[str, str], epoch: int) -> Iterable[Any]:
     import torch
-    from readers import open_channel
+    from ingestion import open_channel
     from torch.utils.data import DataLoader
 
     dataset, map_style = open_channel(channel, environ, seed=asked.seed, epoch=epoch)
@@ -154,7 +154,7 @@ class Trainer:
 
     def _learn(self, keys: Sequence[str], images: Any, labels: Any, kept: list[tuple[Any, Any]]) -> tuple[int, float]:
         import torch
-        from readers import held_out
+        from ingestion import held_out
 
         aside = torch.tensor([held_out(key) for key in keys])
         if aside.any() and sum(len(group) for _, group in kept) < _MAX_HELD_OUT:

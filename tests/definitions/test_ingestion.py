@@ -15,11 +15,11 @@ def problem(name, layout, backend, *given):
 @pytest.mark.parametrize(
     ("name", "input_mode", "files", "shards"),
     [
-        ("local", "local", "files", "webdataset"),
-        ("file", "file", "files", "webdataset"),
-        ("fastfile", "fastfile", "files", "webdataset"),
-        ("fsx", "fsx", "files", "webdataset"),
-        ("efs", "efs", "files", "webdataset"),
+        ("local", "local", "files", "tar"),
+        ("file", "file", "files", "tar"),
+        ("fastfile", "fastfile", "files", "tar"),
+        ("fsx", "fsx", "files", "tar"),
+        ("efs", "efs", "files", "tar"),
         ("pipe", "pipe", None, "pipe"),
         ("s3_map", "none", "s3_map", "s3_map"),
         ("s3_iterable", "none", "s3_iterable", "s3_iterable"),

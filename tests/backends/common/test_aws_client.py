@@ -46,7 +46,7 @@ def test_nothing_else_makes_clients():
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Import) and any(alias.name == "boto3" for alias in node.names):
                     found.add(path.relative_to(ROOT).as_posix())
-    assert found == {"backends/common/aws_client.py", "benchmarking/workloads/readers.py"}
+    assert found == {"backends/common/aws_client.py", "benchmarking/workloads/ingestion/stores/boto3_store.py"}
 
 
 def test_a_missing_boto3_is_advised_in_one_form_whoever_needs_it():

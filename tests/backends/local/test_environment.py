@@ -19,7 +19,7 @@ from backends.local.environment import REPORTER_FOLDER, Allocation, job_environm
 from definitions.schema import BenchmarkDefinition
 from tests.backends.local_bench import LocalBench
 
-TRAIN = JobInput("train", "photo_shards", "shards", "local", "webdataset", "/data/train")
+TRAIN = JobInput("train", "photo_shards", "shards", "local", "tar", "/data/train")
 EVAL = JobInput("my-eval", "photo_files", "files", "none", "s3_map", "s3://bucket/eval")
 SPEC = JobSpec("job-7-1", 7, 1, "/x/train.py", instance_type="local.2cpu.1gpu", inputs=(TRAIN, EVAL))
 PLACE = Allocation(Path("/e/jobs/job-7-1"), Path("/e/checkpoints/7"), (0, 1), ("3",), "abc.1;")
@@ -46,7 +46,7 @@ def test_a_job_finds_its_identity_its_share_and_its_channels() -> None:
         "OUTRIDER_CHECKPOINT_DIR": "/e/checkpoints/7",
         "OUTRIDER_CHANNEL_TRAIN": "/data/train",
         "SM_CHANNEL_TRAIN": "/data/train",
-        "OUTRIDER_READER_TRAIN": "webdataset",
+        "OUTRIDER_READER_TRAIN": "tar",
         "OUTRIDER_INPUT_MODE_TRAIN": "local",
         "OUTRIDER_LAYOUT_TRAIN": "shards",
         "OUTRIDER_DATASET_TRAIN": "photo_shards",

@@ -9,11 +9,12 @@ import pytest
 from torch.utils.data import DataLoader
 
 from benchmarking.datasets import EmbeddedS3, prepare
-from benchmarking.workloads.readers import Boto3, Channel, held_out, open_channel
+from benchmarking.workloads.ingestion import Channel, held_out, open_channel
+from benchmarking.workloads.ingestion.stores.boto3_store import Boto3
 from definitions.ingestion import INGESTIONS
 from definitions.schema import ImagesDataset
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 SAMPLES = 40
 
 
@@ -86,7 +87,7 @@ def test_images_are_the_same_through_s3_and_from_disk(s3_only):
 
 @pytest.mark.slow
 def test_each_epoch_has_its_own_order(world):
-    channel = Channel(str(world[0]["shards"].path), "webdataset", "shards")
+    channel = Channel(str(world[0]["shards"].path), "tar", "shards")
     first, second, again = (list(labels(read(channel, {}, epoch=epoch))) for epoch in (0, 1, 0))
     assert first == again
     assert first != second
@@ -125,7 +126,7 @@ def test_every_reader_in_the_ingestion_table_exists(world):
 
 def test_empty_channel_is_said(tmp_path):
     with pytest.raises(SystemExit, match=r"holds no \.tar files"):
-        open_channel(Channel(str(tmp_path), "webdataset", "shards"), {}, seed=0, epoch=0)
+        open_channel(Channel(str(tmp_path), "tar", "shards"), {}, seed=0, epoch=0)
 
 
 def test_channel_is_read_from_the_environment():
@@ -137,7 +138,7 @@ def test_channel_is_read_from_the_environment():
     }
     assert Channel.announced(ours) == Channel("s3://b/k", "s3_map", "shards")
     assert Channel.announced({"SM_CHANNEL_TRAIN": "/opt/ml/input/data/train"}) == Channel("/opt/ml/input/data/train", "files", "files")
-    assert Channel.announced({"SM_CHANNEL_TRAIN": "/x", "OUTRIDER_LAYOUT_TRAIN": "shards"}).reader == "webdataset"
+    assert Channel.announced({"SM_CHANNEL_TRAIN": "/x", "OUTRIDER_LAYOUT_TRAIN": "shards"}).reader == "tar"
     with pytest.raises(SystemExit, match="no channel 'train'"):
         Channel.announced({})
 

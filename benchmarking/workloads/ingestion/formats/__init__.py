@@ -1,0 +1,1 @@
+"""How samples lie in files: one module a format."""

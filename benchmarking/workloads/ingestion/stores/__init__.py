@@ -1,0 +1,1 @@
+"""Where objects lie: one module a store, each with `names` and `open`."""
