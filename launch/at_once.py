@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.studies.record import StudyFlags
+from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 
 AUTO = "auto"
@@ -56,6 +59,60 @@ def why_not_at_once(flags: StudyFlags, *, limited: bool) -> str:
     if flags.shares == "first_come" and limited:
         return "with `shares: first_come` each must know what those before it spent of max_cost"
     return ""
+
+
+@dataclass(frozen=True)
+class AtOnce:
+    """How many experiments of a study run at once.
+
+    Args:
+        most: that they are at most.
+        asked: how many were asked for, or `auto`; None where nothing was.
+        why_not: why they run one after the other although more were asked for; empty where they need not.
+        elsewhere: whether their jobs run on other machines.
+    """
+
+    most: int
+    asked: int | str | None
+    why_not: str
+    elsewhere: bool
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether nobody knows how many have room: see `may_begin`."""
+        return self.asked == AUTO and not self.elsewhere
+
+    @property
+    def refusal(self) -> str:
+        """A sentence where more were asked for than may be; else empty."""
+        return f"--parallel {self.asked}: one after the other: {self.why_not}" if self.why_not else ""
+
+    @property
+    def text(self) -> str:
+        """A sentence that says it."""
+        if self.why_not:
+            return self.refusal
+        if self.most == 1:
+            return "one experiment at a time" + (" (--parallel N runs N at once)" if self.asked is None else "")
+        room = "" if self.elsewhere else ", each as soon as this machine has cores for all its workers"
+        return f"up to {self.most} experiments at once (--parallel {self.asked}){room}"
+
+
+def at_once(flags: StudyFlags, specs: Sequence[ExperimentSpec], *, cores: int) -> AtOnce:
+    """Return how many experiments of a study run at once.
+
+    Args:
+        flags: of the study.
+        specs: its experiments.
+        cores: of this machine.
+    """
+    described = backend_description(flags.backend)
+    # What is simulated runs on processors of this machine too.
+    elsewhere = described.runs_programs and not described.shares_this_machine
+    most = most_at_once(flags.parallel, len(specs), cores=cores, elsewhere=elsewhere)
+    limited = any(spec.definition.budget.max_cost is not None for spec in specs)
+    why_not = why_not_at_once(flags, limited=limited) if most > 1 else ""
+    return AtOnce(1 if why_not else most, flags.parallel, why_not, elsewhere)
 
 
 def may_begin(most: int, stages: Sequence[Stage], *, one_by_one: bool) -> bool:

@@ -11,6 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from backends.base import Backend, BackendContext
+from backends.common.cpu_quota import usable_cores
 from backends.registry import backend_class
 from benchmarking.archive.code_version import code_version
 from benchmarking.archive.identity import ExperimentSpec
@@ -34,6 +35,7 @@ from definitions.configuration import configuration_id
 from definitions.errors import UserError
 from definitions.instances import default_instance_type
 from definitions.trial import TrialSpec
+from launch.at_once import at_once
 from launch.study_planning import folder_of
 
 
@@ -90,6 +92,7 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study:
         *(["spent"] if any(spent) else []),
     ]
     blocks = [table(header, rows), *(text for text in forecast_tables if text)]
+    lines |= {} if study is None else {at_once(study.flags, specs, cores=len(usable_cores())).text: None}
     blocks += ["\n".join(lines)] if lines else []
     return "\n\n".join([*blocks, _total(worst, specs, study, spent, label, dropped, priced=priced)])
 

@@ -16,10 +16,9 @@ from benchmarking.results import collate
 from benchmarking.studies.failing_alike import EndedExperiment, failing_alike
 from benchmarking.studies.files import changing, discard_study, read_study, spending, write_study
 from benchmarking.studies.standing import final_ending
-from definitions.backend_registry import backend_description
 from definitions.errors import EXIT_FAILURES, OutriderError, UserError
 from definitions.program import command
-from launch.at_once import AUTO, most_at_once, why_not_at_once
+from launch.at_once import at_once
 from launch.crew import Crew
 from launch.crew_progress import CrewProgress
 from launch.emulated import MARK
@@ -98,24 +97,12 @@ def _run_all(planned: Planned, request: RunRequest, progress: Progress) -> list[
     """Run the experiments of a study that are not over, and return what came of each, also of those that were over before."""
     assert planned.study is not None
     agenda = _Agenda(planned, progress)
-    described = backend_description(planned.study.flags.backend)
-    # What is simulated runs on processors of this machine too.
-    elsewhere = described.runs_programs and not described.shares_this_machine
-    most = most_at_once(request.parallel, len(planned.specs), cores=len(usable_cores()), elsewhere=elsewhere)
-    limited = any(spec.definition.budget.max_cost is not None for spec in planned.specs)
-    why_not = why_not_at_once(planned.study.flags, limited=limited) if most > 1 else ""
-    if why_not:
-        progress.say(f"--parallel {request.parallel}: one after the other: {why_not}")
-    if most == 1 or why_not:
+    found = at_once(planned.study.flags, planned.specs, cores=len(usable_cores()))
+    if found.refusal:
+        progress.say(found.refusal)
+    if found.most == 1:
         return [*_one_after_another(planned, request, progress, agenda)]
-    crew = Crew(
-        planned.specs,
-        request,
-        agenda,
-        CrewProgress(progress, len(planned.specs)),
-        most,
-        one_by_one=request.parallel == AUTO and not elsewhere,
-    )
+    crew = Crew(planned.specs, request, agenda, CrewProgress(progress, len(planned.specs)), found.most, one_by_one=found.one_by_one)
     return [with_results([one])[0] if one.has_run else one for one in crew.run()]
 
 

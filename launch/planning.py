@@ -170,10 +170,11 @@ class _Planning:
             **({"order": request.study_order} if request.study_order else {}),
             **({"shares": request.shares} if request.shares else {}),
         }
-        # What decides about experiments to come, or is but shown, may change.
+        # What decides about experiments to come, how many run at once, or what is but shown, may change.
         free: dict[str, Any] = {
             **({"skip_unfit": request.skip_unfit} if request.skip_unfit is not None else {}),
             **({"compare": request.compare} if request.compare else {}),
+            **({"parallel": request.parallel} if request.parallel is not None else {}),
         }
         if self.known is None:
             return StudyFlags(request.backend_name, request.random_seed or 0, dict(request.method_args), **said, **free)

@@ -30,6 +30,7 @@ class StudyFlags:
         shares: `equal`: each experiment has its part of the money; `first_come`: whoever runs first spends it.
         skip_unfit: whether pairs of benchmark and method that cannot be are left out.
         compare: options of the comparison at its end, by the names of its flags.
+        parallel: how many of its experiments run at once, or `auto`; None for one after the other.
     """
 
     backend: str
@@ -40,6 +41,7 @@ class StudyFlags:
     shares: Shares = "equal"
     skip_unfit: bool = False
     compare: Mapping[str, Any] = field(default_factory=dict)
+    parallel: int | str | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarking.studies.record import StudyFlags
 from definitions.errors import UserError
-from launch.at_once import Stage, check_parallel, may_begin, most_at_once, why_not_at_once
+from launch.at_once import AtOnce, Stage, check_parallel, may_begin, most_at_once, why_not_at_once
 
 EQUAL = StudyFlags("local", max_cost=3.0)
 
@@ -57,3 +57,22 @@ def test_what_is_shared_first_come_cannot_run_at_once_where_money_is_limited():
 def test_the_next_one_begins_where_there_is_a_place_and_none_waits_for_cores(stages, at_once, one_by_one):
     assert may_begin(3, stages, one_by_one=False) is at_once
     assert may_begin(3, stages, one_by_one=True) is one_by_one
+
+
+@pytest.mark.parametrize(
+    ("found", "one_by_one", "text"),
+    [
+        (AtOnce(1, None, "", elsewhere=False), False, "one experiment at a time (--parallel N runs N at once)"),
+        (AtOnce(1, 4, "", elsewhere=False), False, "one experiment at a time"),
+        (AtOnce(1, 4, "why", elsewhere=False), False, "--parallel 4: one after the other: why"),
+        (
+            AtOnce(6, "auto", "", elsewhere=False),
+            True,
+            "up to 6 experiments at once (--parallel auto), each as soon as this machine has cores for all its workers",
+        ),
+        (AtOnce(4, "auto", "", elsewhere=True), False, "up to 4 experiments at once (--parallel auto)"),
+    ],
+)
+def test_a_sentence_says_how_many(found, one_by_one, text):
+    assert (found.text, found.one_by_one) == (text, one_by_one)
+    assert found.refusal == (text if found.why_not else "")

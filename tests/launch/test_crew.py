@@ -245,6 +245,23 @@ def test_a_study_file_says_how_many_and_python_too(toy, run, capfd):
     assert "toy RS 1 | " in capfd.readouterr().err
 
 
+def test_a_resume_goes_by_how_many_the_study_runs_at_once_and_a_dry_run_says_it(toy, run):
+    words = ("--benchmark", "toy.yaml", "--num_seeds", "2", "--experiment_tag", "s", "--n_workers", "1", "--max_num_trials", "1")
+    assert "one experiment at a time (--parallel N runs N at once)" in run(*words, "--dry_run")[1].splitlines()
+    said = "up to 2 experiments at once (--parallel 2), each as soon as this machine has cores for all its workers"
+    assert said in run(*words, "--parallel", "2", "--dry_run")[1].splitlines()
+    assert run(*words, "--parallel", "2")[0] == 0
+    more = ("--resume", "s", "--num_seeds", "4")
+    assert said in run(*more, "--dry_run")[1].splitlines()
+    code, _, err = run(*more)
+    assert code == 0
+    assert {line.partition(" | ")[0] for line in err.splitlines() if " | " in line} == {"toy RS 2", "toy RS 3"}
+    # What is said now wins, and holds from then on.
+    _, _, err = run("--resume", "s", "--num_seeds", "5", "--parallel", "1")
+    assert " | " not in err
+    assert json.loads((toy.results / "s" / "study.json").read_text())["flags"]["parallel"] == 1
+
+
 def test_money_that_is_shared_first_come_is_spent_one_after_the_other(toy, run):
     words = ("--benchmark", "toy.yaml", "--num_seeds", "2", "--n_workers", "1", "--experiment_tag", "s", "--shares", "first_come")
     _, _, err = run(*words, "--max_cost", "5", "--max_run", "20", "--parallel", "2")

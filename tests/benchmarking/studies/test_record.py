@@ -17,7 +17,7 @@ def planned(benchmark, method, number):
 
 MATRIX = [planned(benchmark, method, number) for benchmark in ("a", "b") for method in ("RS", "TPE", "BO") for number in range(8)]
 STUDY = StudyRecord(
-    StudyFlags("local", 3, {"points": 2}, 1.5, "methods", "first_come", skip_unfit=True),
+    StudyFlags("local", 3, {"points": 2}, 1.5, "methods", "first_come", skip_unfit=True, parallel="auto"),
     {"a": "name: a\n", "b": "name: b\n"},
     tuple(MATRIX),
     {("b", "ASHA"): "needs a fidelity"},
