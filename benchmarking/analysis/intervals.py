@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from benchmarking.analysis.arrays import FloatArray, IntArray
+    from benchmarking.analysis.arrays import FloatArray
 
 _BOOTSTRAP_FROM = 5
 """Distinct values from which on the bootstrap is used: below it has too few different samples."""
@@ -162,7 +162,7 @@ def _quantiles(values: FloatArray, weights: FloatArray, confidence: float) -> tu
 
 
 @cache
-def _all_samples(n: int) -> tuple[IntArray, FloatArray]:
+def _all_samples(n: int) -> tuple[FloatArray, FloatArray]:
     """Return every sample with replacement of n values as counts (n_samples, n), and how probable each is (n_samples,)."""
     import numpy as np
 
@@ -171,15 +171,19 @@ def _all_samples(n: int) -> tuple[IntArray, FloatArray]:
         rows = [(*row, count) for row in rows for count in range(n - sum(row) + 1)]
     rows = [(*row, n - sum(row)) for row in rows]
     probable = [math.factorial(n) / math.prod(map(math.factorial, row)) / n**n for row in rows]
-    return np.asarray(rows, dtype=np.int64), np.asarray(probable)
+    return np.asarray(rows, dtype=np.float64), np.asarray(probable)
 
 
 @cache
-def _drawn_samples(n: int, seed: int = 0) -> IntArray:
+def _drawn_samples(n: int, seed: int = 0) -> FloatArray:
     """Return samples with replacement of n values, as counts (9,999, n): the same ones each time, so that an answer can be had again."""
     import numpy as np
 
-    return np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=_DRAWN)
+    drawn = np.random.default_rng(seed).integers(0, n, size=(_DRAWN, n), dtype=np.int32)
+    # Each sample counts in a row of its own.
+    drawn += np.arange(0, _DRAWN * n, n, dtype=np.int32)[:, None]
+    # As floating-point numbers, since each use multiplies them with such.
+    return np.bincount(drawn.ravel(), minlength=_DRAWN * n).reshape(_DRAWN, n).astype(np.float64)
 
 
 def student_quantile(probability: float, freedom: float) -> float:

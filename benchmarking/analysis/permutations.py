@@ -28,14 +28,20 @@ def sign_flip_p(differences: Sequence[float]) -> float:
     n = len(data)
     if n == 0:
         return 1.0
-    observed = abs(float(data.sum())) * (1 - _ROUNDING)
+    observed = abs(float(data.sum())) - _ROUNDING * float(np.abs(data).sum())
     if n <= _ALL_FLIPS_TO:
         # Half of the patterns are the others' mirror images, so the last sign stays.
         patterns = (np.arange(2 ** (n - 1))[:, None] >> np.arange(n)) & 1
         return float(np.mean(np.abs((1 - 2 * patterns) @ data) >= observed))
-    signs = np.random.default_rng(0).integers(0, 2, size=(_DRAWN, n)) * 2 - 1
+    # Eight signs are drawn as one byte, and the sum of eight differences under each byte is looked up: a pass over bits takes far longer.
+    eights = np.append(data, np.zeros(-n % 8)).reshape(-1, 8)
+    sums = eights @ (1 - 2 * ((np.arange(256)[:, None] >> np.arange(8)) & 1)).T
+    drawn = np.random.default_rng(0).integers(0, 256, size=(len(eights), _DRAWN), dtype=np.uint8)
+    totals = np.zeros(_DRAWN)
+    for of_eight, signs in zip(sums, drawn, strict=True):
+        totals += of_eight[signs]
     # The observed pattern counts as one of those drawn, so that p is never 0 (Phipson and Smyth 2010).
-    return (1 + int(np.sum(np.abs(signs @ data) >= observed))) / (_DRAWN + 1)
+    return (1 + int(np.sum(np.abs(totals) >= observed))) / (_DRAWN + 1)
 
 
 def least_sign_flip_p(n: int) -> float:

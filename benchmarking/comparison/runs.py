@@ -277,11 +277,14 @@ def distinct(runs: Sequence[ComparedRun]) -> tuple[list[ComparedRun], dict[int, 
     """
     kept: list[ComparedRun] = []
     copies: dict[int, list[int]] = {}
-    first_with: dict[tuple[Any, ...], ComparedRun] = {}
+    with_values: dict[tuple[float, ...], list[ComparedRun]] = {}
     for run in runs:
-        same = first_with.setdefault(run.content, run) if run.measurements else run
-        if same is run:
+        # All that they measured is compared only where the numbers are the same: of a thousand runs that would take a second.
+        alike = with_values.setdefault(tuple(value for one in run.measurements for value in one.values.values()), [])
+        same = next((other for other in alike if other.content == run.content), None) if run.measurements else None
+        if same is None:
             kept.append(run)
+            alike.append(run)
         else:
             copies.setdefault(same.number, []).append(run.number)
     return kept, copies

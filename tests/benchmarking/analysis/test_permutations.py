@@ -38,6 +38,8 @@ def test_many_pairs_are_drawn_and_come_near_the_normal_answer():
     expected = stats.ttest_1samp(values, 0.0).pvalue
     assert sign_flip_p(values.tolist()) == pytest.approx(expected, abs=0.01)
     assert sign_flip_p([1.0] * 40) == pytest.approx(1 / 50_001)
+    # Of 13 equal pairs two patterns of 8,192 are as far off; the number is no multiple of the eight signs that are drawn together.
+    assert sign_flip_p([1.0] * 13) == pytest.approx(2 / 8_192, abs=1e-4)
 
 
 def test_relabelling_agrees_with_scipys_exact_permutations():
