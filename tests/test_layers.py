@@ -234,6 +234,7 @@ NAMES_A_GUEST = {
     "benchmarking.workloads.ingestion.stores.s3_connector": {"us-east-1"},  # stands alone in a job; S3's own default
     "benchmarking.syne_tune_adapter.importing": {"sagemaker"},  # theirs hold arguments of the SageMaker SDK
     "backends.common.aws_client": {"sagemaker"},  # the extra of this name, with boto3
+    "backends.common.script_mode": {"local"},  # what the toolkit calls an instance type that it is not told
     "launch.face": {"warm_pool"},  # the flag of this name
     "launch.outcome": {"warm_pool"},  # a key of the results in JSON, which programs read
     "launch.smoke": {"ml.m5.large"},  # the comparison of the emulator with an account

@@ -35,7 +35,6 @@ TESTED_TOGETHER = {
         "backends/emulator/container/job_profile.py",
         "backends/emulator/container/pipes.py",
         "backends/emulator/container/profiler.py",
-        "backends/emulator/container/program.py",
     ],
     "tests/backends/emulator/core/test_lifecycle.py": [
         "backends/emulator/core/clock.py",
@@ -51,7 +50,7 @@ TESTED_TOGETHER = {
         "backends/emulator/http/messages.py",
         "backends/emulator/http/moto_bridge.py",
     ],
-    "tests/backends/emulator/logs/test_service.py": ["backends/emulator/logs/delivery.py", "backends/emulator/logs/store.py"],
+    "tests/backends/emulator/logs/test_service.py": ["backends/emulator/logs/store.py"],
     "tests/backends/emulator/s3/test_api.py": [
         "backends/emulator/s3/alone.py",
         "backends/emulator/s3/alone_process.py",

@@ -9,18 +9,20 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from backends.emulator.container.filesystem import follow
 from backends.emulator.s3.store import S3Store, copy_out, split_uri
 
 Check = Callable[[str, str], None]
 
 
 def upload_outputs(
-    folders: Iterable[Path], name: str, job: str, output: dict[str, Any], scratch: Path, s3: S3Store, check: Check, always: bool
+    boxes: Iterable[Path], place: str, name: str, job: str, output: dict[str, Any], scratch: Path, s3: S3Store, check: Check, always: bool
 ) -> str:
-    """Upload what is in the folders of all hosts as one and return where it went; empty where there was nothing.
+    """Upload what is in a folder of all hosts as one and return where it went; empty where there was nothing.
 
     Args:
-        folders: of which the first counts where two hold a file of one name.
+        boxes: real places of /opt/ml, of which the first counts where two hold a file of one name.
+        place: of the folder in them.
         name: `model` or `output`.
         job: its name.
         output: its OutputDataConfig.
@@ -29,7 +31,7 @@ def upload_outputs(
         check: raises what a fault has for an upload.
         always: whether an archive is made even of nothing.
     """
-    files = files_in(folders)
+    files = files_in((ml, ml / place) for ml in boxes)
     if not files and not always:
         return ""
     bucket, prefix = split_uri(output["S3OutputPath"])
@@ -57,15 +59,20 @@ def upload_outputs(
     return f"s3://{bucket}/{key}"
 
 
-def files_in(folders: Iterable[Path]) -> dict[str, Path]:
-    """Return regular files by their path within their folder; of one name the first folder's."""
+def files_in(folders: Iterable[tuple[Path, Path]]) -> dict[str, Path]:
+    """Return regular files, and those that links lead to, by their path within their folder; of one name the first folder's.
+
+    Args:
+        folders: the real place of /opt/ml, beyond which no link leads, and the folder in it.
+    """
     found: dict[str, Path] = {}
-    for folder in folders:
+    for ml, folder in folders:
         for root, _, names in os.walk(folder):
             for name in names:
                 path = Path(root, name)
-                if path.is_file():
-                    found.setdefault(path.relative_to(folder).as_posix(), path)
+                file = follow(ml, path)
+                if file is not None and file.is_file():
+                    found.setdefault(path.relative_to(folder).as_posix(), file)
     return dict(sorted(found.items()))
 
 
@@ -83,18 +90,20 @@ class CheckpointSync:
     """Uploads what has changed in a checkpoint folder since the last time; what the script deletes stays in the bucket.
 
     Args:
-        folder: of one host; `uri`: where to.
+        ml: the real place of a host's /opt/ml.
+        folder: in it; `uri`: where to.
         check: raises what a fault has for an upload.
     """
 
-    def __init__(self, folder: Path, uri: str, s3: S3Store, check: Check) -> None:
-        self._folder, self._uri, self._s3, self._check = folder, uri, s3, check
+    def __init__(self, ml: Path, folder: Path, uri: str, s3: S3Store, check: Check) -> None:
+        self._folders = [(ml, folder)]
+        self._uri, self._s3, self._check = uri, s3, check
         self._seen: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
 
     def note_restored(self) -> None:
         """Take what is there now for uploaded."""
-        self._seen = {path: state for path, state in ((path, _state(file)) for path, file in files_in([self._folder]).items()) if state}
+        self._seen = {path: state for path, state in ((path, _state(file)) for path, file in files_in(self._folders).items()) if state}
 
     def run(self) -> int:
         """Upload and return how many files that were."""
@@ -104,7 +113,7 @@ class CheckpointSync:
     def _run(self) -> int:
         bucket, prefix = split_uri(self._uri)
         uploaded = 0
-        for path, file in files_in([self._folder]).items():
+        for path, file in files_in(self._folders).items():
             state = _state(file)
             if state is None or self._seen.get(path) == state:
                 continue

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import shutil
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -78,11 +79,13 @@ class Attempt:
 
         Raises:
             OSError: the system refused.
+            ProgramError: a launcher is not there.
         """
         if self._program is None:
             raise ProgramError("the job has not been prepared")
+        port = _free_port()
         for host in self._hosts:
-            host.start(self._program, self._cache)
+            host.start(self._program, self._cache, port)
         factor = self._speed_factor()
         if factor < 1:
             self._context.loop.call_later(_DUTY_S * factor, lambda: self._duty(factor))
@@ -115,8 +118,8 @@ class Attempt:
         output, job, s3 = self._job.request["OutputDataConfig"], self._job.name, self._context.s3
         boxes = [host.container.ml for host in self._hosts]
         check, scratch = self._context.job_check("PutObject"), self.folder / "upload"
-        artifacts = upload_outputs([box / "model" for box in boxes], "model", job, output, scratch, s3, check, True) if model else ""
-        upload_outputs([box / "output" / "data" for box in boxes], "output", job, output, scratch, s3, check, False)
+        artifacts = upload_outputs(boxes, "model", "model", job, output, scratch, s3, check, True) if model else ""
+        upload_outputs(boxes, "output/data", "output", job, output, scratch, s3, check, False)
         return artifacts
 
     def job_ended(self) -> None:
@@ -187,3 +190,10 @@ class Attempt:
         for host in self._hosts:
             host.pause(self._paused)
         self._context.loop.call_later(_DUTY_S * (1 - factor if self._paused else factor), lambda: self._duty(factor))
+
+
+def _free_port() -> int:
+    """Return a port that nobody listens at now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])

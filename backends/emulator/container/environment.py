@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from backends.common import script_mode
 from backends.emulator.container import filesystem as contract
 from backends.emulator.container.filesystem import Container
 from backends.emulator.container.namespaces import MARK
-from backends.emulator.container.program import RESERVED, Program, decoded
+from backends.emulator.container.program import Program
 from backends.emulator.core.job import Instance, Job
 from backends.emulator.core.settings import Settings, client_environment
 
@@ -96,52 +95,25 @@ def job_environment(
 
 
 def _script_variables(job: Job, container: Container, hosts: Sequence[Instance], program: Program) -> dict[str, str]:
-    resources = contract.resource_config(hosts, container.host)
-    parameters = decoded(job.request.get("HyperParameters", {}))
-    own = {key: value for key, value in parameters.items() if not key.startswith(RESERVED)}
-    channels = sorted(contract.input_config(job.request))
-    places: dict[str, Any] = {
-        "SM_MODEL_DIR": container.seen("model"),
-        "SM_INPUT_DIR": container.seen("input"),
-        "SM_INPUT_CONFIG_DIR": container.seen("input/config"),
-        "SM_OUTPUT_DIR": container.seen("output"),
-        "SM_OUTPUT_DATA_DIR": container.seen("output/data"),
-        "SM_OUTPUT_INTERMEDIATE_DIR": container.seen("output/intermediate"),
-        "SM_CHECKPOINT_DIR": container.relocated(job.request.get("CheckpointConfig", {}).get("LocalPath", f"{contract.ML}/checkpoints")),
+    user = job.request.get("Environment", {})
+    return script_mode.script_variables(
+        container.view,
+        contract.resource_config(hosts, container.host),
+        contract.input_config(job.request),
+        script_mode.decoded(job.request.get("HyperParameters", {})),
+        script=program.script or None,
+        module_dir=program.source or container.relocated(program.folder) if program.script else "",
+        job_name=job.name,
+        framework_module=user.get("SAGEMAKER_TRAINING_MODULE"),
+        devices={"cpus": os.cpu_count() or 1, "gpus": gpus(), "neurons": 0},
+    ) | {
+        # Beside what the toolkit sets.
+        "SM_HOST_COUNT": str(len(hosts)),
+        "SM_MASTER_ADDR": hosts[0].host,
+        "SM_CHECKPOINT_DIR": container.relocated(job.request.get("CheckpointConfig", {}).get("LocalPath", contract.CHECKPOINTS)),
     }
-    found = {
-        **places,
-        "SM_CURRENT_HOST": container.host,
-        "SM_CURRENT_INSTANCE_TYPE": resources["current_instance_type"],
-        "SM_CURRENT_INSTANCE_GROUP": resources["current_group_name"],
-        "SM_CURRENT_INSTANCE_GROUP_HOSTS": next(
-            group["hosts"] for group in resources["instance_groups"] if group["instance_group_name"] == resources["current_group_name"]
-        ),
-        "SM_INSTANCE_GROUPS": [group["instance_group_name"] for group in resources["instance_groups"]],
-        "SM_IS_HETERO": len(resources["instance_groups"]) > 1,
-        "SM_HOSTS": resources["hosts"],
-        "SM_MASTER_ADDR": resources["hosts"][0],
-        "SM_HOST_COUNT": len(hosts),
-        "SM_NETWORK_INTERFACE_NAME": resources["network_interface_name"],
-        "SM_RESOURCE_CONFIG": resources,
-        "SM_INPUT_DATA_CONFIG": contract.input_config(job.request),
-        "SM_CHANNELS": channels,
-        "SM_HPS": own,
-        "SM_NUM_CPUS": os.cpu_count() or 1,
-        "SM_NUM_GPUS": _gpus(),
-        "SM_NUM_NEURONS": 0,
-        "SM_LOG_LEVEL": 20,
-    }
-    found.update({f"SM_CHANNEL_{name.upper()}": container.seen(f"input/data/{name}") for name in channels})
-    found.update({f"SM_HP_{key.upper()}": value for key, value in own.items()})
-    if program.script:
-        found["SM_USER_ENTRY_POINT"] = program.script
-        found["SM_MODULE_NAME"] = program.script.removesuffix(".py")
-        found["SM_MODULE_DIR"] = program.source or container.relocated(program.folder)
-        found["SM_USER_ARGS"] = list(program.arguments)
-        found["SM_FRAMEWORK_MODULE"] = ""
-    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
 
 
-def _gpus() -> int:
+def gpus() -> int:
+    """Return how many GPUs a container sees."""
     return sum(1 for path in Path("/dev").glob("nvidia[0-9]*") if path.name[6:].isdigit())

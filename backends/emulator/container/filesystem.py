@@ -12,6 +12,8 @@ from typing import Any
 from backends.emulator.core.job import Instance, Job
 
 ML = "/opt/ml"
+CHECKPOINTS = f"{ML}/checkpoints"
+_MOST_STEPS = 1000
 _MENTION = re.compile(r"/opt/ml(?=[/:;,\s\"'\]}]|$)")
 
 
@@ -56,6 +58,36 @@ class Container:
                 return file.read(4096).decode("utf-8", "replace").strip()[:1024]
         except OSError:
             return ""
+
+
+def follow(ml: Path, path: Path) -> Path | None:
+    """Return the real place of what a path below a container's folder leads to; None where its links lead nowhere, or out of the folder.
+
+    Args:
+        ml: the real place of /opt/ml; links say where they lead as the program sees it.
+        path: below it, with links on the way or at its end.
+    """
+    left, at = list(path.relative_to(ml).parts), ml
+    for _ in range(_MOST_STEPS):
+        if not left:
+            return at if at.exists() else None
+        part = left.pop(0)
+        if part == "..":
+            if at == ml:
+                return None
+            at = at.parent
+            continue
+        at /= part
+        if not at.is_symlink():
+            continue
+        link, at = str(at.readlink()), at.parent
+        if link.startswith("/"):
+            inside = next((link[len(root) :] for root in (ML, str(ml)) if f"{link}/".startswith(f"{root}/")), None)
+            if inside is None:
+                return None
+            link, at = inside, ml
+        left = [word for word in link.split("/") if word not in ("", ".")] + left
+    return None
 
 
 def resource_config(hosts: Sequence[Instance], host: str) -> dict[str, Any]:
@@ -107,6 +139,9 @@ def lay_out(container: Container, job: Job, hosts: Sequence[Instance]) -> None:
     config = ml / "input" / "config"
     (config / "hyperparameters.json").write_text(json.dumps(job.request.get("HyperParameters", {})), encoding="utf-8")
     (config / "inputdataconfig.json").write_text(json.dumps(input_config(job.request)), encoding="utf-8")
+    if "CheckpointConfig" in job.request:
+        place = container.relocated(job.request["CheckpointConfig"]["LocalPath"])
+        (config / "checkpointconfig.json").write_text(json.dumps({"LocalPath": place}), encoding="utf-8")
     (config / "resourceconfig.json").write_text(json.dumps(resource_config(hosts, container.host)), encoding="utf-8")
     if len(hosts) > 1:
         names = "".join(f"127.0.0.1 {one.host}\n" for one in hosts)

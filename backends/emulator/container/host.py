@@ -13,11 +13,11 @@ from backends.emulator.container import filesystem as contract
 from backends.emulator.container.artifacts import CheckpointSync, restore_checkpoints
 from backends.emulator.container.channels import DataError, objects_of, provide, shuffled
 from backends.emulator.container.context import Context
-from backends.emulator.container.environment import job_environment, search_path
+from backends.emulator.container.environment import gpus, job_environment, search_path
 from backends.emulator.container.filesystem import Container
 from backends.emulator.container.namespaces import ContainerProcess, Isolation, spawn
 from backends.emulator.container.pipes import Pipe
-from backends.emulator.container.program import Program, fetch_source, resolve_command, with_requirements
+from backends.emulator.container.program import Program, fetch_source, resolve_command, script_command, with_requirements
 from backends.emulator.core.job import Instance, Job
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.logs.delivery import LogDelivery
@@ -73,15 +73,17 @@ class Host:
         if "CheckpointConfig" in request:
             self._restore(request["CheckpointConfig"])
 
-    def start(self, program: Program, cache: Path | None) -> None:
+    def start(self, program: Program, cache: Path | None, port: int) -> None:
         """Start the program.
 
         Args:
             program: what to run.
+            port: where the processes of a launcher meet.
             cache: folder of the warm pool's cache; None where there is no pool.
 
         Raises:
             OSError: the system refused.
+            ProgramError: a launcher is not there.
         """
         self._start_pipes()
         context, box = self._context, self.container
@@ -98,7 +100,7 @@ class Host:
             f"{context.token}.{self._job.name}.{self._number}",
             context.inherited,
         )
-        command = with_requirements([box.relocated(part) for part in program.command], box, program, settings)
+        command = self._command(program, path, port)
         own_cache = None
         if cache is not None:
             own_cache = cache / box.host
@@ -108,7 +110,6 @@ class Host:
                 (box.ml / "sagemaker" / "warmpoolcache").symlink_to(own_cache)
         context.logs.create(self.log.stream)
         folder = box.relocated(program.folder)
-        command = resolve_command(command, path)
         process = self._process = spawn(command, environment, box.ml, box.folder / "stage", own_cache, folder, context.isolation)
         context.started(process.popen.pid)
         context.loop.add_reader(process.output, lambda: self._read(process))
@@ -153,8 +154,21 @@ class Host:
         """Delete the temporary files."""
         shutil.rmtree(self.container.temporary, ignore_errors=True)
 
+    def _command(self, program: Program, path: str, port: int) -> list[str]:
+        box = self.container
+        if program.command:
+            return resolve_command([box.relocated(part) for part in program.command], path)
+        folder = box.inside(program.folder)
+        names = [path.name for path in folder.iterdir()] if folder is not None and folder.is_dir() else []
+        hosts = [one.host for one in self._instances]
+        command = script_command(program, names, hosts, box.host, port, gpus())
+        command = [box.relocated(part) for part in command]
+        return resolve_command(
+            with_requirements(resolve_command(command, path, program.launcher), box, program, self._context.settings), path
+        )
+
     def _restore(self, config: Mapping[str, Any]) -> None:
-        path = config.get("LocalPath", f"{contract.ML}/checkpoints")
+        path = config["LocalPath"]
         folder = self.container.inside(path)
         if folder is None:
             raise DataError(f"CheckpointConfig.LocalPath {path}: only paths below {contract.ML} are imitated")
@@ -163,7 +177,7 @@ class Host:
             restore_checkpoints(config["S3Uri"], folder, self._context.s3)
         except ServiceError as error:
             raise DataError(f"Checkpoints could not be restored: {error.message}") from None
-        self._sync = CheckpointSync(folder, config["S3Uri"], self._context.s3, self._context.job_check("PutObject"))
+        self._sync = CheckpointSync(self.container.ml, folder, config["S3Uri"], self._context.s3, self._context.job_check("PutObject"))
         self._sync.note_restored()
 
     def _start_pipes(self) -> None:

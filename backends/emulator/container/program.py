@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 import fnmatch
-import json
 import shutil
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from backends.common import requirements, script_mode
 from backends.emulator.container.filesystem import ML, Container
 from backends.emulator.core.settings import Settings
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.s3.store import S3Store, split_uri
 
-RESERVED = "sagemaker_"
+_INSTALL = """python -m pip install --quiet --disable-pip-version-check --target "$0" -r requirements.txt || {
+printf 'InstallRequirementsError:\nExitCode 1\nErrorMessage ""\nCommand "python -m pip install -r requirements.txt"' > "$1"; exit 1; }
+shift; exec "$@"
+"""
+_CHECK = """missing=$(python "$0" requirements.txt) || {
+echo "requirements.txt: $missing: not there, and nothing is installed here unless the emulator is started with --install_requirements"
+printf 'InstallRequirementsError:\nExitCode 1\nErrorMessage "not there: %s"\nCommand "python -m pip install -r requirements.txt"' \
+"$missing" > "$1"; exit 1; }
+echo "requirements.txt: all is there, so nothing is installed"
+shift; exec "$@"
+"""
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """What `distribution=` asks for: the hyperparameter that does so, and how many processes each host gets, 0 where it does not say."""
+
+    name: str
+    per_host: int = 0
 
 
 class ProgramError(Exception):
@@ -28,9 +46,9 @@ class Program:
     """What to run.
 
     Args:
-        command: with paths as in a container; `folder`: where it starts.
+        command: with paths as in a container, empty in script mode; `folder`: where it starts.
         script: the entry point in script mode, else empty; `source`: where its folder comes from, empty where it is there already.
-        arguments: of the script.
+        arguments: of the script; `launcher`: what starts it, None for nothing but an interpreter.
     """
 
     command: tuple[str, ...]
@@ -38,6 +56,12 @@ class Program:
     script: str = ""
     source: str = ""
     arguments: tuple[str, ...] = ()
+    launcher: Launcher | None = None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The command as a reason of failure quotes it."""
+        return self.command or ("python", self.script, *self.arguments)
 
 
 def program_of(request: Mapping[str, Any], settings: Settings) -> Program:
@@ -45,12 +69,12 @@ def program_of(request: Mapping[str, Any], settings: Settings) -> Program:
     algorithm = request.get("AlgorithmSpecification", {})
     if algorithm.get("ContainerEntrypoint"):
         return Program((*algorithm["ContainerEntrypoint"], *algorithm.get("ContainerArguments", ())))
-    parameters = decoded(request.get("HyperParameters", {}))
+    parameters = script_mode.decoded(request.get("HyperParameters", {}))
     environment = request.get("Environment", {})
     script = str(parameters.get("sagemaker_program") or environment.get("SAGEMAKER_PROGRAM") or "")
     if script:
         source = str(parameters.get("sagemaker_submit_directory") or environment.get("SAGEMAKER_SUBMIT_DIRECTORY") or f"{ML}/code")
-        return script_mode(script, source, parameters)
+        return script_mode_program(script, source, parameters)
     image = algorithm.get("TrainingImage") or algorithm.get("AlgorithmName", "")
     for pattern, command in settings.images.items():
         if fnmatch.fnmatchcase(image, pattern):
@@ -61,31 +85,58 @@ def program_of(request: Mapping[str, Any], settings: Settings) -> Program:
     )
 
 
-def script_mode(script: str, source: str, parameters: Mapping[str, Any]) -> Program:
-    """Return the program that a framework container would make of script-mode hyperparameters."""
-    arguments: list[str] = []
-    for key in sorted(parameters):
-        if not key.startswith(RESERVED):
-            arguments += [f"-{key}" if len(key) == 1 else f"--{key}", str(parameters[key])]
+def script_mode_program(script: str, source: str, parameters: Mapping[str, Any]) -> Program:
+    """Return the program that a framework container would make of script-mode hyperparameters.
+
+    Raises:
+        ProgramError: a launcher is asked for that is not here.
+    """
+    asked = script_mode.launchers_of(parameters)
+    missing = [script_mode.LAUNCHERS[name] for name in asked if name not in (script_mode.TORCHRUN, script_mode.MPI)]
+    if missing:
+        raise ProgramError(f"distribution {', '.join(missing)} is not imitated here; torch_distributed is, and mpi on one host")
     folder = source if source.startswith("/") and not source.endswith(".tar.gz") else f"{ML}/code"
-    if script.endswith(".py"):
-        command: tuple[str, ...] = ("python", script)
-    elif script.endswith(".sh"):
-        command = ("/bin/sh", "-c", './"$0" "$@"', script)
+    arguments = tuple(script_mode.arguments_of(parameters))
+    launcher = Launcher(asked[0], int(parameters.get(script_mode.PER_HOST) or 0)) if asked else None
+    return Program((), folder, script, "" if folder == source else source, arguments, launcher)
+
+
+def script_command(program: Program, names: Collection[str], hosts: Sequence[str], host: str, port: int, gpus: int) -> list[str]:
+    """Return the command that starts a script in script mode.
+
+    Args:
+        program: in script mode.
+        names: of the files at the top of its source.
+        hosts: all of the job.
+        host: where it starts.
+        port: where processes of all hosts meet.
+        gpus: of one host.
+
+    Raises:
+        ProgramError: the launcher does not start such a script.
+    """
+    script, arguments, launcher = program.script, program.arguments, program.launcher
+    is_package = "setup.py" in names and not script.endswith(".sh")
+    is_python = script.endswith(".py") and not is_package
+    if is_package:
+        plain = ["python", "-m", script.removesuffix(".py"), *arguments]
+    elif is_python:
+        plain = ["python", script, *arguments]
     else:
-        command = ("python", "-m", script)
-    return Program((*command, *arguments), folder, script, "" if folder == source else source, tuple(arguments))
-
-
-def decoded(parameters: Mapping[str, str]) -> dict[str, Any]:
-    """Return hyperparameters with those decoded that are JSON, as the SageMaker SDK encodes them."""
-    found: dict[str, Any] = {}
-    for key, text in parameters.items():
-        try:
-            found[key] = json.loads(text)
-        except ValueError:
-            found[key] = text
-    return found
+        plain = ["/bin/sh", "-c", './"$0" "$@"', script, *arguments]
+    if launcher is None:
+        return plain
+    each = launcher.per_host or gpus or 1
+    if launcher.name == script_mode.MPI:
+        if len(hosts) > 1:
+            raise ProgramError("distribution mpi is imitated on one host only, as hosts here have no ssh between them")
+        return ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(each), *plain]
+    if not is_python:
+        raise ProgramError(f"torch_distributed starts Python scripts only, and no packages: {script}")
+    # As the hosts share one address, they meet at a port of their own and not at 7777.
+    meeting = ["--master_addr", "127.0.0.1", "--master_port", str(port), "--node_rank", str(hosts.index(host))] if len(hosts) > 1 else []
+    alone = [] if meeting else ["--standalone"]
+    return ["torchrun", "--nnodes", str(len(hosts)), "--nproc_per_node", str(each), *meeting, *alone, script, *arguments]
 
 
 def fetch_source(program: Program, container: Container, s3: S3Store) -> None:
@@ -104,7 +155,7 @@ def fetch_source(program: Program, container: Container, s3: S3Store) -> None:
         raise ProgramError(f"the source {program.source} could not be unpacked: {error}") from None
     if program.script.endswith((".py", ".sh")) and not (target / program.script).is_file():
         raise ProgramError(f"the source {program.source} holds no {program.script}")
-    if program.script.endswith(".sh"):
+    if not program.script.endswith(".py") and (target / program.script).is_file():
         (target / program.script).chmod(0o755)
 
 
@@ -121,15 +172,23 @@ def _extract(tar: tarfile.TarFile, target: Path) -> None:
 
 
 def with_requirements(command: Sequence[str], container: Container, program: Program, settings: Settings) -> list[str]:
-    """Return a command that first installs the source's requirements.txt where that is asked for and there is one."""
+    """Return a command that first installs the source's requirements.txt, or where that is not asked for fails unless it is satisfied."""
     folder = container.inside(program.folder)
-    if not (settings.install_requirements and program.script and folder and (folder / "requirements.txt").is_file()):
+    if not (program.script.endswith(".py") and folder and (folder / "requirements.txt").is_file()):
         return list(command)
-    install = 'python -m pip install --quiet --disable-pip-version-check --target "$0" -r requirements.txt && exec "$@"'
-    return ["/bin/sh", "-c", install, str(container.folder / "packages"), *command]
+    words = ["/bin/sh", "-c", _INSTALL if settings.install_requirements else _CHECK]
+    place = container.folder / "packages" if settings.install_requirements else requirements.__file__
+    return [*words, str(place), container.seen("output/failure"), *command]
 
 
-def resolve_command(command: Sequence[str], path: str) -> list[str]:
-    """Return a command whose program is looked for along `path`, as the emulator's own may be another."""
+def resolve_command(command: Sequence[str], path: str, launcher: Launcher | None = None) -> list[str]:
+    """Return a command whose program is looked for along `path`, as the emulator's own may be another.
+
+    Raises:
+        ProgramError: it is a launcher, and is not there.
+    """
     found = shutil.which(command[0], path=path) if "/" not in command[0] else None
+    if launcher is not None and found is None:
+        asked = script_mode.LAUNCHERS[launcher.name]
+        raise ProgramError(f"distribution {asked} needs {command[0]}, which the interpreter of the emulator's jobs does not have beside it")
     return [found or command[0], *command[1:]]

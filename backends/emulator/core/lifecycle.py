@@ -154,8 +154,9 @@ def times(life: Lifecycle, billed_fraction: float = 1.0) -> dict[str, Any]:
         found["TrainingEndTime"] = life.ended_at
         training_s = life.training_s()
         if training_s is not None:
-            found["TrainingTimeInSeconds"] = round(training_s)
-            found["BillableTimeInSeconds"] = round(training_s * billed_fraction)
+            # Nothing that had an instance is free.
+            found["TrainingTimeInSeconds"] = max(1, round(training_s))
+            found["BillableTimeInSeconds"] = max(1, round(training_s * billed_fraction))
     return found
 
 

@@ -15,6 +15,9 @@ from backends.emulator.logs.store import LogStore
 
 _SEARCHED_CHARACTERS = 16384
 
+_ESCAPED = {code: f"#{code:03o}" for code in (*range(0x20), 0x7F)}
+"""Control characters as the service's log driver writes them: a tab as `#011`, a carriage return as `#015`."""
+
 
 class LineEffect(NamedTuple):
     """What faults do to one line: seconds by which it is late, whether it is held until the job has ended, and whether it comes twice."""
@@ -135,7 +138,7 @@ class LogDelivery:
             self._later(delay_s, at, text)
 
     def _line(self, raw: bytes, arrived: list[tuple[float, str]]) -> None:
-        text = raw.decode("utf-8", "replace").rstrip("\r")
+        text = raw.decode("utf-8", "replace").translate(_ESCAPED)
         self._lines += 1
         self._on_line(text)
         at = self._loop.clock.now() + self._injector.clock_ahead_s()

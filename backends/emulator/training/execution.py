@@ -143,6 +143,10 @@ class JobExecution:
             self._move("Training")
             try:
                 attempt.launch()
+            except ProgramError as problem:
+                attempt.close()
+                self._end("Failed", f"ClientError: {problem}")
+                return
             except (OSError, DataError) as problem:
                 attempt.close()
                 self._end("Failed", f"AlgorithmError: the program could not be started: {problem}")
@@ -241,7 +245,7 @@ class JobExecution:
         program = attempt.program
         if not said and program is not None and program.script:
             last = "\n".join(line[:300] for line in self._tail).strip()
-            said = f'ExecuteUserScriptError:\nExitCode {code}\nErrorMessage "{last}"\nCommand "{" ".join(program.command)}"'
+            said = f'ExecuteUserScriptError:\nExitCode {code}\nErrorMessage "{last}"\nCommand "{" ".join(program.shown)}"'
         return f"AlgorithmError: {said[:980]}, exit code: {code}"
 
     # The end

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backends.emulator.container.context import Context
+from backends.emulator.container.filesystem import CHECKPOINTS
 from backends.emulator.core import lifecycle
 from backends.emulator.core.database import JobStore
 from backends.emulator.core.job import Job
@@ -140,6 +141,8 @@ class JobRegistry:
             self._executions.clear()
 
     def _job(self, name: str, request: dict[str, Any]) -> Job:
+        if "CheckpointConfig" in request:
+            request["CheckpointConfig"].setdefault("LocalPath", CHECKPOINTS)
         resources = request["ResourceConfig"]
         options = resources.get("InstancePreferences") or resources.get("InstanceGroups") or [resources]
         tags = {tag["Key"]: tag["Value"] for tag in request.get("Tags", [])}

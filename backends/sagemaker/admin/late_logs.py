@@ -8,7 +8,7 @@ from typing import Any
 from backends.common.aws_client import make_client
 from backends.late_logs import LateLog
 from backends.reports import Report
-from backends.sagemaker.logs.parser import JobLog
+from backends.sagemaker.logs.parser import JobLog, message_of
 from backends.sagemaker.logs.window import job_request
 from definitions.metrics import MetricSources
 
@@ -34,7 +34,7 @@ def read_late_log(
         page = client.filter_log_events(**job_request(job, token, None))
         for event in page["events"]:
             found += log.feed(event)
-            lines.append((int(event.get("timestamp", 0)), str(event.get("message", "")).rstrip("\n")))
+            lines.append((int(event.get("timestamp", 0)), message_of(event)))
         token = page.get("nextToken") or ""
         if not token:
             break

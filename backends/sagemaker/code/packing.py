@@ -26,12 +26,14 @@ _OF_MODULES = (
     "definitions/__init__.py",
     "definitions/file_source.py",
     "backends/__init__.py",
+    "backends/common/__init__.py",
+    "backends/common/requirements.py",
+    "backends/common/script_mode.py",
     "backends/metrics/__init__.py",
     "backends/metrics/gathering.py",
     "backends/metrics/files/*.py",
     "backends/sagemaker/__init__.py",
     "backends/sagemaker/container/__init__.py",
-    "backends/sagemaker/container/requirements.py",
     "backends/sagemaker/container/runner.py",
 )
 

@@ -22,7 +22,8 @@ from pathlib import Path
 
 # In a job they come from the archive beside this file; in our own packages they are found without.
 sys.path.insert(0, str(Path(__file__).with_name("outrider_modules.zip")))
-from backends.sagemaker.container.requirements import unsatisfied
+from backends.common import script_mode
+from backends.common.requirements import unsatisfied
 from backends.sagemaker.container.runner import Runner
 
 # Types are named in annotations only: this file must not pay for importing `typing` in every container.
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str], measured: Mut
         code = ml / "code"
         unpack(ml / "input" / "data" / "code" / ARCHIVE, code)
         variables = dict(environment)
-        set_variables(variables, ml, script, rest)
+        set_variables(variables, ml, script, rest, asked.get("parameters"))
         ended = install(code, ml, variables, runner)
         what = "pip"
         if ended == 0:
@@ -65,7 +66,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str], measured: Mut
     except OSError as error:
         return _fail(ml, f"the script could not be started: {error}")
     if ended != 0 and not runner.stopped:
-        _write_failure(ml, f"{what} ended by signal {_signal_name(ended - 128)}" if ended > 128 else f"{what} ended with exit code {ended}")
+        name = _signal_name(ended - 128)
+        _write_failure(ml, f"{what} ended by signal {name}" if name else f"{what} ended with exit code {ended}")
     return ended
 
 
@@ -208,7 +210,9 @@ def _extract(tar: tarfile.TarFile, folder: Path) -> None:
         tar.extract(member, str(folder))
 
 
-def set_variables(variables: MutableMapping[str, str], ml: Path, script: str, arguments: Sequence[str]) -> None:
+def set_variables(
+    variables: MutableMapping[str, str], ml: Path, script: str, arguments: Sequence[str], parameters: Mapping[str, Any] | None = None
+) -> None:
     """Add what script mode sets, unless it is there already.
 
     Args:
@@ -216,57 +220,35 @@ def set_variables(variables: MutableMapping[str, str], ml: Path, script: str, ar
         ml: the place of /opt/ml.
         script: relative to the source.
         arguments: the script's own.
+        parameters: whole, where hyperparameters.json cannot hold them so.
     """
     config = ml / "input" / "config"
     resources = _json(config / "resourceconfig.json")
     inputs = {name: value for name, value in _json(config / "inputdataconfig.json").items() if name not in OWN_CHANNELS}
-    parameters = {key: _decoded(value) for key, value in _json(config / "hyperparameters.json").items()}
-    parameters = {key: value for key, value in parameters.items() if not key.startswith("sagemaker_")}
     hosts = resources.get("hosts") or ["algo-1"]
-    groups = resources.get("instance_groups") or []
-    group = resources.get("current_group_name", "homogeneousCluster")
     devices = os.listdir("/dev")  # noqa: PTH208 (names are all that is wanted)
-    found = {
-        "SM_CURRENT_HOST": resources.get("current_host", hosts[0]),
-        "SM_CURRENT_INSTANCE_TYPE": resources.get("current_instance_type", ""),
-        "SM_CURRENT_INSTANCE_GROUP": group,
-        "SM_CURRENT_INSTANCE_GROUP_HOSTS": next((one["hosts"] for one in groups if one.get("instance_group_name") == group), hosts),
-        "SM_INSTANCE_GROUPS": [one.get("instance_group_name") for one in groups] or [group],
-        "SM_IS_HETERO": len(groups) > 1,
-        "SM_HOSTS": hosts,
-        "SM_HOST_COUNT": len(hosts),
-        "SM_MASTER_ADDR": hosts[0],
-        "SM_MASTER_PORT": "7777",
-        "SM_NETWORK_INTERFACE_NAME": resources.get("network_interface_name", "eth0"),
-        "SM_RESOURCE_CONFIG": resources,
-        "SM_INPUT_DIR": str(ml / "input"),
-        "SM_INPUT_CONFIG_DIR": str(config),
-        "SM_MODEL_DIR": str(ml / "model"),
-        "SM_OUTPUT_DIR": str(ml / "output"),
-        "SM_OUTPUT_DATA_DIR": str(ml / "output" / "data"),
-        "SM_OUTPUT_INTERMEDIATE_DIR": str(ml / "output" / "intermediate"),
-        "SM_HPS": parameters,
-        "SM_NUM_CPUS": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
-        "SM_NUM_GPUS": sum(name[:6] == "nvidia" and name[6:].isdigit() for name in devices),
-        "SM_NUM_NEURONS": sum(name[:6] == "neuron" and name[6:].isdigit() for name in devices),
-        "SM_LOG_LEVEL": 20,
-        "SM_FRAMEWORK_MODULE": "",
-        "SM_USER_ENTRY_POINT": script,
-        "SM_MODULE_NAME": script[:-3] if script.endswith(".py") else script,
-        "SM_MODULE_DIR": str(ml / "code"),
-        "SM_USER_ARGS": list(arguments),
-    }
-    found.update({"SM_CHANNEL_" + name.upper(): str(ml / "input" / "data" / name) for name in inputs})
-    found.update({"SM_HP_" + key.upper(): value for key, value in parameters.items()})
-    for name, value in found.items():
-        variables.setdefault(name, value if isinstance(value, str) else json.dumps(value))
-    # The channels by which a script itself travels are none of its data, whoever set these.
-    for name in OWN_CHANNELS:
-        variables.pop("SM_CHANNEL_" + name.upper(), None)
-    channels = _decoded(variables.get("SM_CHANNELS", "")) or sorted(inputs)
-    variables["SM_CHANNELS"] = json.dumps([name for name in channels if name not in OWN_CHANNELS])
-    data = _decoded(variables.get("SM_INPUT_DATA_CONFIG", "")) or inputs
-    variables["SM_INPUT_DATA_CONFIG"] = json.dumps({name: value for name, value in data.items() if name not in OWN_CHANNELS})
+    shown = script_mode.script_variables(
+        str(ml),
+        resources,
+        inputs,
+        script_mode.decoded(_json(config / "hyperparameters.json")) if parameters is None else parameters,
+        script=script,
+        arguments=arguments,
+        job_name=variables.get("TRAINING_JOB_NAME"),
+        devices={
+            "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+            "gpus": sum(name[:6] == "nvidia" and name[6:].isdigit() for name in devices),
+            "neurons": sum(name[:6] == "neuron" and name[6:].isdigit() for name in devices),
+        },
+    )
+    shown.update(SM_HOST_COUNT=str(len(hosts)), SM_MASTER_ADDR=hosts[0], SM_MASTER_PORT=script_mode.MASTER_PORT)
+    # Channels by which a script itself travels are none of its data, and values that were cut none of its own, whoever set these.
+    ours = {"SM_CHANNELS", "SM_INPUT_DATA_CONFIG", "SM_TRAINING_ENV", "SM_USER_ARGS", "SM_USER_ENTRY_POINT", "SM_MODULE_NAME"}
+    for name in [name for name in variables if name.startswith("SM_HP") or name in {"SM_CHANNEL_" + own.upper() for own in OWN_CHANNELS}]:
+        del variables[name]
+    for name, value in shown.items():
+        if name in ours or name not in variables:
+            variables[name] = value
     if (ml / "checkpoints").is_dir():
         variables.setdefault("SM_CHECKPOINT_DIR", str(ml / "checkpoints"))
     variables.setdefault("PYTHONUNBUFFERED", "1")
@@ -324,18 +306,12 @@ def _json(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _decoded(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (TypeError, ValueError):
-        return text
-
-
 def _signal_name(number: int) -> str:
+    """Return a signal's name; empty where there is none of this number."""
     try:
         return signal.Signals(number).name
     except ValueError:
-        return str(number)
+        return ""
 
 
 def _fail(ml: Path, message: str) -> int:

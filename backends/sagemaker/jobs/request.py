@@ -25,7 +25,7 @@ MAX_RUN_S = 28 * 86400
 SPOT_WAIT_S = 3600
 """Seconds that a spot job may wait for capacity where the definition does not say."""
 
-_MOST_PARAMETERS, _LONGEST_PARAMETER, _LONGEST_SHOWN = 100, 2500, 256
+_MOST_PARAMETERS, _LONGEST_PARAMETER, _LONGEST_KEY = 100, 2500, 256
 _MOST_VARIABLES, _LONGEST_VARIABLE = 100, 512
 _LONGEST_MLFLOW_NAME = 256
 _NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
@@ -91,7 +91,7 @@ def training_job(
 def arguments_fit(job: JobSpec, script: str = "", python: str = "") -> bool:
     """Return whether what is started fits into the request; else it travels by file, as anything but a script and its arguments does."""
     others = python or job.command or job.files or job.prepare or job.cleanup or job.warmup_runs or job.metric_files
-    return not others and fits(script, job.arguments)
+    return not others and fits(script, job.arguments) and len(shown_parameters(job.parameters)) == len(job.parameters)
 
 
 def start_document(job: JobSpec, options: Options) -> dict[str, Any]:
@@ -99,6 +99,7 @@ def start_document(job: JobSpec, options: Options) -> dict[str, Any]:
     found: dict[str, Any] = {"script": options.script, "arguments": list(job.arguments), "python": options.python}
     usual = "train" if any(channel.name == "train" for channel in job.inputs) else job.inputs[0].name if job.inputs else ""
     found |= {"command": list(job.command), "files": dict(job.files), "data": usual}
+    found["parameters"] = dict(job.parameters)
     found["read"] = [dataclasses.asdict(source) for source in job.metric_files]
     return found | {"prepare": list(job.prepare), "cleanup": list(job.cleanup), "warmup_runs": job.warmup_runs}
 
@@ -109,15 +110,13 @@ def checkpoint_uri(options: Options, key: str) -> str:
 
 
 def shown_parameters(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """Return a script's arguments as hyperparameters, for the console and SM_HPS; its own way is argv.
+    """Return a script's arguments as hyperparameters, for the console and scripts that read them; its own way is argv.
 
-    Values are JSON where they would not be read as what they are; what is too long ends with `…`, and what is too much is counted.
+    Values are JSON where they would not be read as what they are. They are whole: those that SageMaker does not take so are left out.
     """
-    items = [(key, _shown(value)) for key, value in parameters.items() if len(key) <= _LONGEST_SHOWN]
-    if len(items) > _MOST_PARAMETERS:
-        kept = _MOST_PARAMETERS - 1
-        items = [*items[:kept], ("outrider_omitted", str(len(items) - kept))]
-    return dict(items)
+    items = [(key, _shown(value)) for key, value in parameters.items()]
+    fitting = [(key, text) for key, text in items if 0 < len(key) <= _LONGEST_KEY and len(text) <= _LONGEST_PARAMETER]
+    return dict(fitting[:_MOST_PARAMETERS])
 
 
 def program_parameters(parameters: Mapping[str, Any]) -> dict[str, str]:
@@ -130,10 +129,10 @@ def program_parameters(parameters: Mapping[str, Any]) -> dict[str, str]:
     if len(found) > _MOST_PARAMETERS:
         raise UserError(f"{len(found)} arguments", f"SageMaker takes at most {_MOST_PARAMETERS} hyperparameters", "leave some out")
     for key, value in found.items():
-        if len(key) > _LONGEST_SHOWN or len(value) > _LONGEST_PARAMETER:
+        if len(key) > _LONGEST_KEY or len(value) > _LONGEST_PARAMETER:
             raise UserError(
                 f"argument {key[:60]!r} of {len(value)} characters",
-                f"SageMaker takes keys of {_LONGEST_SHOWN} and values of {_LONGEST_PARAMETER} characters at most",
+                f"SageMaker takes keys of {_LONGEST_KEY} and values of {_LONGEST_PARAMETER} characters at most",
                 "put long values into a file of a channel",
             )
     return found
@@ -141,17 +140,13 @@ def program_parameters(parameters: Mapping[str, Any]) -> dict[str, str]:
 
 def _shown(value: Any) -> str:
     text = json.dumps(value)
-    if isinstance(value, str):
+    # As the service takes texts of one line alone, others are JSON as well.
+    if isinstance(value, str) and value.isprintable():
         try:
             json.loads(value)
         except ValueError:
             text = value
-    return _cut(text)
-
-
-def _cut(text: str) -> str:
-    text = " ".join(text.splitlines())
-    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+    return text
 
 
 def _algorithm(job: JobSpec, options: Options, instance_type: str, code_uri: str | None, arguments_uri: str | None) -> dict[str, Any]:

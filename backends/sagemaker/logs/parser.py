@@ -20,7 +20,16 @@ END_MARK = "[outrider-end]:"
 
 PATTERN = f'?"{REPORT_MARK}" ?"{SUMMARY_MARK}" ?"{END_MARK}"'
 
+_ESCAPE = re.compile(r"#(0[0-3][0-7]|177)")
+
 _STREAM = re.compile(r"(?P<job>[^/]+)/(?P<host>algo-(?P<number>\d+))(?:-(?P<since>\d+))?")
+
+
+def message_of(event: Mapping[str, Any]) -> str:
+    """Return what was printed, without its end: the service shows control characters as `#` and their number, e.g. a tab as `#011`."""
+    text = str(event.get("message", "")).rstrip("\n")
+    # No line holds its own end.
+    return _ESCAPE.sub(lambda found: found[0] if found[1] == "012" else chr(int(found[1], 8)), text) if "#" in text else text
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,8 @@ class JobLog:
         self._parser = ReportParser(sources=sources)
         # Where lines of a level are gathered, one in the wrong place would be counted to another level.
         self._order = LineOrder() if sources.level is not None or sources.presets else None
+        # Expressions that were written after what the service shows find it as it shows it.
+        self._as_shown = any(_ESCAPE.search(regex) for _, regex in sources.expressions)
         self._lives: list[int] = []
         self._ids: set[str] = set()
         self.streams: set[str] = set()
@@ -136,7 +147,7 @@ class JobLog:
             return
         if name.since not in self._lives:
             self._lives = sorted([*self._lives, name.since])
-        line = Line(at_ms, len(self._ids), name.since, str(event.get("message", "")), now)
+        line = Line(at_ms, len(self._ids), name.since, str(event.get("message", "")) if self._as_shown else message_of(event), now)
         if END_MARK in line.text:
             # Known at once, as it says that no more lines are to be awaited than have been late.
             self._end(line.text.partition(END_MARK)[2], line)

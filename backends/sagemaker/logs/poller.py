@@ -9,7 +9,7 @@ from typing import Any
 from backends.sagemaker.aws.call_queue import Call, CallQueue
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
-from backends.sagemaker.logs.parser import GROUP, PATTERN, is_marked, stream_name
+from backends.sagemaker.logs.parser import GROUP, PATTERN, is_marked, message_of, stream_name
 from backends.sagemaker.logs.window import LogWindow, job_request, poll_request
 
 _TAIL_LINES = 1000
@@ -103,7 +103,7 @@ class LogPoller:
 
         def ask(token: str) -> None:
             def page_done(page: Mapping[str, Any]) -> None:
-                found.extend((int(event.get("timestamp", 0)), str(event.get("message", "")).rstrip("\n")) for event in page["events"])
+                found.extend((int(event.get("timestamp", 0)), message_of(event)) for event in page["events"])
                 if page.get("nextToken"):
                     ask(str(page["nextToken"]))
                 else:
@@ -132,7 +132,7 @@ class LogPoller:
             self._calls.put(Call("GetLogEvents", make, take, self._unless_missing(lambda: done(()))))
 
         def take(page: Mapping[str, Any]) -> None:
-            lines = [str(event.get("message", "")).rstrip() for event in page.get("events", ())]
+            lines = [message_of(event).rstrip() for event in page.get("events", ())]
             done([line for line in lines if not is_marked(line)])
 
         def found(page: Mapping[str, Any]) -> None:

@@ -106,38 +106,6 @@ def test_a_script_that_deletes_its_container(anywhere):
     anywhere.completed(anywhere.submit())
 
 
-def test_script_mode(anywhere):
-    source = anywhere.source(
-        {
-            "train.py": "import sys, helper\nprint(sys.argv[1:], helper.WORD)\n",
-            "helper.py": "WORD = 'helped'\n",
-            "requirements.txt": "nothing\n",
-        }
-    )
-    name = anywhere.submit(
-        None,
-        HyperParameters={
-            "sagemaker_program": '"train.py"',
-            "sagemaker_submit_directory": json.dumps(source),
-            "sagemaker_container_log_level": "20",
-            "lr": "0.1",
-            "b": "true",
-            "text": '"a b"',
-        },
-    )
-    anywhere.completed(name)
-    assert anywhere.lines(name) == ["['-b', 'True', '--lr', '0.1', '--text', 'a b'] helped"]
-
-
-def test_script_mode_s_failure_names_the_command(bench):
-    source = bench.source({"t.py": "raise ValueError('a bad rate')\n"}, "source/bad.tar.gz")
-    name = bench.submit(None, HyperParameters={"sagemaker_program": "t.py", "sagemaker_submit_directory": source})
-    reason = bench.ended(name)["FailureReason"]
-    assert reason.startswith("AlgorithmError: ExecuteUserScriptError:\nExitCode 1\nErrorMessage")
-    assert "ValueError: a bad rate" in reason
-    assert reason.endswith('Command "python t.py", exit code: 1')
-
-
 @pytest.mark.parametrize(("program", "source"), [("t.py", "s3://bucket/none.tar.gz"), ("other.py", None)])
 def test_a_source_that_cannot_be_had(bench, program, source):
     source = source or bench.source({"t.py": ""}, "source/t.tar.gz")

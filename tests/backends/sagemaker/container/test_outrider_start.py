@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from backends.common.requirements import unsatisfied
 from backends.sagemaker.code.packing import ARCHIVE, MODULES, START, modules, pack
-from backends.sagemaker.container.requirements import unsatisfied
 
 pytestmark = pytest.mark.slow
 

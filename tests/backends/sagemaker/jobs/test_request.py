@@ -306,10 +306,17 @@ class TestWithoutAScript:
             program_parameters({f"k{n}": 1 for n in range(101)})
 
 
-def test_what_the_console_shows_is_cut_and_counted():
-    shown = shown_parameters({"long": "x" * 300, "lines": "a\nb", **{f"k{n}": n for n in range(120)}, "y" * 257: 1})
-    assert (len(shown), shown["outrider_omitted"], shown["lines"]) == (100, "23", "a b")
-    assert (len(shown["long"]), shown["long"][-1]) == (256, "…")
+def test_hyperparameters_are_whole_or_not_there():
+    shown = shown_parameters({"long": "x" * 2500, "longer": "x" * 2501, "lines": "a\nb", **{f"k{n}": n for n in range(120)}, "y" * 257: 1})
+    assert (len(shown), shown["lines"], len(shown["long"])) == (100, '"a\\nb"', 2500)
+    assert "longer" not in shown
+
+
+def test_values_that_are_no_hyperparameters_travel_by_file():
+    few = {"prompt": "x" * 2500, "lines": "a\nb"}
+    assert arguments_fit(replace(JOB, parameters=few, arguments=()), "t.py")
+    assert not arguments_fit(replace(JOB, parameters={"prompt": "x" * 2501}, arguments=()), "t.py")
+    assert not arguments_fit(replace(JOB, parameters={f"k{n}": n for n in range(101)}, arguments=()), "t.py")
 
 
 def test_texts_are_read_back_as_what_they_are():
@@ -359,8 +366,7 @@ def test_what_sagemaker_takes_at_its_limits_is_made(made):
     assert len(most["Environment"]) == 100
     assert program_parameters({"a": "x" * 2500, "k" * 256: 1}) == {"a": "x" * 2500, "k" * 256: "1"}
     assert len(shown_parameters({f"k{n}": n for n in range(100)})) == 100
-    assert "outrider_omitted" not in shown_parameters({f"k{n}": n for n in range(100)})
-    assert shown_parameters({"a": "x" * 256}) == {"a": "x" * 256}
+    assert shown_parameters({"a": "x" * 2500}) == {"a": "x" * 2500}
 
 
 def test_a_job_without_a_checkpoint_of_its_own_keeps_its_trial_s(made):

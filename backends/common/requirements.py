@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 # Types are named in annotations only: a job must not pay for importing `typing`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,3 +39,10 @@ def _is_satisfied(text: str) -> bool:
         return bool(wanted.specifier.contains(metadata.version(wanted.name), prereleases=True))
     except (metadata.PackageNotFoundError, ImportError, ValueError):
         return False
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], encoding="utf-8") as file:  # noqa: PTH123 (pathlib is slow to import)
+        missing = unsatisfied(file)
+    sys.stdout.write(", ".join(missing) + "\n")
+    sys.exit(1 if missing else 0)
