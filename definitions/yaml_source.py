@@ -18,6 +18,7 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 
 MAX_BYTES = 1024 * 1024
 MAX_NODES = 100_000
+DEFINITION_FORM = "a definition is a mapping: name, script, space, objectives, ..."
 _PLAIN = "plain"
 _TAG = "tag:yaml.org,2002:"
 _WORDS: dict[str, Scalar] = {
@@ -88,8 +89,12 @@ def _heads(path: KeyPath) -> Iterator[KeyPath]:
     return (path[:length] for length in range(len(path), -1, -1))
 
 
-def read_yaml(path: Path | str) -> Source:
+def read_yaml(path: Path | str, form: str = DEFINITION_FORM) -> Source:
     """Return the content of a YAML file.
+
+    Args:
+        path: of it.
+        form: a sentence on what such a file is, as `parse_yaml` takes it.
 
     Raises:
         UserError: missing, unreadable, larger than 1 MiB, not UTF-8, or refused as `parse_yaml` does; names file and line.
@@ -111,11 +116,16 @@ def read_yaml(path: Path | str) -> Source:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise UserError(f"{path}:{line}: this is not UTF-8", f"byte 0x{raw[error.start]:02x}", "save the file as UTF-8") from None
-    return parse_yaml(text, path)
+    return parse_yaml(text, path, form)
 
 
-def parse_yaml(text: str, path: Path) -> Source:
-    """Return what YAML text says; `path` is named in messages.
+def parse_yaml(text: str, path: Path, form: str = DEFINITION_FORM) -> Source:
+    """Return what YAML text says.
+
+    Args:
+        text: of a file.
+        path: of it, for messages.
+        form: a sentence on what such a file is, for one that is empty or no mapping.
 
     Raises:
         UserError: no valid YAML, no mapping at the top, a key given twice or that is no text, tabs as indentation, tags of other
@@ -138,10 +148,12 @@ def parse_yaml(text: str, path: Path) -> Source:
     except RecursionError:
         raise UserError(f"{path}: this is nested too deeply") from None
     if node is None or (isinstance(node, yaml.ScalarNode) and node.value == ""):
-        raise UserError(f"{path} is empty", "a definition is a mapping: name, script, space, objectives, ...")
+        raise UserError(f"{path}:1: this file is empty", form)
     if not isinstance(node, yaml.MappingNode):
         found = "a list" if isinstance(node, yaml.SequenceNode) else "a single value"
-        raise UserError(f"{path}:{_line(node)}: this is {found}", "a mapping (lines of `key: value`) is needed at the top of the file")
+        raise UserError(
+            f"{path}:{_line(node)}: this is {found}", "a mapping (lines of `key: value`) is needed at the top of the file", form
+        )
     builder = _Builder(path)
     data = builder.build(node, ())
     return Source(data, builder.positions, path)

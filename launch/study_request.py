@@ -25,6 +25,9 @@ from definitions.yaml_source import KeyPath, Source, SourceLocation, read_yaml
 from launch.request import RunRequest
 
 
+_FORM = f"a study's file is a mapping: benchmarks, and what is wanted of {', '.join(sorted({*StudyFile.model_fields} - {'benchmarks'}))}"
+
+
 def with_study(request: RunRequest, registry: Registry | None = None) -> RunRequest:
     """Return the request with all that it does not say itself taken from the study that it names; where it names none, as it is.
 
@@ -142,7 +145,7 @@ def _backend_of(found: Source | BenchmarkDefinition) -> str:
 
 
 def _read(path: Path) -> Source:
-    source = read_yaml(path)
+    source = read_yaml(path, _FORM)
     if "objectives" in source.data and "benchmarks" not in source.data:
         raise UserError(
             f"--study {path}: this is the definition of a benchmark",

@@ -105,7 +105,7 @@ def test_keys_must_be_text():
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "---\n"])
 def test_nothing_in_the_file(text):
-    assert refused(text) == "d.yaml is empty\n  a definition is a mapping: name, script, space, objectives, ..."
+    assert refused(text) == "d.yaml:1: this file is empty\n  a definition is a mapping: name, script, space, objectives, ..."
 
 
 def test_a_list_or_a_word_at_the_top():

@@ -99,6 +99,25 @@ def test_what_is_wrong_in_a_block_is_told_with_its_line(toy, block, said):
         plan(with_study(RunRequest(("toy.yaml",), study=True)))
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "study.yaml:1: this file is empty"),
+        ("# to be written\n", "study.yaml:1: this file is empty"),
+        ("\n- digits\n", "study.yaml:2: this is a list\n  a mapping (lines of `key: value`) is needed at the top of the file"),
+    ],
+)
+def test_a_file_without_anything_is_answered_with_what_a_study_needs(tmp_path, text, said):
+    path = tmp_path / "study.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError) as caught:
+        with_study(RunRequest(study=str(path)))
+    assert str(caught.value) == f"{tmp_path}/{said}\n" + (
+        "  a study's file is a mapping: benchmarks, and what is wanted of backend, compare, max_cost, methods, order, parallel, seeds, set, "
+        "shared_start, shares, skip_unfit, start_seed"
+    )
+
+
 def test_python_takes_a_study_as_a_block_a_file_or_a_mapping(studied, capsys):
     assert outrider.run("toy.yaml", study=True, dry_run=True) is None
     assert capsys.readouterr().out.count("toy        ") == 4
