@@ -19,7 +19,7 @@ from definitions.draft import PYTHON, Draft, units
 from definitions.errors import UserError, did_you_mean, nearest
 from definitions.problems import Problem, complaint, dotted, problems_of
 from definitions.schema import KEEP_FOREIGN, BenchmarkDefinition, ContradictionError, ForeignBlock, Overrides
-from definitions.settings import apply_settings
+from definitions.settings import apply_settings, is_given_now
 from definitions.template import names_in, parse_template
 from definitions.yaml_source import KeyPath, Source, SourceLocation, with_datasets
 
@@ -36,8 +36,8 @@ class Resolved:
 
     Args:
         definition: block of `backend` merged into it, other blocks empty, paths absolute.
-        origins: by dotted key: `default`, `demo.yaml:12`, `demo.yaml:40 (local)`, `--set`, `python`. A domain of `space`, a list
-            and one trial (`trials.0`) are one value each.
+        origins: by dotted key: `default`, `demo.yaml:12`, `demo.yaml:40 (local)`, `--set`, `study.yaml:6 (study)`, `python`. A domain of
+            `space`, a list and one trial (`trials.0`) are one value each.
         backend: the back-end's name.
     """
 
@@ -240,14 +240,14 @@ class _Resolution:
                 # Not given, so it keeps `default` as its origin.
                 self.draft.data["source_dir"] = str(folder(path).resolve())
             elif isinstance(value, str):
-                base = self.working_dir if place.origin == "--set" else folder(path)
+                base = self.working_dir if is_given_now(place.origin) else folder(path)
                 self.draft.put(path, str((base / Path(value).expanduser()).resolve()), lambda _, place=place: place)  # type: ignore[misc]
 
     def _place_python(self, folder: Callable[[KeyPath], Path]) -> None:
         value = self.draft.get(("python",))
         if isinstance(value, str) and "/" in value and self.finds_python:
             place = self.draft.place(("python",))
-            base = self.working_dir if place.origin == "--set" else folder(("python",))
+            base = self.working_dir if is_given_now(place.origin) else folder(("python",))
             # Not resolved: the interpreter of a virtual environment is a link to another one's.
             self.draft.put(("python",), os.path.abspath(base / Path(value).expanduser()), lambda _: place)  # noqa: PTH100
 

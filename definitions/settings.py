@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from definitions import strict_json
 from definitions.backend_description import BackendDescription
@@ -32,6 +32,8 @@ _COMMANDS = ("command", "prepare", "cleanup")
 _PATHS = ("read",)
 """Keys that are a path, a mapping that describes one, or a list of paths."""
 
+_SET = "--set"
+_STUDY = "study"
 _VALUES = "values are text, numbers, true/false or null"
 
 
@@ -40,7 +42,7 @@ class Setting:
     """One parsed `key=value`.
 
     Args:
-        text: as it was given.
+        text: as it was given, with its place where that is not `--set`.
         key: what is set; `values`: to what, more than one for a sweep; of a key that takes paths, mappings that describe one too.
         domain: the search domain, where `{kind: [...]}` was given instead of values.
         raw: the values as they were written, for keys that take text; empty where they were a YAML list.
@@ -55,7 +57,44 @@ class Setting:
     @property
     def place(self) -> SourceLocation:
         """The setting as a place, for messages and origins."""
-        return SourceLocation(f"--set {self.text}", "--set")
+        return place_of(self.text)
+
+
+class PlacedSetting(str):
+    """The text of a setting that was not written after `--set`, with where it was."""
+
+    __slots__ = ("place",)
+    place: SourceLocation
+
+    def __new__(cls, text: str, place: SourceLocation) -> Self:
+        """Return the text with its place."""
+        made = super().__new__(cls, text)
+        made.place = place
+        return made
+
+    def __getnewargs__(self) -> tuple[str, SourceLocation]:  # type: ignore[override]
+        """Return what another process makes it of."""
+        return str(self), self.place
+
+
+def place_of(setting: str) -> SourceLocation:
+    """Return where a setting was written."""
+    return setting.place if isinstance(setting, PlacedSetting) else SourceLocation(f"--set {setting}", _SET)
+
+
+def is_given_now(origin: str) -> bool:
+    """Return whether the origin of a value is a setting: after `--set`, or of the study that is asked for."""
+    return origin == _SET or origin.endswith(f" ({_STUDY})")
+
+
+def of_study(place: SourceLocation, key: str) -> SourceLocation:
+    """Return the place of a value that a study lays over definitions.
+
+    Args:
+        place: of its key.
+        key: what it is called there, for messages.
+    """
+    return SourceLocation(f"{place.text}: {key}", f"{place.origin} ({_STUDY})", place.line)
 
 
 def parse_setting(text: str) -> Setting:
@@ -69,20 +108,20 @@ def parse_setting(text: str) -> Setting:
     key, equals, value = text.partition("=")
     key, value = key.strip(), value.strip()
     if not equals or not key:
-        raise UserError(f"--set {text}: this is not key=value", "", "write e.g. --set batch_size=32 or --set batch_size=32,64")
+        raise UserError(f"{place_of(text).text}: this is not key=value", "", "write e.g. --set batch_size=32 or --set batch_size=32,64")
     if value[:1] in ("[", "{"):
         try:
             parsed = parse_yaml(f"value: {value}", Path("--set")).data["value"]
         except UserError as error:
-            raise UserError(f"--set {text}: the value cannot be read", error.fact or error.asked) from None
+            raise UserError(f"{place_of(text).text}: the value cannot be read", error.fact or error.asked) from None
         if isinstance(parsed, Mapping):
             return Setting(text, key, (), parsed)
         if key in _PATHS and not any(isinstance(item, list) for item in parsed):
             return Setting(text, key, tuple(parsed))
         if any(isinstance(item, list) for item in parsed):
-            raise UserError(f"--set {text}: a list within a list", _VALUES)
+            raise UserError(f"{place_of(text).text}: a list within a list", _VALUES)
         if any(isinstance(item, Mapping) for item in parsed):
-            raise UserError(f"--set {text}: a mapping within a list", _VALUES)
+            raise UserError(f"{place_of(text).text}: a mapping within a list", _VALUES)
         return Setting(text, key, tuple(parsed))
     call = _CALL.fullmatch(value)
     if call is not None and call[1] in KINDS:
@@ -142,7 +181,7 @@ def _apply(draft: Draft, setting: Setting, layers: Sequence[str]) -> None:
         draft.put(("space", path[1]), _domain(setting), lambda _: setting.place)
     elif is_list or (path[0] == "methods" and len(setting.values) > 1):
         if setting.domain is not None:
-            raise UserError(f"--set {setting.text}: {setting.key} is a list", "a domain was given")
+            raise UserError(f"{setting.place.text}: {setting.key} is a list", "a domain was given")
         draft.put(path, list(setting.values), lambda _: setting.place)
     else:
         draft.put(path, _single(setting), lambda _: setting.place)
@@ -157,10 +196,10 @@ def _path_of(draft: Draft, setting: Setting, layers: Sequence[str]) -> KeyPath:
     if steps[0] in _OF_KEYS and all(steps):
         return (steps[0], ".".join(steps[1:]))
     if any(not step for step in steps):
-        raise UserError(f"--set {setting.text}: {setting.key!r} has an empty part", "keys are joined by single dots")
+        raise UserError(f"{setting.place.text}: {setting.key!r} has an empty part", "keys are joined by single dots")
     if _is_backend(steps[0]):
         if steps[0] not in layers:
-            raise UserError(f"--set {setting.text}: this is about the back-end {steps[0]}", f"the run is on {backend}", "leave it out")
+            raise UserError(f"{setting.place.text}: this is about the back-end {steps[0]}", f"the run is on {backend}", "leave it out")
         if steps[1] in Overrides.model_fields:
             steps = steps[1:]
         else:
@@ -169,14 +208,14 @@ def _path_of(draft: Draft, setting: Setting, layers: Sequence[str]) -> KeyPath:
         raise _unknown(draft, setting, backend)
     if steps[0] in ("trials", "valid", "preload"):
         raise UserError(
-            f"--set {setting.text}: single entries of {steps[0]} cannot be set", "", f"set a key of the trials, or all of {steps[0]}"
+            f"{setting.place.text}: single entries of {steps[0]} cannot be set", "", f"set a key of the trials, or all of {steps[0]}"
         )
     parent = tuple(steps[:-1])
     known = fields_at(parent, draft.data)
     if len(steps) == 2 and steps[0] not in _OPEN and steps[1] not in known:
         near = nearest(steps[1], known)
         fact = f"did you mean {steps[0]}.{near}?" if near else "known: " + ", ".join(f"{steps[0]}.{name}" for name in known)
-        raise UserError(f"--set {setting.text}: there is no key {setting.key!r}", fact if known else f"{steps[0]} has no parts")
+        raise UserError(f"{setting.place.text}: there is no key {setting.key!r}", fact if known else f"{steps[0]} has no parts")
     if steps[0] == "methods" and len(steps) == 3 and isinstance(draft.get((*steps[:2], "arguments")), dict) and steps[2] not in known:
         steps.insert(2, "arguments")
     return tuple(steps)
@@ -189,10 +228,10 @@ def _bare(draft: Draft, setting: Setting, backend: str) -> KeyPath:
     if key in (draft.get(("arguments",)) or {}):
         return ("arguments", key)
     if key == draft.get(("fidelity", "argument")):
-        raise UserError(f"--set {setting.text}: {key!r} is what the fidelity varies", "", "set fidelity.full, or fidelity.ladder")
+        raise UserError(f"{setting.place.text}: {key!r} is what the fidelity varies", "", "set fidelity.full, or fidelity.ladder")
     if key in BenchmarkDefinition.model_fields or _is_backend(key):
         if key in (*_OPEN, *HOMES, "trials", "fidelity") or _is_backend(key):
-            raise UserError(f"--set {setting.text}: {key!r} has parts", "one part is set at a time", f"write {key}.NAME=...")
+            raise UserError(f"{setting.place.text}: {key!r} has parts", "one part is set at a time", f"write {key}.NAME=...")
         return (key,)
     homes = [(home, key) for home in (*HOMES, backend) if key in fields_at((home,), draft.data) and key not in Overrides.model_fields]
     if len(homes) > 1:
@@ -201,7 +240,7 @@ def _bare(draft: Draft, setting: Setting, backend: str) -> KeyPath:
     if len(homes) == 1:
         return homes[0]
     if homes:
-        raise UserError(f"--set {setting.text}: {key!r} is ambiguous", "", "write " + " or ".join(".".join(home) for home in homes))
+        raise UserError(f"{setting.place.text}: {key!r} is ambiguous", "", "write " + " or ".join(".".join(home) for home in homes))
     raise _unknown(draft, setting, backend)
 
 
@@ -250,7 +289,7 @@ def _check_numeric(draft: Draft, setting: Setting, key: str) -> None:
     wrong = next((value for value in setting.values if not _is_number(value)), setting)
     if wrong is not setting:
         shown = f"{{{kind}: [{', '.join(map(str, values))}]}}"
-        raise UserError(f"--set {setting.text}: {wrong!r} is no number", f"{key} is {shown}", f"give numbers, e.g. --set {key}={values[0]}")
+        raise UserError(f"{setting.place.text}: {wrong!r} is no number", f"{key} is {shown}", f"give numbers, e.g. --set {key}={values[0]}")
 
 
 def _is_number(value: Any) -> bool:
@@ -261,7 +300,7 @@ def _domain(setting: Setting) -> Any:
     if setting.domain is not None:
         return dict(setting.domain)
     if not setting.values:
-        raise UserError(f"--set {setting.text}: there is no value", "", "give at least one")
+        raise UserError(f"{setting.place.text}: there is no value", "", "give at least one")
     return setting.values[0] if len(setting.values) == 1 else {"choice": list(setting.values)}
 
 
@@ -269,7 +308,7 @@ def _single(setting: Setting) -> Scalar:
     if len(setting.values) != 1 or setting.domain is not None:
         given = "a domain was given" if setting.domain is not None else f"{len(setting.values)} were given"
         raise UserError(
-            f"--set {setting.text}: {setting.key} takes one value", given, "only keys of the space and arguments can take several values"
+            f"{setting.place.text}: {setting.key} takes one value", given, "only keys of the space and arguments can take several values"
         )
     value: Scalar = setting.values[0]
     return value
@@ -277,7 +316,7 @@ def _single(setting: Setting) -> Scalar:
 
 def _needs_space(setting: Setting, key: str) -> UserError:
     return UserError(
-        f"--set {setting.text}: {key!r} cannot take several values here",
+        f"{setting.place.text}: {key!r} cannot take several values here",
         "the definition lists its trials one by one",
         "give one value, or write the definition with a `space`",
     )
@@ -292,7 +331,7 @@ def _unknown(draft: Draft, setting: Setting, backend: str) -> UserError:
     advice = "" if "." in key else f"a new fixed argument is written arguments.{setting.text}, a new key of the search space.{setting.text}"
     settable = [*_configuration_keys(draft), *(draft.get(("arguments",)) or {})]
     fact = f"did you mean {near!r}?" if near else "keys of this benchmark: " + (", ".join(settable) or "none")
-    return UserError(f"--set {setting.text}: there is no key {key!r}", fact, advice)
+    return UserError(f"{setting.place.text}: there is no key {key!r}", fact, advice)
 
 
 def _split(value: str, text: str) -> list[str]:
@@ -307,17 +346,17 @@ def _split(value: str, text: str) -> list[str]:
             items.append(value[start:position])
             start = position + 1
     if quote:
-        raise UserError(f"--set {text}: a quote is not closed", "", f"add {quote} at the end")
+        raise UserError(f"{place_of(text).text}: a quote is not closed", "", f"add {quote} at the end")
     return [*items, value[start:]]
 
 
 def _scalar(item: str, text: str) -> Scalar:
     if not item:
-        raise UserError(f"--set {text}: a value is empty", "", "write '' for an empty text, null for none")
+        raise UserError(f"{place_of(text).text}: a value is empty", "", "write '' for an empty text, null for none")
     if item[0] not in "'\"":
         return parse_scalar(item)
     try:
         value: Scalar = parse_yaml(f"value: {item}", Path("--set")).data["value"]
     except UserError as error:
-        raise UserError(f"--set {text}: {item} cannot be read", error.fact) from None
+        raise UserError(f"{place_of(text).text}: {item} cannot be read", error.fact) from None
     return value

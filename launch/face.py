@@ -40,7 +40,7 @@ from launch.tracking import check_tracking, tracking
 _LISTS = ("method", "warm_start", "track")
 """Fields of a request that one value is enough for."""
 
-_DERIVED = ("compare", "written_at")
+_DERIVED = ("compare",)
 """Fields of a request that a study fills in."""
 
 _SHORT = ("ladder", "shared_start", "warm_pool")

@@ -81,18 +81,7 @@ def plan(request: RunRequest, registry: Registry | None = None, now: datetime.da
     check_choices(request)
     tag = request.resume or request.experiment_tag or make_tag(request, now or datetime.datetime.now(datetime.UTC))
     _check_tag(tag, "--resume" if request.resume else "--experiment_tag")
-    try:
-        return _Planning(request, registry, tag).planned()
-    except UserError as error:
-        raise _placed(error, request.written_at) from None
-
-
-def _placed(error: UserError, written_at: Mapping[str, str]) -> UserError:
-    """Return an error that names settings by where they were written."""
-    texts = [error.asked, error.fact, error.advice]
-    for setting, place in written_at.items():
-        texts = [text.replace(f"--set {setting}", place) for text in texts]
-    return error if texts == [error.asked, error.fact, error.advice] else UserError(*texts)
+    return _Planning(request, registry, tag).planned()
 
 
 class _Planning:

@@ -21,7 +21,8 @@ class RunRequest:
         backend: name of the back-end; empty for the default, or for that of the tag that goes on.
         num_seeds, start_seed: how many seeds (1), and the first one (0); None where that was not said.
         random_seed: master seed that all experiments' seeds are derived from (0); None where that was not said.
-        settings: `key=value` texts that override or sweep keys of the definitions, later ones winning.
+        settings: `key=value` texts that override or sweep keys of the definitions, later ones winning; those of
+            a study know where they were written.
         method_args: arguments for the methods, over those of a variant.
         experiment_tag: shared by the experiments; made from date and hash where empty.
         resume: go on with the experiments of this tag.
@@ -38,7 +39,6 @@ class RunRequest:
         study_order, shares: as `StudyFlags` has them; empty where that was not said.
         skip_unfit: whether pairs of benchmark and method that cannot be are left out; None where that was not said.
         compare: options of the comparison at the end, as a study says them.
-        written_at: where a setting was written, for those that were not given as such.
     """
 
     benchmark: tuple[Any, ...] = ()
@@ -64,7 +64,6 @@ class RunRequest:
     shares: str = ""
     skip_unfit: bool | None = None
     compare: Mapping[str, Any] = field(default_factory=dict)
-    written_at: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def backend_name(self) -> str:

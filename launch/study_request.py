@@ -19,11 +19,10 @@ from definitions.python_source import python_source
 from definitions.registry import Registry
 from definitions.resolve import Resolved, resolve, resolve_python
 from definitions.schema import BenchmarkDefinition
-from definitions.settings import settings_of
+from definitions.settings import PlacedSetting, of_study, settings_of
 from definitions.study import Shares, Study, StudyFile, StudyOrder
 from definitions.yaml_source import KeyPath, Source, SourceLocation, read_yaml
 from launch.request import RunRequest
-
 
 _FORM = f"a study's file is a mapping: benchmarks, and what is wanted of {', '.join(sorted({*StudyFile.model_fields} - {'benchmarks'}))}"
 
@@ -183,8 +182,10 @@ def _laid_under(
         inside: what its keys begin with there.
     """
     given = study.set or {}
-    settings = {text: f"{place(('set', key)).text}: {inside}set.{key}" for key, text in zip(given, settings_of(given), strict=True)}
-    limit = [] if study.max_cost is None else [f"budget.max_cost={study.max_cost}"]
+    settings = [PlacedSetting(text, of_study(place(("set", key)), f"{inside}set.{key}"))
+                for key, text in zip(given, settings_of(given), strict=True)]  # fmt: skip
+    if study.max_cost is not None:
+        settings.append(PlacedSetting(f"budget.max_cost={study.max_cost}", of_study(place(("max_cost",)), f"{inside}max_cost")))
     seeds = study.seeds if "seeds" in study.model_fields_set or not request.resume else None
     return dataclasses.replace(
         request,
@@ -193,8 +194,7 @@ def _laid_under(
         backend=request.backend or study.backend or "",
         num_seeds=seeds if request.num_seeds is None else request.num_seeds,
         start_seed=study.start_seed if request.start_seed is None else request.start_seed,
-        settings=(*settings, *limit, *request.settings),
-        written_at={**settings, **request.written_at},
+        settings=(*settings, *request.settings),
         method_args={**({} if study.shared_start is None else {"shared_start": study.shared_start}), **request.method_args},
         parallel=study.parallel if request.parallel is None else request.parallel,
         study_order=request.study_order or study.order or "",

@@ -10,9 +10,7 @@ from definitions.differences import differences
 from definitions.errors import UserError
 from definitions.resolve import Resolved
 from definitions.schema import Budget
-
-_BY_SETTING = "--set"
-"""Origin of a value that was given now."""
+from definitions.settings import is_given_now
 
 
 def check_flags(about: str, flags: StudyFlags, given: Mapping[str, Any]) -> None:
@@ -60,7 +58,7 @@ def agreed(about: str, stored: Resolved, now: Sequence[Resolved]) -> Resolved:
             "a tag holds one definition of a benchmark: use another --experiment_tag, and compare the tags",
         )
     workers, wanted = stored.definition.n_workers, found.definition.n_workers
-    if found.origins.get("n_workers") == _BY_SETTING and workers != wanted:
+    if is_given_now(found.origins.get("n_workers", "")) and workers != wanted:
         raise contradiction(about, [f"n_workers {wanted}: it has {'none given' if workers is None else workers}"])
     budget = raised(about, stored.definition.budget, found.definition.budget, found.origins)
     definition = found.definition.model_copy(update={"budget": budget, "n_workers": workers})
@@ -76,7 +74,7 @@ def raised(about: str, stored: Budget, now: Budget, origins: Mapping[str, str]) 
         now: the limits as they were resolved now.
         origins: where these came from, by dotted key; those of a file are passed over, as the study keeps its own.
     """
-    given = [name for name in Budget.model_fields if origins.get(f"budget.{name}") == _BY_SETTING]
+    given = [name for name in Budget.model_fields if is_given_now(origins.get(f"budget.{name}", ""))]
     lower = []
     for name in given:
         had, wanted = getattr(stored, name), getattr(now, name)
@@ -89,7 +87,7 @@ def raised(about: str, stored: Budget, now: Budget, origins: Mapping[str, str]) 
 
 def limit_given(definitions: Sequence[Resolved]) -> float | None:
     """Return the dollars for all experiments together that were given now; None where they were not."""
-    given = [one.definition.budget.max_cost for one in definitions if one.origins.get("budget.max_cost") == _BY_SETTING]
+    given = [one.definition.budget.max_cost for one in definitions if is_given_now(one.origins.get("budget.max_cost", ""))]
     return next((limit for limit in given if limit is not None), None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import signal
 
@@ -113,8 +114,8 @@ def test_a_file_without_anything_is_answered_with_what_a_study_needs(tmp_path, t
     with pytest.raises(UserError) as caught:
         with_study(RunRequest(study=str(path)))
     assert str(caught.value) == f"{tmp_path}/{said}\n" + (
-        "  a study's file is a mapping: benchmarks, and what is wanted of backend, compare, max_cost, methods, order, parallel, seeds, set, "
-        "shared_start, shares, skip_unfit, start_seed"
+        "  a study's file is a mapping: benchmarks, and what is wanted of backend, compare, max_cost, methods, order, parallel, seeds, "
+        "set, shared_start, shares, skip_unfit, start_seed"
     )
 
 
@@ -162,6 +163,19 @@ def test_a_file_is_a_study_of_its_own(toy, study_file):
     definition = planned.specs[0].definition
     assert (definition.budget.max_num_trials, definition.space["x"]) == (1, {"uniform": [0.5, 1]})
     assert [one.share_usd for one in planned.study.experiments] == [None] * 4
+
+
+def test_values_that_a_study_sets_say_where_they_were_written(toy, study_file):
+    request = with_study(RunRequest(study=str(study_file), settings=("n_workers=2",)))
+    found = plan(request).specs[0].resolved.origins
+    keys = ("budget.max_num_trials", "space.x", "budget.max_cost", "n_workers", "objectives.loss")
+    assert [found[key] for key in keys] == ["mine.yaml:8 (study)", "mine.yaml:9 (study)", "mine.yaml:5 (study)", "--set", "toy.yaml:7"]
+    # Another process of the study is told the same.
+    assert [pickle.loads(pickle.dumps(one)).place for one in request.settings[:3]] == [one.place for one in request.settings[:3]]
+    toy.define(study=BLOCK)
+    block = plan(with_study(RunRequest(("toy.yaml",), study=True))).specs[0].resolved.origins
+    line = (toy.folder / "toy.yaml").read_text().splitlines().index(f"study: {BLOCK}") + 1
+    assert block["budget.max_num_trials"] == f"toy.yaml:{line} (study)"
 
 
 def test_flags_win_over_a_file_and_its_benchmarks(toy, study_file):
