@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 from backends.last_lines import LastLines
 from backends.metrics.patterns import EscapeRemover, MetricMatcher, decoded
@@ -35,8 +35,7 @@ _EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Exit|Interrupt)\b")
 _decode = json.JSONDecoder().raw_decode
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """One report as it stands in a log.
 
     Args:
@@ -135,6 +134,12 @@ class ReportParser:
         if b"\0" in chunk:
             # UTF-16, as some consoles write it, is ASCII with a zero beside each letter.
             chunk = chunk.replace(b"\0", b"")
+        # Of a piece no longer than a line may be, no whole line is too long.
+        for at in range(0, len(chunk), MAX_LINE_BYTES):
+            self._feed(chunk[at : at + MAX_LINE_BYTES], found)
+        return found
+
+    def _feed(self, chunk: bytes, found: list[Report]) -> None:
         # First what ends the line that the last piece began, then the whole lines, then what begins another.
         begins = line_end(chunk, 0) if self._partial or self._overlong else 0
         ends = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
@@ -145,7 +150,6 @@ class ReportParser:
             self._end_partial(found, chunk[begins - 1 : begins])
         self._take_lines(chunk[begins:ends], found)
         self._extend(chunk[max(begins, ends) :])
-        return found
 
     def finish(self) -> list[Report]:
         """Take what has no line end as the last line; return the reports in it."""
@@ -215,8 +219,8 @@ class ReportParser:
         at = 0
         while at < len(body):
             if self._filter is not None and at < start and self.tracebacks.is_idle and not (self._matcher and self._matcher.is_open):
-                if self._matcher is not None and (matched := self._matcher.passed(body, at, start)):
-                    self._add(matched, found)
+                if self._matcher is not None:
+                    self._pass(self._matcher, body[at:start], found)
                 at = start
                 continue
             upto = end if at == start else line_end(body, at)
@@ -227,6 +231,15 @@ class ReportParser:
             at = upto
             while start < at:
                 start, end = next(spans, (len(body), 0))
+
+    def _pass(self, matcher: MetricMatcher, lines: bytes, found: list[Report]) -> None:
+        """Take whole lines that mean nothing but by what an expression without words finds in them."""
+        has_reported = False
+        for line, matched in matcher.passed(lines):
+            self._add(matched, found)
+            has_reported = has_reported or _EXCEPTION.match(line) is None
+        if has_reported:
+            self.tracebacks.reported()
 
     def _recall(self, line: bytes) -> None:
         """Look at the line before a traceback, which may have been passed over and may say that the traceback is of no account."""
@@ -327,7 +340,7 @@ def _filter_of(matcher: MetricMatcher | None) -> LineFilter | None:
         return LineFilter(texts)
     if matcher.texts is None:
         return None
-    return LineFilter([*texts, *matcher.texts], ignores_case=matcher.ignores_case, pattern=matcher.pattern)
+    return LineFilter([*texts, *matcher.texts], ignores_case=matcher.ignores_case)
 
 
 def _object(text: str, at: int) -> tuple[dict[str, Any] | None, int]:

@@ -21,6 +21,11 @@ _ONE: list[dict[str, Any]] = [
 ]
 _SCHEMA = {"anyOf": [*_ONE, {"type": "array", "items": {"anyOf": _ONE}}]}
 _MOST_REPEATS = 6
+_UNLIMITED = 100
+"""A part that may be repeated more often counts as one of any length."""
+
+_ONE_LETTER = ("LITERAL", "NOT_LITERAL", "IN", "ANY")
+_FLAGS = re.compile(r"\(\?[a-zA-Z-]+[:)]")
 _ALPHABET = [chr(code) for code in range(128)]
 _CATEGORIES: Mapping[str, Callable[[str], bool]] = {
     "DIGIT": str.isdigit,
@@ -98,9 +103,49 @@ def check_expression(text: str) -> None:
         raise ValueError(f"{text!r} has {count} parts of any length (`*`, `+`); at most {_MOST_REPEATS} can be searched in time")
 
 
-def repeats_in(text: str) -> int:
-    """Return how many parts of any length an expression has, which is the power that its time can grow with."""
-    return sum(1 for _ in _repeats(_parsed(text)))
+def time_power(text: str, *, ascii_only: bool = False) -> int:
+    """Return the power of a line's length that the time of a search grows with, less the one for the places where it can begin.
+
+    Args:
+        text: an expression that was checked.
+        ascii_only: whether this is about lines without other letters than those of ASCII.
+    """
+    tree = _parsed(text)
+    count = sum(1 for _ in _repeats(tree))
+    if not ascii_only or _FLAGS.search(text):
+        return count
+    # What cannot be taken by what follows need not be given back: all such parts together take the line's length once.
+    parts = list(_flat(tree))
+    settled = sum(1 for number, part in enumerate(parts) if _is_settled(part, parts[number + 1 :]))
+    return min(count, count - settled + 1)
+
+
+def _is_settled(part: Any, after: Sequence[Any]) -> bool:
+    """Return whether a part is of any length and takes, letter by letter, what no part after it can take in its place."""
+    name, argument = str(part[0]), part[1]
+    if not name.endswith("_REPEAT") or argument[1] <= _UNLIMITED:
+        return False
+    taken = _one_letter(argument[2])
+    for operator, following in after:
+        if not taken:
+            return False
+        kind = str(operator)
+        if kind == "AT":
+            continue
+        repeated = following[2] if kind.endswith("_REPEAT") else [(operator, following)]
+        others = _one_letter(repeated)
+        if not others or others & taken:
+            return False
+        if not kind.endswith("_REPEAT") or following[0] > 0:
+            return True
+    return bool(taken)
+
+
+def _one_letter(body: Iterable[Any]) -> frozenset[str]:
+    """Return the letters of which this takes one; empty where it takes anything else."""
+    parts = list(_flat(body))
+    name = str(parts[0][0]) if len(parts) == 1 else ""
+    return _letters_of(name, parts[0][1]) if name in _ONE_LETTER else frozenset()
 
 
 def _parsed(text: str) -> Any:
@@ -111,7 +156,7 @@ def _parsed(text: str) -> Any:
 def _repeats(tree: Iterable[Any]) -> Iterator[Sequence[Any]]:
     """Yield what is repeated without a limit anywhere in a tree, outer ones first."""
     for operator, argument in tree:
-        if str(operator).endswith("_REPEAT") and argument[1] > 100:
+        if str(operator).endswith("_REPEAT") and argument[1] > _UNLIMITED:
             yield argument[2]
         for inner in _within(str(operator), argument):
             yield from _repeats(inner)
@@ -162,15 +207,15 @@ def _flat(body: Iterable[Any]) -> Iterator[Any]:
 
 def _is_needed(part: Any) -> bool:
     name = str(part[0])
-    return name in ("LITERAL", "NOT_LITERAL", "IN", "ANY") or (name.endswith("_REPEAT") and part[1][0] > 0)
+    return name in _ONE_LETTER or (name.endswith("_REPEAT") and part[1][0] > 0)
 
 
 def _first(body: Iterable[Any]) -> frozenset[str]:
     """Return the letters that a text matched by this can begin with; empty where that is not known."""
     for operator, argument in _flat(body):
         name = str(operator)
-        if name in ("LITERAL", "NOT_LITERAL", "IN", "ANY"):
-            return letters_of(name, argument)
+        if name in _ONE_LETTER:
+            return _letters_of(name, argument)
         return _first(argument[2]) if name.endswith("_REPEAT") and argument[0] > 0 else frozenset()
     return frozenset()
 
@@ -180,15 +225,15 @@ def _letters(body: Iterable[Any]) -> frozenset[str]:
     found: frozenset[str] = frozenset()
     for operator, argument in _flat(body):
         name = str(operator)
-        if name in ("LITERAL", "NOT_LITERAL", "IN", "ANY"):
-            found |= letters_of(name, argument)
+        if name in _ONE_LETTER:
+            found |= _letters_of(name, argument)
         elif name != "AT":
             for inner in _within(name, argument):
                 found |= _letters(inner)
     return found
 
 
-def letters_of(name: str, argument: Any) -> frozenset[str]:
+def _letters_of(name: str, argument: Any) -> frozenset[str]:
     """Return the letters that one part of an expression's tree takes, of ASCII and those that it names; by its operator's name."""
     if name == "ANY":
         return frozenset(_ALPHABET)

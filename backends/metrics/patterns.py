@@ -1,78 +1,25 @@
-"""Finds metrics in lines by regular expressions, in bounded time, and gathers those of one level into one report."""
+"""Finds metrics in lines by regular expressions, and gathers those of one level into one report."""
 
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from backends.metrics.expression import SAFE_LENGTH, Expression
 from backends.metrics.gathering import LevelGatherer, number
-from backends.metrics.line_patterns import line_pattern
 from backends.metrics.prefilter import required_texts
 from backends.metrics.presets import PRESETS, Preset
-from definitions.metrics import MetricSources, repeats_in
-
-LINE_BUDGET_S = 0.02
-"""Processor seconds after which the search in a longer part of a line is given up."""
+from definitions.metrics import MetricSources
 
 ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\r\n]*(?:\x07|\x1b\\)|[@-Z\\-_])|\x08+")
 """Colours, movements of the cursor, titles of windows, backspaces."""
 
 _RANKS = re.compile(r"\[(?:rank|default)([0-9]+)\]: ?|\[[0-9]+,([0-9]+)\]<std(?:out|err)>: ?")
-_SAFE, _SAFE_FOR_MANY = 4096, 16
+_RANK_ENDS = (b"]:", b">:")
 _MOST_CODES = 16
-_BETWEEN = " :=>-"
-_NARROWEST, _WRAPPED = 60, 200
-"""A line shorter than the first is not wrapped; of two lines so many letters before and after the wrap are searched."""
-
-
-class Expression:
-    """One compiled regular expression with one group.
-
-    Args:
-        text: as `check_expression` takes it.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._regex = re.compile(text)
-        # With one part of any length the time grows with the square at most; with more, shorter lines can be too much.
-        self._safe = _SAFE if repeats_in(text) < 2 else _SAFE_FOR_MANY
-        self.given_up = 0
-        self.ignores_case = bool(self._regex.flags & re.IGNORECASE)
-        texts = required_texts(text)
-        # Of several words the first, as the line may be wrapped after it.
-        self.words = None if texts is None else tuple(map(_first_word, texts))
-        self._wrapped_after = tuple({end for one in texts or () for end in _beginnings(one.decode())})
-
-    @property
-    def has_words(self) -> bool:
-        """Whether a match has words in it, of which lines without it have none: a mark such as `=` or `.` is in many."""
-        return self.words is not None and (bool(self._wrapped_after) or min(map(len, self.words)) > 2)
-
-    def goes_on_after(self, text: str) -> bool:
-        """Return whether a line ends in the midst of what a match must have, or right after it."""
-        end = text[-_WRAPPED:].rstrip(_BETWEEN)
-        return bool(self._wrapped_after) and (end.lower() if self.ignores_case else end).endswith(self._wrapped_after)
-
-    def search_wrapped(self, before: str, text: str) -> re.Match[str] | None:
-        """Return a match that begins in one line and ends in the next."""
-        before = before[-_WRAPPED:].rstrip()
-        joined = f"{before} {text.lstrip()[:_WRAPPED]}"
-        return next((match for match in self._regex.finditer(joined) if match.start() < len(before) < match.end(1)), None)
-
-    def search(self, text: str) -> re.Match[str] | None:
-        """Return the first match; a line that takes too long is searched only as far as there was time, and counted."""
-        window = self._safe
-        began = time.thread_time() if len(text) > window else 0.0
-        while len(text) > window:
-            # Twice the length takes at most 2 ** n times as long, so that what one try takes bounds the next.
-            found = self._regex.search(text[:window])
-            if time.thread_time() - began > LINE_BUDGET_S:
-                self.given_up += 1
-                return found
-            window *= 2
-        return self._regex.search(text)
+_NARROWEST = 60
+"""A shorter line is not wrapped."""
 
 
 class MetricMatcher:
@@ -82,9 +29,8 @@ class MetricMatcher:
         sources: what to look for.
 
     Attributes:
-        texts: of which a line has one wherever there is something in it; None where that is not known.
+        texts: of which a line has one, or it can be given to `passed`; None where that is not known.
         ignores_case: whether upper and lower case are the same in these.
-        pattern: what finds the lines that have something in them and none of the texts; None where there are none such.
     """
 
     def __init__(self, sources: MetricSources) -> None:
@@ -96,10 +42,9 @@ class MetricMatcher:
         self._gatherer = None if self._level is None else LevelGatherer(self._level, sources.objectives)
         self._is_running = any(preset.is_running for preset in self._presets)
         self._wraps: list[Preset] = []
-        self.pattern = line_pattern(
-            [text for (_, text), (_, one) in zip(sources.expressions, self._expressions, strict=True) if not one.has_words]
-        )
-        expressions = [one.words for _, one in self._expressions if one.has_words or self.pattern is None]
+        # What has no words can be in any line, and is searched in each; that takes no longer than finding out where it can be.
+        self._anywhere = [(name, one) for name, one in self._expressions if not one.has_words]
+        expressions = [one.words for _, one in self._expressions if one.has_words]
         expressions += [required_texts(one) for preset in self._presets for one in preset.expressions()]
         known_texts = [texts for texts in expressions if texts is not None]
         self.texts = tuple({text for texts in known_texts for text in texts}) if len(known_texts) == len(expressions) else None
@@ -143,16 +88,49 @@ class MetricMatcher:
         """Whether the next line may go on with what the last one began, as programs wrap lines to the width of a terminal."""
         return bool(self._open)
 
-    def passed(self, lines: bytes, start: int, end: int) -> list[dict[str, Any]]:
-        """Take whole lines that have nothing in them; return as `take` does.
+    def passed(self, lines: bytes) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """Take whole lines that have none of the texts, while none is open.
 
         Args:
             lines: with their ends.
-            start: where the first of them begins.
-            end: where the last of them ends.
+
+        Yields:
+            Each line in which something was found, and the reports that are complete with it.
         """
         self._wraps, self._before = [], ""
-        return self.over() if lines.find(b"\n", start, end) >= 0 else []
+        if not self._anywhere:
+            if reports := self.over() if b"\n" in lines else []:
+                yield "", reports
+            return
+        if b"\r" in lines:
+            lines = lines.replace(b"\r\n", b"\n")
+        rows = _decoded_rows(lines)
+        if b"\r" in lines or any(mark in lines for mark in _RANK_ENDS):
+            yield from self._each(rows)
+            return
+        del rows[-1]
+        # What came before may be due with the first line's end, whatever that line is.
+        yield from self._each([*rows[:1], ""])
+        anywhere = [(name, one.search_in(rows)) for name, one in self._anywhere]
+        for row in rows[1:]:
+            found = {}
+            for name, search in anywhere:
+                match = search(row)
+                if match is not None and match[1] is not None:
+                    found[name] = number(match[1])
+            if found:
+                yield row, [found] if self._gatherer is None else self._gatherer.add(found) + self.over()
+
+    def _each(self, rows: Iterable[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """Take lines one by one; what stands before a carriage return is a state of a bar."""
+        *whole, last = rows
+        for row, is_whole in [*((row, True) for row in whole), (last, False)]:
+            *states, line = row.split("\r")
+            for state in filter(None, states):
+                if reports := self.take(state, is_rewritten=True):
+                    yield state, reports
+            if is_whole and (reports := self.take(line, is_rewritten=False)):
+                yield line, reports
 
     def over(self) -> list[dict[str, Any]]:
         """Take the end of a line that is not written over; return the report of the level as far as it is known, if it is due."""
@@ -178,11 +156,11 @@ class MetricMatcher:
                 self._open[name] = text
             if match is not None and match[1] is not None:
                 found[name] = number(match[1])
-        self._before = text[:_SAFE]
+        self._before = text[:SAFE_LENGTH]
         return found
 
     def _by_preset(self, preset: Preset, text: str) -> dict[str, Any]:
-        text = text[:_SAFE]
+        text = text[:SAFE_LENGTH]
         found: dict[str, Any] = {}
         goes_on = preset.wrapped is not None and preset in self._wraps and preset.wrapped.search(text) is not None
         if goes_on or preset.line.search(text) is not None:
@@ -227,16 +205,12 @@ def decoded(line: bytes) -> str:
         return line.decode("latin-1")
 
 
-def _first_word(text: bytes) -> bytes:
-    words = text.split()
-    return words[0] if words and len(words[0]) > 2 else text
-
-
-def _beginnings(text: str) -> list[str]:
-    """Return what a text of several words begins with, word by word, without what stands between a name and its number."""
-    words = text.split()
-    ends = (" ".join(words[: count + 1]).rstrip(_BETWEEN) for count in range(len(words)))
-    return [end for end in ends if len(end) > 1]
+def _decoded_rows(lines: bytes) -> list[str]:
+    """Return as text what stands between line feeds, and after the last."""
+    try:
+        return lines.decode().split("\n")
+    except UnicodeDecodeError:
+        return ["\r".join(map(decoded, row.split(b"\r"))) for row in lines.split(b"\n")]
 
 
 def own_parts(text: str) -> Iterator[str]:

@@ -7,33 +7,23 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
-
-
-class Pattern(Protocol):
-    """What finds lines otherwise than by a text; see `line_patterns`."""
-
-    def places(self, body: bytes, following: Callable[[int], int]) -> Iterable[int]:
-        """Return a place in each line that may have something in it; `following` returns where the line of a place ends."""
-        ...
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 
 class LineFilter:
-    """Finds the lines that hold one of several texts, or that a pattern may match.
+    """Finds the lines that hold one of several texts.
 
     Args:
         texts: of ASCII letters, without line ends.
         ignores_case: whether upper and lower case are the same.
-        pattern: what else is looked for.
     """
 
-    def __init__(self, texts: Iterable[bytes], *, ignores_case: bool = False, pattern: Pattern | None = None) -> None:
+    def __init__(self, texts: Iterable[bytes], *, ignores_case: bool = False) -> None:
         found = {text.lower() for text in texts} if ignores_case else set(texts)
         # Who has a text has also what is in the text.
         self._texts = sorted(text for text in found if not any(other != text and other in text for other in found))
         self._ignores_case = ignores_case
-        self._pattern = pattern
 
     def spans(self, body: bytes) -> list[tuple[int, int]]:
         """Return where such lines begin and end, ends included, in ascending order.
@@ -50,12 +40,6 @@ class LineFilter:
                 end = line_end(body, at, has_returns)
                 found[_line_start(body, at, has_returns)] = end
                 at = searched.find(text, end)
-        if self._pattern is not None:
-            fed = body.replace(b"\r", b"\n") if has_returns else body
-            for at in self._pattern.places(fed, lambda place: line_end(body, place, has_returns)):
-                # Between the two letters that end a line there is no empty one.
-                if body[max(at - 1, 0) : at + 1] != b"\r\n":
-                    found[_line_start(body, at, has_returns)] = line_end(body, at, has_returns)
         return sorted(found.items())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from definitions.metrics import MetricSources, check_expression, sources_of
+from definitions.metrics import MetricSources, check_expression, sources_of, time_power
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,24 @@ def test_forms_of_the_key() -> None:
     assert sources_of("keras", "epoch", ["loss"]) == MetricSources((), ("keras",), "epoch", ("loss",))
     assert sources_of(("xgboost", {"a": "a(x)"}), None, []) == MetricSources((("a", "a(x)"),), ("xgboost",))
     assert not sources_of(None, "epoch", ["loss"])
+
+
+@pytest.mark.parametrize(
+    ("text", "any_letters", "ascii_letters"),
+    [
+        (r"loss: (x)", 0, 0),
+        (r"(\d+)", 1, 1),
+        (r"^\s*([0-9.eE+-]+)\s*$", 3, 1),
+        (r"(\d+\.\d+)$", 2, 1),
+        (r"INFO .* (\d+)", 2, 2),
+        (r".*a.*a.*=(x)", 3, 3),
+        (r"(?i)[a-f]+[A-F]*(x)", 2, 2),
+        (r"\d+(?:\s+|x)(y)", 2, 2),
+        (r"\d+,?\d+(x)", 2, 2),
+        (r"(?:\d+,)+(x)", 2, 2),
+        (r"\d+[a-z]*(?=.*)(x)", 3, 3),
+    ],
+)
+def test_the_power_that_the_time_of_a_search_grows_with(text: str, any_letters: int, ascii_letters: int) -> None:
+    assert time_power(text) == any_letters
+    assert time_power(text, ascii_only=True) == ascii_letters

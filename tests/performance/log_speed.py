@@ -4,7 +4,8 @@ The log is 200 MB: 100,000 metric lines among lines of other kinds, of about 100
 a descriptor, copied to the job's log, split into lines, searched, and watched for tracebacks and reports. The peers are given the file:
 `grep -E` prints the lines, the loop makes a number of each. `bars` ends the other lines with carriage returns; `levels` gathers by a second
 expression; `colours` has escapes in each line; in `numbers` the metric lines are nothing but a number, found by an expression without fixed
-text. The whole command runs a script that prints the log, with 100,000 reports in its journal.
+text; in `each` there is something in each line, and each is a report. The whole command runs a script that prints the log, with 100,000
+reports in its journal.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ METRICS = 100_000
 EXPRESSION = r"val_loss: ([0-9.eE+-]+|nan)"
 LEVEL = r"Epoch (\d+)"
 NUMBER = r"^\s*([0-9.eE+-]+)\s*$"
-SHAPES = ("lines", "bars", "levels", "colours", "numbers")
+EACH = r"(\d+)"
+SHAPES = ("lines", "bars", "levels", "colours", "numbers", "each")
 
 
 def write_log(path: Path, megabytes: float, shape: str) -> None:
@@ -117,17 +119,17 @@ def main() -> None:
         for shape in SHAPES:
             log = folder / f"{shape}.log"
             write_log(log, arguments.megabytes, shape)
-            expression = NUMBER if shape == "numbers" else EXPRESSION
+            expression = {"numbers": NUMBER, "each": EACH}.get(shape, EXPRESSION)
             level = (("epoch", LEVEL), ("val_loss", expression))
             sources = MetricSources(level, (), "epoch", ("val_loss",)) if shape == "levels" else MetricSources((level[1],))
             if arguments.profile:
                 cProfile.runctx("ours(log, folder, sources)", globals(), locals(), sort="tottime")
             grown: list[int] = []
 
-            def read(log: Path = log, sources: MetricSources = sources, grown: list[int] = grown) -> _common.Cost:
+            def read(log: Path = log, sources: MetricSources = sources, grown: list[int] = grown, shape: str = shape) -> _common.Cost:
                 def call() -> None:
                     count, more = ours(log, folder, sources)
-                    assert count == METRICS, count
+                    assert count == METRICS or (shape == "each" and count > METRICS), count
                     grown.append(more)
 
                 return _common.cost_of(call)

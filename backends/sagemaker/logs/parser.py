@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -189,13 +189,13 @@ class JobLog:
                 if self._known[said] > 0:
                     self._known[said] -= 1
                     continue
-                report = replace(found, sequence=FROM_MATCHES + self._numbers[found.incarnation])
+                report = found._replace(sequence=FROM_MATCHES + self._numbers[found.incarnation])
                 self._numbers[found.incarnation] += 1
             if (report.incarnation, report.sequence) not in self._received:
                 self._received.add((report.incarnation, report.sequence))
                 self.delivered += 1
                 since_first_s = max(0.0, (at_ms - (self._first_ms or 0)) / 1000)
-                yield replace(report, elapsed_s=since_first_s) if report.elapsed_s is None else report
+                yield report._replace(elapsed_s=since_first_s) if report.elapsed_s is None else report
 
     def _end(self, text: str, line: Line) -> None:
         try:
