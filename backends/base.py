@@ -12,33 +12,13 @@ from typing import Any
 from backends.checks import Check, CheckStatus, PermissionDocument, capacity_checks
 from backends.events import Event
 from backends.failures import Cause
+from backends.job_input import JobInput
 from backends.worker_needs import WorkerNeeds
 from definitions.errors import UserError
 from definitions.file_source import FileSource
 from definitions.made_at_once import made_at_once
 from definitions.metrics import NO_SOURCES, MetricSources
 from definitions.schema import BenchmarkDefinition
-
-
-@dataclass(frozen=True)
-class JobInput:
-    """One data channel of a job.
-
-    Args:
-        name: channel name, e.g. `train`.
-        dataset: the data set's name in the definition.
-        layout: `files` or `shards`.
-        input_mode: how the back-end materialises it: `local`, `file`, `fastfile`, `pipe`, `fsx`, or `none` (only the URI is passed).
-        reader: how the workload reads it: `files`, `tar`, `s3_map`, `s3_iterable`, ...
-        uri: a local path, or an `s3://` URI.
-    """
-
-    name: str
-    dataset: str
-    layout: str
-    input_mode: str
-    reader: str
-    uri: str
 
 
 @dataclass(frozen=True)

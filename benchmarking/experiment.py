@@ -185,6 +185,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
     check_listed(definition, refusal(definition, spec.backend, backend.capacity))
     target = upload_target(definition, backend, surroundings.environ)
     with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed, target=target) as inputs:
+        surroundings.decided(inputs.data_notes)
         jobs = JobBuilder(
             definition,
             spec.backend,

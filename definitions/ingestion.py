@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from definitions.errors import UserError, did_you_mean
-from definitions.formats import LAYOUTS
 
 FILE_SYSTEMS = ("fsx", "efs")
 """Ingestions that mount a file system of the user's own; no other data set can be read so."""
@@ -37,7 +36,7 @@ INGESTIONS: Mapping[str, Ingestion] = {
         Ingestion("fastfile", "fastfile", _MOUNTED),
         Ingestion("pipe", "pipe", {"shards": "pipe"}),
         *(Ingestion(name, name, _MOUNTED) for name in FILE_SYSTEMS),
-        *(Ingestion(name, "none", dict.fromkeys(LAYOUTS, name)) for name in ("s3_map", "s3_iterable", "fsspec", "boto3")),
+        *(Ingestion(name, "none", dict.fromkeys(("files", "shards"), name)) for name in ("s3_map", "s3_iterable", "fsspec", "boto3")),
     )
 }
 """All of them, by name."""

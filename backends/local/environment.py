@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from backends.base import JobSpec
+from backends.common.channel_variables import channel_variables, variable_suffix
 from backends.common.command_line import data_places
 from backends.common.process_tree import MARK_VARIABLE
 
@@ -70,7 +70,8 @@ def job_environment(base: Mapping[str, str], job: JobSpec, place: Allocation) ->
     found.update(_outrider(base, job, place))
     found.update(_sagemaker(job, place))
     for channel in job.inputs:
-        found.update(_channel(channel.name, channel.uri, channel.reader, channel.input_mode, channel.layout, channel.dataset))
+        found.update(channel_variables(channel, channel.uri))
+        found[f"SM_CHANNEL_{variable_suffix(channel.name)}"] = channel.uri
     found["CUDA_VISIBLE_DEVICES"] = ",".join(place.gpus)
     if place.gpus:
         # The driver's tools count by bus, CUDA by speed; a leased number has to mean one device to both.
@@ -127,16 +128,4 @@ def _sagemaker(job: JobSpec, place: Allocation) -> dict[str, str]:
         "SM_HOSTS": json.dumps(["algo-1"]),
         "SM_NUM_CPUS": str(len(place.cores)),
         "SM_NUM_GPUS": str(len(place.gpus)),
-    }
-
-
-def _channel(name: str, uri: str, reader: str, input_mode: str, layout: str, dataset: str) -> dict[str, str]:
-    suffix = re.sub(r"\W", "_", name).upper()
-    return {
-        f"SM_CHANNEL_{suffix}": uri,
-        f"OUTRIDER_CHANNEL_{suffix}": uri,
-        f"OUTRIDER_READER_{suffix}": reader,
-        f"OUTRIDER_INPUT_MODE_{suffix}": input_mode,
-        f"OUTRIDER_LAYOUT_{suffix}": layout,
-        f"OUTRIDER_DATASET_{suffix}": dataset,
     }

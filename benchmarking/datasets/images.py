@@ -20,6 +20,14 @@ _QUALITY = 90
 
 def write_images(spec: ImagesDataset, folder: Path) -> None:
     """Write the data set into an empty folder: `<class>/<index>.jpg`, or `shard-<number>.tar` of `<index>.jpg` and `<index>.cls`."""
+    plain = ImagesDataset(type="images").model_copy(update=dict.fromkeys(("format", "samples", "image_size", "shard_size", "seed")))
+    if (
+        spec.format not in ("jpg", "tar")
+        or spec.model_copy(update=dict.fromkeys(("format", "samples", "image_size", "shard_size", "seed"))) != plain
+    ):
+        raise UserError(
+            "a data set of type images of another form than JPEG crops of photographs", "it cannot be made yet", "use jpg or tar"
+        )
     samples = _samples(spec)
     if spec.layout == "shards":
         _write_shards(samples, folder, spec.shard_size)

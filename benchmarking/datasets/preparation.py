@@ -6,12 +6,12 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarking.datasets.existing import Holding, files_below, look_into_folder, look_into_prefix
 from benchmarking.datasets.images import VERSION, libraries, write_images
-from benchmarking.datasets.s3target import S3Target, first_object, upload
+from benchmarking.datasets.s3target import S3Target, upload
 from definitions import strict_json
 from definitions.errors import UserError
 from definitions.files import making_folder
-from definitions.formats import FORMATS
 from definitions.schema import Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset
 
 
@@ -20,10 +20,12 @@ class Prepared:
     """A data set that exists.
 
     Args:
-        name: its name in the definition; `layout`: `files` or `shards`.
+        name: its name in the definition; `layout`: `files`, `shards`, `records`, `table` or `chunks`.
         path: folder on this machine; None where it is in S3 only.
         uri: `s3://` URI, or `fsx://` or `efs://` of a mounted file system; None where it is on this machine only.
         samples: number of samples; None where nobody counted. `bytes`: size of all files; None likewise.
+        classes: number of classes; None likewise.
+        notes: what of it is not read, and what was mended, a line each.
     """
 
     name: str
@@ -32,6 +34,8 @@ class Prepared:
     uri: str | None
     samples: int | None
     bytes: int | None
+    classes: int | None = None
+    notes: tuple[str, ...] = ()
 
     def location(self, input_mode: str) -> str:
         """Return where a channel of this input mode finds it: a path for `local`, else the URI; raises `UserError` if it is not there."""
@@ -61,15 +65,20 @@ def prepare(name: str, dataset: Dataset, *, cache: Path, s3: S3Target | None = N
         # It is seen from within its VPC only.
         return Prepared(name, dataset.layout, None, dataset.uri, None, None)
     if isinstance(dataset, S3Dataset):
-        if first_object(dataset.uri, s3) is None:
-            raise UserError(f"data set {name!r}: {dataset.uri}", "there is no object under this prefix", "check the URI")
-        return Prepared(name, dataset.layout, None, dataset.uri, None, None)
+        held = look_into_prefix(name, dataset, s3)
+        return _found(name, dataset, held, None, dataset.uri)
     if isinstance(dataset, PathDataset):
-        folder, key, samples, size_bytes = _existing(name, dataset)
-    else:
-        folder, key, samples, size_bytes = _generated(dataset, cache)
+        held = look_into_folder(name, dataset)
+        folder = Path(dataset.path)
+        return _found(name, dataset, held, folder, upload(folder, _listing_key(folder), s3) if s3 else None)
+    folder, key, samples, size_bytes = _generated(dataset, cache)
     uri = upload(folder, key, s3) if s3 else None
-    return Prepared(name, dataset.layout, folder, uri, samples, size_bytes)
+    return Prepared(name, dataset.layout, folder, uri, samples, size_bytes, dataset.class_count)
+
+
+def _found(name: str, dataset: PathDataset | S3Dataset, held: Holding, path: Path | None, uri: str | None) -> Prepared:
+    notes = (f"data set {name}: {held.note}",) if held.note else ()
+    return Prepared(name, dataset.layout, path, uri, held.samples, held.size_bytes, held.classes, notes)
 
 
 def content_key(spec: ImagesDataset) -> str:
@@ -93,15 +102,6 @@ def _generated(spec: ImagesDataset, cache: Path) -> tuple[Path, str, int, int]:
     return final / "data", key, manifest["samples"], manifest["bytes"]
 
 
-def _existing(name: str, dataset: PathDataset) -> tuple[Path, str, int | None, int]:
-    folder = Path(dataset.path)
-    if not folder.is_dir():
-        raise UserError(f"data set {name!r}: {folder}", "there is no such folder", "check `path` in the definition")
-    found = sorted((path.relative_to(folder).as_posix(), path.stat()) for path in folder.rglob("*") if path.is_file())
-    pattern = FORMATS[dataset.format].pattern
-    samples = sum(Path(relative).match(pattern) for relative, _ in found)
-    if not samples:
-        raise UserError(f"data set {name!r}: {folder}", f"it holds no {pattern}", "check `path` and `format` in the definition")
-    listing = [[relative, stat.st_size, stat.st_mtime_ns] for relative, stat in found]
-    key = "path-" + hashlib.sha256(strict_json.dumps(listing).encode()).hexdigest()[:16]
-    return folder, key, samples if dataset.layout == "files" else None, sum(stat.st_size for _, stat in found)
+def _listing_key(folder: Path) -> str:
+    listing = [[relative, path.stat().st_size, path.stat().st_mtime_ns] for relative, path in files_below(folder)]
+    return "path-" + hashlib.sha256(strict_json.dumps(listing).encode()).hexdigest()[:16]

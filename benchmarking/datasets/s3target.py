@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,8 +90,8 @@ def upload(folder: Path, key: str, target: S3Target, *, threads: int = 8, client
     return uri
 
 
-def first_object(uri: str, target: S3Target | None) -> str | None:
-    """Return the key of the first object under an `s3://` URI, or None where there is none.
+def objects_under(uri: str, target: S3Target | None) -> Iterator[tuple[str, int]]:
+    """Yield (name relative to the URI, bytes) of the objects under an `s3://` URI, without folders' own objects, a page at a time.
 
     Args:
         uri: `s3://bucket/prefix`.
@@ -101,32 +101,28 @@ def first_object(uri: str, target: S3Target | None) -> str | None:
         UserError: the bucket cannot be reached or read.
     """
     bucket, _, prefix = uri.removeprefix("s3://").partition("/")
-    found: list[dict[str, Any]] = []
+    token: dict[str, str] = {}
+    s3 = None
+    while True:
+        answer: dict[str, Any] = {}
 
-    def ask() -> None:
-        s3 = (target or S3Target(bucket)).client()
-        found.extend(s3.list_objects_v2(Bucket=bucket, Prefix=prefix, MaxKeys=1).get("Contents", []))
+        def ask(answer: dict[str, Any] = answer, token: dict[str, str] = token) -> None:
+            nonlocal s3
+            s3 = s3 or (target or S3Target(bucket)).client()
+            answer.update(s3.list_objects_v2(Bucket=bucket, Prefix=prefix, **token))
 
-    _asking(f"data set {uri}", ask)
-    return str(found[0]["Key"]) if found else None
+        _asking(f"data set {uri}", ask)
+        for entry in answer.get("Contents", []):
+            if not entry["Key"].endswith("/"):
+                yield entry["Key"][len(prefix) :].lstrip("/"), int(entry["Size"])
+        if not answer.get("IsTruncated"):
+            return
+        token = {"ContinuationToken": answer["NextContinuationToken"]}
 
 
 def list_objects(uri: str, target: S3Target | None) -> list[tuple[str, int]]:
-    """Return (name relative to the URI, bytes) of all objects under an `s3://` URI that ends with `/`, without folders' own objects.
-
-    Raises:
-        UserError: the bucket cannot be reached or read.
-    """
-    bucket, _, prefix = uri.removeprefix("s3://").partition("/")
-    found: list[tuple[str, int]] = []
-
-    def ask() -> None:
-        pages = (target or S3Target(bucket)).client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
-        entries = (entry for page in pages for entry in page.get("Contents", []))
-        found.extend((entry["Key"][len(prefix) :], int(entry["Size"])) for entry in entries if not entry["Key"].endswith("/"))
-
-    _asking(f"data set {uri}", ask)
-    return found
+    """Return (name relative to the URI, bytes) of all objects under an `s3://` URI that ends with `/`; raises as `objects_under`."""
+    return list(objects_under(uri, target))
 
 
 def put_object(key: str, body: bytes, target: S3Target) -> str:

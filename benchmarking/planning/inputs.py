@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backends.base import Backend, JobInput
+from backends.base import Backend
+from backends.job_input import DataFacts, JobInput
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
+from definitions.datasets import Dataset
 from definitions.errors import UserError
 from definitions.ingestion import ingestion, needs_s3, problem
 from definitions.schema import BenchmarkDefinition, InputChannel, PerJob
@@ -118,6 +120,7 @@ class Inputs:
     cache: Path
     environment: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    data_notes: list[str] = field(default_factory=list)
     seed: int = 0
     target: S3Target | None = None
     _prepared: dict[str, Prepared] = field(default_factory=dict)
@@ -149,6 +152,7 @@ class Inputs:
             for name in sorted({choice.dataset for choice in choices}):
                 s3 = target if cloud or name in uploaded else None
                 self._prepared[name] = prepare(name, self.definition.datasets[name], cache=self.cache, s3=s3)
+                self.data_notes += self._prepared[name].notes
         except BaseException:
             self._stack.close()
             raise
@@ -182,15 +186,28 @@ class Inputs:
 
     def _channel(self, choice: ChannelChoice, fraction: float, repeat: int) -> JobInput:
         entry = ingestion(choice.ingestion)
-        layout = self.definition.datasets[choice.dataset].layout
+        dataset = self.definition.datasets[choice.dataset]
         prepared = self._prepared.get(choice.dataset)
         uri = "" if prepared is None else prepared.location(entry.input_mode)
         channel = self.definition.inputs.get(choice.channel)
-        if uri and channel is not None and channel.sampled and fraction < 1.0:
+        is_sampled = bool(uri) and channel is not None and bool(channel.sampled) and fraction < 1.0
+        if is_sampled:
             if self._manifests is not None:
                 uri = self._manifests.uri(uri, fraction, repeat)
             else:
                 from benchmarking.planning.sampling import sample_folder
 
                 uri = str(sample_folder(Path(uri), self.cache, fraction, self.seed, repeat))
-        return JobInput(choice.channel, choice.dataset, layout, entry.input_mode, entry.layouts[layout], uri)
+        reader = entry.layouts[dataset.layout]
+        facts = _facts(dataset, prepared, is_sampled)
+        return JobInput(choice.channel, choice.dataset, dataset.layout, entry.input_mode, reader, uri, facts)
+
+
+def _facts(dataset: Dataset, prepared: Prepared | None, is_sampled: bool) -> DataFacts:
+    """Return what a job is told of its data; of a part of them nobody counted the samples."""
+    form, labels = dataset.format, dataset.label_place
+    if prepared is None:
+        return DataFacts(form, labels)
+    if is_sampled:
+        return DataFacts(form, labels, classes=prepared.classes)
+    return DataFacts(form, labels, prepared.samples, prepared.classes, prepared.bytes)

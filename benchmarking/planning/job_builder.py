@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from backends.base import JobInput, JobSpec, Limits
+from backends.base import JobSpec, Limits
+from backends.job_input import JobInput
 from benchmarking.controller.budget import cost_usd, longest_run_s
 from benchmarking.controller.interfaces import checkpoint_key
 from benchmarking.planning.command_line import CommandLine

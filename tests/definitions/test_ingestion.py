@@ -3,7 +3,8 @@ import pytest
 from definitions import ingestion as table
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
-from definitions.ingestion import INGESTIONS, LAYOUTS, ingestion, needs_s3
+from definitions.formats import LAYOUTS
+from definitions.ingestion import INGESTIONS, ingestion, needs_s3
 
 BACKENDS = ("local", "sagemaker", "warm_pool", "simulated")
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backends.base import JobInput
+from backends.common.channel_variables import channel_variables
+from backends.job_input import JobInput
 from backends.sagemaker.jobs.options import Options
 from definitions.errors import UserError
 from definitions.ingestion import FILE_SYSTEMS
@@ -51,15 +52,8 @@ def input_data(channels: Sequence[JobInput], options: Options, own: Mapping[str,
 
 def channel_environment(channel: JobInput) -> dict[str, str]:
     """Return the variables that tell the script about a channel; what SageMaker mounts is found below /opt/ml."""
-    suffix = re.sub(r"\W", "_", channel.name).upper()
     place = channel.uri if channel.input_mode == "none" else f"{MOUNT}/{channel.name}"
-    return {
-        f"OUTRIDER_CHANNEL_{suffix}": place,
-        f"OUTRIDER_READER_{suffix}": channel.reader,
-        f"OUTRIDER_INPUT_MODE_{suffix}": channel.input_mode,
-        f"OUTRIDER_LAYOUT_{suffix}": channel.layout,
-        f"OUTRIDER_DATASET_{suffix}": channel.dataset,
-    }
+    return channel_variables(channel, place)
 
 
 def _check(channels: Sequence[JobInput], options: Options) -> None:

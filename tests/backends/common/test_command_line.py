@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from backends.base import JobInput, JobSpec
+from backends.base import JobSpec
 from backends.common.command_line import StartCommand, command_of, data_places, filled, found_program, program_of, shebang, staged
+from backends.job_input import JobInput
 
 
 def channel(name):

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import BackendContext, JobInput, JobSpec
+from backends.base import BackendContext, JobSpec
 from backends.common.child_process import end_descriptor, gpu_ids
 from backends.common.clock import SteadyClock
+from backends.job_input import JobInput
 from backends.local.backend import LocalBackend
 from backends.local.checkpoints import LocalCheckpoints
 from backends.local.environment import REPORTER_FOLDER, Allocation, job_environment

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarking.datasets.s3target import S3Target, failure_text, first_object, put_object
+from benchmarking.datasets.s3target import S3Target, failure_text, list_objects, put_object
 from definitions.errors import UserError
 
 
@@ -54,4 +54,4 @@ def test_what_gets_no_answer_is_named_by_its_kind(monkeypatch):
 
     monkeypatch.setattr(S3Target, "client", client)
     with pytest.raises(UserError, match=r"data set s3://b/d/[\s\S]*EndpointConnectionError: Could not connect[\s\S]*check the network"):
-        first_object("s3://b/d/", S3Target("b"))
+        list_objects("s3://b/d/", S3Target("b"))

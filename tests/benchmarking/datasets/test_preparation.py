@@ -136,7 +136,8 @@ def test_own_folder_is_checked_and_counted(tmp_path):
     (tmp_path / "cats" / "1.jpg").write_bytes(b"12345")
     (tmp_path / "notes.txt").write_bytes(b"123")
     found = prepare("own", PathDataset(type="path", path=str(tmp_path)), cache=tmp_path / "cache")
-    assert (found.layout, found.samples, found.bytes, found.path) == ("files", 1, 8, tmp_path)
+    assert (found.layout, found.samples, found.bytes, found.classes, found.path) == ("files", 1, 5, 1, tmp_path)
+    assert found.notes == ("data set own: not read: 1 of 2 files (1 .txt)",)
     assert not (tmp_path / "cache").exists()
 
 
@@ -144,8 +145,15 @@ def test_own_folder_that_is_missing_or_of_another_layout_is_refused(tmp_path):
     with pytest.raises(UserError, match="there is no such folder"):
         prepare("own", PathDataset(type="path", path=str(tmp_path / "none")), cache=tmp_path)
     (tmp_path / "1.jpg").write_bytes(b"")
-    with pytest.raises(UserError, match=r"it holds no \*\.tar"):
+    with pytest.raises(UserError, match=r"it holds no \*\.tar[\s\S]*others: jpg, png"):
         prepare("own", PathDataset(type="path", path=str(tmp_path), format="tar"), cache=tmp_path)
+
+
+def test_all_endings_of_a_format_count_in_any_case(tmp_path):
+    for index, suffix in enumerate([*[".jpg"] * 4, *[".JPG"] * 3, *[".jpeg"] * 3]):
+        (tmp_path / f"{index}{suffix}").write_bytes(b"1")
+    found = prepare("own", PathDataset(type="path", path=str(tmp_path)), cache=tmp_path)
+    assert (found.samples, found.notes) == (10, ())
 
 
 def test_location_is_refused_where_the_data_are_not(tmp_path):

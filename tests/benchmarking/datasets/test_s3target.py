@@ -9,7 +9,7 @@ from http.server import ThreadingHTTPServer
 import pytest
 
 from benchmarking.datasets import S3Target, prepare, upload
-from benchmarking.datasets.s3target import first_object, list_objects, put_object
+from benchmarking.datasets.s3target import list_objects, objects_under, put_object
 from definitions.errors import UserError
 from definitions.schema import S3Dataset
 
@@ -49,9 +49,9 @@ def test_a_folder_is_uploaded_listed_and_not_uploaded_again(target, tmp_path):
 
 def test_what_is_there_is_found(target, tmp_path):
     assert put_object("mine/x/1.tar", b"x", target) == "s3://theirs/datasets/mine/x/1.tar"
-    assert first_object("s3://theirs/datasets/mine", target) == "datasets/mine/x/1.tar"
-    assert first_object("s3://theirs/datasets/yours", target) is None
+    assert list(objects_under("s3://theirs/datasets/mine", target)) == [("x/1.tar", 1)]
+    assert list_objects("s3://theirs/datasets/yours", target) == []
     found = prepare("mine", S3Dataset(type="s3", uri="s3://theirs/datasets/mine", format="tar"), cache=tmp_path, s3=target)
     assert (found.uri, found.layout) == ("s3://theirs/datasets/mine", "shards")
     with pytest.raises(UserError, match="NoSuchBucket"):
-        first_object("s3://nowhere/x", replace(target, bucket="nowhere"))
+        list_objects("s3://nowhere/x", replace(target, bucket="nowhere"))

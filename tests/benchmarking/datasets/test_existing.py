@@ -1,0 +1,69 @@
+"""What folders and prefixes hold, and what of it is not read."""
+
+import pytest
+
+from benchmarking.datasets import existing
+from benchmarking.datasets.existing import holding, look_into_folder, look_into_prefix
+from definitions.errors import UserError
+from definitions.schema import PathDataset, S3Dataset
+
+FILES = [("cat/1.jpg", 10), ("cat/2.JPEG", 20), ("dog/1.JPG", 5), ("dog/notes.txt", 7)]
+
+
+def path(**given):
+    return PathDataset(**{"type": "path", "path": "/data", **given})
+
+
+def test_samples_classes_and_bytes_are_of_what_is_read():
+    found = holding(FILES, path())
+    assert (found.samples, found.classes, found.size_bytes) == (3, 2, 35)
+    assert found.note == "not read: 1 of 4 files (1 .txt)"
+
+
+def test_without_labels_in_folders_there_are_no_classes():
+    assert holding(FILES, path(labels="none")).classes is None
+
+
+def test_of_shards_nobody_counted_the_samples():
+    found = holding([("a.tar", 10), ("b.TAR", 5)], path(format="tar"))
+    assert (found.samples, found.classes, found.size_bytes, found.note) == (None, None, 15, "")
+
+
+def test_of_a_part_no_count_is_told():
+    found = holding(FILES, path(), is_whole=False)
+    assert (found.samples, found.classes, found.size_bytes) == (None, None, None)
+    assert found.note == "not read: 1 of 4 files (1 .txt), of the first 4"
+
+
+def test_nothing_of_the_format_is_none():
+    assert holding(FILES, path(format="png")) is None
+
+
+def test_a_folder_is_looked_into(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "1.PNG").write_bytes(b"123")
+    assert look_into_folder("d", path(path=str(tmp_path), format="png")).samples == 1
+    with pytest.raises(UserError, match=r"data set .d.: [\s\S]*holds no \*.tfrecord"):
+        look_into_folder("d", path(path=str(tmp_path), format="tfrecord"))
+
+
+@pytest.mark.parametrize(
+    ("listed", "most", "samples", "note"),
+    [
+        (FILES, 10, 3, "not read: 1 of 4 files (1 .txt)"),
+        (FILES, 4, None, "not read: 1 of 4 files (1 .txt), of the first 4"),
+        ([("a.txt", 1)] * 9, 5, None, "not read: the first 5 objects, of which none is a *.jpg or *.jpeg (in upper or lower case)"),
+    ],
+)
+def test_a_prefix_is_listed_as_far_as_is_cheap(monkeypatch, listed, most, samples, note):
+    monkeypatch.setattr(existing, "MOST_LISTED", most)
+    monkeypatch.setattr(existing, "objects_under", lambda uri, target: iter(listed))
+    found = look_into_prefix("d", S3Dataset(type="s3", uri="s3://b/d"), None)
+    assert (found.samples, found.note) == (samples, note)
+
+
+@pytest.mark.parametrize(("listed", "said"), [([], "no object under this prefix"), ([("a.txt", 1)], r"it holds no \*.jpg")])
+def test_an_empty_prefix_and_one_of_another_format_are_refused(monkeypatch, listed, said):
+    monkeypatch.setattr(existing, "objects_under", lambda uri, target: iter(listed))
+    with pytest.raises(UserError, match=said):
+        look_into_prefix("d", S3Dataset(type="s3", uri="s3://b/d"), None)
