@@ -49,7 +49,18 @@ METRICS_IN_PART = "metrics read in part: "
 LOG_INCOMPLETE = "log incomplete: its end was not seen"
 """Said of a job that ended well, and of whose reports some may have been lost or come later."""
 
-_MEMORY_MARKS = ("MemoryError", "CUDA out of memory", "OutOfMemoryError", "std::bad_alloc", "Cannot allocate memory")
+_MEMORY = re.compile(
+    r"""^(?: [\w.]*(?:MemoryError|OutOfMemoryError|ResourceExhaustedError|bad_alloc)(?=:|\s*$)
+    | terminate\ called\b.*\bstd::bad_alloc
+    | (?:[\w.]*\b(?:RuntimeError|OSError|BlockingIOError|AcceleratorError|InternalError):\ )?
+      (?: (?:CUDA|HIP|XPU|MPS\ backend)\ out\ of\ memory | CUDA\ error:\ (?:out\ of\ memory|CUBLAS_STATUS_ALLOC_FAILED)
+      | cuDNN\ error:\ CUDNN_STATUS_ALLOC_FAILED | RESOURCE_EXHAUSTED:\ Out\ of\ memory | Caught\ OutOfMemoryError\b
+      | (?:\[enforce\ fail\ at\ [^\]]*\].{0,40})?DefaultCPUAllocator:\ (?:can't\ allocate|not\ enough)\ memory
+      | (?:\[Errno\ 12\]\ )?Cannot\ allocate\ memory )
+    ) | :\ Cannot\ allocate\ memory$ """,
+    re.VERBOSE,
+)
+"""How a line begins, or ends, that says a program got no more memory: an exception of this name, or a library's own sentence."""
 
 _DISK_MARKS = ("No space left on device", "Disk quota exceeded", "database or disk is full")
 
@@ -121,13 +132,18 @@ def classify_exit(exit_code: int, log_tail: Sequence[str], raised: Raised | None
         said = last if _SAYS_WHY.search(last) else ""
     else:
         said = last
-    if any(mark in said for mark in _MEMORY_MARKS):
+    if says_memory(said):
         return Cause.OUT_OF_MEMORY, said
     if number in _BY_HAND:
         return Cause.OUTSIDE, f"ended by {number.name}, which neither this program nor the kernel sent"
     if number is None:
         return Cause.SCRIPT_ERROR, said or (f"exit code {exit_code}" if exit_code > 0 else f"ended by signal {-exit_code}")
     return Cause.SCRIPT_ERROR, f"ended by signal {number.name}" + (f": {said}" if said else "")
+
+
+def says_memory(message: str) -> bool:
+    """Return whether a message is one of memory that ran out, and not one that has words of it somewhere."""
+    return _MEMORY.search(message) is not None
 
 
 def says_disk_full(message: str) -> bool:

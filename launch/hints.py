@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from backends.failures import Cause
 from benchmarking.controller.ending import Reason
 from launch.outcome import gravest
 
@@ -56,6 +57,9 @@ def hint_for(outcomes: Sequence[ExperimentOutcome], resume: str, study: StudyRec
 def _mend(results: Sequence[ExperimentResult]) -> str:
     """Return what to do where nothing succeeded: what is said to a script is mended in the definition, all else in the script."""
     messages = [trial.message for result in results for trial in result.state.trials.values()]
+    causes = {trial.cause for result in results for trial in result.state.trials.values()}
+    if causes == {Cause.OUT_OF_MEMORY}:
+        return "search smaller settings or larger machines, then start anew with another tag"
     if any("the script does not know " in message for message in messages):
         return "mend the definition, then start anew with another tag; --check_script finds that before trials are spent"
     return "mend the script, then start anew with another tag"

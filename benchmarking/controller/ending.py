@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from benchmarking.controller.state import ExperimentState
@@ -67,7 +68,7 @@ def ending(
         finite: whether the user asked for a whole list.
         unfinished: whether any of it is left, or a started trial was cut short.
         trials: trials started.
-        measured: whether any of them was completed, or reported a value of an objective.
+        measured: whether any of them was completed, or reported a value of an objective and did not fail.
         detail: what is special about this case, e.g. the common cause of failures.
         used: the limit, its value and its use, as `budget_use` says them.
     """
@@ -104,9 +105,19 @@ def final_reason(reason: Reason, detail: str, state: ExperimentState) -> tuple[R
         detail: what is special about it.
         state: of the experiment.
     """
-    if reason in (Reason.EXHAUSTED, Reason.TRIALS) and state.failures and len(state.failures) == state.finished == len(state.trials):
-        return Reason.NONE_SUCCEEDED, state.failures[-1][1]
+    trials = state.trials.values()
+    if reason in (Reason.EXHAUSTED, Reason.TRIALS) and trials and all(trial.status.is_failure for trial in trials):
+        return Reason.NONE_SUCCEEDED, causes_of(state)
     return reason, detail
+
+
+def causes_of(state: ExperimentState) -> str:
+    """Return which cause of failure had how many trials, the commonest first, and what the last of them said."""
+    lost = [trial for trial in state.trials.values() if trial.status.is_failure]
+    counts = Counter(str(trial.cause) for trial in lost)
+    said = max(lost, key=lambda trial: (trial.ended_at or 0.0, trial.trial), default=None)
+    parts = [", ".join(f"{count} x {cause}" for cause, count in counts.most_common()), said.message if said is not None else ""]
+    return "; the last: ".join(part for part in parts if part)
 
 
 def final_ending(
@@ -126,5 +137,7 @@ def final_ending(
     # What was stopped because the first trials failed alike is not among those.
     trials = state.finished if reason is Reason.ALIKE else len(state.trials)
     detail = conclusion[1] if conclusion else detail
+    if reason in (Reason.TIME, Reason.COST) and not state.has_measured and not detail:
+        detail = causes_of(state)
     result = ending(reason, finite=finite, unfinished=unfinished, trials=trials, measured=state.has_measured, detail=detail, used=used)
     return replace(result, exit_code=EXIT_BUDGET) if conclusion is not None and not conclusion[0] else result

@@ -30,8 +30,16 @@ class TrialStatus(enum.StrEnum):
         """Whether nothing more will be run for the trial."""
         return self in _FINAL
 
+    @property
+    def is_failure(self) -> bool:
+        """Whether the trial is over, and was neither completed nor stopped by anybody."""
+        return self in _FAILURES
+
 
 _FINAL = frozenset({TrialStatus.COMPLETED, TrialStatus.FAILED, TrialStatus.INFEASIBLE, TrialStatus.DIVERGED, TrialStatus.STOPPED})
+
+
+_FAILURES = frozenset({TrialStatus.FAILED, TrialStatus.INFEASIBLE, TrialStatus.DIVERGED})
 
 
 @dataclass(frozen=True)

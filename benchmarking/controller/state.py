@@ -229,8 +229,8 @@ class ExperimentState:
 
     @property
     def has_measured(self) -> bool:
-        """Whether any trial was completed, or reported a value of an objective."""
-        return bool(self.succeeded) or any(trial.best for trial in self.trials.values())
+        """Whether any trial was completed, or reported a value of an objective and did not fail."""
+        return bool(self.succeeded) or any(trial.best for trial in self.trials.values() if not trial.status.is_failure)
 
     def blocked_until_at(self) -> float:
         """Return until when the back-end takes no jobs of some kind; 0 where it takes all."""

@@ -35,11 +35,22 @@ from backends.failures import Cause, classify_exit, signature
         (1, ["torch.OutOfMemoryError: CUDA out of memory."], Cause.OUT_OF_MEMORY, "torch.OutOfMemoryError: CUDA out of memory."),
         (1, ["MemoryError"], Cause.OUT_OF_MEMORY, "MemoryError"),
         (-6, ["terminate called: std::bad_alloc", "Aborted"], Cause.OUT_OF_MEMORY, "terminate called: std::bad_alloc"),
+        (1, ["numpy.core._exceptions._ArrayMemoryError: Unable to allocate 40 GiB"], Cause.OUT_OF_MEMORY, None),
+        (1, ["RuntimeError: Caught OutOfMemoryError in replica 0 on device 0."], Cause.OUT_OF_MEMORY, None),
+        (1, ["RuntimeError: CUDA error: out of memory"], Cause.OUT_OF_MEMORY, None),
+        (1, ["RuntimeError: [enforce fail at a.cpp:7] . DefaultCPUAllocator: can't allocate memory: x"], Cause.OUT_OF_MEMORY, None),
+        (1, ["OSError: [Errno 12] Cannot allocate memory"], Cause.OUT_OF_MEMORY, None),
+        (1, ["x.sh: fork: Cannot allocate memory"], Cause.OUT_OF_MEMORY, None),
+        # Words in what a user wrote, in a name or a path.
+        (1, ["ValueError: no column MemoryError"], Cause.SCRIPT_ERROR, None),
+        (1, ["KeyError: 'CUDA out of memory'"], Cause.SCRIPT_ERROR, None),
+        (1, ["FileNotFoundError: [Errno 2] No such file: '/data/OutOfMemoryError/x'"], Cause.SCRIPT_ERROR, None),
+        (1, ["skipped 3 lines with MemoryError: none is left"], Cause.SCRIPT_ERROR, None),
         (1, ["MemoryError was handled", "a", "b", "c", "d", "KeyError: 1"], Cause.SCRIPT_ERROR, "KeyError: 1"),
     ],
 )
-def test_an_exit_has_a_cause(exit_code: int, tail: list[str], cause: Cause, message: str) -> None:
-    assert classify_exit(exit_code, tail) == (cause, message)
+def test_an_exit_has_a_cause(exit_code: int, tail: list[str], cause: Cause, message: str | None) -> None:
+    assert classify_exit(exit_code, tail) == (cause, message or tail[-1])
 
 
 SUMMARY = '[outrider-summary]: {"phases_s": {"train": 0.0123}, "steps": 3}'

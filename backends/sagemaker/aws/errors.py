@@ -64,7 +64,9 @@ _ADVICE = {
     FailureKind.SERVICE: "try again later",
 }
 _QUOTA = re.compile(r"'([^']{1,200})' is (\d+)")
-_OVER = re.compile(r"status|terminal|cannot be (?:stopped|updated)", re.IGNORECASE)
+# A message may hold any words in a name or an address, but no sentence, as those hold no spaces.
+_OVER = re.compile(r"\bin status [A-Z]\w+|\bin (?:a )?terminal (?:state|status)|cannot be (?:stopped|updated)\b")
+_CAPACITY = re.compile(r"(?:unable to provision|there is not enough|insufficient)\b[^'\"]{0,40}\bcapacity\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -151,14 +153,14 @@ def kind_of(code: str, message: str = "", status: int = 0) -> FailureKind:
     low = code.lower()
     if low.startswith("resourcelimitexceeded"):
         return FailureKind.QUOTA
-    if "capacity" in low or ("capacity" in message.lower() and "insufficient" in message.lower()):
+    if "capacity" in low or _CAPACITY.match(message):
         return FailureKind.CAPACITY
     if low.startswith("resourceinuse"):
         return FailureKind.EXISTS
     found = next((kind for kind, codes in _CODES.items() if code in codes), None)
     if found is not None:
         return found
-    if "Rate exceeded" in message:
+    if message.startswith("Rate exceeded"):
         return FailureKind.THROTTLED
     # SageMaker's answer for an unknown job.
     if code == "ValidationException" and message.startswith("Requested resource not found"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backends.events import Closed
-from backends.failures import LOG_INCOMPLETE, METRICS_IN_PART, Cause, Outcome, classify_exit, last_words
+from backends.failures import LOG_INCOMPLETE, METRICS_IN_PART, Cause, Outcome, classify_exit, last_words, says_memory
 from backends.last_lines import TAIL_LINES
 from backends.sagemaker.aws.errors import one_line
 from backends.sagemaker.jobs.job import seconds
@@ -16,9 +16,20 @@ from backends.sagemaker.jobs.job import seconds
 FINAL = ("Completed", "Failed", "Stopped")
 STAGES = ("Starting", "Pending", "Downloading", "Training", "Interrupted", "Restarting", "Uploading", "Stopping")
 
-_EXIT_CODE = re.compile(r"exit code:?\s*(-?\d+)", re.IGNORECASE)
+# All of these are looked for in their own places alone: the rest of a reason may hold any words of a script, a name, or an address.
+_REASON = re.compile(r"(?:(?P<kind>AlgorithmError|ClientError|InternalServerError|\w*Capacity\w*): ?)?(?P<text>.*)")
+_EXIT_CODE = re.compile(r"(?:,\s*|\b)exit code:?\s*(-?\d+)\s*$", re.IGNORECASE)
 _KILLED = 137
-_CAPACITY = ("capacityerror", "not enough capacity", "insufficient capacity", "insufficient instance capacity", "unable to provision")
+_CAPACITY = re.compile(
+    r"unable to provision|there is not enough capacity|not enough capacity|insufficient (?:instance )?capacity"
+    r"|we currently do not have sufficient",
+    re.IGNORECASE,
+)
+_SPOT = re.compile(r"(?:the |managed )?spot (?:instances?|capacity|training)\b.{0,40}\binterrupt", re.IGNORECASE)
+_MORE_MEMORY = re.compile(r"please use an instance type with more memory", re.IGNORECASE)
+_ENTRY_POINT_S = re.compile(r".{1,400} ended (?:with exit code \d+|by signal \w+)")
+"""What the job's entry point writes where the script itself has not said why it failed."""
+_TOOLKIT_S = re.compile(r"\w+Error: ExitCode ")
 
 
 @dataclass(frozen=True)
@@ -31,7 +42,9 @@ class JobEvidence:
         stop_reason: why it was asked to stop; None where it was not.
         reports: how many arrived, from this or an earlier controller.
         exit_code: of the script, as the job's entry point said; None where it did not; `kernel_kills`: as it said beside 137.
-        tail: last lines of the log, as many as there are; `usage`: totals.
+        tail: last lines of the log of the host that failed, else of the first, as many as there are; `usage`: totals.
+        host: that failed; empty where it is the first or not known.
+        elsewhere: hosts but the first that printed reports.
         asked_for: instance type; `is_silent`: whether no report is expected.
         remarks: on what kept metrics from being found.
         is_log_incomplete: whether the end of the log was awaited in vain, or reports are missing by their numbers.
@@ -50,6 +63,8 @@ class JobEvidence:
     is_log_incomplete: bool = False
     remarks: Sequence[str] = ()
     kernel_kills: int | None = None
+    host: str = ""
+    elsewhere: Sequence[str] = ()
 
 
 def closed_event(described: Mapping[str, Any], evidence: JobEvidence) -> Closed:
@@ -96,7 +111,10 @@ def _judged(described: Mapping[str, Any], evidence: JobEvidence) -> tuple[Outcom
     if status == "Completed":
         if evidence.reports == 0 and not evidence.is_silent:
             last = last_words(evidence.tail)
-            return Outcome.FAILED, Cause.NO_METRICS, "it ended well, but reported nothing" + (f"; its last line: {last}" if last else "")
+            message = "it ended well, but reported nothing" + (f"; its last line: {last}" if last else "")
+            if evidence.elsewhere:
+                message += f"; {', '.join(evidence.elsewhere)} printed reports, but only those of the first host count"
+            return Outcome.FAILED, Cause.NO_METRICS, message
         return Outcome.COMPLETED, None, ""
     if status == "Stopped":
         if secondary == "MaxRuntimeExceeded":
@@ -111,41 +129,58 @@ def _judged(described: Mapping[str, Any], evidence: JobEvidence) -> tuple[Outcom
     if evidence.stop_reason is not None and evidence.exit_code in (None, 143, -15):
         # Asked to stop, it failed on the way; what was wanted has happened.
         return Outcome.STOPPED, evidence.stop_reason, reason
-    cause, message = failure(reason, evidence.exit_code, evidence.tail, evidence.kernel_kills)
+    is_spot = bool(described.get("EnableManagedSpotTraining", True))
+    cause, message = failure(reason, evidence.exit_code, evidence.tail, evidence.kernel_kills, is_spot=is_spot)
+    if evidence.host and cause is not Cause.SERVICE_ERROR:
+        message = f"{evidence.host}: {message}"
     return Outcome.STOPPED if cause is Cause.OUTSIDE else Outcome.FAILED, cause, message
 
 
-def failure(reason: str, exit_code: int | None, tail: Sequence[str], kernel_kills: int | None = None) -> tuple[Cause, str]:
+def failure(
+    reason: str, exit_code: int | None, tail: Sequence[str], kernel_kills: int | None = None, *, is_spot: bool = True
+) -> tuple[Cause, str]:
     """Return the cause of a training job's failure, and one line that says it.
 
+    What the script wrote of its failure says it best, then the log, then the service.
+
     Args:
-        reason: the service's FailureReason.
+        reason: the service's FailureReason, on one line.
         exit_code: of the script, as the job's entry point said; None where it did not.
         tail: last lines of the log, empty where they are not known.
         kernel_kills: processes that the kernel killed for lack of memory while the job ran; None where that is not known.
+        is_spot: whether the job asked for spot instances.
     """
-    low = reason.lower()
-    # An AlgorithmError quotes the script, whose own words may be those of the service.
-    by_script = low.startswith("algorithmerror")
-    if not by_script and any(mark in low for mark in _CAPACITY):
+    parts = _REASON.match(reason)
+    kind, text = (parts["kind"] or "", parts["text"]) if parts else ("", reason)
+    by_script = kind == "AlgorithmError"
+    if not by_script and ("Capacity" in kind or _CAPACITY.match(text)):
         return Cause.CAPACITY, reason
-    if low.startswith("internalservererror"):
+    if kind == "InternalServerError":
         return Cause.SERVICE_ERROR, reason
-    if not by_script and "spot" in low and "interrupt" in low:
+    if not by_script and is_spot and _SPOT.match(text):
         return Cause.SPOT, reason
-    if low.startswith("clienterror"):
-        return (Cause.OUT_OF_MEMORY if "memory" in low else Cause.BAD_REQUEST), reason
+    if kind == "ClientError":
+        return (Cause.OUT_OF_MEMORY if _MORE_MEMORY.match(text) else Cause.BAD_REQUEST), reason
     found = _EXIT_CODE.search(reason)
     code = exit_code if exit_code is not None else int(found[1]) if found else None
     if not by_script and code is None:
         return Cause.SERVICE_ERROR, reason or "the training job failed, and the service gives no reason"
+    said = written_by_script(text) if by_script else ""
     cause, message = classify_exit(code or 1, tail)
+    if says_memory(said):
+        cause = Cause.OUT_OF_MEMORY
     if code in (_KILLED, -9) and cause is Cause.OUTSIDE:
         if kernel_kills == 0:
             return cause, "killed from outside (SIGKILL): the kernel killed nothing for lack of memory meanwhile"
         # Without the kernel's own record: hardly anybody reaches into a container to kill what runs there.
         return Cause.OUT_OF_MEMORY, "killed (exit code 137), as a program is that takes more memory than the instance has"
-    return cause, message if tail else reason or message
+    return cause, said or (message if tail else reason or message)
+
+
+def written_by_script(text: str) -> str:
+    """Return what a script wrote to its failure file, of an AlgorithmError's text; empty where only a launcher did."""
+    said = _EXIT_CODE.sub("", text).strip()
+    return "" if _ENTRY_POINT_S.fullmatch(said) or _TOOLKIT_S.match(said) else said
 
 
 def instance_type(described: Mapping[str, Any]) -> str:

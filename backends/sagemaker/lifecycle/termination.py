@@ -129,7 +129,7 @@ class JobTerminator:
         for cloud in [*self._table.jobs.values()]:
             if cloud.next_look_at <= now:
                 cloud.next_look_at = math.inf
-                self._log_poller.read_all(cloud.spec.name, functools.partial(self._looked, cloud))
+                self._log_poller.read_all(cloud.spec.name, functools.partial(self._looked, cloud), all_hosts=cloud.spec.instance_count > 1)
 
     def next_at(self) -> float:
         """Return when `plan` has something to do; infinity where nothing is planned."""
@@ -138,7 +138,10 @@ class JobTerminator:
     def _looked(self, cloud: CloudJob) -> None:
         now, settled_at = self._table.now(), cloud.end_seen_at + self._settle_s
         cloud.n_looks += 1
-        end = cloud.log.end(lives(cloud.described or {}))
+        n_lives = lives(cloud.described or {})
+        failed = cloud.log.failed_host(n_lives)
+        # Where another host has failed, the first was killed and says no more.
+        end = cloud.log.end(n_lives) or (failed[1] if failed else None)
         again_at = now + _LOOKS_S[min(cloud.n_looks, len(_LOOKS_S) - 1)]
         if end is not None and not cloud.log.has_gaps:
             # Lines overtake each other; what was printed before the last one is there by when lines have been late by so far.
@@ -181,7 +184,8 @@ class JobTerminator:
             cloud.tail = tuple(lines)
             self._table.close(cloud, self._judged(cloud))
 
-        self._log_poller.tail(cloud.spec.name, cloud.log.streams, tail)
+        failed = cloud.log.failed_host(lives(cloud.described or {}))
+        self._log_poller.tail(cloud.spec.name, cloud.log.streams, tail, failed[0] if failed else 1)
 
     def _judged(self, cloud: CloudJob) -> Closed:
         for report in cloud.log.finish():
@@ -189,25 +193,29 @@ class JobTerminator:
             self._table.events.append(
                 Reported(cloud.spec.name, self._table.now(), report.sequence, report.metrics, elapsed_s, report.incarnation)
             )
-        usage, end = cloud.log.usage(), cloud.log.end(lives(cloud.described or {}))
+        n_lives = lives(cloud.described or {})
+        usage, end, failed = cloud.log.usage(), cloud.log.end(n_lives), cloud.log.failed_host(n_lives)
         if self._table.options.keep_alive_s:
             usage["warm"] = self._keeper.was_warm(cloud.spec.name)
         if end is not None and end.measured:
             usage["measured"] = dict(end.measured)
+        ended = failed[1] if failed else end
         evidence = outcome.JobEvidence(
             job=cloud.spec.name,
             at=self._table.now(),
             offset_s=self._table.skew.ahead_s,
             stop_reason=cloud.stop_reason,
             reports=cloud.log.delivered,
-            exit_code=None if end is None else end.exit_code,
-            kernel_kills=None if end is None else end.kernel_kills,
+            exit_code=None if ended is None else ended.exit_code,
+            kernel_kills=None if ended is None else ended.kernel_kills,
+            host=f"algo-{failed[0]}" if failed and failed[0] != 1 else "",
+            elsewhere=cloud.log.elsewhere,
             tail=cloud.tail if cloud.tail is not None else cloud.log.tail,
             usage=usage,
             asked_for=cloud.spec.instance_type,
             is_silent=cloud.spec.is_silent,
             remarks=cloud.log.remarks(),
-            is_log_incomplete=cloud.n_looks > 0 and (end is None or cloud.log.has_gaps),
+            is_log_incomplete=cloud.n_looks > 0 and (ended is None or cloud.log.has_gaps),
         )
         found = outcome.closed_event(cloud.described or {}, evidence)
         if found.cause is Cause.CAPACITY:

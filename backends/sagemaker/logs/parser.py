@@ -22,6 +22,8 @@ PATTERN = f'?"{REPORT_MARK}" ?"{SUMMARY_MARK}" ?"{END_MARK}"'
 
 _ESCAPE = re.compile(r"#(0[0-3][0-7]|177)")
 
+_ENDED_BY_SERVICE = (137, 143)
+
 _STREAM = re.compile(r"(?P<job>[^/]+)/(?P<host>algo-(?P<number>\d+))(?:-(?P<since>\d+))?")
 
 
@@ -86,6 +88,9 @@ class JobLog:
         self._first_ms: int | None = None
         self._last_ms = 0
         self._ends: dict[int, ScriptEnd] = {}
+        # By number and life, of hosts but the first.
+        self._other_ends: dict[tuple[int, int], ScriptEnd] = {}
+        self._reporting: set[int] = set()
         self.delivered = len(self._received)
 
     @property
@@ -96,6 +101,26 @@ class JobLog:
     def end(self, lives: int = 1) -> ScriptEnd | None:
         """Return the end of the script's last life, of so many; None while the log does not tell."""
         return self._ends.get(self._lives[-1]) if self._lives and len(self._lives) >= lives else None
+
+    def failed_host(self, lives: int = 1) -> tuple[int, ScriptEnd] | None:
+        """Return the number of the host that failed first, and its end; None while no log tells of one that failed by itself.
+
+        Args:
+            lives: of the script; only the last one counts.
+        """
+        newest = {number: max(since for other, since in self._other_ends if other == number) for number, _ in self._other_ends}
+        ends = {number: self._other_ends[number, since] for number, since in newest.items()}
+        own = self.end(lives)
+        if own is not None:
+            ends[1] = own
+        failed = [(number, end) for number, end in ends.items() if end.exit_code]
+        # The others are ended by the service as soon as one has failed.
+        return min(failed, key=lambda one: (one[1].exit_code in _ENDED_BY_SERVICE, one[1].printed_at, one[0]), default=None)
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """Hosts but the first that printed reports."""
+        return [f"algo-{number}" for number in sorted(self._reporting)]
 
     @property
     def has_gaps(self) -> bool:
@@ -143,14 +168,19 @@ class JobLog:
         self.streams.add(text)
         at_ms = int(event.get("timestamp", 0))
         self._first_ms = at_ms if self._first_ms is None else min(self._first_ms, at_ms)
-        if name is None or name.number != 1:
+        if name is None:
+            return
+        if name.number != 1:
+            self._of_another_host(name, message_of(event), at_ms)
             return
         if name.since not in self._lives:
             self._lives = sorted([*self._lives, name.since])
         line = Line(at_ms, len(self._ids), name.since, str(event.get("message", "")) if self._as_shown else message_of(event), now)
         if END_MARK in line.text:
             # Known at once, as it says that no more lines are to be awaited than have been late.
-            self._end(line.text.partition(END_MARK)[2], line)
+            end = _end(line.text, at_ms)
+            if end is not None:
+                self._ends[name.since] = end
         if self._order is None:
             yield from self._take(line)
         else:
@@ -197,14 +227,21 @@ class JobLog:
                 since_first_s = max(0.0, (at_ms - (self._first_ms or 0)) / 1000)
                 yield report._replace(elapsed_s=since_first_s) if report.elapsed_s is None else report
 
-    def _end(self, text: str, line: Line) -> None:
-        try:
-            said = json.loads(text)
-            self._ends[line.since] = ScriptEnd(
-                int(said["exit_code"]), line.at_ms / 1000, dict(said.get("measured") or {}), said.get("kernel_kills")
-            )
-        except (ValueError, KeyError, TypeError):
-            return
+    def _of_another_host(self, name: StreamName, text: str, at_ms: int) -> None:
+        if REPORT_MARK in text:
+            self._reporting.add(name.number)
+        end = _end(text, at_ms) if END_MARK in text else None
+        if end is not None:
+            self._other_ends[name.number, name.since] = end
+
+
+def _end(text: str, at_ms: int) -> ScriptEnd | None:
+    """Return the end that a line tells of; None where it is none."""
+    try:
+        said = json.loads(text.partition(END_MARK)[2])
+        return ScriptEnd(int(said["exit_code"]), at_ms / 1000, dict(said.get("measured") or {}), said.get("kernel_kills"))
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def _is_matched(sequence: int) -> bool:

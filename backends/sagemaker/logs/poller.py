@@ -80,8 +80,8 @@ class LogPoller:
 
         ask("")
 
-    def read_all(self, job: str, done: Callable[[], None]) -> None:
-        """Read all lines of a job's first host from their beginning, then call `done`."""
+    def read_all(self, job: str, done: Callable[[], None], *, all_hosts: bool = False) -> None:
+        """Read all lines of a job's first host, or of all, from their beginning, then call `done`."""
 
         def ask(token: str) -> None:
             def page_done(page: Mapping[str, Any]) -> None:
@@ -93,7 +93,7 @@ class LogPoller:
                 else:
                     done()
 
-            self._put(job_request(job, token, self._pattern), page_done, done)
+            self._put(job_request(job, token, self._pattern, all_hosts=all_hosts), page_done, done)
 
         ask("")
 
@@ -117,12 +117,12 @@ class LogPoller:
 
         ask("")
 
-    def tail(self, job: str, streams: Collection[str], done: Callable[[Sequence[str]], None]) -> None:
-        """Get the last lines that a job printed, without our own; of the first host's last life, as far as there is one."""
+    def tail(self, job: str, streams: Collection[str], done: Callable[[Sequence[str]], None], host: int = 1) -> None:
+        """Get the last lines that a job printed, without our own; of a host's last life, as far as there is one."""
 
         def read(names: Collection[str]) -> None:
             mine = [
-                (parts.number == 1, parts.since, name) for name in names if (parts := stream_name(name)) is not None and parts.job == job
+                (parts.number == host, parts.since, name) for name in names if (parts := stream_name(name)) is not None and parts.job == job
             ]
             if not mine:
                 done(())

@@ -57,9 +57,9 @@ def poll_request(prefix: str, start_ms: int, token: str, pattern: str | None) ->
     return _request({"logStreamNamePrefix": prefix} if prefix else {}, start_ms, token, pattern)
 
 
-def job_request(job: str, token: str, pattern: str | None) -> dict[str, Any]:
-    """Return the request for all lines of one job's first host, over all its lives: of no other job, as no name holds a slash."""
-    return _request({"logStreamNamePrefix": f"{job}/algo-1"}, 0, token, pattern)
+def job_request(job: str, token: str, pattern: str | None, *, all_hosts: bool = False) -> dict[str, Any]:
+    """Return the request for all lines of one job, of its first host or of all; of no other job, as no name holds a slash."""
+    return _request({"logStreamNamePrefix": f"{job}/algo-" if all_hosts else f"{job}/algo-1"}, 0, token, pattern)
 
 
 def _request(streams: dict[str, Any], start_ms: int, token: str, pattern: str | None) -> dict[str, Any]:

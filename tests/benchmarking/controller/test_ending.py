@@ -87,7 +87,24 @@ def failed_trials(n, finished=None):
 
 @pytest.mark.parametrize("reason", [Reason.EXHAUSTED, Reason.TRIALS])
 def test_where_every_trial_failed_that_is_the_reason_with_the_last_message(reason):
-    assert final_reason(reason, "", failed_trials(3).state) == (Reason.NONE_SUCCEEDED, "m2")
+    assert final_reason(reason, "", failed_trials(3).state) == (Reason.NONE_SUCCEEDED, "3 x script_error; the last: m2")
+
+
+@pytest.mark.parametrize("reason", [Reason.EXHAUSTED, Reason.TRIALS])
+def test_trials_that_need_too_much_memory_or_diverge_are_no_success_though_they_do_not_count(reason):
+    script = Script()
+    ends = [("infeasible", Cause.OUT_OF_MEMORY), ("diverged", Cause.DIVERGED), ("infeasible", Cause.OUT_OF_MEMORY)]
+    for trial, (status, cause) in enumerate(ends):
+        script.suggest(trial)
+        script.start(trial)
+        script.report(f"j{trial}-1", loss=0.5)
+        script.close(f"j{trial}-1", Outcome.FAILED, cause, status=status, message=f"m{trial}")
+    reason, detail = final_reason(reason, "", script.state)
+    assert (reason, detail) == (Reason.NONE_SUCCEEDED, "2 x out_of_memory, 1 x diverged; the last: m2")
+    assert final_ending(reason, detail, script.state, finite=True).exit_code == 3
+    # What they had reported before is no result, whichever budget ended it.
+    found = final_ending(Reason.TIME, "", script.state, finite=False)
+    assert (found.exit_code, found.message.endswith("2 x out_of_memory, 1 x diverged; the last: m2")) == (3, True)
 
 
 def test_a_trial_that_is_left_or_another_reason_leaves_the_reason_as_it_was():

@@ -44,6 +44,11 @@ UNANSWERED = [
         (refused("ResourceNotFoundException", "The specified log group does not exist.", "FilterLogEvents"), FailureKind.MISSING),
         (refused("ValidationException", "The job cannot be stopped in status Completed", "StopTrainingJob"), FailureKind.OVER),
         (refused("ValidationException", "1 validation error detected"), FailureKind.OTHER),
+        (refused("ValidationException", "The request was rejected because the training job is in status Completed."), FailureKind.OVER),
+        # Words of the service's in names and addresses.
+        (refused("ValidationException", "Value 'status-of-terminal' at 'trainingJobName' is wrong"), FailureKind.OTHER),
+        (refused("ValidationException", "No S3 objects under s3://insufficient/capacity/"), FailureKind.OTHER),
+        (refused("ValidationException", "Bucket 'Rate exceeded' is not valid"), FailureKind.OTHER),
         (refused("AccessDeniedException", "not authorized to perform sagemaker:CreateTrainingJob"), FailureKind.DENIED),
         (refused("ExpiredTokenException", "The security token included in the request is expired"), FailureKind.CREDENTIALS),
         (NoCredentialsError(), FailureKind.CREDENTIALS),

@@ -92,6 +92,15 @@ def test_a_script_that_the_order_to_stop_ended_was_stopped(exit_code):
         ("AlgorithmError: KeyboardInterrupt in spot_prices.py, exit code: 1", Cause.SCRIPT_ERROR),
         ("AlgorithmError: the script says no more", Cause.SCRIPT_ERROR),
         ("the container ended with exit code: 1", Cause.SCRIPT_ERROR),
+        # What a path or a name holds.
+        ("ClientError: Data download failed: s3://hotspot/interrupted-memory/capacityerror/x", Cause.BAD_REQUEST),
+        ("ClientError: s3://b/please use an instance type with more memory", Cause.BAD_REQUEST),
+        ("ClientError: spot of s3://unable to provision", Cause.BAD_REQUEST),
+        ("AlgorithmError: the last exit code: 137 was kept, exit code: 1", Cause.SCRIPT_ERROR),
+        ("AlgorithmError: ValueError: MemoryError is no column of CUDA out of memory.csv, exit code: 1", Cause.SCRIPT_ERROR),
+        ("AlgorithmError: MemoryError: Unable to allocate 40 GiB, exit code: 1", Cause.OUT_OF_MEMORY),
+        ("AlgorithmError: interrupted record in spot instances interrupted.csv, exit code: 1", Cause.SCRIPT_ERROR),
+        ("Insufficient instance capacity for s3://x", Cause.CAPACITY),
         ("Spot prices cannot be read", Cause.SERVICE_ERROR),
         ("The training was interrupted", Cause.SERVICE_ERROR),
     ],
@@ -122,7 +131,42 @@ def test_the_last_words_of_the_script_are_the_message():
 
 
 def test_without_a_log_the_service_s_reason_is_the_message():
-    assert failure("AlgorithmError: x, exit code: 3", None, ())[1] == "AlgorithmError: x, exit code: 3"
+    reason = "AlgorithmError: t.py ended with exit code 3, exit code: 3"
+    assert failure(reason, None, ())[1] == reason
+
+
+def test_what_the_script_wrote_of_its_failure_is_the_message():
+    tail = ("WARNING: destroying process group", "bye")
+    assert failure("AlgorithmError: data set is empty: 0 rows, exit code: 1", 1, tail) == (Cause.SCRIPT_ERROR, "data set is empty: 0 rows")
+    # Neither our entry point nor a framework's says more than the log does.
+    assert failure("AlgorithmError: train it.py ended by signal SIGSEGV, exit code: 139", 139, tail)[1] == "ended by signal SIGSEGV"
+    toolkit = 'AlgorithmError: ExecuteUserScriptError: ExitCode 1 ErrorMessage "" Command "python t.py", exit code: 1'
+    assert failure(toolkit, 1, ("ValueError: bad",))[1] == "ValueError: bad"
+
+
+def test_memory_that_the_log_tells_of_is_the_cause_whatever_the_script_wrote():
+    tail = ("Traceback (most recent call last):", '  File "t.py", line 1, in <module>', "MemoryError")
+    assert failure("AlgorithmError: training failed, exit code: 1", 1, tail) == (Cause.OUT_OF_MEMORY, "training failed")
+
+
+def test_nobody_interrupts_what_is_no_spot_job():
+    assert failure("Spot instances were interrupted", None, (), is_spot=False)[0] is Cause.SERVICE_ERROR
+    answer = described("Failed", FailureReason="Spot instances were interrupted", EnableManagedSpotTraining=False)
+    assert verdict(answer) == (Outcome.FAILED, Cause.SERVICE_ERROR)
+
+
+def test_the_host_that_failed_is_named():
+    answer = described("Failed", FailureReason="AlgorithmError: t.py ended with exit code 5, exit code: 5")
+    found = closed_event(answer, evidence(exit_code=5, tail=("disk is full",), host="algo-2"))
+    assert (found.cause, found.message) == (Cause.SCRIPT_ERROR, "algo-2: disk is full")
+
+
+def test_reports_of_another_host_alone_are_said_to_be_there():
+    found = closed_event(described(), evidence(reports=0, elsewhere=("algo-2", "algo-3")))
+    assert (found.cause, found.message) == (
+        Cause.NO_METRICS,
+        "it ended well, but reported nothing; algo-2, algo-3 printed reports, but only those of the first host count",
+    )
 
 
 def test_the_signal_that_ended_the_script_is_named():

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from backends.reports import FROM_MATCHES
-from backends.sagemaker.logs.parser import END_MARK, JobLog, ScriptEnd, is_marked, stream_name
+from backends.sagemaker.logs.parser import END_MARK, JobLog, ScriptEnd, is_marked, message_of, stream_name
 from definitions.metrics import MetricSources
 
 
@@ -214,3 +214,39 @@ def test_lines_that_are_never_late_are_awaited_for_two_seconds():
     log = JobLog(sources=LEVELS)
     assert [*log.feed(late("Epoch 1", 0, 8_000, 0), 10.0), *log.feed(late("loss=0.5", 1, 8_100, 0), 10.1)] == []
     assert [one.metrics for one in log.due(12.1)] == [{"epoch": 1, "loss": 0.5}]
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("[0]#011rmse:0.25#015", "[0]\trmse:0.25\r"),
+        ("#033[31mred#033[0m#000", "\x1b[31mred\x1b[0m\x00"),
+        ("issue #012, #12, #999 and #0", "issue #012, #12, #999 and #0"),
+        ("plain\n", "plain"),
+    ],
+)
+def test_control_characters_are_read_back(message, text):
+    assert message_of({"message": message}) == text
+
+
+@pytest.mark.parametrize("expression", [r"\trmse:([0-9.]+)", r"#011rmse:([0-9.]+)"])
+def test_expressions_find_a_tab_as_it_was_printed_and_as_the_service_shows_it(expression):
+    log = JobLog(sources=MetricSources(expressions=(("rmse", expression),)))
+    assert [found.metrics for found in fed(log, line("[0]#011rmse:0.25"))] == [{"rmse": 0.25}]
+
+
+def test_the_host_that_failed_first_by_itself_is_found():
+    log = JobLog()
+    assert log.failed_host() is None
+    ends = [(1, 143, 900), (3, 5, 800), (2, 7, 850), (4, 0, 100)]
+    fed(log, *(end(code, number, f"j/algo-{number}-100", at_ms) for number, code, at_ms in ends))
+    assert log.failed_host() == (3, ScriptEnd(5, 0.8))
+    # What an earlier life of a host ended with is past.
+    fed(log, end(0, 20, "j/algo-3-200", 1500))
+    assert log.failed_host() == (2, ScriptEnd(7, 0.85))
+
+
+def test_hosts_but_the_first_that_report_are_known():
+    log = JobLog()
+    assert fed(log, line(report(0, loss=1.0), 1, "x-1/algo-2-100"), line("epoch 1", 2, "x-1/algo-3-100")) == []
+    assert log.elsewhere == ["algo-2"]
