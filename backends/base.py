@@ -223,8 +223,9 @@ class CheckRequest:
 class Backend(abc.ABC):
     """Runs jobs. It is called from one thread alone; `submit` and `stop` return at once and what comes of them arrives through `wait`.
 
-    Per job the events come in this order: `Rejected`; or `Accepted`, `Started`, any number of `Reported` and `Restarted`, `Ended`,
-    late `Reported`, `Closed`. A job that is stopped or fails before it starts skips `Started`. Nothing follows `Rejected` or `Closed`.
+    Per job the events come in this order: `Rejected`; or `Accepted`, `Started`, any number of `Reported`, `Progressed` and
+    `Restarted`, `Ended`, late `Reported` and `Progressed`, `Closed`. A job that is stopped or fails before it starts skips `Started`.
+    Nothing follows `Rejected` or `Closed`.
     Times never decrease from one event to the next of the same job. `Noted` may come in between at any time, and `Retained` also later.
     """
 

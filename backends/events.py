@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backends.failures import Cause, Outcome
+from backends.progress import ProgressLine
 from definitions.made_at_once import made_at_once
 
 
@@ -74,6 +75,31 @@ class Reported(Event):
     elapsed_s: float
     incarnation: int = 0
     rank: int = 0
+
+
+@made_at_once
+@dataclass(frozen=True)
+class Progressed(Event):
+    """How far the script was at a moment; see `backends.progress.ProgressLine`. It may come late, and not all of it comes.
+
+    Args:
+        done: steps, rows, or whatever the script counts; `total`: how many there will be, None where it does not know.
+        elapsed_s, cpu_s: seconds since the script started, and processor seconds since then.
+        phases_s: seconds by phase.
+    """
+
+    done: float
+    total: float | None
+    elapsed_s: float
+    cpu_s: float = 0.0
+    phases_s: Mapping[str, float] = field(default_factory=dict)
+    incarnation: int = 0
+    number: int = 0
+
+    @classmethod
+    def of(cls, job: str, at: float, progress: ProgressLine) -> Progressed:
+        """Return the event that a job's line of progress is."""
+        return cls(job, at, **vars(progress))
 
 
 @made_at_once

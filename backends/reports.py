@@ -16,12 +16,14 @@ from typing import Any, NamedTuple, TypeGuard
 from backends.last_lines import LastLines
 from backends.metrics.patterns import EscapeRemover, MetricMatcher, decoded
 from backends.metrics.prefilter import LineFilter, line_end
+from backends.progress import ProgressLine, read_progress
 from backends.tracebacks import BEGINNINGS, TracebackFinder
 from definitions.metrics import NO_SOURCES, MetricSources
 from definitions.scalars import is_number
 
 REPORT_MARK = "[tune-metric]:"
 SUMMARY_MARK = "[outrider-summary]:"
+PROGRESS_MARK = "[outrider-progress]:"
 
 FROM_MATCHES, FROM_FILES = 1_000_000_000, 2_000_000_000
 """What the numbers of reports begin with that are found in a job's own words, and in files: so that they are none of its reporter's."""
@@ -122,6 +124,8 @@ class ReportParser:
         self._filter = _filter_of(self._matcher)
         self._seen: dict[int, _Numbers] = {}
         self._summaries: dict[int, Mapping[str, Any]] = {}
+        self._progress: list[ProgressLine] = []
+        self._newest_progress = (0, -1)
 
     @property
     def tail(self) -> tuple[str, ...]:
@@ -159,6 +163,11 @@ class ReportParser:
         if self._matcher is not None:
             self._add(self._matcher.finish(), found)
         self.tracebacks.finish()
+        return found
+
+    def take_progress(self) -> list[ProgressLine]:
+        """Return what the log has said since the last call of how far the script is, none of it twice."""
+        found, self._progress = self._progress, []
         return found
 
     def remarks(self) -> list[str]:
@@ -270,9 +279,13 @@ class ReportParser:
 
     def _scan(self, text: str, found: list[Report]) -> bool:
         """Take the summary and the reports that a line holds; return whether it has our marks."""
-        is_ours = SUMMARY_MARK in text
-        if is_ours:
+        is_ours = False
+        if SUMMARY_MARK in text:
+            is_ours = True
             self._take_summary(text)
+        if PROGRESS_MARK in text:
+            is_ours = True
+            self._take_progress(text)
         at = text.find(REPORT_MARK)
         is_ours = is_ours or at >= 0
         while at >= 0:
@@ -326,6 +339,18 @@ class ReportParser:
         elif summary.get("outrider_rank", 0) == 0:
             self._summaries[incarnation] = summary
 
+    def _take_progress(self, text: str) -> None:
+        said, _ = _object(text, text.index(PROGRESS_MARK) + len(PROGRESS_MARK))
+        incarnation = None if said is None else self._life(said)
+        if said is None or not _is_count(incarnation):
+            self.counts.alien += 1
+            return
+        found = read_progress(said, incarnation)
+        # A line that is read again, or comes after later ones, says nothing new.
+        if found is not None and (found.incarnation, found.number) > self._newest_progress:
+            self._newest_progress = found.incarnation, found.number
+            self._progress.append(found)
+
 
 def _last_of(lines: bytes) -> bytes:
     """Return the last of several lines that is not empty."""
@@ -335,7 +360,7 @@ def _last_of(lines: bytes) -> bytes:
 
 def _filter_of(matcher: MetricMatcher | None) -> LineFilter | None:
     """Return what finds the lines that may hold something; None where each has to be looked at."""
-    texts: list[bytes] = [mark.encode() for mark in (REPORT_MARK, SUMMARY_MARK, *BEGINNINGS)]
+    texts: list[bytes] = [mark.encode() for mark in (REPORT_MARK, SUMMARY_MARK, PROGRESS_MARK, *BEGINNINGS)]
     if matcher is None:
         return LineFilter(texts)
     if matcher.texts is None:

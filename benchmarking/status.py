@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from benchmarking.controller.journal import SqliteJournal
 from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.json_exporter import read_result
+from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.running.words import running_text
 from benchmarking.report.text import duration
 from benchmarking.results import forecast_rows
 from benchmarking.studies.files import read_study
@@ -54,6 +57,7 @@ class ExperimentStatus:
         elapsed_s: seconds that controllers ran since the first job began, up to the last record.
         spent_usd: dollars of closed jobs; `dollars`: of which kind they are.
         forecast: of the full job, from its canaries; empty where there are none.
+        running: of each job that tells its progress, how far it is and when it ends, by its trial.
         note: why it ended, or what cannot be read.
     """
 
@@ -73,6 +77,7 @@ class ExperimentStatus:
     dollars: str = ""
     forecast: str = ""
     note: str = ""
+    running: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -87,16 +92,25 @@ class _Folded:
     elapsed_s: float = 0.0
     note: str = ""
 
+    def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
+        """Return dollars per instance-hour of a configuration's job (None where unknown), and its number of instances."""
+        resources = {"instance_type": self.state.setup.default_instance_type, **self.stored.spec.definition.arguments, **configuration}
+        return Billing(self.stored.region).usd_per_hour(str(resources["instance_type"])), int(resources.get("instance_count") or 1)
+
 
 class StatusReader:
     """Looks at experiments, again and again; what it has read once it keeps. It writes nothing, and locks nothing.
 
     Args:
         running: says of each folder whether a process runs it; asked anew at each look.
+        now: UTC seconds since the epoch.
     """
 
-    def __init__(self, running: Callable[[], Callable[[Path], bool]] = lambda: _running_here(held_files())) -> None:
+    def __init__(
+        self, running: Callable[[], Callable[[Path], bool]] = lambda: _running_here(held_files()), now: Callable[[], float] = time.time
+    ) -> None:
         self._running = running
+        self._now = now
         self._seen: dict[tuple[str, str], Resolved] = {}
         self._folded: dict[Path, _Folded] = {}
 
@@ -184,6 +198,7 @@ class StatusReader:
             folded.dollars,
             folded.forecast,
             folded.note or ended or ("" if running or state.sequence else "its journal holds no record"),
+            _running(folded, self._now()) if running else {},
         )
 
     @staticmethod
@@ -217,6 +232,16 @@ def _journal(folder: Path) -> contextlib.closing[SqliteJournal]:
 
 def _unfolded(stored: StoredExperiment) -> ExperimentState:
     return ExperimentState(state_setup(stored.spec))
+
+
+def _running(folded: _Folded, now: float) -> dict[int, str]:
+    """Return how far the jobs are that tell their progress, and when they end."""
+    found = {}
+    for job in folded.state.jobs.values():
+        if job.progress is not None:
+            configuration = folded.state.trials[job.trial].configuration
+            found[job.trial] = running_text(job.progress, now, folded.price(configuration))
+    return found
 
 
 def _first_line(error: UserError) -> str:

@@ -10,7 +10,7 @@ from benchmarking.analysis.missing_metrics import FirstReports
 from benchmarking.controller.disk_space import DISK
 from benchmarking.controller.journal import Record
 from benchmarking.controller.retry_policy import TrialStatus
-from benchmarking.controller.rows import TrialState
+from benchmarking.controller.rows import JobState, TrialState
 from benchmarking.controller.state import ExperimentState
 from benchmarking.report.text import configuration_text, dollars, duration, shown
 from launch.panels import Panel
@@ -220,6 +220,14 @@ class Progress:
         head, *rest = self._drawn or ("",)
         return "\n".join([f"{self._clock_text()} | {head}" if head else "", *rest])
 
+    def _ends(self, job: JobState, trial: TrialState) -> str:
+        """Return when a job will end by its own progress; empty where it tells none."""
+        if job.progress is None or self._tuner is None:
+            return ""
+        from benchmarking.forecasting.running.words import running_text
+
+        return f"  {running_text(job.progress, self._tuner.now(), self._tuner.price(trial.configuration))}"
+
     def _draw(self, state: ExperimentState) -> tuple[str, ...]:
         lines = [self._headline(state), *([f"  {self._note}"] if self._note else [])]
         for job in list(state.jobs.values())[:8]:
@@ -227,5 +235,7 @@ class Progress:
             stage = "stopping" if job.stop_requested_at else job.stage or ("running" if job.started else "waiting")
             values = " ".join(f"{name}={shown(value)}" for name, value in list(trial.last.items())[:4])
             keys = self._keys(trial)
-            lines.append(f"  trial {trial.trial} {stage}: {configuration_text(trial.configuration, keys)}  {values}")
+            lines.append(
+                f"  trial {trial.trial} {stage}: {configuration_text(trial.configuration, keys)}  {values}{self._ends(job, trial)}"
+            )
         return tuple(lines)

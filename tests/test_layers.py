@@ -48,7 +48,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("methods", "page"),
         (".",),
     ),
-    "benchmarking/forecasting": (("data",), ("model",), ("ladder",), (".",)),
+    "benchmarking/forecasting": (("data", "running"), ("model",), ("ladder",), (".",)),
     "backends/sagemaker": (
         ("aws", "block"),
         ("code", "logs"),

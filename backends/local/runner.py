@@ -18,7 +18,7 @@ from backends.common.disk import free_bytes, taken_bytes
 from backends.common.file_reports import FileReports
 from backends.common.job_output import Output
 from backends.common.reactor import Reactor
-from backends.events import Accepted, Ended, Event, Noted, Reported, Restarted, Started
+from backends.events import Accepted, Ended, Event, Noted, Progressed, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
 from backends.local.checkpoints import LocalCheckpoints
 from backends.local.environment import Allocation, job_environment, pasteable, places_of
@@ -226,6 +226,8 @@ class JobRunner:
                 self._emit(Restarted(job.spec.name, at, report.incarnation))
             elapsed_s = at - (job.started_at or at) if report.elapsed_s is None else report.elapsed_s
             self._emit(Reported(job.spec.name, at, report.sequence, report.metrics, elapsed_s, report.incarnation))
+        for progress in job.output.parser.take_progress() if job.output is not None else ():
+            self._emit(Progressed.of(job.spec.name, at, progress))
 
     def _on_exit(self, job: LocalJob) -> None:
         if job.child is None or job.output is None:

@@ -2,13 +2,14 @@
 
 One file, however long, as it is copied into containers; standard library only, Python 3.8 or later. A script calls::
 
-    from outrider_report import checkpoint_dir, phase, report, step
+    from outrider_report import checkpoint_dir, phase, progress, report, step
 
     with phase("load"):
         batch = next(batches)
     with phase("train"):
         loss = model.step(batch)
     step(samples=len(batch))
+    progress(done=1, total=5000)
     report(epoch=1, loss=loss)
 
 From the first such call on, the use of processors, memory, disk, network and GPUs is sampled once a second. OUTRIDER_SAMPLING sets other
@@ -20,6 +21,7 @@ from __future__ import annotations
 import atexit
 import itertools
 import json
+import math
 import os
 import sys
 import threading
@@ -35,12 +37,15 @@ if TYPE_CHECKING:
 
 REPORT_MARK = "[tune-metric]:"
 SUMMARY_MARK = "[outrider-summary]:"
+PROGRESS_MARK = "[outrider-progress]:"
 MAX_REPORT_BYTES = 50000
 
 _SAGEMAKER_CHECKPOINTS = "/opt/ml/checkpoints"
 _COUNTER = ".outrider-incarnation"
 _FIRST_SUMMARY_S = 10.0
 _SUMMARIES_APART_S = 60.0
+_PROGRESS_APART_S = (0.1, 10.0)
+_PROGRESS_SHARE = 0.05
 _MAX_PHASES = 32
 _OTHER = "other"
 _CPU = "cpu_cores"
@@ -82,6 +87,10 @@ class Reporter:
         self._started_up = False
         self._steps = 0
         self._samples = 0
+        self._progress_numbers = itertools.count()
+        self._progress_from: float | None = None
+        self._progress_at = 0.0
+        self._is_complete = False
         self._sampler: Sampler | None = None
         self._sampling_decided = not self._sampling
         self._summary_apart_s = _FIRST_SUMMARY_S
@@ -130,6 +139,45 @@ class Reporter:
             self._start_sampling()
             self._steps += 1
             self._samples += int(samples)
+
+    def progress(self, done: float, total: float | None = None) -> None:
+        """Say how far the script is: steps, batches, trees, iterations, rows, whatever it counts.
+
+        It may be called as often as the script likes: a line is printed for the first call, for the last of a known total, and between them
+        every 10 s at most, more often in the beginning. What is no finite number says nothing, and only the first rank's lines count.
+
+        Args:
+            done: how many are behind it, from 0.
+            total: how many there will be; None where that is not known beforehand (early stopping, convergence).
+        """
+        now = time.monotonic()
+        # Nearly all calls end here, so that they cost next to nothing.
+        if now < self._progress_at and (self._is_complete or total is None or done < total):
+            return
+        known = total is not None and math.isfinite(total) and total > 0
+        if os.getpid() != self._pid or self._rank != 0 or not math.isfinite(done) or done < 0:
+            return
+        with self._lock:
+            self._end_startup()
+            self._start_sampling()
+            now = time.monotonic()
+            if self._progress_from is None:
+                self._progress_from = now
+            shortest_s, longest_s = _PROGRESS_APART_S
+            self._progress_at = now + min(max(shortest_s, _PROGRESS_SHARE * (now - self._progress_from)), longest_s)
+            self._is_complete = known and done >= total  # type: ignore[operator]
+            self._charge(self._stack())
+            line = {
+                "done": float(done),
+                "total": float(total) if known else None,  # type: ignore[arg-type]
+                "number": next(self._progress_numbers),
+                "elapsed_s": round(now - self._started, 6),
+                "cpu_s": round(sum(os.times()[:4]), 6),
+                "phases_s": {name: round(seconds, 6) for name, seconds in self._phases.items()},
+                "outrider_incarnation": self._life(),
+                "outrider_rank": self._rank,
+            }
+            _print(PROGRESS_MARK, json.dumps(line))
 
     def checkpoint_dir(self) -> Path | None:
         """Return the folder where this trial keeps its checkpoint, created; None where there is none."""
@@ -805,6 +853,7 @@ _reporter = Reporter(os.environ, sampling=True)
 report = _reporter.report
 phase = _reporter.phase
 step = _reporter.step
+progress = _reporter.progress
 checkpoint_dir = _reporter.checkpoint_dir
 resumed = _reporter.resumed
 begin_anew = _reporter.begin_anew

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from backends.failures import Cause
+from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from definitions.schema import DERIVED_OBJECTIVES, Mode, Order
 from definitions.trial import TrialSpec
@@ -149,6 +150,7 @@ class JobState:
     stop_reason: Cause | None = None
     stop_message: str = ""
     stage: str = ""
+    progress: ProgressCurve | None = None
     pool_booked: bool = False
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from backends.base import AdoptedJob, AdoptedPool, JobSpec
-from backends.events import Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
+from backends.events import Closed, Ended, Event, Noted, Progressed, Rejected, Reported, Restarted, Retained, Scope, Started
 from backends.failures import LOG_INCOMPLETE, Cause
 from benchmarking.analysis.measurements import PREFIX, measurements
 from benchmarking.controller.aggregation import ResultAggregator, Tell
@@ -17,6 +17,7 @@ from benchmarking.controller.event_codec import record_event, recorded_suggestio
 from benchmarking.controller.journal import Record
 from benchmarking.controller.lookahead import take_out
 from benchmarking.controller.method import Decision
+from benchmarking.controller.progress_curve import with_progress
 from benchmarking.controller.repeat_order import ordered
 from benchmarking.controller.retry_policy import Failure, TrialStatus, as_number
 from benchmarking.controller.rows import EvaluationState, JobState, StateSetup, TrialState
@@ -185,6 +186,8 @@ class ExperimentState:
                 trial.starts += 1
                 if trial.started_at is None:
                     trial.started_at = event.at
+            case Progressed():
+                job.progress = with_progress(job.progress, event)
             case Restarted():
                 job.incarnation, job.reports = event.incarnation, 0
             case Ended():

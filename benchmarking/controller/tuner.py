@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from backends.base import Backend, JobSpec
-from backends.events import Accepted, Closed, Event, Reported, Retained, Started
+from backends.events import Accepted, Closed, Event, Progressed, Reported, Retained, Started
 from backends.failures import Cause
 from benchmarking.controller.budget import affordable, cost_usd, may_add
 from benchmarking.controller.ending import Ending, Reason, budget_use, final_ending, final_reason
@@ -32,7 +32,7 @@ from definitions.schema import Budget
 _RELEASE_S = 60.0
 """Longest wait at the end for what warm instances cost."""
 
-_OF_A_RUNNING_JOB = frozenset({Accepted, Started, Reported})
+_OF_A_RUNNING_JOB = frozenset({Accepted, Started, Progressed, Reported})
 """Events that free no worker and end nothing."""
 
 
@@ -73,6 +73,7 @@ class Tuner:
         self._backend = backend
         self._journal = journal
         self.virtual = backend.capabilities.virtual_time
+        self.now, self.price = backend.now, jobs.price
         recorder = Recorder(journal, state, backend.now, observers, virtual=self.virtual)
         self._record, self._commit, self._recorder = recorder.record, recorder.commit, recorder
         self.note = recorder.note

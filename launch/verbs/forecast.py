@@ -27,6 +27,8 @@ as what it is. The forecast goes to stdout, remarks to stderr."""
 def main(arguments: Sequence[str]) -> int:
     """Forecast and return the exit code; raises `UserError` where a table cannot be used."""
     given = make_parser().parse_args(arguments)
+    if given.scores:
+        return _scores(given)
     from benchmarking.forecasting.forecast import forecast
 
     table, question = _table(given), _question(given)
@@ -60,6 +62,9 @@ def make_parser() -> VerbParser:
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the forecast (default table)")
     parser.add_argument("--explain", action="store_true", help="say what drives the width, and what one more canary would cost and buy")
     parser.add_argument(
+        "--scores", action="store_true", help="how good the forecasts were that running jobs were given, by how far they were (of tags)"
+    )
+    parser.add_argument(
         "--instances", type=int, default=None, metavar="M", help="forecast on M instances, where more than one number was measured"
     )
     region = default_region()
@@ -71,6 +76,47 @@ def make_parser() -> VerbParser:
                         help="hyperparameter that holds a training job's fraction (default fraction)")  # fmt: skip
     parser.add_results_dir("finished jobs in it calibrate the intervals (default results, or $OUTRIDER_RESULTS)")
     return parser
+
+
+def _scores(given: argparse.Namespace) -> int:
+    """Show what the forecasts of running jobs were worth."""
+    from dataclasses import asdict
+
+    from benchmarking.archive.stored import experiments_of, load
+    from benchmarking.forecasting.running.scores import score_rows, scored
+    from benchmarking.report.text import table
+    from definitions import strict_json
+    from definitions.errors import UserError
+
+    found = []
+    for tag in given.source:
+        folder = Path(tag) if Path(tag).is_dir() else given.results_dir / tag
+        if not folder.is_dir():
+            raise UserError(f"forecast --scores {tag}", f"there is no folder {folder}", "give a tag of finished runs")
+        for experiment in experiments_of(folder):
+            with load(experiment).journal() as journal:
+                found += scored(journal.records())
+    rows = score_rows(found)
+    if not rows:
+        raise UserError(
+            f"forecast --scores {' '.join(given.source)}",
+            "no finished job there told how far it was",
+            "let the script call outrider_report.progress(done, total)",
+        )
+    columns = {"share": "done", "jobs": "jobs", "decided": "decided", "median": "error median", "p90": "error p90",
+               "held80": "80 % intervals held", "held90": "90 % intervals held"}  # fmt: skip
+    if given.format == "json":
+        print(strict_json.dumps({"schema_version": 1, "scores": [asdict(row) for row in rows]}))
+    elif given.format == "csv":
+        print("\n".join([",".join(columns), *(",".join("" if v is None else f"{v:g}" for v in asdict(row).values()) for row in rows)]))
+    else:
+        cells = [[f"{row.share:.0%}", row.jobs, row.decided, *map(_percent, (row.median, row.p90, row.held80, row.held90))] for row in rows]
+        print(table(list(columns.values()), cells))
+    return 0
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
 
 
 def _question(given: argparse.Namespace) -> Question:

@@ -122,7 +122,11 @@ def _text(found: Sequence[ExperimentStatus], form: str) -> str:
     columns = ["tag", "benchmark", "method", "seed", "state", "trials", "objective", "best", "time", "spent"]
     forecasts, notes = any(one.forecast for one in found), any(one.note for one in found)
     columns += [*(["forecast"] if forecasts else []), *(["note"] if notes else [])]
-    return f"{head}\n\n{table(columns, [_row(one, forecasts=forecasts, notes=notes) for one in found])}"
+    shown = f"{head}\n\n{table(columns, [_row(one, forecasts=forecasts, notes=notes) for one in found])}"
+    ends = [
+        f"{one.tag}/{one.benchmark} {one.method} {one.seed}, trial {trial}: {text}" for one in found for trial, text in one.running.items()
+    ]
+    return "\n\n".join([shown, "\n".join(ends)]) if ends else shown
 
 
 def _row(one: ExperimentStatus, *, forecasts: bool, notes: bool) -> list[object]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from backends.base import AdoptedJob, Backend, JobSpec, Limits
-from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Started
+from backends.events import Accepted, Closed, Ended, Event, Noted, Progressed, Rejected, Reported, Restarted, Retained, Started
 from backends.failures import Cause, Outcome
 
 _ROUNDS = 20_000
@@ -74,9 +74,9 @@ def check_order(events: Sequence[Event]) -> None:
         if Started in kinds:
             assert kinds[:2] == [Accepted, Started], f"{name}: {kinds}"
         else:
-            assert Reported not in kinds, f"{name}: a report of a job that never started"
+            assert not {Reported, Progressed} & set(kinds), f"{name}: a report of a job that never started"
         if Ended in kinds:
-            assert set(kinds[kinds.index(Ended) + 1 :]) <= {Reported, Closed}, f"{name}: {kinds}"
+            assert set(kinds[kinds.index(Ended) + 1 :]) <= {Reported, Progressed, Closed}, f"{name}: {kinds}"
         identities = [(event.incarnation, event.rank, event.sequence) for event in mine if isinstance(event, Reported)]
         assert len(identities) == len(set(identities)), f"{name}: a report came twice"
         assert all(rank == 0 for _, rank, _ in identities), f"{name}: a report of another rank than 0"
@@ -92,7 +92,11 @@ class BackendContract:
         fails: ends by itself without success, after any number of reports.
         silent: success without a report.
         endless: one report at least, then runs until it is stopped.
+        counts: says that 0 of 4 are done and that 4 of 4 are, and reports once.
     """
+
+    runs_scripts = True
+    """Whether its jobs are scripts, which say how far they are."""
 
     limit_s = 20.0
     max_run_s = 0.5
@@ -145,6 +149,16 @@ class BackendContract:
         assert end.ended_at is not None
         assert before <= end.started_at <= end.ended_at <= backend.now()
         assert end.billable_s == pytest.approx(end.ended_at - end.started_at, abs=1.0)
+
+    def test_a_job_that_says_how_far_it_is(self, backend: Backend) -> None:
+        if not self.runs_scripts:
+            pytest.skip("its jobs are no scripts")
+        events = self.run(backend, self.job("counts", "one"))
+        first, last = of_job(events, "one", Progressed)
+        assert [(one.done, one.total, one.number) for one in (first, last)] == [(0.0, 4.0, 0), (4.0, 4.0, 1)]
+        assert 0 < first.elapsed_s <= last.elapsed_s
+        assert 0 < last.phases_s["startup"] <= first.elapsed_s
+        assert closed(events, "one").outcome is Outcome.COMPLETED
 
     def test_a_job_that_fails(self, backend: Backend) -> None:
         end = closed(self.run(backend, self.job("fails", "one")), "one")

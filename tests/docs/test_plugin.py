@@ -24,6 +24,7 @@ SCRIPTS = {
     "reports3": "from outrider_report import report\nfor epoch in (1, 2, 3):\n    report(epoch=epoch, loss=1 / epoch)\n",
     "fails": "from outrider_report import report\nreport(epoch=1)\nraise SystemExit('no such file: data.csv')\n",
     "silent": "print('done')\n",
+    "counts": "from outrider_report import progress, report\nprogress(0, 4)\nprogress(4, 4)\nreport(epoch=1)\n",
     "endless": "import time\nfrom outrider_report import report\nreport(epoch=1)\nwhile True:\n    time.sleep(60)\n",
 }
 

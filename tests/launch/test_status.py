@@ -1,14 +1,18 @@
 """`outrider status`: a table, a document, and again and again."""
 
 import json
+import re
 import signal
 import subprocess
+import sys
+import time
 import urllib.request
 
 import pytest
 
+from definitions.errors import UserError
 from launch.__main__ import main
-from launch.verbs import status
+from launch.verbs import forecast, status
 from tests.benchmarking.archive.stored_folders import copied
 from tests.launch.conftest import ROOT, with_signals
 
@@ -35,6 +39,39 @@ def test_as_a_document(results, capfd):
     assert main(["status", "repeated", "--format", "json"]) == 0
     (one,) = json.loads(capfd.readouterr().out)["experiments"]
     assert (one["tag"], one["method"], one["standing"]) == ("repeated", "GRID", "killed")
+
+
+@pytest.mark.slow
+def test_a_running_job_that_says_how_far_it_is_is_shown_with_its_end_and_scored_afterwards(tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("OUTRIDER_RESULTS", str(tmp_path / "results"))
+    (tmp_path / "count.py").write_text(
+        "import time\nfrom outrider_report import progress, report\n"
+        "for done in range(400):\n    progress(done, 400)\n    time.sleep(0.02)\nprogress(400, 400)\nreport(loss=1.0)\n",
+        encoding="utf-8",
+    )
+    definition = tmp_path / "counts.yaml"
+    definition.write_text("name: counts\nscript: count.py\nspace: {n: {choice: [1]}}\nobjectives: {loss: min}\n", encoding="utf-8")
+    command = [sys.executable, str(ROOT / "hpo_main.py"), "--benchmark", str(definition), "--method", "GRID", "--experiment_tag", "t"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        told = ""
+        while " done, ends in " not in told and running.poll() is None:
+            time.sleep(0.1)
+            if (tmp_path / "results" / "t").is_dir():
+                main(["status", "t"])
+                told = capfd.readouterr().out
+        assert re.search(r"^t/counts GRID 0, trial 0: \d+% done, ends in .* s \(.*\), will have cost \$", told, re.M), told
+        assert running.wait(60) == 0
+    assert forecast.main(["--scores", "t", "--format", "json", "--results_dir", str(tmp_path / "results")]) == 0
+    scores = {row["share"]: row for row in json.loads(capfd.readouterr().out)["scores"]}
+    assert (scores[0.8]["jobs"], scores[0.8]["decided"]) == (1, 1)
+    assert scores[0.8]["median"] < 0.5
+
+
+def test_scores_of_what_said_nothing_of_its_progress_are_wrong_use(results):
+    with pytest.raises(UserError, match="no finished job there told how far it was"):
+        forecast.main(["--scores", "repeated", "--results_dir", str(results)])
+    with pytest.raises(UserError, match="there is no folder"):
+        forecast.main(["--scores", "nothing", "--results_dir", str(results)])
 
 
 def test_looking_changes_no_file(results):

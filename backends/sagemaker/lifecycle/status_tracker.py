@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backends.events import Noted, Reported, Restarted
+from backends.events import Noted, Progressed, Reported, Restarted
 from backends.reports import Report
 from backends.sagemaker.jobs import outcome
 from backends.sagemaker.jobs.job import CloudJob, JobPhase, seconds
@@ -104,3 +104,6 @@ class StatusTracker:
                 cloud.incarnation = report.incarnation
                 self._table.events.append(Restarted(job, now, report.incarnation))
             self._table.events.append(Reported(job, now, report.sequence, report.metrics, report.elapsed_s or 0.0, report.incarnation))
+        for progress in cloud.log.take_progress():
+            self._table.start(cloud)
+            self._table.events.append(Progressed.of(cloud.spec.name, self._table.now(), progress))

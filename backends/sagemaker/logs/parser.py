@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from backends.reports import FROM_FILES, FROM_MATCHES, REPORT_MARK, SUMMARY_MARK, Report, ReportParser
+from backends.progress import ProgressLine
+from backends.reports import FROM_FILES, FROM_MATCHES, PROGRESS_MARK, REPORT_MARK, SUMMARY_MARK, Report, ReportParser
 from backends.sagemaker.logs.line_order import Line, LineOrder
 from definitions.metrics import NO_SOURCES, MetricSources
 
@@ -18,7 +19,7 @@ GROUP = "/aws/sagemaker/TrainingJobs"
 END_MARK = "[outrider-end]:"
 """Begins the last line of a job whose script ran to an end, whatever end; written by the job's own entry point."""
 
-PATTERN = f'?"{REPORT_MARK}" ?"{SUMMARY_MARK}" ?"{END_MARK}"'
+PATTERN = f'?"{REPORT_MARK}" ?"{SUMMARY_MARK}" ?"{PROGRESS_MARK}" ?"{END_MARK}"'
 
 _ESCAPE = re.compile(r"#(0[0-3][0-7]|177)")
 
@@ -138,6 +139,10 @@ class JobLog:
         """The last lines that were fed."""
         return self._parser.tail
 
+    def take_progress(self) -> list[ProgressLine]:
+        """Return what the log has said since the last call of how far the script is."""
+        return self._parser.take_progress()
+
     def remarks(self) -> list[str]:
         """Return a sentence on each thing that kept metrics from being found."""
         return self._parser.remarks()
@@ -255,4 +260,4 @@ def _said(life: int, metrics: Mapping[str, Any]) -> tuple[int, str]:
 
 def is_marked(line: str) -> bool:
     """Return whether a line is one of ours, for this program and not for people."""
-    return any(mark in line for mark in (REPORT_MARK, SUMMARY_MARK, END_MARK))
+    return any(mark in line for mark in (REPORT_MARK, SUMMARY_MARK, PROGRESS_MARK, END_MARK))

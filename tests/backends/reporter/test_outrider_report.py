@@ -10,11 +10,12 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import outrider_report
 import pytest
-from outrider_report import MAX_REPORT_BYTES, REPORT_MARK, SUMMARY_MARK, Reporter
+from outrider_report import MAX_REPORT_BYTES, PROGRESS_MARK, REPORT_MARK, SUMMARY_MARK, Reporter
 
 from backends import reports
 from backends.reports import ReportParser
@@ -25,7 +26,7 @@ FOLDER = Path(outrider_report.__file__).parent
 def run(code: str, **environment: str) -> str:
     """Run a script with the reporter on its path and return what it prints."""
     bare = {"PATH": os.environ["PATH"], "PYTHONPATH": str(FOLDER)}
-    script = "from outrider_report import *\nfrom outrider_report import report, phase, step, checkpoint_dir, resumed\n" + code
+    script = "from outrider_report import *\nfrom outrider_report import report, phase, progress, step, checkpoint_dir, resumed\n" + code
     return subprocess.run([sys.executable, "-c", script], env=bare | environment, capture_output=True, text=True, check=True).stdout
 
 
@@ -55,7 +56,50 @@ def test_syne_tune_reads_the_reports_and_nothing_else() -> None:
 
 
 def test_marks_are_those_that_the_parser_looks_for() -> None:
-    assert (REPORT_MARK, SUMMARY_MARK) == (reports.REPORT_MARK, reports.SUMMARY_MARK)
+    assert (REPORT_MARK, SUMMARY_MARK, PROGRESS_MARK) == (reports.REPORT_MARK, reports.SUMMARY_MARK, reports.PROGRESS_MARK)
+
+
+@pytest.mark.slow
+def test_progress_is_printed_at_its_beginning_at_its_end_and_rarely_between() -> None:
+    output = run("import time\nfor i in range(20000):\n    progress(i, 20000)\nprogress(20000, 20000)\nprogress(20000, 20000)\n")
+    lines = lines_of(output, PROGRESS_MARK)
+    assert (lines[0]["done"], lines[0]["total"], lines[0]["number"]) == (0.0, 20000.0, 0)
+    assert lines[-1]["done"] == 20000.0
+    assert [line["number"] for line in lines] == list(range(len(lines)))
+    assert len(lines) < 60
+    assert set(lines[-1]["phases_s"]) == {"startup"}  # type: ignore[call-overload]
+    assert 0 < lines[-1]["cpu_s"] <= 10 * lines[-1]["elapsed_s"]  # type: ignore[operator]
+
+
+def progress_lines(calls: Callable[[Reporter], object], capfd: pytest.CaptureFixture[str], **environment: str) -> list[dict[str, object]]:
+    calls(Reporter(environment, started=time.monotonic()))
+    return lines_of(capfd.readouterr().out, PROGRESS_MARK)
+
+
+@pytest.mark.parametrize("done", [math.nan, math.inf, -1.0])
+def test_progress_that_is_no_amount_says_nothing_and_ends_nothing(done: float, capfd: pytest.CaptureFixture[str]) -> None:
+    assert progress_lines(lambda reporter: reporter.progress(done, 10), capfd) == []
+
+
+@pytest.mark.parametrize("total", [None, math.nan, 0, -3])
+def test_a_total_that_is_none_is_left_open(total: float | None, capfd: pytest.CaptureFixture[str]) -> None:
+    (line,) = progress_lines(lambda reporter: reporter.progress(3, total), capfd)
+    assert (line["done"], line["total"]) == (3.0, None)
+
+
+def test_only_the_first_rank_tells_how_far_the_job_is(capfd: pytest.CaptureFixture[str]) -> None:
+    assert progress_lines(lambda reporter: reporter.progress(3, 4), capfd, RANK="1") == []
+
+
+def test_numpy_scalars_are_amounts(capfd: pytest.CaptureFixture[str]) -> None:
+    numpy = pytest.importorskip("numpy")
+    (line,) = progress_lines(lambda reporter: reporter.progress(numpy.int64(3), numpy.float32(4)), capfd)
+    assert (line["done"], line["total"]) == (3.0, 4.0)
+
+
+def test_what_is_no_number_is_told_at_the_first_call() -> None:
+    with pytest.raises(TypeError):
+        Reporter({}).progress("3 of 4")  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from tests.backends.fast_clock import FastClock
 
 SCRIPT = """
 import json, os, sys, time
-from outrider_report import checkpoint_dir, report
+from outrider_report import checkpoint_dir, progress, report
 kind = dict(zip(sys.argv[1::2], sys.argv[2::2]))["--kind"]
 if kind == "reports3":
     for epoch in (1, 2, 3):
@@ -28,6 +28,10 @@ elif kind == "fails":
     raise SystemExit("no such file: data.csv")
 elif kind == "silent":
     print("done")
+elif kind == "counts":
+    progress(0, 4)
+    progress(4, 4)
+    report(epoch=1)
 elif kind == "endless":
     report(epoch=1)
     while True:

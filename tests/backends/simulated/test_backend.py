@@ -37,6 +37,8 @@ def job(name: str, **changes: Any) -> JobSpec:
 
 
 class TestSimulatedContract(BackendContract):
+    runs_scripts = False
+
     def make_backend(self, folder: Path) -> Backend:
         return SimulatedBackend(_Kinds(), seed=1, checkpoints=folder / "checkpoints")
 

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Reported, Restarted, Retained, Scope, Started
+from backends.events import Accepted, Closed, Ended, Event, Noted, Progressed, Rejected, Reported, Restarted, Retained, Scope, Started
 from backends.failures import Cause, Outcome
 from benchmarking.controller.event_codec import event_record, record_event
 from benchmarking.controller.journal import Record
@@ -14,6 +14,8 @@ EVENTS = [
     Restarted("j", 2.5, 3),
     Reported("j", 1795000000.1234567, 0, {"loss": 0.1, "note": "ü\n", "deep": {"a": [1, None]}}, 0.30000000000000004),
     Reported("j", 3.5, 7, {"loss": math.inf, "low": -math.inf, "ok": True, "none": None}, 2.25, incarnation=2),
+    Progressed("j", 3.5, 120.0, 5004.0, 2.25, 4.5, {"startup": 1.5}, incarnation=1, number=7),
+    Progressed("j", 3.5, 1.0, None, 2.25),
     Ended("j", 4.5),
     Rejected("j", 5.5, Cause.QUOTA, "no more of these", Scope.INSTANCE_TYPE, 60.5),
     Rejected("j", 5.5, Cause.BAD_REQUEST, "never"),

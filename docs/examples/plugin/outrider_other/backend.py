@@ -16,7 +16,7 @@ from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, Che
 from backends.common.clock import SteadyClock
 from backends.common.job_output import Output
 from backends.common.reactor import Reactor, ScheduledCall
-from backends.events import Accepted, Closed, Ended, Event, Rejected, Reported, Started
+from backends.events import Accepted, Closed, Ended, Event, Progressed, Rejected, Reported, Started
 from backends.failures import Cause, Outcome, classify_exit
 from backends.reports import Report
 from definitions.errors import UserError
@@ -270,3 +270,4 @@ class OtherBackend(Backend):
             at = self.now()
             elapsed_s = at - job.started_at if one.elapsed_s is None else one.elapsed_s
             self._events.append(Reported(job.spec.name, at, one.sequence, one.metrics, elapsed_s, one.incarnation))
+        self._events += [Progressed.of(job.spec.name, self.now(), one) for one in job.output.parser.take_progress()]

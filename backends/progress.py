@@ -1,0 +1,58 @@
+"""How far a job is, as its reporter says it in a line of its log."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from definitions.scalars import is_number
+
+
+@dataclass(frozen=True)
+class ProgressLine:
+    """How far a script was at a moment.
+
+    Args:
+        done: steps, rows, or whatever it counts, that were behind it.
+        total: how many there will be; None where the script does not know.
+        elapsed_s: seconds since it began, start-up included.
+        cpu_s: processor seconds of its process and of children that have ended, since then.
+        phases_s: seconds by phase since then.
+        incarnation: which life of the script it is; `number`: of the line in this life, from 0.
+    """
+
+    done: float
+    total: float | None
+    elapsed_s: float
+    cpu_s: float = 0.0
+    phases_s: Mapping[str, float] = field(default_factory=dict)
+    incarnation: int = 0
+    number: int = 0
+
+
+def read_progress(said: Mapping[str, Any], incarnation: int) -> ProgressLine | None:
+    """Return what a line's object says; None where that is no progress of a first rank.
+
+    Args:
+        said: the object after the mark.
+        incarnation: that it belongs to.
+    """
+    done, total, elapsed_s, cpu_s = (said.get(name) for name in ("done", "total", "elapsed_s", "cpu_s"))
+    number, phases = said.get("number"), said.get("phases_s")
+    if said.get("outrider_rank", 0) != 0 or not _is_amount(done) or not _is_amount(elapsed_s):
+        return None
+    return ProgressLine(
+        float(done or 0.0),
+        float(total) if _is_amount(total) and total else None,
+        float(elapsed_s or 0.0),
+        float(cpu_s) if _is_amount(cpu_s) and cpu_s else 0.0,
+        {str(name): float(seconds) for name, seconds in phases.items() if _is_amount(seconds)} if isinstance(phases, Mapping) else {},
+        incarnation,
+        number if isinstance(number, int) and not isinstance(number, bool) else 0,
+    )
+
+
+def _is_amount(value: Any) -> bool:
+    return is_number(value) and math.isfinite(value) and value >= 0

@@ -1,0 +1,70 @@
+"""How far a running job was when: the moments that forecasts of its end rest on, in bounded length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from backends.events import Progressed
+
+_MOST_POINTS = 256
+
+
+class ProgressPoint(NamedTuple):
+    """A moment of a job: `done` of what it counts after `elapsed_s` seconds since its start, which took `cpu_s` processor seconds."""
+
+    elapsed_s: float
+    done: float
+    cpu_s: float
+
+
+@dataclass(slots=True)
+class ProgressCurve:
+    """What one life of a job has said of how far it is.
+
+    Args:
+        points: in the order of time; where there would be too many, every second one of the earlier ones is left out.
+        total: how many there will be, as said last; None where the script does not know.
+        totals: how many different totals were said.
+        went_back: whether it was less far than before.
+        at: the back-end's time of the last point.
+        phases_s: seconds by phase, as said last.
+    """
+
+    points: list[ProgressPoint]
+    total: float | None
+    totals: int
+    went_back: bool
+    incarnation: int
+    at: float
+    phases_s: dict[str, float]
+
+    @classmethod
+    def begun(cls, event: Progressed) -> ProgressCurve:
+        """Return the curve of a life of the job of which this is the first that it said."""
+        point = ProgressPoint(event.elapsed_s, event.done, event.cpu_s)
+        return cls([point], event.total, 1, False, event.incarnation, event.at, dict(event.phases_s))
+
+    def take(self, event: Progressed) -> None:
+        """Add what was said later; a moment at or before the last one is passed over."""
+        last = self.points[-1]
+        if event.elapsed_s <= last.elapsed_s:
+            return
+        if event.total != self.total:
+            self.totals += 1
+        self.went_back = self.went_back or event.done < last.done
+        self.total, self.at, self.phases_s = event.total, event.at, dict(event.phases_s)
+        self.points.append(ProgressPoint(event.elapsed_s, event.done, event.cpu_s))
+        if len(self.points) > _MOST_POINTS:
+            # The newer half tells how fast the job is now, so it stays whole; the first point is the end of start-up.
+            middle = len(self.points) // 2
+            self.points[1:middle] = self.points[2:middle:2]
+
+
+def with_progress(curve: ProgressCurve | None, event: Progressed) -> ProgressCurve:
+    """Return the curve with what a job says now; a life of it that began later has a curve of its own."""
+    if curve is None or event.incarnation > curve.incarnation:
+        return ProgressCurve.begun(event)
+    if event.incarnation == curve.incarnation:
+        curve.take(event)
+    return curve
