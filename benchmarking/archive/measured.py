@@ -13,11 +13,12 @@ from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.past_results import folders_of_tags
 from benchmarking.archive.stored import StoredExperiment, load, read_identity
 from benchmarking.controller.journal import Journal, Record
-from benchmarking.controller.retry_policy import TrialStatus
+from benchmarking.controller.retry_policy import TrialStatus, as_number
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
 from definitions import strict_json
 from definitions.configuration import configuration_id
+from definitions.fidelity import Progressive
 from definitions.instances import default_instance_type
 from definitions.resolve import measurement_hash
 from definitions.schema import DERIVED_OBJECTIVES
@@ -82,9 +83,9 @@ class PastMeasurements:
         if reason:
             return f"nothing of {stored.folder}: {reason}"
         with stored.journal() as journal:
-            trials = stored.state(journal).trials.values()
-        completed = [trial for trial in trials if trial.status is TrialStatus.COMPLETED]
-        usable = [trial for trial in completed if is_usable(self._spec, trial, self._code.code)]
+            state = stored.state(journal)
+        completed = [trial for trial in state.trials.values() if trial.status is TrialStatus.COMPLETED]
+        usable = [trial for trial in completed if is_usable(self._spec, state, trial, self._code.code)]
         for trial in usable:
             self._trials.setdefault(measurement_key(stored.spec, trial.spec, reads_seed=self._code.reads_seed), (stored, trial))
         others = sorted({trial.code for trial in completed} - {self._code.code})
@@ -135,6 +136,15 @@ class Measurements:
         self._journal.commit()
         return _measured(self._state.trials[number], f"trial {number}", reports_of(self._journal.records()).get(number, ()))
 
+    def left(self, trial: int, reports: Sequence[PastReport]) -> Sequence[PastReport]:
+        """Return those of a trial's reports that it has still to make: none of the levels that were told before it was paused."""
+        fidelity = self._spec.definition.fidelity
+        if not isinstance(fidelity, Progressive) or trial not in self._state.trials:
+            return reports
+        told = as_number(self._state.trials[trial].last.get(fidelity.reported_as))
+        levels = [as_number(report.metrics.get(fidelity.reported_as)) for report in reports]
+        return [report for report, level in zip(reports, levels, strict=True) if told is None or level is None or level > told]
+
     def observe(self, record: Record, state: ExperimentState) -> None:
         """Take note of a trial that was completed; called after each record."""
         if self._own is not None and record.kind == "settle":
@@ -149,7 +159,7 @@ class Measurements:
         return self._own
 
     def _note(self, found: dict[str, int], trial: TrialState) -> None:
-        if trial.reused is None and is_usable(self._spec, trial, self._code.code):
+        if trial.reused is None and is_usable(self._spec, self._state, trial, self._code.code):
             found.setdefault(measurement_key(self._spec, trial.spec, reads_seed=self._code.reads_seed), trial.trial)
 
 
@@ -198,8 +208,18 @@ def reports_of(records: Iterable[Record]) -> dict[int, list[PastReport]]:
     return found
 
 
-def is_usable(spec: ExperimentSpec, trial: TrialState, code: str) -> bool:
-    """Return whether a trial was completed by this version of the code, and reported all that the experiment judges by."""
+def is_usable(spec: ExperimentSpec, state: ExperimentState, trial: TrialState, code: str) -> bool:
+    """Return whether a trial was completed by this version of the code, and reported all that the experiment judges by.
+
+    Args:
+        spec: the experiment whose trials it may stand for.
+        state: what it belongs to.
+        trial: the trial.
+        code: version of the code; empty where that is not known.
+    """
+    if state.evaluations[trial.evaluation].checkpoint_from is not None:
+        # What it measured is that of its configuration and of those that trained before it.
+        return False
     if trial.status is not TrialStatus.COMPLETED or not code or trial.code != code:
         return False
     reported = [trial.value_of(name) for name in spec.definition.objectives if name not in DERIVED_OBJECTIVES]

@@ -8,12 +8,13 @@ from typing import Any
 from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, JobSpec
 from backends.events import Accepted, Closed, Ended, Event, Reported
 from backends.failures import Cause, Outcome
-from benchmarking.archive.measured import PastMeasurement
+from benchmarking.archive.measured import PastMeasurement, PastReport
 from benchmarking.controller.interfaces import JobFactory
 from benchmarking.controller.method import Method
 from definitions.trial import TrialSpec
 
 Find = Callable[[TrialSpec], PastMeasurement | None]
+Left = Callable[[int, Sequence[PastReport]], Sequence[PastReport]]
 
 
 def why_not(method: Method, name: str, code: str) -> str:
@@ -24,8 +25,9 @@ def why_not(method: Method, name: str, code: str) -> str:
         name: of the method.
         code: version of the code; empty where that is not known.
     """
-    if method.needs_checkpoints or method.copies_checkpoints:
-        return f"reuse: not with {name}, which goes on from checkpoints"
+    if method.copies_checkpoints:
+        # What a copy measures is that of its leader's training too, which no configuration tells.
+        return f"reuse: not with {name}: it starts trials from others' checkpoints, and a trial that is not run leaves none"
     return "" if code else "reuse: nothing, as nobody knows which code runs on this back-end"
 
 
@@ -38,11 +40,12 @@ class ReusingBackend(Backend):
     Args:
         backend: the other one; the caller closes it.
         find: returns what stands for a trial.
+        left: returns which of a trial's reports it has still to make, as a paused one has made some before.
     """
 
-    def __init__(self, backend: Backend, find: Find) -> None:
+    def __init__(self, backend: Backend, find: Find, left: Left) -> None:
         self._backend = backend
-        self._find = find
+        self._find, self._left = find, left
         self._pending: dict[str, list[Event]] = {}
         self.capabilities, self.checkpoints, self.region = backend.capabilities, backend.checkpoints, backend.region
 
@@ -58,7 +61,8 @@ class ReusingBackend(Backend):
             self._backend.submit(job)
             return
         now = self.now()
-        reports = [Reported(job.name, now, number, report.metrics, report.elapsed_s) for number, report in enumerate(known.reports, 1)]
+        left = self._left(job.trial, known.reports)
+        reports = [Reported(job.name, now, number, report.metrics, report.elapsed_s) for number, report in enumerate(left, 1)]
         usage = {**known.usage, "reused": {"from": known.source, **known.took}}
         closed = Closed(job.name, now, Outcome.COMPLETED, message=f"reused: measured by {known.source}", usage=usage)
         self._pending[job.name] = [Accepted(job.name, now), *reports, Ended(job.name, now), closed]

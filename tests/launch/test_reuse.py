@@ -107,3 +107,36 @@ def test_asha_stops_what_is_reused_where_it_would_have_stopped_the_job(toy, run)
         ("0.1", "completed", "9"), ("0.7", "stopped", "1"), ("0.5", "completed", "9"),
     ]  # fmt: skip
     assert [row["attempts"] for row in found] == ["0"] * 3
+
+
+def test_asha_that_promotes_goes_on_with_a_paused_trial_by_the_reports_that_are_left(toy, run):
+    fidelity = "{kind: progressive, argument: epochs, reported_as: epoch, full: 3}"
+    old = ", ".join(f"{{x: {x}}}" for x in (0.3, 0.35, 0.25, 0.4, 0.5, 0.6, 0.65, 0.7))
+    toy.define(fidelity=fidelity, **LISTED | {"trials": f"[{old}]"})
+    assert run("--benchmark", "toy.yaml", "--experiment_tag", "old")[0] == 0
+    toy.define(
+        fidelity=fidelity, space="{x: {choice: [0.5, 0.6, 0.65, 0.7]}}", points_to_evaluate="[{x: 0.5}, {x: 0.6}, {x: 0.65}, {x: 0.7}]",
+        n_workers="1", reuse="true", methods="{UP: {base: ASHA, type: promotion, rungs: [1], reduction_factor: 2}}",
+        budget="{max_num_trials: 4}",
+    )  # fmt: skip
+    code, _, err = run("--benchmark", "toy.yaml", "--method", "UP", "--experiment_tag", "new", "--warm_start", "old")
+    assert code == 0, err
+    folder = toy.experiment("new", "UP")
+    assert not (folder / "logs").exists() or jobs(folder) == []
+    # The best half goes on: 0.6 once two that are worse stand beside it.
+    with (folder / "reports.csv").open(encoding="utf-8", newline="") as file:
+        told = [(row["x"], row["epoch"], row["attempt"]) for row in csv.DictReader(file)]
+    assert [(epoch, attempt) for x, epoch, attempt in told if x == "0.6"] == [("1", "1"), ("2", "2"), ("3", "2")]
+    assert [(row["x"], row["status"], row["attempts"]) for row in rows(folder)] == [
+        ("0.5", "completed", "0"), ("0.6", "completed", "0"), ("0.65", "paused", "0"), ("0.7", "paused", "0"),
+    ]  # fmt: skip
+
+
+def test_pbt_measures_all_itself_and_says_why(toy, run):
+    fidelity = "{kind: progressive, argument: epochs, reported_as: epoch, full: 6}"
+    space = "{x: {uniform: [0.0, 1.0]}}"
+    methods = "{POP: {base: PBT, population_size: 2, perturbation_interval: 1, quantile_fraction: 0.5, resample_probability: 0}}"
+    toy.define(fidelity=fidelity, space=space, n_workers="2", methods=methods, reuse="true", budget="{max_num_trials: 6}")
+    code, _, err = run("--benchmark", "toy.yaml", "--method", "POP", "--experiment_tag", "old")
+    assert code == 0, err
+    assert "reuse: not with POP: it starts trials from others' checkpoints" in err

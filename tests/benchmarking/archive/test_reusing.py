@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pytest
+
 from backends.events import Accepted, Closed, Ended, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.simulated.backend import SimulatedBackend
-from benchmarking.archive.measured import PastMeasurement, PastReport, is_seeded, reports_of
-from benchmarking.archive.reusing import ReusingBackend, ReusingJobs
+from benchmarking.archive.measured import PastMeasurement, PastReport, is_seeded, is_usable, reports_of
+from benchmarking.archive.reusing import ReusingBackend, ReusingJobs, why_not
 from benchmarking.controller.journal import Record
+from benchmarking.controller.retry_policy import TrialStatus
 from definitions.trial import TrialSpec
 from tests.benchmarking.experiments import FakeJobs, FakeTable, definition
 
@@ -26,8 +29,12 @@ def find(trial):
     return KNOWN if trial.configuration == {"x": 1} else None
 
 
+def left(trial, reports):
+    return reports
+
+
 def made():
-    return ReusingBackend(SimulatedBackend(FakeTable(), seed=0), find)
+    return ReusingBackend(SimulatedBackend(FakeTable(), seed=0), find, left)
 
 
 def job(number, x):
@@ -73,6 +80,30 @@ def test_one_that_is_stopped_tells_no_more_reports():
     assert backend.wait(0.0) == []
 
 
+def test_of_a_trial_that_was_paused_only_what_is_left_is_told():
+    backend = ReusingBackend(SimulatedBackend(FakeTable(), seed=0), find, lambda trial, reports: reports[1:] if trial == 4 else reports)
+    backend.submit(FakeJobs().build(4, 2, TrialSpec({"x": 1}), None))
+    told = [backend.wait(0.0)[0] for _ in range(4)]
+    assert [event.metrics for event in told if isinstance(event, Reported)] == [{"loss": 1.0}]
+    assert told[-1].outcome is Outcome.COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("method", "code", "said"),
+    [
+        (SimpleNamespace(copies_checkpoints=False, needs_checkpoints=True), "1a", ""),
+        (SimpleNamespace(copies_checkpoints=False), "", "reuse: nothing, as nobody knows which code runs on this back-end"),
+        (
+            SimpleNamespace(copies_checkpoints=True),
+            "1a",
+            "reuse: not with MINE: it starts trials from others' checkpoints, and a trial that is not run leaves none",
+        ),
+    ],
+)
+def test_what_keeps_an_experiment_from_reusing_is_said(method, code, said):
+    assert why_not(method, "MINE", code) == said
+
+
 def test_money_is_reserved_for_what_runs_alone():
     jobs = ReusingJobs(FakeJobs(usd_per_hour=36.0, max_run_s=100.0), find)
     assert (jobs.worst_usd(TrialSpec({"x": 1})), jobs.worst_usd(TrialSpec({"x": 2}))) == (0.0, 1.0)
@@ -100,3 +131,16 @@ def test_whether_a_seed_can_matter_follows_from_definition_and_code():
         for one in (plain, told, named, definition(command=("python", "seed.py", "${arguments}")))
     ]
     assert found == [[False, True], [True, True], [True, True], [False, True]]
+
+
+def test_what_began_from_another_s_checkpoint_stands_for_no_configuration():
+    trial = SimpleNamespace(evaluation=1, status=TrialStatus.COMPLETED, code="1a", value_of={"loss": 0.5}.get)
+    spec = SimpleNamespace(definition=definition(objectives={"loss": "min"}))
+
+    def usable(checkpoint_from, code="1a"):
+        state = SimpleNamespace(evaluations={1: SimpleNamespace(checkpoint_from=checkpoint_from)})
+        return is_usable(spec, state, trial, code)
+
+    assert usable(None)
+    assert not usable(0)
+    assert not usable(None, code="2b")
