@@ -207,7 +207,11 @@ def test_modules_are_short():
 GUESTS = ("backends.local", "backends.sagemaker", "backends.simulated", "backends.emulator")
 KNOWS_A_GUEST = {
     # An S3 server on the loopback, for data sets under `s3://` that jobs of this machine read; it is no back-end's.
-    "benchmarking.datasets.s3server": {"backends.emulator.core.settings", "backends.emulator.s3.alone_process"},
+    "benchmarking.datasets.s3server": {
+        "backends.emulator.core.credentials",
+        "backends.emulator.core.settings",
+        "backends.emulator.s3.alone_process",
+    },
 }
 """Modules of the core that import from a folder of guests, and what; back-ends are found by the registry alone."""
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from backends.emulator.container.context import Context
+from backends.emulator.core.credentials import Credentials
 from backends.emulator.faults.rules import parse_faults
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
@@ -15,12 +18,19 @@ from backends.emulator.training.registry import JobRegistry
 from definitions.errors import UserError
 
 PREFIX = "/_emulator/"
+_MOST_BYTES = 1 << 20
+
+
+def authorization(credentials: Credentials) -> str:
+    """Return the header of HTTP that names credentials."""
+    return f"Basic {base64.b64encode(f'{credentials.access_key}:{credentials.secret_key}'.encode()).decode()}"
 
 
 class AdminApi:
     """The calls: GET state, GET faults; POST faults (a list), POST faults/clear, POST interrupt and POST break (a job's name).
 
-    Only a call that comes with a JSON content type changes anything, so that no web page can make one.
+    A call names the run's access key and secret by HTTP's basic authentication; one that changes anything is JSON, by its content type
+    too, so that no web page can make one.
     """
 
     def __init__(self, jobs: JobRegistry, context: Context) -> None:
@@ -34,8 +44,16 @@ class AdminApi:
             ("POST", "break"): self._break,
         }
 
-    def answer(self, request: Request) -> Response:
-        """Return the response to a call."""
+    def answer(self, request: Request, credentials: Credentials) -> Response:
+        """Return the response to a call.
+
+        Args:
+            request: what is asked.
+            credentials: of the run, which have to come with it.
+        """
+        given = request.headers.get("authorization", "")
+        if not hmac.compare_digest(given.encode(), authorization(credentials).encode()):
+            return _reply(403, {"error": "the access key and secret of this run are missing: curl -u KEY:SECRET ..."})
         name = request.path.partition("?")[0][len(PREFIX) :]
         call = self._calls.get((request.method, name))
         if call is None:
@@ -44,14 +62,14 @@ class AdminApi:
         try:
             data = None
             if request.method == "POST":
-                if "json" not in request.headers.get("content-type", ""):
+                if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
                     return _reply(415, {"error": "the content type has to be application/json"})
-                data = json.loads(request.body() or b"null")
+                data = json.loads(request.body(_MOST_BYTES) or b"null")
             return _reply(200, call(data))
         except (UserError, ValueError) as error:
             return _reply(400, {"error": str(error)})
         except ServiceError as error:
-            return _reply(409, {"error": error.message})
+            return _reply(409 if error.status == 400 else error.status, {"error": error.message})
 
     def _state(self, data: Any) -> Any:
         del data

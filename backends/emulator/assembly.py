@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,8 +16,10 @@ from backends.emulator.container.context import Context
 from backends.emulator.container.environment import provide_python
 from backends.emulator.container.namespaces import MARK, Isolation, best_isolation
 from backends.emulator.core.clock import Clock
-from backends.emulator.core.database import JOBS_SCHEMA, Database, FolderLock, JobStore
+from backends.emulator.core.credentials import Credentials, Keyring
+from backends.emulator.core.database import JOBS_SCHEMA, Database, JobStore
 from backends.emulator.core.event_loop import EventLoop
+from backends.emulator.core.private import FolderLock, private_folder
 from backends.emulator.core.settings import Settings
 from backends.emulator.experiments.api import ExperimentsService
 from backends.emulator.experiments.store import EXPERIMENTS_SCHEMA, ExperimentStore
@@ -46,12 +47,16 @@ class Assembly:
     """A running emulator.
 
     Args:
+        folder: of everything that is kept.
+        temporary: a folder with a short path, which goes with the emulator.
         token: what the marks of its jobs begin with.
+        credentials: that clients sign with.
     """
 
     def __init__(
         self,
         folder: Path,
+        temporary: Path,
         port: int,
         seed: int,
         faults: Sequence[FaultRule],
@@ -59,6 +64,7 @@ class Assembly:
         settings: Settings,
         inherited: Mapping[str, str],
         token: str,
+        credentials: Credentials,
     ) -> None:
         if importlib.util.find_spec("botocore") is None:
             raise UserError("the emulator was asked for", "it needs botocore, which is not installed", install_extra("emulator"))
@@ -76,8 +82,12 @@ class Assembly:
             for left in ("jobs", "caches", "t"):
                 shutil.rmtree(folder / left, ignore_errors=True)
             isolation = best_isolation(settings.namespaces)
-            scratch = _scratch(folder, stack)
-            self.context = context = Context(settings, loop, s3, logs, injector, folder, scratch, isolation, inherited, token)
+            for name in ("jobs", "caches", "bin"):
+                private_folder(folder / name)
+            own = folder / "t"
+            scratch = private_folder(own if len(str(own)) <= _SHORT else temporary / "t")
+            stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+            self.context = context = Context(settings, loop, s3, logs, injector, folder, scratch, isolation, inherited, token, credentials)
             provide_python(folder / "bin", settings.python)
             store = JobStore(database)
             if isolation is Isolation.NONE:
@@ -97,7 +107,8 @@ class Assembly:
                 "service-quotas": QuotasService(jobs.limit, settings, model.values("TrainingInstanceType")),
             }
             puts = {"/BatchPutMetrics": experiments.put_metrics}
-            router = Router(services, puts, S3Api(s3, settings.region), AdminApi(jobs, context), injector, settings, MotoBridge())
+            keyring = Keyring(credentials)
+            router = Router(services, puts, S3Api(s3, settings.region), AdminApi(jobs, context), injector, settings, MotoBridge(), keyring)
             try:
                 server = HttpServer(port, router.answer)
             except OSError as error:
@@ -131,13 +142,3 @@ class Assembly:
 
         context.started, context.gone = started, gone
         stack.callback(lambda: watchdog.close(goodbye=not leaders))
-
-
-def _scratch(folder: Path, stack: contextlib.ExitStack) -> Path:
-    """Return a folder with a short path, deleted when the stack ends."""
-    scratch = folder / "t"
-    if len(str(scratch)) > _SHORT:
-        scratch = Path(tempfile.mkdtemp(prefix="outrider-t-"))
-    scratch.mkdir(exist_ok=True)
-    stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-    return scratch

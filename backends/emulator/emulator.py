@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +10,8 @@ from types import TracebackType
 from typing import Any
 
 from backends.emulator.core.clock import Clock, SystemClock
+from backends.emulator.core.credentials import Credentials
+from backends.emulator.core.private import LOCK, TemporaryFolder, private_folder
 from backends.emulator.core.settings import Settings, around_proxies, client_environment
 from backends.emulator.faults.rules import FaultRule, parse_faults, read_faults
 from definitions.errors import UserError
@@ -29,6 +29,7 @@ class Emulator:
         faults: a fault file, or faults as plain data (a list of mappings with `kind`).
         clock: what its life-cycle goes by.
         settings: delays, quotas, how jobs run.
+        credentials: that clients sign with; None for random ones, which are those of this run alone.
 
     Raises:
         UserError: botocore is missing, the port or the folder is taken, a fault is wrong.
@@ -42,6 +43,7 @@ class Emulator:
         faults: Path | str | Sequence[Mapping[str, Any]] | None = None,
         clock: Clock | None = None,
         settings: Settings | None = None,
+        credentials: Credentials | None = None,
     ) -> None:
         self._given = Path(folder) if folder is not None else None
         self._port, self._seed = port, seed
@@ -49,6 +51,8 @@ class Emulator:
         self._clock = clock or SystemClock()
         self._settings = settings or Settings()
         self._open: Any = None
+        self.credentials = credentials or Credentials.drawn()
+        """What clients sign with."""
 
     @property
     def endpoint_url(self) -> str:
@@ -58,7 +62,7 @@ class Emulator:
     @property
     def environment(self) -> dict[str, str]:
         """What to export so that any AWS client talks to the emulator, and to nothing else."""
-        found = client_environment(self.endpoint_url, self._settings.region)
+        found = client_environment(self.endpoint_url, self._settings.region, self.credentials)
         if any(os.environ.get(name) for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")):
             found["NO_PROXY"] = around_proxies(os.environ)
         return found
@@ -93,8 +97,8 @@ class Emulator:
             service,
             region=self._settings.region,
             endpoint_url=self.endpoint_url,
-            access_key="emulated",
-            secret_key="emulated",
+            access_key=self.credentials.access_key,
+            secret_key=self.credentials.secret_key,
             attempts=1,
             connections=32,
         )
@@ -102,25 +106,31 @@ class Emulator:
     def __enter__(self) -> Emulator:
         from backends.emulator.assembly import Assembly
 
-        if self._given is not None:
-            self._given.mkdir(parents=True, exist_ok=True)
-        folder = self._given or Path(tempfile.mkdtemp(prefix="outrider-emulator-"))
+        temporary = self._temporary = TemporaryFolder()
         try:
+            folder = private_folder(self._given or temporary.path / "data", (LOCK, "jobs.sqlite"))
             token = f"outrider-emulator-{uuid.uuid4().hex}"
             self._open = Assembly(
-                folder.resolve(), self._port, self._seed, self._faults, self._clock, self._settings, dict(os.environ), token
+                folder.resolve(),
+                temporary.path,
+                self._port,
+                self._seed,
+                self._faults,
+                self._clock,
+                self._settings,
+                dict(os.environ),
+                token,
+                self.credentials,
             )
         except BaseException:
-            if self._given is None:
-                shutil.rmtree(folder, ignore_errors=True)
+            temporary.close()
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         opened, self._open = self._open, None
         opened.close()
-        if self._given is None:
-            shutil.rmtree(opened.folder, ignore_errors=True)
+        self._temporary.close()
 
     @property
     def token(self) -> str:

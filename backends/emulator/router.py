@@ -9,16 +9,24 @@ from urllib.parse import parse_qsl
 
 from backends.emulator.account import identity
 from backends.emulator.admin import PREFIX, AdminApi
+from backends.emulator.core.credentials import Keyring
 from backends.emulator.core.settings import Settings
 from backends.emulator.faults.injector import FaultInjector
 from backends.emulator.http.answering import answered
+from backends.emulator.http.authentication import MOST_BYTES, Authenticator
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
 from backends.emulator.http.moto_bridge import MotoBridge
 from backends.emulator.s3.api import S3Api
 
 _JSON = {"Content-Type": "application/x-amz-json-1.1"}
-_TARGETS = {"SageMaker": "sagemaker", "Logs_20140328": "logs", "AWSPriceListService": "pricing", "ServiceQuotasV20190624": "service-quotas"}
+_TARGETS = {
+    "SageMaker": ("sagemaker", "sagemaker"),
+    "Logs_20140328": ("logs", "logs"),
+    "AWSPriceListService": ("pricing", "pricing"),
+    "ServiceQuotasV20190624": ("service-quotas", "servicequotas"),
+}
+"""By the first word of a request's target: botocore's name of the service, and that which requests are signed for."""
 
 
 class JsonService(Protocol):
@@ -52,6 +60,7 @@ class Router:
     Args:
         services: by botocore's name of them.
         by_path: what answers requests whose operation is their path: a `/` and its name.
+        keyring: whose credentials are accepted.
     """
 
     def __init__(
@@ -63,27 +72,31 @@ class Router:
         injector: FaultInjector,
         settings: Settings,
         moto: MotoBridge,
+        keyring: Keyring,
     ) -> None:
         self._services, self._by_path, self._s3, self._admin = services, by_path, s3, admin
-        self._injector, self._settings, self._moto = injector, settings, moto
+        self._injector, self._settings, self._moto, self._keyring = injector, settings, moto, keyring
+        self._authenticator = Authenticator(keyring, settings.region)
 
     def answer(self, request: Request) -> Response:
         """Return the response to a request."""
         if request.path.startswith(PREFIX):
-            return self._admin.answer(request)
+            return self._admin.answer(request, self._keyring.own)
         target = request.headers.get("x-amz-target", "")
         if target:
             prefix, _, operation = target.rpartition(".")
-            service = _TARGETS.get(prefix, request.credential[1])
-            return answered(lambda: self._json(service, operation, request), _json_error)
-        service = request.credential[1]
+            service, signed_for = _TARGETS.get(prefix, (request.service, ""))
+            return answered(lambda: self._json(service, signed_for, operation, request), _json_error)
+        service = request.service
         if service == "sagemaker" and request.path in self._by_path:
             return answered(lambda: self._rest(service, request), _json_error)
-        if service in ("s3", "s3express", ""):
-            return self._s3.answer(request, lambda *call: self._injector.check_call("s3", *call))
+        form = request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+        if service in ("s3", "s3express") or (not service and not form):
+            return self._s3.answer(request, self._authenticator, lambda *call: self._injector.check_call("s3", *call))
         return answered(lambda: self._query(service, request), _query_error)
 
-    def _json(self, service: str, operation: str, request: Request) -> Response:
+    def _json(self, service: str, signed_for: str, operation: str, request: Request) -> Response:
+        self._authenticator.check(request, "json", signed_for)
         self._injector.check_call(service, operation)
         data = _object(request)
         own = self._services.get(service)
@@ -92,19 +105,26 @@ class Router:
         return self._moto.answer(request, service, operation)
 
     def _rest(self, service: str, request: Request) -> Response:
+        self._authenticator.check(request, "json", service)
         self._injector.check_call(service, request.path.removeprefix("/"))
         return Response(200, json.dumps(self._by_path[request.path](_object(request))).encode(), _JSON)
 
     def _query(self, service: str, request: Request) -> Response:
-        text = request.body().decode("utf-8", "replace") if request.method == "POST" else request.path.partition("?")[2]
+        self._authenticator.check(request, "query")
+        text = request.body(MOST_BYTES).decode("utf-8", "replace") if request.method == "POST" else request.path.partition("?")[2]
         parameters = dict(parse_qsl(text))
         action = parameters.get("Action", "")
         self._injector.check_call(service, action or request.path)
         found = None
         if service == "sts":
-            found = identity.sts(action, parameters, self._settings)
-        elif service == "iam" and (action == "SimulatePrincipalPolicy" or not self._moto.used(service)):
+            found = identity.sts(action, parameters, self._settings, self._keyring)
+        elif service == "iam":
             found = identity.iam(action, parameters, self._settings)
+        if found is not None and action == "GetRole" and self._moto.used(service):
+            # A role that somebody made is as it was made.
+            made = self._moto.answer(request, service, action)
+            if made.status != 404:
+                return made
         if found is not None:
             return Response(200, found.encode(), {"Content-Type": "text/xml"})
         return self._moto.answer(request, service, action)
@@ -112,7 +132,7 @@ class Router:
 
 def _object(request: Request) -> dict[str, Any]:
     try:
-        data = json.loads(request.body() or b"{}")
+        data = json.loads(request.body(MOST_BYTES) or b"{}")
     except ValueError:
         raise ServiceError("SerializationException", "The request is no JSON.") from None
     if not isinstance(data, dict):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import select
 import subprocess
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from backends.emulator.core.credentials import Credentials
 from backends.emulator.core.settings import around_proxies, client_environment
 from backends.emulator.s3.alone_process import command
 from benchmarking.datasets.s3target import S3Target
@@ -41,7 +41,7 @@ class EmbeddedS3:
     ) -> None:
         self.folder, self.bucket = folder, bucket
         self._timeout_s, self._environ = timeout_s, environ
-        self._access_key, self._secret_key = f"OUTRIDER{secrets.token_hex(6).upper()}", secrets.token_hex(20)
+        self._credentials = Credentials.drawn()
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
         self.endpoint_url = ""
@@ -56,9 +56,8 @@ class EmbeddedS3:
         """What a job needs in its environment to reach the server, and to reach nothing else."""
         direct = around_proxies(self._environ)
         return {
-            **client_environment(self.endpoint_url, _REGION, self._access_key, self._secret_key),
+            **client_environment(self.endpoint_url, _REGION, self._credentials),
             "AWS_ENDPOINT_URL_S3": self.endpoint_url,
-            "AWS_SESSION_TOKEN": "",
             "NO_PROXY": direct,
             "no_proxy": direct,
         }
@@ -67,7 +66,11 @@ class EmbeddedS3:
     def target(self) -> S3Target:
         """Where data sets are uploaded to."""
         return S3Target(
-            self.bucket, endpoint_url=self.endpoint_url, access_key=self._access_key, secret_key=self._secret_key, region=_REGION
+            self.bucket,
+            endpoint_url=self.endpoint_url,
+            access_key=self._credentials.access_key,
+            secret_key=self._credentials.secret_key,
+            region=_REGION,
         )
 
     def __enter__(self) -> EmbeddedS3:
@@ -95,7 +98,7 @@ class EmbeddedS3:
         assert process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
             # Not on the command line, which every user of the machine can read.
-            process.stdin.write(f"{self._access_key}\n".encode())
+            process.stdin.write(f"{self._credentials.access_key}\n{self._credentials.secret_key}\n".encode())
             process.stdin.flush()
         ready, _, _ = select.select([process.stdout], [], [], self._timeout_s)
         line = process.stdout.readline().decode().strip() if ready else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import threading
 from collections.abc import Sequence
@@ -14,8 +15,8 @@ from launch.parser import VerbParser
 from launch.signals import caught
 
 _EPILOG = """\
-While it runs, faults can be added: curl -H 'content-type: application/json' -d '[{"kind": "capacity", "job": "x-*"}]' \
-ADDRESS/_emulator/faults
+While it runs, faults can be added: curl -u "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY" -H 'content-type: application/json' \
+-d '[{"kind": "capacity", "job": "x-*"}]' $AWS_ENDPOINT_URL/_emulator/faults
 """
 
 
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
         Emulator(given.folder, given.port, given.seed, given.faults, settings=settings_of(given)) as emulator,
     ):
         for name, value in emulator.environment.items():
-            print(f"export {name}={value}")
+            print(f"export {name}={shlex.quote(value)}")
         sys.stdout.flush()
         where = given.folder or "a temporary folder"
         print(f"the emulator listens on {emulator.endpoint_url}, keeps its data in {where}; Ctrl-C stops it", file=sys.stderr)

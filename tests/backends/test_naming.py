@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from backends.naming import job_prefix, tag_mark
+import pytest
+
+from backends.naming import is_bucket_name, job_prefix, tag_mark
 
 
 def test_a_prefix_is_readable_and_tells_experiments_apart():
@@ -16,3 +18,12 @@ def test_a_prefix_is_readable_and_tells_experiments_apart():
 
 def test_tags_have_marks_of_their_own():
     assert len({tag_mark(tag) for tag in ("a", "b", "t", "t-1")}) == 4
+
+
+REFUSED = """ab my_bucket My-bucket a..b -abc abc- bucket. .bucket 192.168.1.1 xn--a sthree-a ä-bucket amzn-s3-demo-bucket a-s3alias
+    a--ol-s3 a.mrap a--x-s3 a--table-s3"""
+
+
+@pytest.mark.parametrize("name", [*REFUSED.split(), "a b", "", "abc\n", "a" * 64])
+def test_bucket_names_that_s3_refuses(name):
+    assert not is_bucket_name(name)

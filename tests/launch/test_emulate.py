@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-import urllib.request
 from pathlib import Path
 
 import pytest
 
 from definitions.errors import UserError
 from launch.verbs import emulate
+from tests.backends.emulator.asking import control, exported
 from tests.launch.conftest import with_signals
 
 
@@ -55,8 +55,10 @@ def test_a_hang_up_that_was_ignored_does_not_stop_it(tmp_path: Path) -> None:
             address = re.search(r"http://[\d.:]+", line)
             assert address, line
             process.send_signal(signal.SIGHUP)
-            with urllib.request.urlopen(f"{address[0]}/_emulator/faults") as answer:
-                assert answer.status == 200
+            assert process.stdout is not None
+            environment = exported(process.stdout)
+            assert environment["AWS_ENDPOINT_URL"] == address[0]
+            assert control(environment, "GET", "faults") == (200, [])
             process.send_signal(signal.SIGTERM)
             assert process.wait(20) == 0
         finally:

@@ -16,8 +16,11 @@ pytestmark = pytest.mark.slow
 def test_a_commands_jobs_see_the_emulator_and_afterwards_nothing_is_left(toy, run, monkeypatch):
     monkeypatch.setenv("AWS_REGION", "mine")
     (toy.folder / "toy.py").write_text(
-        "import os, urllib.request, json\nfrom outrider_report import report\n"
-        "state = json.load(urllib.request.urlopen(os.environ['AWS_ENDPOINT_URL'] + '/_emulator/state'))\n"
+        "import base64, os, urllib.request, json\nfrom outrider_report import report\n"
+        "asked = urllib.request.Request(os.environ['AWS_ENDPOINT_URL'] + '/_emulator/state')\n"
+        "pair = os.environ['AWS_ACCESS_KEY_ID'] + ':' + os.environ['AWS_SECRET_ACCESS_KEY']\n"
+        "asked.add_header('Authorization', 'Basic ' + base64.b64encode(pair.encode()).decode())\n"
+        "state = json.load(urllib.request.urlopen(asked))\n"
         "report(loss=float(len(state) > 0), epoch=2, endpoint=os.environ['AWS_ENDPOINT_URL'])\n"
     )
     code, out, err = run("--benchmark", "toy.yaml", "--max_num_trials", "1", "--format", "json", "--emulate")

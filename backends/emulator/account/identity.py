@@ -9,28 +9,46 @@ import time
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
+from backends.emulator.core.credentials import Keyring
 from backends.emulator.core.settings import Settings
+from backends.emulator.http.errors import ServiceError
 
 _STS = "https://sts.amazonaws.com/doc/2011-06-15/"
 _IAM = "https://iam.amazonaws.com/doc/2010-05-08/"
 
 
-def sts(action: str, parameters: Mapping[str, str], settings: Settings) -> str | None:
-    """Return the XML answer of an STS call; None for one that is not imitated here."""
+def sts(action: str, parameters: Mapping[str, str], settings: Settings, keyring: Keyring) -> str | None:
+    """Return the XML answer of an STS call; None for one that is not imitated here.
+
+    Args:
+        action: the operation.
+        parameters: of the call.
+        settings: of the emulator.
+        keyring: issues temporary credentials.
+    """
     if action == "GetCallerIdentity":
         arn = f"arn:aws:iam::{settings.account}:user/emulated"
         return _answer(action, _STS, f"<Arn>{arn}</Arn><UserId>EMULATED</UserId><Account>{settings.account}</Account>")
     if action == "AssumeRole":
         role, session = parameters.get("RoleArn", ""), parameters.get("RoleSessionName", "session")
         arn = f"{role.replace(':iam:', ':sts:').replace(':role/', ':assumed-role/')}/{session}"
-        until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + int(parameters.get("DurationSeconds", "3600"))))
-        credentials = (
-            "<Credentials><AccessKeyId>emulated</AccessKeyId><SecretAccessKey>emulated</SecretAccessKey>"
-            f"<SessionToken>emulated</SessionToken><Expiration>{until}</Expiration></Credentials>"
-        )
         user = f"<AssumedRoleUser><Arn>{escape(arn)}</Arn><AssumedRoleId>EMULATED:{escape(session)}</AssumedRoleId></AssumedRoleUser>"
-        return _answer(action, _STS, credentials + user)
+        return _answer(action, _STS, _issued(parameters, keyring) + user)
+    if action == "GetSessionToken":
+        return _answer(action, _STS, _issued(parameters, keyring))
     return None
+
+
+def _issued(parameters: Mapping[str, str], keyring: Keyring) -> str:
+    asked = parameters.get("DurationSeconds", "3600")
+    if not asked.isdecimal() or not 900 <= int(asked) <= 129_600:
+        raise ServiceError("ValidationError", "DurationSeconds has to be from 900 to 129600.")
+    made = keyring.issue(float(asked))
+    until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + int(asked)))
+    return (
+        f"<Credentials><AccessKeyId>{made.access_key}</AccessKeyId><SecretAccessKey>{made.secret_key}</SecretAccessKey>"
+        f"<SessionToken>{made.token}</SessionToken><Expiration>{until}</Expiration></Credentials>"
+    )
 
 
 def iam(action: str, parameters: Mapping[str, str], settings: Settings) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from backends.emulator.container.namespaces import Isolation
+from backends.emulator.core.credentials import Credentials
 from backends.emulator.core.event_loop import EventLoop
 from backends.emulator.core.settings import Settings
 from backends.emulator.faults.injector import FaultInjector
@@ -25,6 +26,7 @@ class Context:
         endpoint_url: under which jobs reach the emulator, once it listens.
         inherited: the emulator's own environment.
         token: what the marks of its jobs begin with.
+        credentials: that jobs sign with.
     """
 
     settings: Settings
@@ -37,6 +39,7 @@ class Context:
     isolation: Isolation
     inherited: Mapping[str, str]
     token: str
+    credentials: Credentials
     endpoint_url: str = ""
     started: Callable[[int], None] = field(default=lambda pid: None)
     gone: Callable[[int], None] = field(default=lambda pid: None)

@@ -12,6 +12,7 @@ from backends.emulator.container import filesystem as contract
 from backends.emulator.container.filesystem import Container
 from backends.emulator.container.namespaces import MARK
 from backends.emulator.container.program import Program
+from backends.emulator.core.credentials import Credentials
 from backends.emulator.core.job import Instance, Job
 from backends.emulator.core.settings import Settings, client_environment
 
@@ -28,7 +29,7 @@ def provide_python(folder: Path, python: str) -> None:
     for name in ("python", "python3"):
         script = folder / name
         script.write_text(f'#!/bin/sh\nexec {shlex.quote(python)} "$@"\n', encoding="utf-8")
-        script.chmod(0o755)
+        script.chmod(0o700)
 
 
 def search_path(settings: Settings, folder: Path, inherited: Mapping[str, str]) -> str:
@@ -53,6 +54,7 @@ def job_environment(
     endpoint_url: str,
     path: str,
     mark: str,
+    credentials: Credentials,
     inherited: Mapping[str, str],
 ) -> dict[str, str]:
     """Return all variables of one host's program.
@@ -66,6 +68,7 @@ def job_environment(
         hosts: the instances of the job.
         path: where programs are looked for.
         mark: by which the job's processes are found.
+        credentials: that it signs its calls with.
         inherited: the emulator's own environment, of which little is passed on.
     """
     found = {name: inherited[name] for name in _KEPT if name in inherited}
@@ -76,7 +79,7 @@ def job_environment(
     found["PYTHONUNBUFFERED"] = "1"
     found["TMPDIR"] = str(container.temporary)
     found[MARK] = mark
-    found.update(client_environment(endpoint_url, settings.region))
+    found.update(client_environment(endpoint_url, settings.region, credentials))
     found["TRAINING_JOB_NAME"] = job.name
     found["TRAINING_JOB_ARN"] = settings.arn(job.name)
     found["SAGEMAKER_REGION"] = settings.region

@@ -98,6 +98,7 @@ class Host:
             context.endpoint_url,
             path,
             f"{context.token}.{self._job.name}.{self._number}",
+            context.credentials,
             context.inherited,
         )
         command = self._command(program, path, port)

@@ -1,8 +1,7 @@
-"""What outlives a killed emulator: an SQLite file of its folder, the jobs in it, and the lock that keeps a second emulator off."""
+"""What outlives a killed emulator: an SQLite file of its folder, and the jobs in it."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import sqlite3
 import threading
@@ -10,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from backends.common.file_lock import try_lock
-from definitions.errors import UserError
+from backends.emulator.core.private import private_file
 
 JOBS_SCHEMA = "CREATE TABLE IF NOT EXISTS jobs (name TEXT PRIMARY KEY, number INTEGER, data TEXT);"
 
@@ -26,6 +24,7 @@ class Database:
 
     def __init__(self, path: Path, schema: str, synchronous: str = "OFF") -> None:
         self.lock = threading.RLock()
+        private_file(path)  # SQLite gives the files beside it the same rights
         self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute(f"PRAGMA synchronous={synchronous}")
@@ -82,30 +81,3 @@ class JobStore:
     def delete(self, name: str) -> None:
         """Forget a job."""
         self._database.run("DELETE FROM jobs WHERE name = ?", (name,))
-
-
-class FolderLock:
-    """Keeps a second emulator off a folder; the system releases it when the process dies.
-
-    Raises:
-        UserError: another emulator uses the folder.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._file = (folder / "emulator.lock").open("w", encoding="utf-8")
-        taken = False
-        try:
-            taken = try_lock(self._file.fileno(), fcntl.LOCK_EX, folder / "emulator.lock", "give a folder on another disk")
-        finally:
-            if not taken:
-                self._file.close()
-        if not taken:
-            raise UserError(
-                f"the emulator's folder {folder}: it is in use",
-                "another emulator runs on it",
-                "stop that one, or give another folder",
-            )
-
-    def close(self) -> None:
-        """Release the folder."""
-        self._file.close()

@@ -96,6 +96,11 @@ def describe(job: Job, settings: Settings, ahead_s: float = 0.0) -> dict[str, An
         SecondaryStatusTransitions=[_transition(step, ahead_s) for step in life.transitions],
         ModelArtifacts={"S3ModelArtifacts": job.artifacts},
     )
+    # The SDK's Estimator.attach reads it of every job.
+    found["OutputDataConfig"] = {"KmsKeyId": "", **found.get("OutputDataConfig", {})}
+    if found.get("InputDataConfig"):
+        usual = {"CompressionType": "None", "RecordWrapperType": "None"}
+        found["InputDataConfig"] = [{**usual, **channel} for channel in found["InputDataConfig"]]
     for flag in ("EnableNetworkIsolation", "EnableInterContainerTrafficEncryption", "EnableManagedSpotTraining"):
         found.setdefault(flag, False)
     found["StoppingCondition"] = {"MaxRuntimeInSeconds": 86400, **found.get("StoppingCondition", {})}

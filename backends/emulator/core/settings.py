@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from backends.emulator.core.credentials import Credentials
+
 TRAINING_QUOTA = "{} for training job usage"
 SPOT_QUOTA = "{} for spot training job usage"
 WARM_POOL_QUOTA = "{} for training warm pool usage"
@@ -77,12 +79,19 @@ class Settings:
         return f"arn:aws:sagemaker:{self.region}:{self.account}:training-job/{job}"
 
 
-def client_environment(endpoint_url: str, region: str, access_key: str = "emulated", secret_key: str = "emulated") -> dict[str, str]:
-    """Return what a client has to have in its environment to talk to the emulator, or to its S3, and to nothing else."""
+def client_environment(endpoint_url: str, region: str, credentials: Credentials) -> dict[str, str]:
+    """Return what a client has to have in its environment to talk to the emulator, or to its S3, and to nothing else.
+
+    Args:
+        endpoint_url: of the server.
+        region: that it is in.
+        credentials: that it accepts.
+    """
     return {
         "AWS_ENDPOINT_URL": endpoint_url,
-        "AWS_ACCESS_KEY_ID": access_key,
-        "AWS_SECRET_ACCESS_KEY": secret_key,
+        "AWS_ACCESS_KEY_ID": credentials.access_key,
+        "AWS_SECRET_ACCESS_KEY": credentials.secret_key,
+        "AWS_SESSION_TOKEN": credentials.token,
         "AWS_DEFAULT_REGION": region,
         "AWS_REGION": region,
         "AWS_EC2_METADATA_DISABLED": "true",

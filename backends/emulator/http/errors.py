@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class ServiceError(Exception):
     """An error response of a service.
@@ -9,11 +11,12 @@ class ServiceError(Exception):
     Args:
         code: the error code that clients see; `message`: its text.
         status: HTTP status.
+        details: further fields, where the service has them.
     """
 
-    def __init__(self, code: str, message: str, status: int = 400) -> None:
+    def __init__(self, code: str, message: str, status: int = 400, details: Mapping[str, str] | None = None) -> None:
         super().__init__(f"{code}: {message}")
-        self.code, self.message, self.status = code, message, status
+        self.code, self.message, self.status, self.details = code, message, status, dict(details or {})
 
 
 def invalid(message: str) -> ServiceError:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO
-from urllib.parse import parse_qsl
+
+from backends.emulator.http.errors import ServiceError
+from backends.emulator.http.payload import ChunkSignatures
+from backends.emulator.http.signature import Signature, SignatureFormError, signature_of
+
+HEXADECIMAL = re.compile(rb"[0-9a-fA-F]{1,16}")
+"""What the size of a chunk is written in, with no sign and no prefix."""
 
 
 @dataclass
@@ -15,29 +22,43 @@ class Request:
     Args:
         path: with its query; `headers`: names in lower case.
         read: returns up to so many bytes of the body, none at its end.
+        length: of the body in bytes; None where only its end tells.
+        chunks: the signatures of its chunks, where it has such.
     """
 
     method: str
     path: str
     headers: Mapping[str, str]
     read: Callable[[int], bytes]
+    length: int | None = None
+    chunks: ChunkSignatures | None = None
+    _signature: Signature | None = field(default=None, repr=False)
     _body: bytes | None = field(default=None, repr=False)
 
     @property
-    def credential(self) -> tuple[str, str]:
-        """Access key that it is signed with and service that it is signed for; both empty where it is not signed."""
-        header = self.headers.get("authorization", "")
-        if "Credential=" in header:
-            scope = header.split("Credential=", 1)[1].split(",", 1)[0].strip()
-        else:
-            scope = dict(parse_qsl(self.path.partition("?")[2])).get("X-Amz-Credential", "")
-        parts = scope.split("/")
-        return (parts[0], parts[-2]) if len(parts) >= 5 else ("", "")
+    def service(self) -> str:
+        """Service that it is signed for; empty where it is not signed."""
+        try:
+            signature = self.signature()
+        except SignatureFormError:
+            return ""
+        return "" if signature is None else signature.service
 
-    def body(self) -> bytes:
-        """Return the whole body."""
+    def signature(self) -> Signature | None:
+        """Return how it is signed; None where it is not; raises `SignatureFormError`."""
+        if self._signature is None:
+            self._signature = signature_of(self.path, self.headers)
+        return self._signature
+
+    def body(self, most_bytes: int | None = None) -> bytes:
+        """Return the whole body; raises `ServiceError` where it is longer than is asked for at most."""
         if self._body is None:
-            self._body = b"".join(self.blocks(1 << 20))
+            found = bytearray()
+            for block in self.blocks(1 << 20):
+                found += block
+                if most_bytes is not None and len(found) > most_bytes:
+                    raise ServiceError("RequestEntityTooLarge", f"The body is longer than {most_bytes} bytes.", 413)
+            self._body = bytes(found)
         return self._body
 
     def blocks(self, size: int) -> Iterator[bytes]:

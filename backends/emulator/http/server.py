@@ -1,4 +1,4 @@
-"""The HTTP server on 127.0.0.1: reads requests, hands them to the router, writes responses."""
+"""The HTTP server on 127.0.0.1: reads requests, hands those that may be for it to the router, writes responses."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, BinaryIO
 
-from backends.emulator.http.messages import Request, Response
+from backends.emulator.http import gate
+from backends.emulator.http.messages import HEXADECIMAL, Request, Response
 
 _BLOCK_BYTES = 1 << 18
 _MOST_HEADERS, _HEADER_BYTES = 200, 1 << 16
 _SENT_BY_THE_SYSTEM_BYTES = 1 << 15
+_DRAINED_BYTES = 16 << 20
+"""What is read at most of the body of a request that is refused; then the connection is closed."""
+_TEXT = {"Content-Type": "text/plain; charset=utf-8"}
+_ONCE = frozenset({"host", "origin", "authorization", "content-length", "transfer-encoding", "x-amz-date", "x-amz-content-sha256"})
+_NOT_PASSED_ON = frozenset({"content-length", "transfer-encoding", "connection", "date", "server"})
 
 
 class HttpServer:
@@ -30,7 +36,7 @@ class HttpServer:
     """
 
     def __init__(self, port: int, answer: Callable[[Request], Response], poll_s: float = 0.05) -> None:
-        handler = type("Handler", (_Handler,), {"answer": staticmethod(answer)})
+        handler = type("Handler", (_Handler,), {"answer": staticmethod(answer), "port": staticmethod(lambda: self.port)})
         self._server = _Server(("127.0.0.1", port), handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(poll_s,), name="emulator-http", daemon=True)
 
@@ -91,6 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = 65536
     answer: Callable[[Request], Response]
+    port: Callable[[], int]
     raw_requestline: bytes
     _fields: dict[str, str]
 
@@ -117,12 +124,19 @@ class _Handler(BaseHTTPRequestHandler):
             if line in (b"\r\n", b"\n"):
                 break
             name, colon, value = line.decode("latin-1").partition(":")
-            if not colon or not line.endswith(b"\n"):
+            key, value = name.strip().lower(), value.strip()
+            # One that is there twice may be read by two who disagree about it.
+            if not colon or not line.endswith(b"\n") or (key in _ONCE and key in self._fields):
                 self.send_error(400, "Bad request")
                 return False
-            self._fields[name.strip().lower()] = value.strip()
+            self._fields[key] = f"{self._fields[key]},{value}" if key in self._fields else value
         else:
             self.send_error(431, "Too many headers")
+            return False
+        length = self._fields.get("content-length", "0")
+        both = "content-length" in self._fields and "transfer-encoding" in self._fields
+        if both or not (length.isascii() and length.isdecimal()) or not self.path.startswith("/"):
+            self.send_error(400, "Bad request")
             return False
         asked = self._fields.get("connection", "").lower()
         self.close_connection = asked == "close" or (self.request_version == "HTTP/1.0" and asked != "keep-alive")
@@ -134,11 +148,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         body = _Body(self.rfile, self._fields)
-        request = Request(self.command, self.path, self._fields, body.read)
-        response = type(self).answer(request)
+        request = Request(self.command, self.path, self._fields, body.read, body.length)
+        refused = gate.refusal(self._fields, type(self).port())
+        response = type(self).answer(request) if refused is None else Response(403, f"{refused}\n".encode(), _TEXT)
         # What the answer did not need has to be read all the same, or it would be taken for the next request.
-        while body.read(_BLOCK_BYTES):
-            pass
+        rest = 0
+        while block := body.read(_BLOCK_BYTES):
+            rest += len(block)
+            if response.status >= 400 and rest > _DRAINED_BYTES:
+                self.close_connection = True
+                break
         self._send(response)
 
     def _send(self, response: Response) -> None:
@@ -147,7 +166,8 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self.send_response(response.status)
             for name, value in response.headers.items():
-                if name.lower() not in ("content-length", "transfer-encoding", "connection", "date", "server"):
+                # What moto answers would let pages of any origin read it.
+                if name.lower() not in _NOT_PASSED_ON and not name.lower().startswith("access-control-"):
                     self.send_header(name, value)
             self.send_header("x-amzn-RequestId", "emulated")
             if response.status != 204:
@@ -185,7 +205,8 @@ class _Body:
     def __init__(self, stream: Any, headers: dict[str, str]) -> None:
         self._stream = stream
         self._chunked = "chunked" in headers.get("transfer-encoding", "").lower()
-        self._left = 0 if self._chunked else int(headers.get("content-length") or 0)
+        self.length = None if self._chunked else int(headers.get("content-length", 0))
+        self._left = self.length or 0
         self._done = False
 
     def read(self, most: int) -> bytes:
@@ -205,7 +226,10 @@ class _Body:
         line = self._stream.readline()
         if not line:
             raise ConnectionError("the client went away")
-        self._left = int(line.split(b";", 1)[0].strip(), 16)
+        size = line.split(b";", 1)[0].strip()
+        if not HEXADECIMAL.fullmatch(size):
+            raise ConnectionError("the client sends no chunks")
+        self._left = int(size, 16)
         if self._left == 0:
             self._done = True
             while self._stream.readline().strip():

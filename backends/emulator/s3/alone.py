@@ -1,14 +1,13 @@
-"""S3 without the rest of the emulator: on a free port of 127.0.0.1, for who signs with the one access key that it knows."""
+"""S3 without the rest of the emulator: on a free port of 127.0.0.1, for who signs with the credentials that it is given."""
 
 from __future__ import annotations
 
-import hmac
 from pathlib import Path
 
-from backends.emulator.http.errors import ServiceError
+from backends.emulator.core.credentials import Credentials, Keyring
+from backends.emulator.http.authentication import Authenticator
 from backends.emulator.http.messages import Request, Response
 from backends.emulator.http.server import HttpServer
-from backends.emulator.s3 import xml as s3_xml
 from backends.emulator.s3.api import S3Api
 from backends.emulator.s3.store import S3Store
 
@@ -18,7 +17,7 @@ class S3Server:
 
     Args:
         folder: where buckets are kept; other servers may serve it too.
-        access_key: of the requests that it answers; all others are refused.
+        credentials: that requests have to be signed with.
         region: that it says it is in.
         poll_s: how long `close` may take, in seconds.
 
@@ -26,10 +25,10 @@ class S3Server:
         OSError: the folder cannot be written.
     """
 
-    def __init__(self, folder: Path, access_key: str, region: str, poll_s: float = 0.05) -> None:
+    def __init__(self, folder: Path, credentials: Credentials, region: str, poll_s: float = 0.05) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.store = S3Store(folder)
-        self._api, self._access_key = S3Api(self.store, region), access_key
+        self._api, self._authenticator = S3Api(self.store, region), Authenticator(Keyring(credentials), region)
         self._http = HttpServer(0, self._answer, poll_s)
 
     @property
@@ -51,7 +50,4 @@ class S3Server:
         self.store.close()
 
     def _answer(self, request: Request) -> Response:
-        if not hmac.compare_digest(request.credential[0].encode(), self._access_key.encode()):
-            unknown = ServiceError("InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records.", 403)
-            return s3_xml.failure(unknown, request)
-        return self._api.answer(request)
+        return self._api.answer(request, self._authenticator)

@@ -9,13 +9,14 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from backends.emulator.core.credentials import Credentials
 from backends.emulator.s3.alone import S3Server
 
 _FOREVER_S = 3600.0
 
 
 def command(folder: Path, bucket: str, region: str, parent: int) -> list[str]:
-    """Return the command line of the process: it reads its access key as a line, and prints the address once it listens.
+    """Return the command line of the process: it reads its credentials as two lines, and prints the address once it listens.
 
     Args:
         folder: where buckets are kept.
@@ -32,9 +33,9 @@ def command(folder: Path, bucket: str, region: str, parent: int) -> list[str]:
 def main(arguments: Sequence[str]) -> None:
     """Serve; the arguments are those of `command`. It does not return."""
     folder, bucket, region, parent = arguments
-    access_key = sys.stdin.readline().strip()
+    credentials = Credentials(sys.stdin.readline().strip(), sys.stdin.readline().strip())
     threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
-    server = S3Server(Path(folder), access_key, region, poll_s=_FOREVER_S)
+    server = S3Server(Path(folder), credentials, region, poll_s=_FOREVER_S)
     server.store.create_bucket(bucket)
     server.start()
     sys.stdout.write(f"{server.endpoint_url}\n")

@@ -9,19 +9,18 @@ from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote
 
 from backends.emulator.http.answering import answered
+from backends.emulator.http.authentication import Authenticator
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
 from backends.emulator.s3 import xml as s3_xml
 from backends.emulator.s3.aws_chunked import decoded_blocks
+from backends.emulator.s3.operations import operation_of
 from backends.emulator.s3.store import BLOCK_BYTES, S3Store, StoredObject
+from backends.naming import is_bucket_name
 
 _KEPT = ("content-type", "content-encoding", "content-disposition", "content-language", "cache-control", "expires")
-_SUBRESOURCES = {
-    "tagging": '<Tagging xmlns="{ns}"><TagSet/></Tagging>',
-    "location": '<LocationConstraint xmlns="{ns}"/>',
-    "versioning": '<VersioningConfiguration xmlns="{ns}"/>',
-    "acl": '<AccessControlPolicy xmlns="{ns}"><Owner><ID>emulated</ID></Owner><AccessControlList/></AccessControlPolicy>',
-}
+_ACL = f'<AccessControlPolicy xmlns="{s3_xml.NAMESPACE}"><Owner><ID>emulated</ID></Owner><AccessControlList/></AccessControlPolicy>'
+_LONGEST_KEY_BYTES = 1024
 
 
 @dataclass
@@ -33,68 +32,58 @@ class _Call:
 
 
 class S3Api:
-    """The operations, path-style. Signatures are not checked."""
+    """The operations, path-style."""
 
     def __init__(self, store: S3Store, region: str) -> None:
         self._store, self._region = store, region
 
-    def answer(self, request: Request, check: Callable[[str, str, str], None] = lambda operation, bucket, key: None) -> Response:
+    def answer(
+        self,
+        request: Request,
+        authenticator: Authenticator,
+        check: Callable[[str, str, str], None] = lambda operation, bucket, key: None,
+    ) -> Response:
         """Return the response to a request, also where it fails.
 
         Args:
             request: what is asked.
+            authenticator: lets it pass or refuses it.
             check: called with operation, bucket and key before anything is done; raises a `ServiceError` to refuse it.
 
         Raises:
             ConnectionError: the client went away.
         """
-        return answered(lambda: self._call(request, check), lambda error: s3_xml.failure(error, request))
+        return answered(lambda: self._call(request, authenticator, check), lambda error: s3_xml.failure(error, request))
 
-    def _call(self, request: Request, check: Callable[[str, str, str], None]) -> Response:
+    def _call(self, request: Request, authenticator: Authenticator, check: Callable[[str, str, str], None]) -> Response:
+        authenticator.check(request, "s3")
         call = self._parse(request)
-        name = self._name(call)
+        name = operation_of(request.method, call.bucket, call.key, call.query, request.headers)
         check(name, call.bucket, call.key)
-        handler = getattr(self, f"_{name}", None)
-        if handler is None:
-            raise ServiceError("NotImplemented", f"The emulator does not imitate {request.method} {request.path}.", 501)
-        found: Response = handler(call)
+        if call.query.get("versionId", "null") != "null":
+            raise ServiceError("NoSuchVersion", "The specified version does not exist.", 404)
+        found: Response = getattr(self, f"_{name}")(call)
         return found
 
     def _parse(self, request: Request) -> _Call:
         path, _, query = request.path.partition("?")
-        bucket, _, key = unquote(path).lstrip("/").partition("/")
+        try:
+            bucket, _, key = unquote(path, errors="strict").removeprefix("/").partition("/")
+        except UnicodeDecodeError:
+            raise ServiceError("InvalidURI", "Couldn't parse the specified URI.") from None
+        if len(key.encode()) > _LONGEST_KEY_BYTES:
+            raise ServiceError("KeyTooLongError", "Your key is too long")
         return _Call(request, bucket, key, dict(parse_qsl(query, keep_blank_values=True)))
-
-    def _name(self, call: _Call) -> str:
-        method, query = call.request.method, call.query
-        sub = next((name for name in _SUBRESOURCES if name in query), None)
-        if sub is not None:
-            return "GetSubresource" if method == "GET" else "PutSubresource"
-        if not call.bucket:
-            return "ListBuckets"
-        if not call.key:
-            if method == "POST" and "delete" in query:
-                return "DeleteObjects"
-            listing = "ListObjectsV2" if query.get("list-type") == "2" else "ListObjects"
-            return {"PUT": "CreateBucket", "HEAD": "HeadBucket", "DELETE": "DeleteBucket", "GET": listing}.get(method, "")
-        if "uploadId" in query:
-            copied = "UploadPartCopy" if call.request.headers.get("x-amz-copy-source") else "UploadPart"
-            names = {"PUT": copied, "POST": "CompleteMultipartUpload", "DELETE": "AbortMultipartUpload", "GET": "ListParts"}
-            return names.get(method, "")
-        if "uploads" in query:
-            return "CreateMultipartUpload"
-        put = "CopyObject" if call.request.headers.get("x-amz-copy-source") else "PutObject"
-        return {"PUT": put, "GET": "GetObject", "HEAD": "HeadObject", "DELETE": "DeleteObject"}.get(method, "")
 
     # Buckets
 
     def _ListBuckets(self, call: _Call) -> Response:  # noqa: N802 (named as the operation)
-        del call
-        return s3_xml.answer(s3_xml.buckets(self._store.buckets()))
+        found = [one for one in self._store.buckets() if one[0].startswith(call.query.get("prefix", ""))]
+        return s3_xml.answer(s3_xml.buckets(found))
 
     def _CreateBucket(self, call: _Call) -> Response:  # noqa: N802
         call.request.body()
-        if len(call.bucket) < 3 or len(call.bucket) > 63 or call.bucket != call.bucket.lower():
+        if not is_bucket_name(call.bucket):
             raise ServiceError("InvalidBucketName", "The specified bucket is not valid.")
         self._store.create_bucket(call.bucket)
         return Response(200, headers={"Location": f"/{call.bucket}"})
@@ -107,15 +96,26 @@ class S3Api:
         self._store.delete_bucket(call.bucket)
         return Response(204)
 
-    def _GetSubresource(self, call: _Call) -> Response:  # noqa: N802
+    def _GetBucketLocation(self, call: _Call) -> Response:  # noqa: N802
         self._store.require_bucket(call.bucket)
-        if call.key:
-            self._store.get(call.bucket, call.key)
-        name = next(name for name in _SUBRESOURCES if name in call.query)
-        return s3_xml.answer(_SUBRESOURCES[name].format(ns=s3_xml.NAMESPACE))
+        where = "" if self._region == "us-east-1" else self._region  # the first region has no name here
+        return s3_xml.answer(f'<LocationConstraint xmlns="{s3_xml.NAMESPACE}">{where}</LocationConstraint>')
 
-    def _PutSubresource(self, call: _Call) -> Response:  # noqa: N802
-        raise ServiceError("NotImplemented", "The emulator keeps neither tags nor access lists nor versions of objects.", 501)
+    def _GetBucketVersioning(self, call: _Call) -> Response:  # noqa: N802
+        self._store.require_bucket(call.bucket)
+        return s3_xml.answer(f'<VersioningConfiguration xmlns="{s3_xml.NAMESPACE}"/>')
+
+    def _GetBucketAcl(self, call: _Call) -> Response:  # noqa: N802
+        self._store.require_bucket(call.bucket)
+        return s3_xml.answer(_ACL)
+
+    def _GetObjectAcl(self, call: _Call) -> Response:  # noqa: N802
+        self._store.get(call.bucket, call.key)
+        return s3_xml.answer(_ACL)
+
+    def _GetObjectTagging(self, call: _Call) -> Response:  # noqa: N802
+        self._store.get(call.bucket, call.key)
+        return s3_xml.answer(f'<Tagging xmlns="{s3_xml.NAMESPACE}"><TagSet/></Tagging>')
 
     def _ListObjectsV2(self, call: _Call) -> Response:  # noqa: N802
         query = call.query
@@ -128,6 +128,7 @@ class S3Api:
     # Objects
 
     def _GetObject(self, call: _Call) -> Response:  # noqa: N802
+        _check_part(call)
         found, content = self._store.open(call.bucket, call.key)
         try:
             response = self._object(call, found)
@@ -141,6 +142,7 @@ class S3Api:
         return response
 
     def _HeadObject(self, call: _Call) -> Response:  # noqa: N802
+        _check_part(call)
         return self._object(call, self._store.get(call.bucket, call.key))
 
     def _object(self, call: _Call, found: StoredObject) -> Response:
@@ -235,6 +237,12 @@ class S3Api:
         headers = {"content-type": "binary/octet-stream", **found.headers}
         headers.update({name[9:].lower(): value for name, value in query.items() if name.startswith("response-")})
         return {**headers, "ETag": f'"{found.etag}"', "Last-Modified": s3_xml.http_date(found.modified), "Accept-Ranges": "bytes"}
+
+
+def _check_part(call: _Call) -> None:
+    # Objects are kept as if they had come in one part.
+    if call.query.get("partNumber", "1") != "1":
+        raise ServiceError("InvalidPartNumber", "The requested partnumber is not satisfiable", 416)
 
 
 def slice_of(path: Path, start: int, length: int) -> Iterator[bytes]:

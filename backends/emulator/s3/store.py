@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from backends.common.file_lock import try_lock
 from backends.emulator.core.database import Database
+from backends.emulator.core.private import private_file, private_folder
 from backends.emulator.http.errors import ServiceError
 
 BLOCK_BYTES = 1 << 20
@@ -53,10 +54,9 @@ class S3Store:
     """
 
     def __init__(self, folder: Path, now: Callable[[], float] = time.time) -> None:
-        self._contents = folder / "contents"
-        self._contents.mkdir(parents=True, exist_ok=True)
+        self._contents = private_folder(private_folder(folder) / "contents")
         self._now = now
-        self._lock = (folder / "s3.lock").open("w", encoding="utf-8")
+        self._lock = private_file(folder / "s3.lock").open("w", encoding="utf-8")
         self._database = self._opened(folder / "s3.sqlite")
 
     def close(self) -> None:
@@ -199,7 +199,7 @@ class S3Store:
         file = f"{file[:2]}/{file}"
         digest = hashlib.md5(usedforsecurity=False)
         path = self._contents / file
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
         try:
             with path.open("wb") as target:
                 for block in content if not isinstance(content, Path) else _file_blocks(content):
@@ -207,7 +207,7 @@ class S3Store:
                     digest.update(block)
                     size += len(block)
             # Jobs may have links to it.
-            path.chmod(0o444)
+            path.chmod(0o400)
         except BaseException:
             path.unlink(missing_ok=True)
             raise

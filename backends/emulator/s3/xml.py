@@ -145,6 +145,7 @@ def failure(error: ServiceError, request: Request) -> Response:
     resource = request.path.partition("?")[0]
     body = (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{error.code}</Code><Message>{escape(error.message)}</Message>'
+        f"{''.join(f'<{name}>{escape(value)}</{name}>' for name, value in error.details.items())}"
         f"<Resource>{escape(resource)}</Resource><RequestId>emulated</RequestId></Error>"
     )
     return Response(error.status, b"" if request.method == "HEAD" else body.encode(), {"Content-Type": "application/xml"})

@@ -31,7 +31,9 @@ def search(
 
 
 def values(job: Mapping[str, Any], path: str) -> list[Any]:
-    """Return what is found at a path such as `HyperParameters.lr` or `Tags.team`."""
+    """Return what is found at a path such as `HyperParameters.lr`, `Tags.team` or `Metrics.loss`, which is the last value of a metric."""
+    if path.startswith("Metrics."):
+        return [one["Value"] for one in job.get("FinalMetricDataList", []) if one["MetricName"] == path[8:]]
     if path.startswith("Tags."):
         return [tag["Value"] for tag in job.get("Tags", []) if tag["Key"] == path[5:]]
     return list(_walk(job, path.split(".")))

@@ -16,7 +16,8 @@ class Clients:
 
     Args:
         region: None for boto3's own search.
-        environ: the controller's environment; only the endpoint is looked up here, the rest is boto3's own search.
+        environ: the controller's environment; only the endpoint is looked up here, and of an emulator the credentials that stand beside it.
+            The rest is boto3's own search.
         connections: that a client keeps open at most.
         attempts: times that each call is made at most where `get` is not told otherwise.
     """
@@ -83,6 +84,7 @@ class Clients:
             attempts=attempts,
             connections=self._connections,
             session=self._made_session(),
+            **_credentials_beside(self._environ),
         )
         client.meta.events.register("before-send", self._count)
         return client
@@ -100,6 +102,13 @@ class Clients:
 def endpoint_of(service: str, environ: Mapping[str, str]) -> str | None:
     """Return the URL that the environment sends a service's calls to; None for AWS's own."""
     return environ.get(f"AWS_ENDPOINT_URL_{service.upper().replace('-', '_')}") or environ.get("AWS_ENDPOINT_URL") or None
+
+
+def _credentials_beside(environ: Mapping[str, str]) -> dict[str, str]:
+    # An emulator's own: what boto3 would find elsewhere is for a real account, and none of the emulator's business.
+    if not is_emulated(environ) or "AWS_SECRET_ACCESS_KEY" not in environ:
+        return {}
+    return {"access_key": environ["AWS_ACCESS_KEY_ID"], "secret_key": environ["AWS_SECRET_ACCESS_KEY"]}
 
 
 def is_emulated(environ: Mapping[str, str]) -> bool:

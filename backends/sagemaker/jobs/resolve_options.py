@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
+from backends.naming import is_bucket_name
 from backends.sagemaker.aws.buckets import ensure_bucket
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, SageMakerBlock
@@ -22,7 +23,6 @@ ROLE_VARIABLE = "OUTRIDER_ROLE"
 _ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/?[a-zA-Z_0-9+=,.@\-/]+")
 _MLFLOW = re.compile(r"arn:aws[a-z-]*:sagemaker:(?P<region>[a-z0-9-]+):[0-9]{12}:mlflow-[a-zA-Z-]+/.+")
 _LONGEST_ARN = 2048
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PREFIX = re.compile(r"[A-Za-z0-9!_.*'()-]+(/[A-Za-z0-9!_.*'()-]+)*")
 
 
@@ -54,8 +54,8 @@ def options_of(
     images = _images(block, definition, backend, region)
     bucket = block.bucket or default_bucket(clients, create=create_bucket)
     prefix = DEFAULT_PREFIX if block.prefix is None else block.prefix.strip("/")
-    for name, value, form in (("bucket", bucket, _BUCKET), ("prefix", prefix, _PREFIX)):
-        if not form.fullmatch(value):
+    for name, value, allowed in (("bucket", bucket, is_bucket_name(bucket)), ("prefix", prefix, _PREFIX.fullmatch(prefix))):
+        if not allowed:
             raise UserError(
                 f"{backend}.{name}: {value!r} cannot be",
                 "S3 allows no such name" if name == "bucket" else "letters, digits, - _ . and / are safe",

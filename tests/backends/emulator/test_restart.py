@@ -16,6 +16,7 @@ import pytest
 from backends.common import process_tree
 from backends.emulator import Emulator
 from definitions.errors import UserError
+from tests.backends.emulator import asking
 
 pytestmark = pytest.mark.slow
 
@@ -35,8 +36,7 @@ def served(*flags, environment=None):
         env={**os.environ, **(environment or {})},
     )
     try:
-        exported = dict(process.stdout.readline().strip().removeprefix("export ").split("=", 1) for _ in range(6))
-        yield process, exported
+        yield process, asking.exported(process.stdout)
     finally:
         process.kill()
         process.communicate()
@@ -48,8 +48,8 @@ def clients(exported):
             service,
             endpoint_url=exported["AWS_ENDPOINT_URL"],
             region_name=exported["AWS_REGION"],
-            aws_access_key_id="x",
-            aws_secret_access_key="x",
+            aws_access_key_id=exported["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=exported["AWS_SECRET_ACCESS_KEY"],
         )
 
     return client
@@ -151,11 +151,7 @@ def test_the_verb_ends_with_its_jobs_and_leaves_nothing():
 
 
 def _state(exported):
-    import json
-    import urllib.request
-
-    with urllib.request.urlopen(f"{exported['AWS_ENDPOINT_URL']}/_emulator/state") as response:
-        return json.load(response)
+    return asking.control(exported, "GET", "state")[1]
 
 
 def test_closing_ends_jobs_threads_and_folder(started):

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import urllib.error
-import urllib.request
 
 import pytest
 from botocore.exceptions import ClientError
 
 from definitions.instance_tables import load_tables
+from tests.backends.emulator import asking
+from tests.backends.emulator.asking import control
 
 pytestmark = pytest.mark.slow
 
 
 def call(bench, method, path, data=None, kind="application/json"):
-    body = None if data is None else json.dumps(data).encode()
-    request = urllib.request.Request(f"{bench.emulator.endpoint_url}/_emulator/{path}", body, {"content-type": kind}, method=method)
-    try:
-        with urllib.request.urlopen(request) as response:
-            return response.status, json.load(response)
-    except urllib.error.HTTPError as error:
-        return error.code, json.load(error)
+    return control(bench.emulator.environment, method, path, data, kind)
 
 
 def test_who_one_is(bench):
@@ -135,6 +129,7 @@ def test_only_this_machine_can_reach_it(bench):
         "AWS_ENDPOINT_URL",
         "AWS_ACCESS_KEY_ID",
         "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
         "AWS_DEFAULT_REGION",
         "AWS_REGION",
         "AWS_EC2_METADATA_DISABLED",
@@ -143,12 +138,7 @@ def test_only_this_machine_can_reach_it(bench):
 
 def test_nulls_are_taken_for_absent(bench):
     request = {**bench.request(), "VpcConfig": None, "HyperParameters": None, "Tags": None}
-    message = urllib.request.Request(
-        bench.emulator.endpoint_url,
-        json.dumps(request).encode(),
-        {"x-amz-target": "SageMaker.CreateTrainingJob", "content-type": "application/x-amz-json-1.1"},
-    )
-    urllib.request.urlopen(message).close()
+    assert asking.sagemaker(bench.emulator, "CreateTrainingJob", request)[0] == 200
     bench.completed(request["TrainingJobName"])
 
 
@@ -171,11 +161,5 @@ def test_an_interruption_can_be_told_while_it_runs(bench):
 
 
 def test_garbage_is_answered_with_an_error(bench):
-    url = bench.emulator.endpoint_url
-    request = urllib.request.Request(
-        url, b"{", {"x-amz-target": "SageMaker.ListTrainingJobs", "content-type": "application/x-amz-json-1.1"}
-    )
-    with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(request)
-    assert caught.value.code == 400
-    assert json.load(caught.value)["__type"] == "SerializationException"
+    status, answer = asking.sagemaker(bench.emulator, "ListTrainingJobs", b"{")
+    assert (status, answer["__type"]) == (400, "SerializationException")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import time
-import urllib.request
 
 import pytest
 from botocore.exceptions import ClientError
@@ -12,6 +10,7 @@ from botocore.exceptions import ClientError
 from backends.common import process_tree
 from backends.emulator import ManualClock
 from backends.emulator.core.settings import Delays
+from tests.backends.emulator.asking import control
 
 pytestmark = pytest.mark.slow
 
@@ -151,10 +150,7 @@ def test_an_internal_error_while_spot_is_waited_for_is_retried(started):
     name = bench.shell("echo ran", RetryStrategy={"MaximumRetryAttempts": 1})
     clock.advance(1.0)
     bench.until(name, lambda job: job["SecondaryStatus"] == "Pending")
-    call = urllib.request.Request(
-        f"{bench.emulator.endpoint_url}/_emulator/break", json.dumps({"job": name}).encode(), {"content-type": "application/json"}
-    )
-    urllib.request.urlopen(call).close()
+    assert control(bench.emulator.environment, "POST", "break", {"job": name}) == (200, {})
     bench.completed(name)
     assert bench.statuses(name)[:5] == ["Starting", "Pending", "Restarting", "Starting", "Downloading"]
     assert bench.lines(name) == ["ran"]
@@ -163,10 +159,7 @@ def test_an_internal_error_while_spot_is_waited_for_is_retried(started):
 def test_an_internal_error_can_be_told_while_it_runs(bench):
     name = bench.shell("echo ready; sleep 60")
     bench.printed(name, "ready")
-    call = urllib.request.Request(
-        f"{bench.emulator.endpoint_url}/_emulator/break", json.dumps({"job": name}).encode(), {"content-type": "application/json"}
-    )
-    urllib.request.urlopen(call).close()
+    assert control(bench.emulator.environment, "POST", "break", {"job": name}) == (200, {})
     assert bench.ended(name)["FailureReason"].startswith("InternalServerError")
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from backends.base import BackendContext
 from backends.emulator import Emulator, Settings
+from backends.emulator.core.credentials import Credentials
 from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.backend import PollIntervals, SageMakerBackend
@@ -124,6 +125,7 @@ class CloudLab:
         self.folder, self.monkeypatch = folder, monkeypatch
         self.clock = clock or FastClock(SPEED)
         self._settings, self._faults, self._seed, self._port = settings, faults, seed, port
+        self._credentials = Credentials.drawn()  # kept over a second start, as a controller goes on with those that it has
         self.source = folder / "source"
         self.source.mkdir(exist_ok=True)
         (self.source / "run.py").write_text(script)
@@ -131,7 +133,9 @@ class CloudLab:
 
     def start(self, faults: Any = None) -> None:
         """Start the emulator, a second time on the same port and folder."""
-        emulator = Emulator(self.folder / "cloud", self._port, self._seed, faults or self._faults, self.clock, self._settings)
+        emulator = Emulator(
+            self.folder / "cloud", self._port, self._seed, faults or self._faults, self.clock, self._settings, self._credentials
+        )
         self.emulator = emulator.__enter__()
         self._port = int(self.emulator.endpoint_url.rsplit(":", 1)[1])
         self.emulator.create_bucket("bench")

@@ -161,7 +161,11 @@ def test_s3_errors_can_be_asked_for_and_boto3_retries_them(started):
         bench.s3.get_object(Bucket="bucket", Key="flaky")
     assert caught.value.response["Error"]["Code"] == "SlowDown"
     patient = boto3.client(
-        "s3", endpoint_url=bench.emulator.endpoint_url, region_name="us-east-1", aws_access_key_id="x", aws_secret_access_key="x"
+        "s3",
+        endpoint_url=bench.emulator.endpoint_url,
+        region_name="us-east-1",
+        aws_access_key_id=bench.emulator.credentials.access_key,
+        aws_secret_access_key=bench.emulator.credentials.secret_key,
     )
     assert patient.get_object(Bucket="bucket", Key="flaky")["Body"].read() == b"x"
 

@@ -148,8 +148,6 @@ def test_the_emulators_prices_are_those_of_the_shipped_table(emulator, monkeypat
 
 @pytest.mark.slow
 def test_a_throttled_question_is_asked_again(emulator, monkeypatch):
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "emulated")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "emulated")
     waits = hasten(monkeypatch)
     emulator.add_faults([{"kind": "throttle", "operation": "GetProducts", "rate_per_s": 0.001, "burst": 0, "times": 2}])
     clients = Clients("us-east-1", emulator.environment)

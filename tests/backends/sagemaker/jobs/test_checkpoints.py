@@ -72,8 +72,6 @@ def test_many_checkpoints_are_deleted_in_batches(client, store):
 def test_a_busy_service_is_asked_again_later_and_later(emulator, client, store, monkeypatch, request):
     put(client, store, "t1", *[f"part{number}" for number in range(12)])
     emulator.add_faults([{"kind": "s3_error", "code": "SlowDown", "status": 503, "operation": "CopyObject", "times": 3}])
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "emulated")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "emulated")
     waits = hasten(monkeypatch)
     clients = Clients("us-east-1", emulator.environment)
     S3Checkpoints(lambda: clients.get("s3"), "bucket", "outrider", f"tag/{request.node.name[:40]}").copy("t1", "t2")
@@ -83,8 +81,6 @@ def test_a_busy_service_is_asked_again_later_and_later(emulator, client, store, 
 
 def test_a_service_that_stays_busy_is_told_after_eight_tries(emulator, monkeypatch):
     emulator.add_faults([{"kind": "s3_error", "code": "SlowDown", "status": 503, "operation": "ListObjectsV2"}])
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "emulated")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "emulated")
     waits = hasten(monkeypatch)
     clients = Clients("us-east-1", emulator.environment)
     with pytest.raises(CloudError, match="SlowDown") as caught:
