@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from backends.emulator.container.filesystem import follow
+from backends.emulator.container.paths import ML, place_of_object, resolve
 from backends.emulator.s3.store import S3Store, copy_out, split_uri
 
 Check = Callable[[str, str], None]
@@ -70,20 +70,30 @@ def files_in(folders: Iterable[tuple[Path, Path]]) -> dict[str, Path]:
         for root, _, names in os.walk(folder):
             for name in names:
                 path = Path(root, name)
-                file = follow(ml, path)
+                file = resolve(ml, f"{ML}/{path.relative_to(ml)}")
                 if file is not None and file.is_file():
                     found.setdefault(path.relative_to(folder).as_posix(), file)
     return dict(sorted(found.items()))
 
 
-def restore_checkpoints(uri: str, folder: Path, s3: S3Store) -> None:
-    """Download what is under the checkpoint URI."""
+def restore_checkpoints(uri: str, ml: Path, folder: str, s3: S3Store) -> None:
+    """Download what is under the checkpoint URI.
+
+    Args:
+        uri: where from.
+        ml: the real place of a host's /opt/ml.
+        folder: where to, as the program sees it.
+        s3: of the objects.
+
+    Raises:
+        ValueError: an object has a name that no file can have.
+        ServiceError: the bucket is not there.
+    """
     bucket, prefix = split_uri(uri)
     prefix = prefix.rstrip("/") + "/" if prefix else ""
     for found in s3.select(bucket, prefix):
-        target = (folder / found.key[len(prefix) :]).resolve()
-        if not found.key.endswith("/") and target.is_relative_to(folder.resolve()):
-            copy_out(found, target)
+        if not found.key.endswith("/"):
+            copy_out(found, place_of_object(ml, folder, found.key[len(prefix) :]))
 
 
 class CheckpointSync:

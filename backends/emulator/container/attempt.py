@@ -11,12 +11,12 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from backends.emulator.container import filesystem as contract
 from backends.emulator.container.artifacts import upload_outputs
 from backends.emulator.container.context import Context
 from backends.emulator.container.filesystem import Container
 from backends.emulator.container.host import Host
 from backends.emulator.container.namespaces import Isolation
+from backends.emulator.container.paths import ML
 from backends.emulator.container.program import Program, ProgramError, program_of
 from backends.emulator.core.job import Instance, Job
 from backends.emulator.logs.delivery import LineFaults, LogDelivery
@@ -143,7 +143,7 @@ class Attempt:
     def _host(self, number: int, instance: Instance, began: int, on_line: Callable[[int, str], None]) -> Host:
         job, context = self._job, self._context
         folder = self.folder / instance.host
-        view = contract.ML if context.isolation is not Isolation.NONE else str(folder / "ml")
+        view = ML if context.isolation is not Isolation.NONE else str(folder / "ml")
         stream = f"{job.name}/{instance.host}-{began}"
         while stream in job.streams:
             began += 1

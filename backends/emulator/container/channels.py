@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.emulator.container.filesystem import Container, input_mode
+from backends.emulator.container.paths import ML, place_of_object
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.s3.store import S3Store, StoredObject, copy_out, split_uri
 
@@ -82,10 +83,8 @@ def provide(
     folder.mkdir(parents=True, exist_ok=True)
     bucket = split_uri(channel["DataSource"]["S3DataSource"]["S3Uri"])[0]
     for path, found in share:
-        target = (folder / path).resolve()
-        if not target.is_relative_to(folder.resolve()):
-            raise DataError(f"channel {channel['ChannelName']}: the key {found.key} leads out of its folder")
         try:
+            target = place_of_object(container.ml, f"{ML}/input/data/{channel['ChannelName']}", path)
             check(bucket, found.key)
             if mode == "File":
                 copy_out(found, target)
@@ -95,8 +94,19 @@ def provide(
             raise DataError(f"Data download failed: {error.message} (s3://{bucket}/{found.key})") from None
         except FileNotFoundError:
             raise DataError(f"Data download failed: s3://{bucket}/{found.key} was deleted meanwhile") from None
+        except (ValueError, *NO_ROOM) as error:
+            raise DataError(f"Data download failed: s3://{bucket}/{found.key}: {no_file(error)}") from None
     if mode == "FastFile":
         (container.folder / "lazy" / channel["ChannelName"]).touch()
+
+
+NO_ROOM = (FileExistsError, NotADirectoryError, IsADirectoryError)
+"""What the system says of a file that is to be where a folder is, or the other way round: buckets may hold both `a` and `a/b`."""
+
+
+def no_file(error: Exception) -> str:
+    """Return why an object cannot become a file."""
+    return "another object needs a folder of this name, or in its place" if isinstance(error, OSError) else str(error)
 
 
 def shuffled(share: list[tuple[str, StoredObject]], channel: Mapping[str, Any], epoch: int) -> list[tuple[str, StoredObject]]:

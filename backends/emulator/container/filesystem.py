@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from backends.emulator.container.paths import ML, resolve
 from backends.emulator.core.job import Instance, Job
 
-ML = "/opt/ml"
 CHECKPOINTS = f"{ML}/checkpoints"
-_MOST_STEPS = 1000
 _MENTION = re.compile(r"/opt/ml(?=[/:;,\s\"'\]}]|$)")
 
 
@@ -47,47 +46,15 @@ class Container:
 
     def inside(self, path: str) -> Path | None:
         """Return the real place of an absolute path that the program knows; None where it is outside /opt/ml."""
-        if path == ML or path.startswith(ML + "/"):
-            return self.ml / path[len(ML) + 1 :]
-        return None
+        return resolve(self.ml, path)
 
     def failure(self) -> str:
         """Return what the script wrote about its failure, at most 1024 characters."""
         try:
-            with (self.ml / "output" / "failure").open("rb") as file:
+            with (self.inside(f"{ML}/output/failure") or Path("/dev/null")).open("rb") as file:
                 return file.read(4096).decode("utf-8", "replace").strip()[:1024]
         except OSError:
             return ""
-
-
-def follow(ml: Path, path: Path) -> Path | None:
-    """Return the real place of what a path below a container's folder leads to; None where its links lead nowhere, or out of the folder.
-
-    Args:
-        ml: the real place of /opt/ml; links say where they lead as the program sees it.
-        path: below it, with links on the way or at its end.
-    """
-    left, at = list(path.relative_to(ml).parts), ml
-    for _ in range(_MOST_STEPS):
-        if not left:
-            return at if at.exists() else None
-        part = left.pop(0)
-        if part == "..":
-            if at == ml:
-                return None
-            at = at.parent
-            continue
-        at /= part
-        if not at.is_symlink():
-            continue
-        link, at = str(at.readlink()), at.parent
-        if link.startswith("/"):
-            inside = next((link[len(root) :] for root in (ML, str(ml)) if f"{link}/".startswith(f"{root}/")), None)
-            if inside is None:
-                return None
-            link, at = inside, ml
-        left = [word for word in link.split("/") if word not in ("", ".")] + left
-    return None
 
 
 def resource_config(hosts: Sequence[Instance], host: str) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from typing import Any
 
 from backends.emulator.container import filesystem as contract
 from backends.emulator.container.artifacts import CheckpointSync, restore_checkpoints
-from backends.emulator.container.channels import DataError, objects_of, provide, shuffled
+from backends.emulator.container.channels import NO_ROOM, DataError, no_file, objects_of, provide, shuffled
 from backends.emulator.container.context import Context
 from backends.emulator.container.environment import gpus, job_environment, search_path
 from backends.emulator.container.filesystem import Container
 from backends.emulator.container.namespaces import ContainerProcess, Isolation, spawn
+from backends.emulator.container.paths import ML
 from backends.emulator.container.pipes import Pipe
 from backends.emulator.container.program import Program, fetch_source, resolve_command, script_command, with_requirements
 from backends.emulator.core.job import Instance, Job
@@ -172,12 +173,14 @@ class Host:
         path = config["LocalPath"]
         folder = self.container.inside(path)
         if folder is None:
-            raise DataError(f"CheckpointConfig.LocalPath {path}: only paths below {contract.ML} are imitated")
+            raise DataError(f"CheckpointConfig.LocalPath {path}: only paths below {ML} are imitated")
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            restore_checkpoints(config["S3Uri"], folder, self._context.s3)
+            restore_checkpoints(config["S3Uri"], self.container.ml, path, self._context.s3)
         except ServiceError as error:
             raise DataError(f"Checkpoints could not be restored: {error.message}") from None
+        except (ValueError, *NO_ROOM) as error:
+            raise DataError(f"Checkpoints could not be restored: {no_file(error)}") from None
         self._sync = CheckpointSync(self.container.ml, folder, config["S3Uri"], self._context.s3, self._context.job_check("PutObject"))
         self._sync.note_restored()
 

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from backends.common import requirements, script_mode
-from backends.emulator.container.filesystem import ML, Container
+from backends.emulator.container.filesystem import Container
+from backends.emulator.container.paths import ML
+from backends.emulator.container.source_archive import unpack
 from backends.emulator.core.settings import Settings
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.s3.store import S3Store, split_uri
@@ -141,6 +143,8 @@ def script_command(program: Program, names: Collection[str], hosts: Sequence[str
 
 def fetch_source(program: Program, container: Container, s3: S3Store) -> None:
     """Put the script's source into place; raises `ProgramError` where it cannot be had."""
+    if container.inside(program.folder) is None:
+        raise ProgramError(f"the source {program.folder} is not in the container: only paths below {ML} are imitated")
     if not program.source:
         return
     target = container.ml / "code"
@@ -148,27 +152,16 @@ def fetch_source(program: Program, container: Container, s3: S3Store) -> None:
         if program.source.startswith("s3://"):
             archive = s3.get(*split_uri(program.source)).path
         else:
-            archive = container.inside(program.source) or Path(program.source)
-        with tarfile.open(archive) as tar:
-            _extract(tar, target)
+            archive = container.inside(program.source) or Path()
+            if not archive.is_file():
+                raise ProgramError(f"the source {program.source} is neither on S3 nor in the container")
+        unpack(archive, container.ml)
     except (ServiceError, OSError, tarfile.TarError) as error:
         raise ProgramError(f"the source {program.source} could not be unpacked: {error}") from None
     if program.script.endswith((".py", ".sh")) and not (target / program.script).is_file():
         raise ProgramError(f"the source {program.source} holds no {program.script}")
     if not program.script.endswith(".py") and (target / program.script).is_file():
         (target / program.script).chmod(0o755)
-
-
-def _extract(tar: tarfile.TarFile, target: Path) -> None:
-    if hasattr(tarfile, "data_filter"):
-        tar.extractall(target, filter="data")
-        return
-    # Python before 3.11.4 has no filters.
-    for member in tar:
-        inside = (target / member.name).resolve().is_relative_to(target.resolve())
-        if not inside or not (member.isfile() or member.isdir()):
-            raise tarfile.TarError(f"{member.name} is no file or folder within the source")
-        tar.extract(member, target)
 
 
 def with_requirements(command: Sequence[str], container: Container, program: Program, settings: Settings) -> list[str]:

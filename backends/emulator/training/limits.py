@@ -91,6 +91,8 @@ def _channels(request: Mapping[str, Any]) -> None:
     names = [channel["ChannelName"] for channel in channels]
     if len(set(names)) < len(names):
         raise invalid("Channel names must be unique")
+    if {".", ".."} & set(names):
+        raise invalid("Channel names must not be . or .., which are names of other folders")
     for channel in channels:
         source = channel["DataSource"]
         if len([kind for kind in source if source[kind]]) != 1:
