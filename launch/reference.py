@@ -1,4 +1,4 @@
-"""The reference page, from schema, methods and parsers. `python -m launch.reference` rewrites it."""
+"""The reference page, from schema, methods and parsers, and the README's table. `python -m launch.reference` rewrites both."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from backends.emulator.imitated import operations_table, readme_rows
 from benchmarking.controller.method_arguments import Arguments
 from benchmarking.methods.registry import BUILT_IN, method_factory
 from launch.__main__ import VERBS
 from launch.cli import make_parser
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "reference.md"
+README = FILE.parent.parent / "README.md"
 FILES = {
     "journal.sqlite": "the append-only record that all else is derived from (`outrider export TAG` does so again)",
     "journal.sqlite-shm": "of SQLite, while the journal is open, and after an end by force",
@@ -68,7 +70,7 @@ def page() -> str:
     lines = [
         "# Reference",
         "",
-        "Made by `python -m launch.reference` from the schema of definitions, the methods, and the parsers of the verbs.",
+        "Made by `python -m launch.reference` from the schema of definitions, methods, the parsers of the verbs and the emulator's list.",
         "",
     ]
     lines += ["## Keys of a definition", "", *_keys(schema)]
@@ -101,7 +103,16 @@ def page() -> str:
     lines += [*_table(("file", "content"), [(f"`{name}`", what) for name, what in FILES.items()])]
     lines += ["In `results/<tag>/`:", ""]
     lines += [*_table(("file", "content"), [(f"`{name}`", what) for name, what in FILES_OF_A_TAG.items()])]
+    lines += ["## Operations that the emulator answers", "", "All others are refused as ones that the service does not know.", ""]
+    lines += [*operations_table(), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def readme(text: str) -> str:
+    """Return the text of the README with the rows about the emulator as the code has them now."""
+    rows = {row.split("|")[1]: row for row in readme_rows()}
+    lines = text.split("\n")
+    return "\n".join(rows.get(line.split("|")[1], line) if line.startswith("|") else line for line in lines)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -189,3 +200,4 @@ def _flags(verb: str) -> Iterator[str]:
 
 if __name__ == "__main__":
     FILE.write_text(page(), encoding="utf-8")
+    README.write_text(readme(README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,8 +1,9 @@
-"""Which service a request is for, and what it answers: our own services, moto for the rest."""
+"""Which service a request is for, and what answers it: our own, moto for what is handed to it by name, a refusal for the rest."""
 
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 from urllib.parse import parse_qsl
@@ -17,7 +18,9 @@ from backends.emulator.http.authentication import MOST_BYTES, Authenticator
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
 from backends.emulator.http.moto_bridge import MotoBridge
+from backends.emulator.imitated import HANDED, SERVED, WHOLE, unknown
 from backends.emulator.s3.api import S3Api
+from backends.emulator.training.validation import RequestValidator
 
 _JSON = {"Content-Type": "application/x-amz-json-1.1"}
 _TARGETS = {
@@ -77,6 +80,8 @@ class Router:
         self._services, self._by_path, self._s3, self._admin = services, by_path, s3, admin
         self._injector, self._settings, self._moto, self._keyring = injector, settings, moto, keyring
         self._authenticator = Authenticator(keyring, settings.region)
+        self._models: dict[str, RequestValidator] = {}
+        self._lock = threading.Lock()
 
     def answer(self, request: Request) -> Response:
         """Return the response to a request."""
@@ -88,29 +93,37 @@ class Router:
             service, signed_for = _TARGETS.get(prefix, (request.service, ""))
             return answered(lambda: self._json(service, signed_for, operation, request), _json_error)
         service = request.service
-        if service == "sagemaker" and request.path in self._by_path:
+        if service == "sagemaker":
             return answered(lambda: self._rest(service, request), _json_error)
         form = request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
         if service in ("s3", "s3express") or (not service and not form):
             return self._s3.answer(request, self._authenticator, lambda *call: self._injector.check_call("s3", *call))
-        return answered(lambda: self._query(service, request), _query_error)
+        return answered(lambda: self._query(service, request, form), _query_error if form else _json_error)
 
     def _json(self, service: str, signed_for: str, operation: str, request: Request) -> Response:
         self._authenticator.check(request, "json", signed_for)
         self._injector.check_call(service, operation)
         data = _object(request)
         own = self._services.get(service)
-        if own is not None and own.handles(operation, data):
+        if own is not None and operation in SERVED[service] and own.handles(operation, data):
             return Response(200, json.dumps(own.call(operation, data)).encode(), _JSON)
-        return self._moto.answer(request, service, operation)
+        if operation in HANDED.get(service, ()):
+            self._model(service).check(operation, data)  # as moto does not
+        if service in WHOLE or operation in HANDED.get(service, ()):
+            return self._handed(request, service, operation, "json")
+        raise unknown(f"{operation} of {data['Resource']}" if operation == "Search" and "Resource" in data else operation)
 
     def _rest(self, service: str, request: Request) -> Response:
         self._authenticator.check(request, "json", service)
-        self._injector.check_call(service, request.path.removeprefix("/"))
-        return Response(200, json.dumps(self._by_path[request.path](_object(request))).encode(), _JSON)
+        name = request.path.partition("?")[0]
+        self._injector.check_call(service, name.removeprefix("/"))
+        if name not in self._by_path:
+            raise unknown(f"{request.method} {name}")
+        return Response(200, json.dumps(self._by_path[name](_object(request))).encode(), _JSON)
 
-    def _query(self, service: str, request: Request) -> Response:
-        self._authenticator.check(request, "query")
+    def _query(self, service: str, request: Request, form: bool) -> Response:
+        protocol = "query" if form else "json"
+        self._authenticator.check(request, protocol)
         text = request.body(MOST_BYTES).decode("utf-8", "replace") if request.method == "POST" else request.path.partition("?")[2]
         parameters = dict(parse_qsl(text))
         action = parameters.get("Action", "")
@@ -127,7 +140,22 @@ class Router:
                 return made
         if found is not None:
             return Response(200, found.encode(), {"Content-Type": "text/xml"})
-        return self._moto.answer(request, service, action)
+        if service in WHOLE:
+            return self._handed(request, service, action, protocol)
+        raise unknown(action or f"{service} {request.method} {request.path.partition('?')[0]}", protocol)
+
+    def _model(self, service: str) -> RequestValidator:
+        with self._lock:
+            if service not in self._models:
+                self._models[service] = RequestValidator(service)
+            return self._models[service]
+
+    def _handed(self, request: Request, service: str, operation: str, protocol: str) -> Response:
+        try:
+            return self._moto.answer(request, service, operation)
+        except NotImplementedError:
+            what = operation or f"{service} {request.method} {request.path.partition('?')[0]}"
+            raise unknown(what, protocol) from None
 
 
 def _object(request: Request) -> dict[str, Any]:

@@ -7,15 +7,22 @@ import re
 import pytest
 
 import outrider
+from backends.emulator.imitated import readme_rows
 from benchmarking.methods.registry import BUILT_IN, method_factory
 from definitions.json_schema import json_schema
 from definitions.space import KINDS
 from launch.__main__ import VERBS, main
-from launch.reference import FILE, FILES, FILES_OF_A_TAG, page
+from launch.reference import FILE, FILES, FILES_OF_A_TAG, README, page, readme
 
 
 def test_the_page_is_current():
     assert FILE.read_text(encoding="utf-8") == page(), "run: python -m launch.reference"
+
+
+def test_the_readme_s_table_of_the_emulator_is_the_code_s_own_list():
+    text = README.read_text(encoding="utf-8")
+    assert readme(text) == text, "run: python -m launch.reference"
+    assert sum(line in readme_rows() for line in text.splitlines()) == len(readme_rows()) == 4
 
 
 def test_every_key_has_a_description():

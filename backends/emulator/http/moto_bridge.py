@@ -56,8 +56,12 @@ class MotoBridge:
         def start(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
             started.append((status, headers))
 
-        parts: Iterable[bytes] = application(environ, start)
-        content = b"".join(parts)
+        try:
+            parts: Iterable[bytes] = application(environ, start)
+            content = b"".join(parts)
+        except KeyError as error:
+            # How moto looks for what is not there, where it has no error of its own for it.
+            raise ServiceError("ResourceNotFound", f"Requested resource not found: {error}") from error
         status, headers = started[-1]
         return Response(int(status.split(" ", 1)[0]), content, dict(headers))
 
