@@ -19,8 +19,8 @@ from backends.emulator.core.clock import Clock
 from backends.emulator.core.credentials import Credentials, Keyring
 from backends.emulator.core.database import JOBS_SCHEMA, Database, JobStore
 from backends.emulator.core.event_loop import EventLoop
-from backends.emulator.core.private import FolderLock, private_folder
-from backends.emulator.core.settings import Settings
+from backends.emulator.core.private import FolderLock, private_file, private_folder
+from backends.emulator.core.settings import Settings, sdk_config
 from backends.emulator.experiments.api import ExperimentsService
 from backends.emulator.experiments.store import EXPERIMENTS_SCHEMA, ExperimentStore
 from backends.emulator.faults.injector import FaultInjector
@@ -81,13 +81,18 @@ class Assembly:
             logs = LogStore(database, lambda: clock.now() + injector.clock_ahead_s())
             for left in ("jobs", "caches", "t"):
                 shutil.rmtree(folder / left, ignore_errors=True)
+            config = private_file(folder / "sagemaker.yaml")
+            config.write_text(sdk_config(settings.default_bucket), encoding="utf-8")
+            s3.create_bucket(settings.default_bucket)
             isolation = best_isolation(settings.namespaces)
             for name in ("jobs", "caches", "bin"):
                 private_folder(folder / name)
             own = folder / "t"
             scratch = private_folder(own if len(str(own)) <= _SHORT else temporary / "t")
             stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-            self.context = context = Context(settings, loop, s3, logs, injector, folder, scratch, isolation, inherited, token, credentials)
+            self.context = context = Context(
+                settings, loop, s3, logs, injector, folder, scratch, isolation, inherited, token, credentials, config
+            )
             provide_python(folder / "bin", settings.python)
             store = JobStore(database)
             if isolation is Isolation.NONE:

@@ -12,7 +12,7 @@ from typing import Any
 from backends.emulator.core.clock import Clock, SystemClock
 from backends.emulator.core.credentials import Credentials
 from backends.emulator.core.private import LOCK, TemporaryFolder, private_folder
-from backends.emulator.core.settings import Settings, around_proxies, client_environment
+from backends.emulator.core.settings import SDK_CONFIG, Settings, client_environment, leading_elsewhere
 from backends.emulator.faults.rules import FaultRule, parse_faults, read_faults
 from definitions.errors import UserError
 
@@ -63,9 +63,8 @@ class Emulator:
     def environment(self) -> dict[str, str]:
         """What to export so that any AWS client talks to the emulator, and to nothing else."""
         found = client_environment(self.endpoint_url, self._settings.region, self.credentials)
-        if any(os.environ.get(name) for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")):
-            found["NO_PROXY"] = around_proxies(os.environ)
-        return found
+        found[SDK_CONFIG] = str(self._running.context.sdk_config)
+        return found | leading_elsewhere(os.environ, self.endpoint_url)
 
     @property
     def folder(self) -> Path:

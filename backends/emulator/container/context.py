@@ -27,6 +27,7 @@ class Context:
         inherited: the emulator's own environment.
         token: what the marks of its jobs begin with.
         credentials: that jobs sign with.
+        sdk_config: file with the configuration of SageMaker's SDK.
     """
 
     settings: Settings
@@ -40,6 +41,7 @@ class Context:
     inherited: Mapping[str, str]
     token: str
     credentials: Credentials
+    sdk_config: Path
     endpoint_url: str = ""
     started: Callable[[int], None] = field(default=lambda pid: None)
     gone: Callable[[int], None] = field(default=lambda pid: None)

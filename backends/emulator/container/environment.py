@@ -14,7 +14,7 @@ from backends.emulator.container.namespaces import MARK
 from backends.emulator.container.program import Program
 from backends.emulator.core.credentials import Credentials
 from backends.emulator.core.job import Instance, Job
-from backends.emulator.core.settings import Settings, client_environment
+from backends.emulator.core.settings import SDK_CONFIG, Settings, client_environment
 
 _PIP = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 _KEPT = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "HOME", "USER", "CUDA_VISIBLE_DEVICES", "TZ")
@@ -55,6 +55,7 @@ def job_environment(
     path: str,
     mark: str,
     credentials: Credentials,
+    sdk_config: Path,
     inherited: Mapping[str, str],
 ) -> dict[str, str]:
     """Return all variables of one host's program.
@@ -69,6 +70,7 @@ def job_environment(
         path: where programs are looked for.
         mark: by which the job's processes are found.
         credentials: that it signs its calls with.
+        sdk_config: configuration of SageMaker's SDK.
         inherited: the emulator's own environment, of which little is passed on.
     """
     found = {name: inherited[name] for name in _KEPT if name in inherited}
@@ -80,6 +82,7 @@ def job_environment(
     found["TMPDIR"] = str(container.temporary)
     found[MARK] = mark
     found.update(client_environment(endpoint_url, settings.region, credentials))
+    found[SDK_CONFIG] = str(sdk_config)
     found["TRAINING_JOB_NAME"] = job.name
     found["TRAINING_JOB_ARN"] = settings.arn(job.name)
     found["SAGEMAKER_REGION"] = settings.region

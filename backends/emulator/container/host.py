@@ -100,6 +100,7 @@ class Host:
             path,
             f"{context.token}.{self._job.name}.{self._number}",
             context.credentials,
+            context.sdk_config,
             context.inherited,
         )
         command = self._command(program, path, port)

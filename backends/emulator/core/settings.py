@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from backends.emulator.core.credentials import Credentials
 
+_SWITCHES = ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "AWS_USE_FIPS_ENDPOINT", "AWS_USE_DUALSTACK_ENDPOINT")
 TRAINING_QUOTA = "{} for training job usage"
 SPOT_QUOTA = "{} for spot training job usage"
 WARM_POOL_QUOTA = "{} for training warm pool usage"
@@ -74,9 +75,47 @@ class Settings:
     speed_factors: Mapping[str, float] = field(default_factory=dict)
     workers: int = 6
 
+    @property
+    def default_bucket(self) -> str:
+        """The bucket that SageMaker's SDK, and we, use where none is named."""
+        return f"sagemaker-{self.region}-{self.account}"
+
     def arn(self, job: str) -> str:
         """Return the ARN of a training job."""
         return f"arn:aws:sagemaker:{self.region}:{self.account}:training-job/{job}"
+
+
+SDK_CONFIG = "SAGEMAKER_USER_CONFIG_OVERRIDE"
+"""Variable that says where SageMaker's SDK, of version 2 and 3, finds its configuration."""
+
+
+def sdk_config(bucket: str) -> str:
+    """Return a configuration of SageMaker's SDK with which it stays with the emulator.
+
+    Without one it asks STS at AWS's own address for the account whose number is part of the default bucket's name, whatever the environment
+    says, and sends telemetry to another.
+
+    Args:
+        bucket: the default one.
+    """
+    return (
+        "SchemaVersion: '1.0'\nSageMaker:\n  PythonSDK:\n    Modules:\n      TelemetryOptOut: true\n"
+        f"      Session:\n        DefaultS3Bucket: {bucket}\n"
+    )
+
+
+def leading_elsewhere(environ: Mapping[str, str], endpoint_url: str) -> dict[str, str]:
+    """Return what has to be exported besides, as an environment has what would lead calls of AWS's clients elsewhere.
+
+    Args:
+        environ: of whoever calls.
+        endpoint_url: where calls are to go.
+    """
+    found = {name: endpoint_url for name in environ if name.startswith("AWS_ENDPOINT_URL_")}
+    found |= {name: "false" for name in _SWITCHES if name in environ}
+    if any(environ.get(name) for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")):
+        found["NO_PROXY"] = around_proxies(environ)
+    return found
 
 
 def client_environment(endpoint_url: str, region: str, credentials: Credentials) -> dict[str, str]:

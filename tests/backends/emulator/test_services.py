@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError
@@ -133,7 +134,28 @@ def test_only_this_machine_can_reach_it(bench):
         "AWS_DEFAULT_REGION",
         "AWS_REGION",
         "AWS_EC2_METADATA_DISABLED",
+        "SAGEMAKER_USER_CONFIG_OVERRIDE",
     }
+
+
+def test_what_would_lead_elsewhere_is_exported_over(bench, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "https://s3.example")
+    monkeypatch.setenv("AWS_USE_FIPS_ENDPOINT", "true")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "intranet")
+    found = bench.emulator.environment
+    assert found["AWS_ENDPOINT_URL_S3"] == bench.emulator.endpoint_url
+    assert (found["AWS_USE_FIPS_ENDPOINT"], found["NO_PROXY"]) == ("false", "intranet,127.0.0.1")
+
+
+def test_the_sdk_s_configuration_names_a_bucket_that_is_there(bench):
+    import yaml
+
+    found = Path(bench.emulator.environment["SAGEMAKER_USER_CONFIG_OVERRIDE"])
+    modules = yaml.safe_load(found.read_text())["SageMaker"]["PythonSDK"]["Modules"]
+    assert modules == {"TelemetryOptOut": True, "Session": {"DefaultS3Bucket": "sagemaker-us-east-1-123456789012"}}
+    bench.s3.head_bucket(Bucket=modules["Session"]["DefaultS3Bucket"])
+    assert found.stat().st_mode & 0o077 == 0
 
 
 def test_nulls_are_taken_for_absent(bench):

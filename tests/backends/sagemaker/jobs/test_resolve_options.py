@@ -196,6 +196,7 @@ def test_the_default_bucket_is_the_sdks_and_is_made_where_it_is_missing(emulator
         monkeypatch.setenv(name, value)
     clients = Clients("eu-west-1", emulator.environment)
     without = definition(block={"bucket": None})
+    emulator.client("s3").delete_bucket(Bucket="sagemaker-eu-west-1-123456789012")
     bucket = options_of(without, "sagemaker", "t/d", clients, {}, create_bucket=False).bucket
     assert bucket == f"sagemaker-eu-west-1-{clients.get('sts').get_caller_identity()['Account']}"
     assert bucket not in [one["Name"] for one in clients.get("s3").list_buckets()["Buckets"]]
