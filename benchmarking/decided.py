@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from backends.base import Backend
@@ -55,7 +56,12 @@ def decided(
             backend.capabilities.price_label,
             backend.capabilities.real_money,
             _disk(spec, described, n_workers, trials),
-            (*described.remarks(block, types, backend.region, environ), *_interpreter(definition, described), *_start(spec, described)),
+            (
+                *described.remarks(block, types, backend.region, environ),
+                *what_travels(definition, described, whole=False),
+                *_interpreter(definition, described),
+                *_start(spec, described),
+            ),
             _times_forecast(definition),
         )
     )
@@ -72,6 +78,18 @@ def _disk(spec: ExperimentSpec, described: BackendDescription[Any], n_workers: i
     if earlier is None or earlier.tag == spec.tag:
         return Disk(free, str(spec.results_dir), keep, keep_is_default=not asked)
     return Disk(free, str(spec.results_dir), keep, not asked, earlier.tag, earlier.left, trials(), n_workers)
+
+
+def what_travels(definition: BenchmarkDefinition, described: BackendDescription[Any], *, whole: bool) -> list[str]:
+    """Return lines on what goes to jobs elsewhere; none where nothing does.
+
+    Args:
+        definition: resolved for the back-end.
+        described: the back-end.
+        whole: whether each file is listed; else what somebody has to know.
+    """
+    found: list[str] = resolve_name(described.travels)(definition, whole=whole) if described.travels else []
+    return found
 
 
 def _times_forecast(definition: BenchmarkDefinition) -> float | None:

@@ -125,6 +125,10 @@ class BackendDescription(Generic[Block]):
     """`module:function` that asks its service what instances cost, and keeps it; empty where nobody can be asked. It is given a region,
     instance types (None for all), the environment and UTC seconds, and returns what it did as a sentence."""
 
+    travels: ClassVar[str] = ""
+    """`module:function` that says in lines what of a definition goes to jobs elsewhere, and what does not; empty where nothing does. It is
+    given the definition and by name `whole`: whether the files are listed, or what somebody has to know is said."""
+
     past_jobs: ClassVar[str] = ""
     """`module:function` that reads jobs which its service still knows, a `backends.past_jobs.PastJobReader`; empty where it keeps none."""
 
@@ -140,13 +144,16 @@ class BackendDescription(Generic[Block]):
         """Names of the blocks that are laid over one another for it, its own last."""
         return (*self.builds_on, self.name)
 
-    def program_problems(self, block: Block, script: str | None, objectives: Sequence[str]) -> Iterator[tuple[KeyPath, str]]:
-        """Yield what is wrong with the program that is to run, as pairs of the path of a key and the text.
+    def option_problems(
+        self, block: Block, script: str | None, objectives: Sequence[str], max_run_s: float | None
+    ) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what is wrong with the program that is to run and with its options, as pairs of the path of a key and the text.
 
         Args:
             block: the back-end's options.
             script: the definition's; None where it gives none.
             objectives: names of the definition's objectives.
+            max_run_s: seconds that a job may run; None where the definition does not say.
         """
         if script is None:
             yield ("script",), f"is missing; back-end {self.name} runs nothing else"

@@ -113,7 +113,7 @@ def definition_hash(definition: BenchmarkDefinition, method: str | None = None) 
     In it: script name, how it is called, what is read, arguments, space (in normal form) or trials, valid, inputs, datasets, repeats,
     order, objectives (in their order), fidelity, exclusive, preload, points_to_evaluate, the back-end's block, and the arguments of
     `method` where it is a variant.
-    Not in it: name, description, source_dir, python, budget, n_workers, study, other methods, the options of the block that its
+    Not in it: name, description, source_dir, include, python, budget, n_workers, study, other methods, the options of the block that its
     back-end says do not determine results.
 
     Args:
@@ -373,7 +373,7 @@ def _program_problems(definition: BenchmarkDefinition, described: BackendDescrip
         block = definition.block(described.name, described.block)
         found = definition.metric_sources
         objectives = [name for name in definition.objectives if not found.presets and name not in dict(found.expressions)]
-        problems = described.program_problems(block, definition.program, objectives)
+        problems = described.option_problems(block, definition.program, objectives, definition.budget.max_run)
         yield from (Problem(path, text) for path, text in problems)
 
 

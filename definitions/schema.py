@@ -109,6 +109,7 @@ class BenchmarkDefinition(Model):
         None, description="relative to source_dir; left out only where a back-end runs an image's own program, or an algorithm"
     )
     source_dir: Text = "."
+    include: tuple[Text, ...] = Field((), description="what travels to remote jobs though it would stay behind: patterns as in .gitignore")
     command: Command | None = Field(None, description="in place of the script alone, with placeholders such as ${arguments} and ${data}")
     arguments_style: ArgumentsStyle = Field("flags", description="how ${arguments} is written; `--key=value` by default")
     booleans: Booleans = Field("value", description="`--flag true`; `--flag` or nothing; `--flag` or `--no-flag`")

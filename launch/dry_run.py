@@ -20,7 +20,7 @@ from benchmarking.archive.past_results import warm_start
 from benchmarking.archive.reusing import why_not
 from benchmarking.controller.journal import has_records
 from benchmarking.controller.method import Method
-from benchmarking.decided import decided
+from benchmarking.decided import decided, what_travels
 from benchmarking.forecasting.lookup import ForecastLookup, forecast_text, latest_forecasts
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
@@ -31,6 +31,7 @@ from benchmarking.report.text import dollars, duration, table
 from benchmarking.studies.money import purse_of
 from benchmarking.studies.record import StudyRecord
 from benchmarking.studies.standing import final_ending, spent_usd
+from definitions.backend_registry import backend_description
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
 from definitions.instances import default_instance_type
@@ -54,6 +55,7 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study:
     spent = [spent_usd(spec.folder) for spec in specs]
     forecast_tables: dict[str, None] = {}
     lines: dict[str, None] = {}
+    travels: dict[str, None] = {}
     for spec, spent_already in zip(specs, spent, strict=True):
         with tempfile.TemporaryDirectory() as scratch:
             backend = backend_class(spec.backend).create(BackendContext(spec.definition, Path(scratch), spec.seed, environ))
@@ -73,6 +75,7 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study:
                     )
                 )
                 lines |= dict.fromkeys(_of_earlier_runs(spec, method))
+                travels["\n".join(what_travels(spec.definition, backend_description(spec.backend), whole=True))] = None
             finally:
                 backend.close()
         rows.append([*row, "over" if is_over else longest, cost, *([dollars(spent_already)] if any(spent) else [])])
@@ -94,6 +97,7 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study:
     blocks = [table(header, rows), *(text for text in forecast_tables if text)]
     lines |= {} if study is None else {at_once(study.flags, specs, cores=len(usable_cores())).text: None}
     blocks += ["\n".join(lines)] if lines else []
+    blocks += [text for text in travels if text]
     return "\n\n".join([*blocks, _total(worst, specs, study, spent, label, dropped, priced=priced)])
 
 

@@ -30,6 +30,7 @@ from backends.sagemaker.jobs.job import CloudJob, JobPhase
 from backends.sagemaker.jobs.job_table import JobTable
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.resolve_options import options_of
+from backends.sagemaker.jobs.static_checks import check_static
 from backends.sagemaker.jobs.status_poller import LISTING, StatusPoller
 from backends.sagemaker.lifecycle.adoption import JobAdopter
 from backends.sagemaker.lifecycle.staging import Staging
@@ -106,7 +107,7 @@ class SageMakerBackend(Backend):
             *places, renew=clients.renew, sleep=lambda pause_s: time.sleep(pause_s * real_s)
         )
         own_bucket = definition.block(self.block, SageMakerBlock).bucket is None
-        self._staging = Staging(options, clients, Path(definition.source_dir), own_bucket=own_bucket)
+        self._staging = Staging(options, clients, Path(definition.source_dir), definition.include, own_bucket=own_bucket)
         self._log_poller = LogPoller(
             prefix,
             clients,
@@ -142,6 +143,7 @@ class SageMakerBackend(Backend):
         experiment = f"{context.tag}/{context.prefix}"
         with as_cloud_errors(f"back-end {cls.block}: AWS is asked whose account this is"):
             options = options_of(context.definition, cls.block, experiment, clients, context.environ, create_bucket=False)
+        check_static(context.definition, options)
         return cls(
             context.definition,
             options,

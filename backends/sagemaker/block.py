@@ -13,6 +13,10 @@ DEFAULT_KEEP_ALIVE_S = 600
 """Seconds that instances are kept after a job of back-end warm_pool."""
 
 
+MOST_TAGS, OWN_TAGS, LONGEST_KEY, LONGEST_VALUE = 50, 4, 128, 256
+"""Tags of a job, those of them that are Outrider's, and the characters of their keys and values."""
+
+
 class SageMakerBlock(Overrides):
     """What differs on SageMaker, and that back-end's options."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, SageMakerBlock
-from definitions.backend_description import BackendDescription, DataAccess
+from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, LONGEST_KEY, LONGEST_VALUE, MOST_TAGS, OWN_TAGS, SageMakerBlock
+from definitions.backend_description import DEFAULT_MAX_RUN_S, BackendDescription, DataAccess
 from definitions.errors import UserError
 from definitions.ingestion import FILE_SYSTEMS
 from definitions.instance_tables import load_tables
@@ -46,6 +46,7 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
     sampled_modes: ClassVar[tuple[str, ...]] = ("file", "fastfile", "pipe")
     default_ingestion: ClassVar[str] = "file"
     late_logs: ClassVar[str] = "backends.sagemaker.admin.late_logs:read_late_log"
+    travels: ClassVar[str] = "backends.sagemaker.code.travels:what_travels"
     past_jobs: ClassVar[str] = "backends.sagemaker.admin.past_jobs:read_past_jobs"
     log_group: ClassVar[str] = "/aws/sagemaker/TrainingJobs"
     logs: ClassVar[str] = f"logs in CloudWatch ({log_group})"
@@ -104,8 +105,16 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
         """Return the block's own."""
         return block.fallback_instance_types or ()
 
-    def program_problems(self, block: SageMakerBlock, script: str | None, objectives: Sequence[str]) -> Iterator[tuple[KeyPath, str]]:
-        """Yield what is wrong with the program: a script of the user's, an image's own, or an algorithm of AWS."""
+    def option_problems(
+        self, block: SageMakerBlock, script: str | None, objectives: Sequence[str], max_run_s: float | None
+    ) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what is wrong with the program, be it a script of the user's, an image's own, or an algorithm of AWS, and with options."""
+        yield from self._tag_problems(block)
+        run_s = DEFAULT_MAX_RUN_S if max_run_s is None else max_run_s
+        if block.spot and block.max_wait is not None and block.max_wait < run_s:
+            said = "" if max_run_s is not None else ", as long as nothing is said,"
+            text = f"{block.max_wait:g} s to wait and run is less than budget.max_run{said} of {run_s:g} s to run"
+            yield (self.name, "max_wait"), f"{text}; give at least that, or a smaller budget.max_run"
         if block.image is not None and block.algorithm_name is not None:
             yield (self.name, "algorithm_name"), "an image is given too; keep one of them"
         if block.algorithm_name is not None and script is not None:
@@ -119,6 +128,17 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
                         ("objectives", name),
                         f"an algorithm prints no reports; give metrics.{name}, a regular expression",
                     )
+
+    def _tag_problems(self, block: SageMakerBlock) -> Iterator[tuple[KeyPath, str]]:
+        for key, value in (block.tags or {}).items():
+            if not key or key.lower().startswith("aws:"):
+                yield (self.name, "tags", key), "AWS takes no empty keys, and keeps those that begin with aws:; call it differently"
+            elif len(key) > LONGEST_KEY or len(value) > LONGEST_VALUE:
+                text = f"{len(key)} and {len(value)} characters; AWS takes keys of {LONGEST_KEY} and values of {LONGEST_VALUE} at most"
+                yield (self.name, "tags", key), text
+        if len(block.tags or {}) > MOST_TAGS - OWN_TAGS:
+            text = f"{len(block.tags or {})} are given, but a job has at most {MOST_TAGS}, {OWN_TAGS} of them Outrider's; leave some out"
+            yield (self.name, "tags"), text
 
 
 class WarmPoolDescription(SageMakerDescription):

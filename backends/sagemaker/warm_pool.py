@@ -13,7 +13,7 @@ from backends.sagemaker.aws.clients import is_emulated
 from backends.sagemaker.aws.errors import CallFailure
 from backends.sagemaker.aws.lookups import IN_THE_LOOP, WARM_POOL, Lookups
 from backends.sagemaker.backend import SageMakerBackend
-from backends.sagemaker.lifecycle.staging import named_instance_types
+from backends.sagemaker.jobs.static_checks import named_instance_types
 from backends.sagemaker.pools.pools import MatchKey
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import hashlib
 import os
 from collections.abc import Iterator
@@ -23,10 +22,6 @@ MOST_BYTES = 50_000_000
 """Of all files of a version; where there is more, sources alone are kept, as far as they fit."""
 _MOST_FILES = 10_000
 _STORE = ".source"
-_SECRETS = (
-    ".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc", ".pypirc", ".npmrc",
-    ".git-credentials", "credentials", "credentials.json", "secrets.*", ".aws", ".ssh", ".gnupg", ".kube", ".docker",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -103,8 +98,6 @@ def _files(spec: ExperimentSpec) -> Iterator[_Found]:
                 break
             # A command that names no script may stand in any folder, of which all else is nobody's business.
             if (only_code and path.suffix not in SOURCE_SUFFIXES) or is_result(path, folder, spec.results_dir):
-                continue
-            if any(fnmatch.fnmatchcase(part, pattern) for part in name.split("/") for pattern in _SECRETS):
                 continue
             with contextlib.suppress(OSError):
                 # What a link points to is kept in its place; a folder that one points to is somebody else's.

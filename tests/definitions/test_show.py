@@ -26,6 +26,7 @@ name: demo                            # demo.yaml:1
 description: ""                       # default
 script: train.py                      # demo.yaml:2
 source_dir: /code                     # demo.yaml:3
+include: []                           # default
 command: null                         # default
 arguments_style: flags                # default
 booleans: value                       # default

@@ -17,6 +17,7 @@ from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.jobs.images import image_facts
 from backends.sagemaker.jobs.options import DEFAULT_PREFIX, Options
 from backends.sagemaker.jobs.resolve_options import EMULATED_ROLE, ROLE_VARIABLE, options_of
+from backends.sagemaker.jobs.static_checks import check_static
 from definitions.errors import OutriderError, UserError
 from definitions.instance_tables import load_tables
 from definitions.instances import price_of
@@ -129,6 +130,7 @@ def _definition_checks(
     try:
         given = {**environ, ROLE_VARIABLE: account.role or _PLACEHOLDER_ROLE}
         options = options_of(definition, backend, _ANY, clients, given, create_bucket=False)
+        check_static(definition, options)
         found.append(Check("definition", CheckStatus.OK, f"{definition.name} resolves for {backend}"))
     except OutriderError as error:
         found.append(_of_user_error("definition", error))

@@ -8,6 +8,7 @@ import io
 import os
 import tarfile
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, cast
@@ -47,10 +48,12 @@ class Package:
     Args:
         hash: 16 hexadecimal digits that name the content, the bootstrap included.
         entries: by name.
+        secrets: names of what stays behind, as it may hold a secret.
     """
 
     hash: str
     entries: tuple[Entry, ...]
+    secrets: tuple[str, ...] = ()
 
     @property
     def size_bytes(self) -> int:
@@ -71,14 +74,15 @@ class Package:
                 _add(tar, entry)
 
 
-def pack(source_dir: Path, reporter: Path = REPORTER) -> Package:
+def pack(source_dir: Path, include: Sequence[str] = (), reporter: Path = REPORTER) -> Package:
     """Return the package of a source folder.
 
-    Left out are version control, caches, virtual environments, `results` at the top, and what the patterns in a `.outriderignore` match:
-    one a line, with a `/` inside relative to the folder, without one any name at any depth.
+    Left out are version control, caches, virtual environments, results, what may hold a secret, and what the patterns in a
+    `.outriderignore` match, in the words of .gitignore.
 
     Args:
         source_dir: the folder; a requirements.txt in it travels along.
+        include: patterns of what travels all the same.
         reporter: put at its top in place of a file of the same name.
 
     Raises:
@@ -87,18 +91,18 @@ def pack(source_dir: Path, reporter: Path = REPORTER) -> Package:
     if not source_dir.is_dir():
         raise UserError(f"source_dir {source_dir}: there is no such folder")
     try:
-        entries = entries_of(source_dir, reporter)
+        found = entries_of(source_dir, reporter, include)
         beside = [hashlib.sha256(content).hexdigest() for content in (START.read_bytes(), modules())]
         digest = hashlib.sha256("\0".join([_FORM, *beside]).encode())
     except OSError as error:
         raise UserError(
             f"source_dir {source_dir}: it cannot be packed", str(error), f"or leave it out by a line in {IGNORE_FILE}"
         ) from error
-    for entry in entries:
+    for entry in found.files:
         digest.update(
             b"\0".join([b"", os.fsencode(entry.name), f"{entry.mode:o}".encode(), os.fsencode(entry.link), entry.digest.encode()])
         )
-    return Package(digest.hexdigest()[:16], entries)
+    return Package(digest.hexdigest()[:16], found.files, found.secrets)
 
 
 def modules() -> bytes:

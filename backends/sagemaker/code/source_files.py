@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from backends.common.source_tree import IGNORE_FILE, files_below
+from backends.common.source_tree import IGNORE_FILE, files_below, look_through
 from definitions.errors import UserError
 
 MAX_BYTES = 200_000_000
 
 _LARGEST = 5
+_LARGEST_KEY = 20_000
+_KEY = re.compile(rb"\s*-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----")
 
 
 @dataclass(frozen=True)
@@ -37,17 +40,61 @@ class Entry:
     digest: str
 
 
-def entries_of(source_dir: Path, reporter: Path) -> tuple[Entry, ...]:
-    """Return what travels, by name; arguments and errors as of `packing.pack`."""
-    found = [item for item in files_below(source_dir) if item[0] != reporter.name]
-    found.append((reporter.name, reporter))
-    found.sort(key=lambda item: os.fsencode(item[0]))
-    _check_size(source_dir, [(name, path.stat().st_size) for name, path in found if not path.is_symlink() or name == reporter.name])
+@dataclass(frozen=True)
+class Entries:
+    """What travels, by name, and the names of what stays behind as it may hold a secret."""
+
+    files: tuple[Entry, ...]
+    secrets: tuple[str, ...]
+
+
+def entries_of(source_dir: Path, reporter: Path, include: Sequence[str] = ()) -> Entries:
+    """Return what travels and what does not; arguments and errors as of `packing.pack`."""
+    found = list(look_through(source_dir, include))
+    files = [one for one in found if not one.is_secret and one.name != reporter.name]
+    _check_size(source_dir, [(one.name, one.path) for one in files])
     root = source_dir.resolve()
-    return tuple(_entry(name, path, root if path != reporter else None) for name, path in found)
+    keys = {one.name for one in files if not one.is_named and _holds_key(one.path)}
+    entries = [_entry(one.name, one.path, root) for one in files if one.name not in keys]
+    entries.append(_entry(reporter.name, reporter, None))
+    entries.sort(key=lambda entry: os.fsencode(entry.name))
+    return Entries(tuple(entries), tuple(sorted([*keys, *(one.name for one in found if one.is_secret)])))
 
 
-def _check_size(source_dir: Path, sizes: Sequence[tuple[str, int]]) -> None:
+def secrets_in(source_dir: Path, include: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the names of what stays behind as it may hold a secret; raises `OSError` where that cannot be looked at."""
+    found = list(look_through(source_dir, include))
+    return tuple(sorted(one.name for one in found if one.is_secret or (not one.is_named and _holds_key(one.path))))
+
+
+def check_source(source_dir: Path, include: Sequence[str] = ()) -> set[str]:
+    """Return the names of what would travel, read by no more than names and sizes.
+
+    Raises:
+        UserError: it cannot travel: it is too large, a link leads out of it, or it cannot be read.
+    """
+    try:
+        files = list(files_below(source_dir, include))
+        _check_size(source_dir, files)
+    except OSError as error:
+        raise UserError(f"source_dir {source_dir}: it cannot be read", str(error), "check the path") from error
+    root = source_dir.resolve()
+    for name, path in files:
+        if path.is_symlink():
+            _link(name, path, root)
+    return {name for name, _ in files}
+
+
+def _holds_key(path: Path) -> bool:
+    """Return whether a small file begins as a private key does, whatever it is called."""
+    if path.is_symlink() or path.stat().st_size > _LARGEST_KEY:
+        return False
+    with path.open("rb") as file:
+        return _KEY.match(file.read(100)) is not None
+
+
+def _check_size(source_dir: Path, files: Sequence[tuple[str, Path]]) -> None:
+    sizes = [(name, path.lstat().st_size) for name, path in files if not path.is_symlink()]
     total = sum(size for _, size in sizes)
     if total <= MAX_BYTES:
         return

@@ -6,10 +6,9 @@ import unicodedata
 
 from backends.base import JobSpec
 from backends.naming import TAG_KEY
+from backends.sagemaker.block import LONGEST_KEY, LONGEST_VALUE, MOST_TAGS
 from backends.sagemaker.jobs.options import Options
 from definitions.errors import UserError
-
-_MOST, _LONGEST_KEY, _LONGEST_VALUE = 50, 128, 256
 
 
 def job_tags(job: JobSpec, options: Options) -> list[dict[str, str]]:
@@ -25,16 +24,16 @@ def job_tags(job: JobSpec, options: Options) -> list[dict[str, str]]:
         "outrider:benchmark": options.benchmark,
         "outrider:trial": str(job.trial),
     }
-    given = {allowed(key)[:_LONGEST_KEY]: value for key, value in options.tags.items()}
+    given = {allowed(key)[:LONGEST_KEY]: value for key, value in options.tags.items()}
     for key in given:
         if not key or key.lower().startswith("aws:"):
             raise UserError(
                 f"tags: the key {key!r}", "AWS takes no empty keys, and keeps those that begin with aws:", "call it differently"
             )
     found = {**given, **own}
-    if len(found) > _MOST:
-        raise UserError(f"tags: {len(given)} are given", f"a job has at most {_MOST}, {len(own)} of them Outrider's", "leave some out")
-    return [{"Key": key, "Value": allowed(value)[:_LONGEST_VALUE]} for key, value in found.items()]
+    if len(found) > MOST_TAGS:
+        raise UserError(f"tags: {len(given)} are given", f"a job has at most {MOST_TAGS}, {len(own)} of them Outrider's", "leave some out")
+    return [{"Key": key, "Value": allowed(value)[:LONGEST_VALUE]} for key, value in found.items()]
 
 
 def allowed(text: str) -> str:

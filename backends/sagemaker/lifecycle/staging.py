@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from backends.sagemaker.experiments.job_config import JobConfigs
 from backends.sagemaker.jobs.checkpoints import S3Checkpoints
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.request import arguments_fit, start_document, training_job
+from backends.sagemaker.jobs.static_checks import named_instance_types
 from backends.sagemaker.pools.capacity import jobs_within_quota
 from definitions.schema import BenchmarkDefinition
 
@@ -29,17 +30,23 @@ class Staging:
         options: of the experiment's jobs.
         clients: of AWS.
         source_dir: folder that travels.
+        include: patterns of what travels though it would stay behind.
         own_bucket: whether the bucket is the account's default one, which is made where it is missing.
     """
 
-    def __init__(self, options: Options, clients: Clients, source_dir: Path, *, own_bucket: bool = True) -> None:
+    def __init__(
+        self, options: Options, clients: Clients, source_dir: Path, include: Sequence[str] = (), *, own_bucket: bool = True
+    ) -> None:
         self._options, self._clients, self._source_dir, self._own_bucket = options, clients, source_dir, own_bucket
+        self._include = include
         self.code_uri: str | None = None
 
     def stage(self) -> str:
         """Upload the code unless it is there; raises `UserError` or `CloudError` where that is not possible."""
         self.ensure_bucket()
-        self.code_uri = upload_code(pack(self._source_dir), self._clients.get("s3"), self._options.bucket, self._options.prefix)
+        self.code_uri = upload_code(
+            pack(self._source_dir, self._include), self._clients.get("s3"), self._options.bucket, self._options.prefix
+        )
         return self.code_uri
 
     def ensure_bucket(self) -> None:
@@ -94,13 +101,3 @@ class Staging:
         if isinstance(found, CallFailure):
             return dict.fromkeys(types, unknown)
         return {name: jobs_within_quota(found.get(form.format(name)), 1, unknown) for name in types}
-
-
-def named_instance_types(definition: BenchmarkDefinition) -> set[str]:
-    """Return the instance types that a definition names."""
-    found = {definition.arguments.get("instance_type")}
-    found |= {configuration.get("instance_type") for configuration in definition.explicit_configurations}
-    domain = None if definition.trials else definition.search_space.domains.get("instance_type")
-    if domain is not None:
-        found |= set(domain.grid(0))
-    return {str(name) for name in found if name}

@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from backends.common.source_tree import files_below
-from definitions.errors import UserError
+from backends.common.source_tree import files_below, look_through
 
 
 def names(folder):
@@ -27,14 +26,56 @@ def test_what_is_generated_or_hidden_by_habit_is_none(tmp_path):
 
 def test_own_patterns_leave_out_more(tmp_path):
     make(tmp_path, "a.py", "big.bin", "data/x", "pkg/data/y", "pkg/big.bin", "notes", "pkg/notes/z", "deep/er/t.log")
-    (tmp_path / ".outriderignore").write_text("# what is large\n\n/data\n*.bin\n notes/ \ndeep/*/t.log\n")
+    (tmp_path / ".outriderignore").write_text("# what is large\n\n/data\n*.bin\nnotes/ \ndeep/*/t.log\n")
     assert names(tmp_path) == ["a.py", "notes", "pkg/data/y"]
 
 
-def test_patterns_that_bring_back_are_refused(tmp_path):
-    (tmp_path / ".outriderignore").write_text("*.bin\n!kept.bin\n")
-    with pytest.raises(UserError, match=r"'!kept\.bin'[\s\S]*name what is to be left out"):
-        names(tmp_path)
+def test_patterns_are_those_of_gitignore(tmp_path):
+    make(tmp_path, "a.bin", "kept.bin", "pkg/deep/x.log", "pkg/x.log", "doc/a/b/c.md", "#odd", "build/out/y", "build/keep/z")
+    (tmp_path / ".outriderignore").write_text("*.bin\n!kept.bin\n**/deep/*.log\ndoc/**/c.md\n\\#odd\n/build/*\n!/build/keep\n")
+    assert names(tmp_path) == ["build/keep/z", "kept.bin", "pkg/x.log"]
+    (tmp_path / ".outriderignore").write_text("!.env\n")
+    make(tmp_path, ".env", ".env.local")
+    assert ".env" in names(tmp_path)
+    assert ".env.local" not in names(tmp_path)
+
+
+SECRETS = [
+    *(".env", ".env.production", "id_rsa", "id_ed25519.pub", "server.key", "pkg/cert.pem", ".netrc", ".pypirc", ".git-credentials"),
+    *("credentials", "credentials.json", "client_secret_1.json", "service-account.json", "secrets.toml", ".streamlit/secrets.toml"),
+    *("kaggle.json", "main.tfstate"),
+]
+FOLDERS = [".aws/credentials", ".ssh/config", ".config/gcloud/x.json", ".kube/config", ".docker/config.json", ".gnupg/x"]
+
+
+def test_what_may_hold_a_secret_stays_behind_and_is_named(tmp_path):
+    make(tmp_path, "a.py", "environment.yaml", "keys.py", "token.py", *SECRETS, *FOLDERS)
+    found = list(look_through(tmp_path))
+    assert sorted(one.name for one in found if not one.is_secret) == ["a.py", "environment.yaml", "keys.py", "token.py"]
+    folders = {".aws/", ".ssh/", ".config/gcloud/", ".kube/", ".docker/", ".gnupg/"}
+    assert {one.name for one in found if one.is_secret} == {*SECRETS, *folders}
+
+
+@pytest.mark.parametrize(
+    ("include", "more"),
+    [
+        ([".env"], [".env"]),
+        (["*.key"], ["pkg/deep.key", "server.key"]),
+        ([".aws/config"], [".aws/config"]),
+        ([".aws"], [".aws/config", ".aws/credentials"]),
+        (["/server.key", "!/server.key"], []),
+        (["results/table.csv"], ["results/table.csv"]),
+    ],
+)
+def test_what_is_included_belongs_to_it_all_the_same(tmp_path, include, more):
+    make(tmp_path, "a.py", ".env", "server.key", "pkg/deep.key", ".aws/config", ".aws/credentials", "results/table.csv", "results/t/x.csv")
+    assert sorted(name for name, _ in files_below(tmp_path, include)) == sorted(["a.py", *more])
+
+
+def test_environments_and_results_stay_behind_whatever_they_are_called(tmp_path):
+    make(tmp_path, "a.py", "env/pyvenv.cfg", "env/lib/b.py", "conda/conda-meta/history", "conda/c.py")
+    make(tmp_path, "out/t/d/RS-local-0/journal.sqlite", "out/t/d/RS-local-0/logs/x.log", "out/t/d/notes.md")
+    assert names(tmp_path) == ["a.py", "out/t/d/notes.md"]
 
 
 def test_links_travel_and_pipes_do_not(tmp_path):

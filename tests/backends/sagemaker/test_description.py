@@ -56,3 +56,28 @@ def test_a_price_that_is_not_known_is_said():
         "the price of ml.zz9.large in ap-south-9 is unknown, so that nothing is added up for it; "
         f"`{command('prices', '--refresh')}` asks for it"
     ]
+
+
+def problems(max_run_s=None, **block):
+    return [*DESCRIPTION.option_problems(SageMakerBlock(image="i", **block), "t.py", ["loss"], max_run_s)]
+
+
+def test_tags_that_aws_does_not_take():
+    assert problems(tags={"aws:x": "y", "mine": "z"})[0][0] == ("sagemaker", "tags", "aws:x")
+    assert problems(tags={"k" * 129: "z"})[0][1] == "129 and 1 characters; AWS takes keys of 128 and values of 256 at most"
+    assert problems(tags={"k": "v" * 257})
+    assert problems(tags={f"k{number}": "" for number in range(46)}) == []
+    assert problems(tags={f"k{number}": "" for number in range(47)}) == [
+        (("sagemaker", "tags"), "47 are given, but a job has at most 50, 4 of them Outrider's; leave some out")
+    ]
+
+
+def test_a_spot_job_may_wait_no_shorter_than_it_may_run():
+    assert problems(600.0, spot=True, max_wait=600.0) == []
+    assert problems(601.0, spot=True, max_wait=600.0) == [
+        (
+            ("sagemaker", "max_wait"),
+            "600 s to wait and run is less than budget.max_run of 601 s to run; give at least that, or a smaller budget.max_run",
+        )
+    ]
+    assert "budget.max_run, as long as nothing is said, of 3600 s" in problems(None, spot=True, max_wait=600.0)[0][1]

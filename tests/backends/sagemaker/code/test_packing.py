@@ -76,7 +76,7 @@ def test_what_matters_changes_the_hash(source, tmp_path, change):
     else:
         reporter = tmp_path / "outrider_report.py"
         reporter.write_text("another")
-    assert pack(source, reporter).hash != before
+    assert pack(source, reporter=reporter).hash != before
 
 
 def test_an_executable_stays_one(source):
@@ -97,9 +97,21 @@ def test_own_patterns_leave_out_more(source):
     write(source, {"a.log": "", "lib/b.log": "", "data/x": "", "lib/data/y": "", "docs/z": "", "notes": ""})
     write(source, {".outriderignore": "# logs\n*.log\n/data\ndocs/\nnotes/\n"})
     assert set(members(pack(source))) == {"train.py", "lib/model.py", "requirements.txt", "outrider_report.py", "lib/data/y", "notes"}
-    write(source, {".outriderignore": "!a.log\n"})
-    with pytest.raises(UserError, match="only leave out"):
-        pack(source)
+    write(source, {".outriderignore": "*.log\n!a.log\n"})
+    assert "a.log" in members(pack(source))
+
+
+def test_secrets_stay_behind_also_under_another_name_unless_they_are_included(source):
+    write(
+        source, {".env": "TOKEN=x", "deploy": "-----BEGIN RSA PRIVATE KEY-----\nx", "about_keys.md": "of -----BEGIN RSA PRIVATE KEY-----"}
+    )
+    package = pack(source)
+    assert package.secrets == (".env", "deploy")
+    assert not {".env", "deploy"} & set(members(package))
+    assert "about_keys.md" in members(package)
+    with_key = pack(source, ["deploy"])
+    assert (with_key.secrets, "deploy" in members(with_key)) == ((".env",), True)
+    assert with_key.hash != package.hash
 
 
 def test_too_large_a_folder_names_its_five_largest_files(source):
