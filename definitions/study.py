@@ -53,13 +53,6 @@ class ComparisonOptions(Model):
     threshold: Share | None = Field(None, description="least lead that matters; default 1%")
     expect_seeds: Positive | None = Field(None, description="seeds that each method should have; with fewer the exit code is 3")
 
-    def words(self) -> list[str]:
-        """Return the options as the flags of `outrider compare`."""
-        given = self.model_dump(exclude_defaults=True)
-        lists = {name: value for name, value in given.items() if isinstance(value, (list, tuple))}
-        words = [f"--{name}={value}" for name, value in given.items() if name not in lists]
-        return words + [word for name, value in lists.items() if value for word in (f"--{name}", *value)]
-
 
 class Study(Model):
     """Which methods are compared over how many seeds, and how; `outrider run --study` goes by it, and flags win over it."""

@@ -81,7 +81,7 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
     if any(one.reason == Reason.INTERRUPTED for one in outcomes):
         raise Interrupted(results, resume_command(planned.specs[0].tag, request))
     if planned.study is not None:
-        leave_report(planned.tag_folder, planned.study, progress.say, progress.say, is_asked_anew=bool(request.compare))
+        leave_report(planned.tag_folder, progress.say, progress.say, is_asked_anew=bool(request.compare))
     return results[0] if len(results) == 1 and not several else results
 
 

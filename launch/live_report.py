@@ -15,7 +15,6 @@ from definitions.errors import UserError
 from launch.report_server import ServedReport
 
 if TYPE_CHECKING:
-    from benchmarking.comparison.methods import ComparisonQuestion
     from benchmarking.page.drawing import Section
     from benchmarking.status import ExperimentStatus
 
@@ -28,19 +27,17 @@ class LiveReport:
 
     Args:
         look: returns the folders of the tags, and how their experiments stand.
-        question: what is asked of the comparison.
         clock: seconds that only go forward.
     """
 
     def __init__(
         self,
         look: Callable[[], tuple[Sequence[Path], Sequence[ExperimentStatus]]],
-        question: ComparisonQuestion,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         from benchmarking.page.library import drawing_library
 
-        self._look, self._question, self._clock = look, question, clock
+        self._look, self._clock = look, clock
         self._library = drawing_library()
         self._making = threading.Lock()
         self._last: ServedReport | None = None
@@ -80,7 +77,8 @@ class LiveReport:
             begun = [str(folder) for folder in folders if experiments_of(folder)]
             if not begun:
                 raise UserError("no experiment has begun")
-            page, figures = report_page(begun, folders[0].parent, self._question, warnings.append)
+            made = report_page(begun, folders[0].parent, {}, warnings.append)
+            page, figures = made.page, made.figures
         except UserError as error:
             title = ", ".join(folder.name for folder in folders)
             page, figures = Page(f"Outrider report: {title}", "", (), (" ".join(str(error).split()),), ()), []

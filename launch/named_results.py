@@ -6,12 +6,13 @@ import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from benchmarking.archive.stored import StoredExperiment
     from benchmarking.comparison.runs import ComparedRun
     from benchmarking.figures.details import DetailedExperiment
+    from benchmarking.studies.record import StudyRecord
 
 _Read = TypeVar("_Read")
 
@@ -63,18 +64,31 @@ def named_details(named: Sequence[str], results_dir: Path, verb: str, say: Calla
     return _with_results(named, results_dir, verb, read_detailed, detailed_from_csv, lambda one: one.run, say or _warn)
 
 
-def looks_of(named: Sequence[str], results_dir: Path, verb: str) -> int:
-    """Return how often a study was looked at before it was extended, the most of those that the experiments that are named belong to."""
+class NamedTag(NamedTuple):
+    """A tag of which experiments are named: its study, None where it has none, and whether all experiments that have a folder are named."""
+
+    study: StudyRecord | None
+    is_whole: bool
+
+
+def studies_of(named: Sequence[str], results_dir: Path, verb: str) -> list[NamedTag]:
+    """Return the tags that the experiments that are named belong to.
+
+    Of a study whose file is damaged nothing is known, and its experiments are compared all the same.
+    """
+    from benchmarking.archive.stored import experiments_of
     from benchmarking.studies.files import read_study
     from definitions.errors import UserError
 
-    most = 0
+    folders = {*named_folders(named, results_dir, verb)}
+    found = []
     # A tag's folder holds benchmarks, which hold experiments.
-    for folder in {folder.parent.parent for folder in named_folders(named, results_dir, verb)}:
-        with contextlib.suppress(UserError):  # of a study whose file is damaged nothing is known
-            study = read_study(folder)
-            most = max(most, 0 if study is None else study.looks_before_extension)
-    return most
+    for tag_folder in sorted({folder.parent.parent for folder in folders}):
+        study = None
+        with contextlib.suppress(UserError):
+            study = read_study(tag_folder)
+        found.append(NamedTag(study, {*experiments_of(tag_folder)} <= folders))
+    return found
 
 
 def _with_results(

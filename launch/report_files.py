@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from benchmarking.comparison.methods import ComparisonQuestion
     from benchmarking.figures.data import Figure
     from benchmarking.page.drawing import Page
 
@@ -17,31 +16,44 @@ REPORT = "report.html"
 
 
 @dataclass(frozen=True)
+class MadeReport:
+    """A report that was made, and is nowhere yet.
+
+    Args:
+        page: what it holds.
+        figures: of it.
+        lacks_seeds: whether a method has fewer seeds than were expected.
+    """
+
+    page: Page
+    figures: Sequence[Figure]
+    lacks_seeds: bool
+
+
+@dataclass(frozen=True)
 class WrittenReport:
     """A report that was written.
 
     Args:
         path: of the page.
-        page: what it holds.
+        made: what it holds.
         data: of its figures.
         drawn: whether its figures are drawn.
     """
 
     path: Path
-    page: Page
+    made: MadeReport
     data: Path
     drawn: bool
 
 
-def report_page(
-    named: Sequence[str], results_dir: Path, question: ComparisonQuestion, say: Callable[[str], None] | None = None
-) -> tuple[Page, list[Figure]]:
-    """Return the report of the experiments that are named, and its figures.
+def report_page(named: Sequence[str], results_dir: Path, flags: Mapping[str, Any], say: Callable[[str], None] | None = None) -> MadeReport:
+    """Return the report of the experiments that are named.
 
     Args:
         named: tags and folders.
         results_dir: folder of results, where tags are.
-        question: what is asked of the comparison.
+        flags: of the comparison, by name, those that were given; else it is that of the study.
         say: takes what cannot be read as it should; it is printed where this is not given.
 
     Raises:
@@ -50,18 +62,20 @@ def report_page(
     from benchmarking.comparison.document import document
     from benchmarking.figures.every import figures_of
     from benchmarking.page.report import page_of
-    from launch.named_results import looks_of, named_details
+    from launch.comparison_flags import question_for
+    from launch.named_results import named_details
 
+    question = question_for(named, results_dir, "report", flags)
     experiments = named_details(named, results_dir, "report", say)
     runs = [one.run for one in experiments]
-    question = replace(question, looks=looks_of(named, results_dir, "report"))
     compared = document(runs, question)
     figures = figures_of(experiments, compared, question)
-    return page_of(", ".join(dict.fromkeys(run.tag for run in runs)), runs, compared, figures), figures
+    page = page_of(", ".join(dict.fromkeys(run.tag for run in runs)), runs, compared, figures)
+    return MadeReport(page, figures, compared.lacks_seeds)
 
 
 def write_report(
-    named: Sequence[str], results_dir: Path, output: Path, question: ComparisonQuestion, say: Callable[[str], None] | None = None
+    named: Sequence[str], results_dir: Path, output: Path, flags: Mapping[str, Any], say: Callable[[str], None] | None = None
 ) -> WrittenReport:
     """Write the report of the experiments that are named, and beside it the data of its figures as NAME.figures.json.
 
@@ -69,7 +83,7 @@ def write_report(
         named: tags and folders.
         results_dir: folder of results, where tags are.
         output: the file to write.
-        question: what is asked of the comparison.
+        flags: as for `report_page`.
         say: as for `report_page`.
 
     Raises:
@@ -80,9 +94,9 @@ def write_report(
     from benchmarking.page.render import render
     from definitions.files import write_atomically
 
-    page, figures = report_page(named, results_dir, question, say)
+    made = report_page(named, results_dir, flags, say)
     library = drawing_library()
     data = output.with_name("figures.json" if output.name == REPORT else f"{output.stem}.figures.json")
-    write_atomically(data, as_json(figures))
-    write_atomically(output, render(page, library))
-    return WrittenReport(output, page, data, library is not None)
+    write_atomically(data, as_json(made.figures))
+    write_atomically(output, render(made.page, library))
+    return WrittenReport(output, made, data, library is not None)

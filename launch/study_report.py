@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from definitions.errors import UserError
 from launch.report_files import REPORT, write_report
 
-if TYPE_CHECKING:
-    from benchmarking.comparison.methods import ComparisonQuestion
-    from benchmarking.studies.record import StudyRecord
 
-
-def leave_report(
-    tag_folder: Path, study: StudyRecord, say: Callable[[str], None], warn: Callable[[str], None], *, is_asked_anew: bool = False
-) -> None:
+def leave_report(tag_folder: Path, say: Callable[[str], None], warn: Callable[[str], None], *, is_asked_anew: bool = False) -> None:
     """Write the report of a study as it is now, unless it is there; that it cannot be written is said in a line, and loses nothing.
 
     Args:
         tag_folder: of the study.
-        study: what it is.
         say: takes the line that names the report.
         warn: takes the line that says why there is none.
         is_asked_anew: whether something else is asked of it than before.
@@ -34,7 +26,7 @@ def leave_report(
         return
     try:
         # What cannot be read the comparison has said.
-        written = write_report([str(tag_folder)], tag_folder.parent, path, question_of(study), lambda _: None)
+        written = write_report([str(tag_folder)], tag_folder.parent, path, {}, lambda _: None)
     except UserError as error:
         warn(f"no report: {': '.join(part for part in (error.asked, error.fact) if part)}")
     except Exception as error:  # noqa: BLE001 - a fault in it is none of the study's, whose results are kept
@@ -52,24 +44,3 @@ def is_current(tag_folder: Path) -> bool:
         return all(file.st_mtime_ns < written for file in files if file.st_size)
     except OSError:
         return False
-
-
-def question_of(study: StudyRecord) -> ComparisonQuestion:
-    """Return what the options of a study ask of its report, which is of methods, whatever else `outrider compare` prints."""
-    from benchmarking.comparison.methods import ComparisonQuestion
-    from benchmarking.comparison.runs import Axis
-    from definitions.quantities import parse_share
-    from definitions.study import ComparisonOptions
-
-    asked = ComparisonOptions.model_validate(study.flags.compare)
-    usual = ComparisonQuestion()
-    return ComparisonQuestion(
-        objective=asked.objective or "",
-        baseline=asked.baseline or "",
-        axis=None if asked.x is None else Axis(asked.x),
-        at=asked.at,
-        any_level=asked.levels == "any",
-        aggregate=asked.aggregate or usual.aggregate,
-        threshold=usual.threshold if asked.threshold is None else parse_share(str(asked.threshold)),
-        expect_seeds=asked.expect_seeds or 0,
-    )

@@ -8,7 +8,6 @@ from typing import Any
 
 from benchmarking.analysis.verdict import Measured, Ranking, judge
 from benchmarking.comparison.alike import one_kind_of_dollars
-from benchmarking.comparison.looks import level_after
 from benchmarking.comparison.methods import ComparisonQuestion, objective_of
 from benchmarking.comparison.runs import RUN_KEYS, ComparedRun
 from benchmarking.report.labels import label
@@ -61,7 +60,7 @@ def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQues
     objective = objective_of(runs[0], question.objective)
     mode = runs[0].objectives[objective]
     _check_keys(runs, keys)
-    level = level_after(question.looks, question.level)
+    level = question.judged_level
     one_kind_of_dollars(runs, "cost_usd" if objective == "cost_usd" else "")
     # Step 1: of each group, the values by point and repeat.
     groups: dict[tuple[Hashable, ...], dict[Hashable, list[tuple[int, float]]]] = {}

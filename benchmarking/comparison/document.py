@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarking.analysis.across_benchmarks import (
@@ -18,8 +18,8 @@ from benchmarking.analysis.across_benchmarks import (
 from benchmarking.analysis.effects import Finding
 from benchmarking.comparison.alike import differences
 from benchmarking.comparison.configurations import ConfigurationComparison, compare_configurations, rows_of
-from benchmarking.comparison.grouping import facets, having_objective, named, unequal_seeds
-from benchmarking.comparison.methods import BenchmarkComparison, ComparisonQuestion, compare_methods
+from benchmarking.comparison.grouping import facets, having_objective, lacks_seeds, named, unequal_seeds
+from benchmarking.comparison.methods import BenchmarkComparison, ComparisonQuestion, compare_methods, has_baseline
 from benchmarking.comparison.runs import RUN_KEYS, ComparedRun
 from benchmarking.comparison.sentences import budget, configuration_verdicts, looked, verdicts
 from benchmarking.report.text import shown, table
@@ -39,6 +39,8 @@ class Document:
     Args:
         benchmarks: a comparison of methods for each.
         configurations: comparisons of what was measured, where configurations are compared.
+        runs: what was compared: each under the name of the group that it is compared as, and of its comparison as its benchmark.
+        is_split: whether a benchmark has several comparisons, which are no sample of benchmarks.
         across: a row for each method over all benchmarks; empty for one benchmark.
         verdicts: sentences.
         warnings: what does not belong together.
@@ -51,6 +53,8 @@ class Document:
     warnings: Sequence[str]
     configurations: Sequence[ConfigurationComparison] = ()
     lacks_seeds: bool = False
+    runs: Sequence[ComparedRun] = ()
+    is_split: bool = False
 
     @property
     def notes(self) -> list[str]:
@@ -83,29 +87,55 @@ def document(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> Docum
     by_benchmark: dict[str, list[ComparedRun]] = {}
     for run in runs:
         by_benchmark.setdefault(run.benchmark, []).append(run)
-    made: list[BenchmarkComparison] = []
-    configurations: list[ConfigurationComparison] = []
-    warnings: list[str] = []
-    lacking = False
+    known = {(run.benchmark, run.method) for run in runs}
+    not_begun = [pair for pair in question.planned if pair not in known]
+    warnings = [f"{benchmark} x {method}: none of its experiments has begun" for benchmark, method in not_begun]
+    of_experiments = set(question.by) <= set(RUN_KEYS)
+    # Step 1: who is compared with whom.
+    groups: list[list[ComparedRun]] = []
     for mine in by_benchmark.values():
         warnings += differences(mine, question.by)
+        # What another benchmark has is no misspelt name.
+        if not any(question.objective in run.objectives for run in mine) and any(question.objective in run.objectives for run in runs):
+            warnings.append(f"{mine[0].benchmark}: it has no objective {question.objective}, and is left out")
+            continue
         comparable, left_out = having_objective(mine, question.objective)
         warnings += left_out
-        seeds = unequal_seeds(comparable, question.expect_seeds)
-        warnings += seeds
-        lacking = lacking or bool(question.expect_seeds and seeds)
+        for group in named(comparable, question.by if of_experiments else ("method",)):
+            warnings += unequal_seeds(group, question.expect_seeds)
         for facet in facets(comparable, question.facet_by):
-            if set(question.by) <= set(RUN_KEYS):
-                made += [compare_methods(group, question) for group in named(facet, question.by)]
-            else:
-                configurations.append(compare_configurations(facet, question))
+            groups += named(facet, question.by) if of_experiments else [facet]
+    # Step 2: how they compare.
+    made: list[BenchmarkComparison] = []
+    configurations: list[ConfigurationComparison] = []
+    for group in groups:
+        if not of_experiments:
+            configurations.append(compare_configurations(group, question))
+        elif has_baseline(group, question.baseline) or not any(has_baseline(other, question.baseline) for other in groups):
+            made.append(compare_methods(group, question))
+        else:
+            made.append(compare_methods(group, replace(question, baseline="")))
+            warnings.append(f"{made[-1].benchmark}: without {question.baseline}, so {made[-1].baseline} is the baseline")
+    compared = [run for group in groups for run in group]
     several = len(made) + len(configurations) > 1
     lines = [f"{one.benchmark}: {line}" if several else line for one in made for line in verdicts(one)]
     lines += [f"{one.benchmark}: {line}" if several else line for one in configurations for line in configuration_verdicts(one)]
-    # Facets of one benchmark are no sample of benchmarks.
-    whole = len(by_benchmark) > 1 and len(made) == len(by_benchmark)
-    across, more = _across(made, question) if whole else ((), [])
-    return Document(made, across, [*lines, *more, *looked(question)], warnings, configurations, lacking)
+    is_split = len(made) + len(configurations) > len(by_benchmark)
+    across, more = _across(made, question) if len(made) > 1 and not is_split else ((), [])
+    return Document(
+        made, across, [*lines, *more, *looked(question)], warnings, configurations, misses_seeds(runs, question), compared, is_split
+    )
+
+
+def misses_seeds(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> bool:
+    """Return whether there are fewer seeds than the question expects; arguments as for `document`."""
+    if not question.expect_seeds:
+        return False
+    if {*question.planned} - {(run.benchmark, run.method) for run in runs}:
+        return True
+    by = question.by if set(question.by) <= set(RUN_KEYS) else ("method",)
+    apart = [[run for run in runs if run.benchmark == name] for name in dict.fromkeys(run.benchmark for run in runs)]
+    return any(lacks_seeds(group, question.expect_seeds) for mine in apart for group in named(mine, by))
 
 
 def as_text(found: Document) -> str:
@@ -198,7 +228,8 @@ def _across(made: Sequence[BenchmarkComparison], question: ComparisonQuestion) -
     if not scores:
         return [], []
     found, ranks = aggregates(scores), mean_ranks(scores)
-    baseline = made[0].baseline
+    baselines = {one.baseline for one in made}
+    baseline = baselines.pop() if len(baselines) == 1 else None
     rows = []
     for method in sorted(found, key=lambda name: -found[name].iqm):
         words = [_word(one, row.final) for one in made for row in one.rows if row.method == method]
@@ -209,7 +240,7 @@ def _across(made: Sequence[BenchmarkComparison], question: ComparisonQuestion) -
                 "iqm": found[method].iqm,
                 "low": found[method].low,
                 "high": found[method].high,
-                "better_than_baseline": None if method == baseline else probability_of_improvement(scores, method, baseline),
+                "better_than_baseline": None if baseline in (None, method) else probability_of_improvement(scores, method, baseline),
                 "mean_rank": ranks.get(method),
                 "won": words.count("better"),
                 "tied": words.count("tie"),
@@ -221,7 +252,7 @@ def _across(made: Sequence[BenchmarkComparison], question: ComparisonQuestion) -
     p = friedman_p(scores)
     if p is not None:
         lines.append(f"over {len(scores)} benchmarks: Friedman's test of no difference has p = {p:.2g}.")
-    groups = cliques(scores, question.level)
+    groups = cliques(scores, question.judged_level)
     if wilcoxon_ps(scores):
         named = "; ".join(" = ".join(group) for group in groups) or "none"
         lines.append(f"over {len(scores)} benchmarks, methods that do not differ (Wilcoxon, Holm): {named}.")

@@ -124,5 +124,11 @@ def unequal_seeds(runs: Sequence[ComparedRun], expected: int = 0) -> list[str]:
     return lines
 
 
+def lacks_seeds(runs: Sequence[ComparedRun], expected: int) -> bool:
+    """Return whether a method has results of fewer seeds than were expected; arguments as for `unequal_seeds`."""
+    with_results = {(run.method, run.number) for run in runs if run.measurements}
+    return any(sum(method == name for name, _ in with_results) < expected for method in {run.method for run in runs})
+
+
 def _some(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

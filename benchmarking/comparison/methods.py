@@ -47,6 +47,7 @@ class ComparisonQuestion:
         facet_by: keys for each of whose values there is a comparison of its own.
         looks: how often the study was looked at before it was extended, which divides the level (see `looks`).
         expect_seeds: seeds that each method should have; 0 where nobody said.
+        planned: pairs of benchmark and method that there are to be, as far as that is known.
     """
 
     objective: str = ""
@@ -61,6 +62,12 @@ class ComparisonQuestion:
     facet_by: tuple[str, ...] = ()
     looks: int = 0
     expect_seeds: int = 0
+    planned: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def judged_level(self) -> float:
+        """The level at which the family of all differences is judged: lower where a study was looked at and then extended."""
+        return level_after(self.looks, self.level)
 
 
 @dataclass(frozen=True)
@@ -168,8 +175,7 @@ def compare_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -
         for method, (mine, _) in kept.items()
     }
     reach = {method: {number: None if one is None else one.at(axis) for number, one in mine.items()} for method, mine in arrivals.items()}
-    # A study that was looked at and then extended had more chances to be wrong.
-    level = level_after(question.looks, question.level)
+    level = question.judged_level
     others = [method for method in by_method if method != baseline]
     leads = [contrast(finals[method], finals[baseline], mode, scale=scale, confidence=1 - level) for method in others]
     waits = [_sooner(reach[method], reach[baseline], at, 1 - level) for method in others]
@@ -270,12 +276,20 @@ def objective_of(run: ComparedRun, asked: str) -> str:
     return objective
 
 
+def has_baseline(runs: Sequence[ComparedRun], asked: str) -> bool:
+    """Return whether one of the runs is of the baseline that is asked for; of a key's value, e.g. `workers=2`, the value alone will do."""
+    return any(asked in (run.method, run.method.partition("=")[2]) for run in runs)
+
+
 def _baseline(methods: Sequence[str], asked: str) -> str:
-    if asked and asked not in methods:
+    if not asked:
+        return "RS" if "RS" in methods else methods[0]
+    found = next((method for method in methods if asked in (method, method.partition("=")[2])), None)
+    if found is None:
         raise UserError(
             f"--baseline {asked}: it has no experiment here", f"there are {', '.join(methods)}", did_you_mean(asked, list(methods))
         )
-    return asked or ("RS" if "RS" in methods else methods[0])
+    return found
 
 
 def _limiting_axis(runs: Sequence[ComparedRun]) -> Axis:

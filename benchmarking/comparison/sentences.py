@@ -6,7 +6,6 @@ import math
 
 from benchmarking.analysis.effects import Contrast, Finding, Scale, Word
 from benchmarking.comparison.configurations import ConfigurationComparison
-from benchmarking.comparison.looks import level_after
 from benchmarking.comparison.methods import BenchmarkComparison, ComparisonQuestion, MethodRow
 from benchmarking.comparison.runs import Axis
 from benchmarking.report.text import dollars, duration, shown
@@ -77,9 +76,8 @@ def looked(question: ComparisonQuestion) -> list[str]:
     if not question.looks:
         return []
     times = "once" if question.looks == 1 else f"{question.looks} times"
-    level = level_after(question.looks, question.level)
     return [
-        f"This study was looked at {times} and then extended, so that each comparison is judged at {100 * level:.2g} % "
+        f"This study was looked at {times} and then extended, so that each comparison is judged at {100 * question.judged_level:.2g} % "
         f"instead of {100 * question.level:.2g} %, and intervals are wider."
     ]
 

@@ -52,7 +52,7 @@ def best_so_far_figure(
                 curves.append(found)
         panels.append(_panel(made, axis, curves, short[made.benchmark]))
     notes += [
-        f"Line: {question.aggregate} of the seeds; band: {100 * (1 - question.level):.3g} % interval of their mean.",
+        f"Line: {question.aggregate} of the seeds; band: {100 * (1 - question.judged_level):.3g} % interval of their mean.",
         "A line begins where all its seeds have a result, and ends where the first of them ends.",
     ]
     return _figure("best_so_far", "Best so far", axis, panels, notes, changed(short))

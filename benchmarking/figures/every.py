@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from benchmarking.comparison.document import Document
 from benchmarking.comparison.methods import ComparisonQuestion
@@ -22,6 +23,8 @@ from benchmarking.figures.stages import stages_figure
 from benchmarking.figures.surroundings import environment_figure
 from benchmarking.figures.time_line import time_line_figure
 
+_NO_METHODS = "Configurations are compared here, not methods."
+
 
 def figures_of(experiments: Sequence[DetailedExperiment], found: Document, question: ComparisonQuestion) -> list[Figure]:
     """Return every figure; one without anything to draw has no panels, and a note that says why.
@@ -31,14 +34,20 @@ def figures_of(experiments: Sequence[DetailedExperiment], found: Document, quest
         found: their comparison.
         question: what was asked of it.
     """
-    runs = [one.run for one in experiments]
-    compared = found.benchmarks
-    return [
+    # What is compared has the names of its groups and of their comparisons.
+    runs, compared = found.runs, found.benchmarks
+    of_methods = [
         *(best_so_far_figure(runs, compared, question, axis) for axis in X_AXES),
         *(seeds_figure(runs, compared, question, axis) for axis in X_AXES),
-        final_values_figure(compared),
-        matrix_figure(compared, question),
-        ranks_figure(compared, question),
+        matrix_figure(compared, question, is_split=found.is_split),
+        ranks_figure(compared, question, is_split=found.is_split),
+    ]
+    if found.configurations:
+        of_methods = [replace(figure, panels=(), notes=(_NO_METHODS,)) for figure in of_methods]
+    return [
+        *of_methods[:-2],
+        final_values_figure(compared, found.configurations),
+        *of_methods[-2:],
         learning_curves_figure(experiments),
         parallel_axes_figure(experiments),
         importance_figure(experiments),
@@ -49,5 +58,5 @@ def figures_of(experiments: Sequence[DetailedExperiment], found: Document, quest
         costs_figure(experiments),
         forecasts_figure(experiments),
         failures_figure(experiments),
-        environment_figure(runs),
+        environment_figure([one.run for one in experiments]),
     ]

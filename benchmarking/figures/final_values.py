@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from benchmarking.comparison.configurations import ConfigurationComparison, rows_of
 from benchmarking.comparison.methods import BenchmarkComparison
 from benchmarking.comparison.sentences import budget
 from benchmarking.figures.best_so_far import MOST_PANELS, objective_axis
@@ -11,13 +12,17 @@ from benchmarking.figures.data import Figure, PlotAxis, PointGroup, PointPanel, 
 from benchmarking.figures.short_names import changed, short_names
 
 
-def final_values_figure(compared: Sequence[BenchmarkComparison]) -> Figure:
+def final_values_figure(compared: Sequence[BenchmarkComparison], configurations: Sequence[ConfigurationComparison] = ()) -> Figure:
     """Return a point for each seed and one for each method: the numbers of the comparison's rows.
 
     Args:
-        compared: a comparison for each benchmark.
+        compared: a comparison of methods for each benchmark.
+        configurations: comparisons of configurations, of which each measurement has a point, and each group of configurations one.
     """
-    short = short_names([name for made in compared for name in (made.benchmark, made.objective, *(row.method for row in made.rows))])
+    short = short_names(
+        [name for made in compared for name in (made.benchmark, made.objective, *(row.method for row in made.rows))]
+        + [name for made in configurations for name in (made.benchmark, made.objective, *made.names.values())]
+    )
     panels, notes = [], []
     for made in compared:
         methods = [short[row.method] for row in made.rows]
@@ -44,11 +49,36 @@ def final_values_figure(compared: Sequence[BenchmarkComparison]) -> Figure:
             panels.append(
                 PointPanel(f"{short[made.benchmark]}: {budget(made)}", axis, objective_axis(made), tuple(groups), (), tuple(known))
             )
-    if not panels:
+    for group in configurations:
+        if group.ranking is None:
+            notes.append(f"{short[group.benchmark]}: nothing was completed.")
+        else:
+            panels.append(_configurations_panel(group, short))
+    if not panels and not configurations:
         notes.append("No method has a result yet.")
     if len(panels) > MOST_PANELS:
         notes.append(f"The first {MOST_PANELS} of {len(panels)} benchmarks; the tables have all.")
     return Figure("final_values", "Final values", tuple(panels[:MOST_PANELS]), tuple(notes), changed(short))
+
+
+def _configurations_panel(made: ConfigurationComparison, short: Mapping[str, str]) -> PointPanel:
+    assert made.ranking is not None
+    groups = []
+    entries = [made.ranking.leader, *(one.other for one in made.ranking.comparisons)]
+    for row, entry in zip(rows_of(made), entries, strict=True):
+        name, values = short[row["method"]], tuple(entry.values)
+        groups.append(PointGroup(f"{name}, each of its {made.unit}", (name,) * len(values), values, group=name))
+        text = f"{name}: {len(values)} {made.unit}"
+        groups.append(
+            PointGroup(
+                name, (name,), (row["value"],), y_low=(row["low"],), y_high=(row["high"],), texts=(text,), kind="aggregate", group=name
+            )
+        )
+    axis = PlotAxis(
+        short_names([", ".join(made.keys)])[", ".join(made.keys)], categories=tuple(short[made.names[one.evaluation]] for one in entries)
+    )
+    objective = PlotAxis(short[made.objective], better=made.mode)
+    return PointPanel(f"{short[made.benchmark]}: over all {made.unit}", axis, objective, tuple(groups))
 
 
 def _numbers(seeds: Sequence[int]) -> str:

@@ -43,7 +43,7 @@ def pareto_figure(experiments: Sequence[DetailedExperiment], question: Compariso
     panels, notes, sure = [], [], False
     for benchmark, mine in by_benchmark.items():
         objectives = dict([*mine[0].run.objectives.items()][:MOST_OBJECTIVES])
-        found = noisy_front([point.repeats for point in points[benchmark]], objectives, 1 - question.level)
+        found = noisy_front([point.repeats for point in points[benchmark]], objectives, 1 - question.judged_level)
         known = [(point, one) for point, one in zip(points[benchmark], found, strict=True) if one is not None]
         unknown = len(found) - len(known)
         if unknown:
@@ -142,7 +142,7 @@ def hypervolume_figure(runs: Sequence[ComparedRun], question: ComparisonQuestion
                 for run, found in counted_of
                 if run.method == method and axis in run.ends
             ]
-            drawn = band(short[method], steps, AGGREGATES[question.aggregate], 1 - question.level)
+            drawn = band(short[method], steps, AGGREGATES[question.aggregate], 1 - question.judged_level)
             if drawn is not None:
                 curves.append(drawn)
         said = ", ".join(f"{short[name]} {shown(value)}" for name, value in reference.items())

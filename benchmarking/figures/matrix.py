@@ -10,10 +10,11 @@ from benchmarking.comparison.methods import BenchmarkComparison, ComparisonQuest
 from benchmarking.figures.data import Curve, Figure, LinePanel, MatrixPanel, PlotAxis, PointGroup, PointPanel
 from benchmarking.figures.short_names import changed, short_names
 
+MOST_PANELS = 24
 _PROFILE_STEPS = 101
 
 
-def matrix_figure(compared: Sequence[BenchmarkComparison], question: ComparisonQuestion) -> Figure:
+def matrix_figure(compared: Sequence[BenchmarkComparison], question: ComparisonQuestion, *, is_split: bool = False) -> Figure:
     """Return wins, ties and losses of each method (row) against each other one (column), over benchmarks.
 
     Each benchmark has one family of all its pairs, so that with many methods fewer are decided than against the baseline alone.
@@ -21,26 +22,38 @@ def matrix_figure(compared: Sequence[BenchmarkComparison], question: ComparisonQ
     Args:
         compared: a comparison for each benchmark.
         question: what was asked: threshold and level.
+        is_split: whether a benchmark has several comparisons, each of which then has a panel of its own.
     """
-    short = short_names([row.method for made in compared for row in made.rows])
-    methods = list(short)
+    short = short_names([name for made in compared for name in (made.benchmark, *(row.method for row in made.rows))])
+    groups = [(short[made.benchmark], [made]) for made in compared] if is_split else [("", compared)]
+    panels = [panel for title, group in groups if (panel := _matrix(title, group, question, short)) is not None]
+    if not panels:
+        return Figure("matrix", "Wins, ties and losses", (), ("There is one method alone.",), changed(short))
+    notes = ["Of the row against the column: benchmarks won, tied, lost; in brackets those not decided."]
+    notes += [f"The first {MOST_PANELS} of {len(panels)} comparisons; the tables have all."] if len(panels) > MOST_PANELS else []
+    return Figure("matrix", "Wins, ties and losses", tuple(panels[:MOST_PANELS]), tuple(notes), changed(short))
+
+
+def _matrix(
+    title: str, compared: Sequence[BenchmarkComparison], question: ComparisonQuestion, short: Mapping[str, str]
+) -> MatrixPanel | None:
+    """Return the matrix of some comparisons; None where they are of one method."""
+    methods = list(dict.fromkeys(row.method for made in compared for row in made.rows))
+    if len(methods) < 2:
+        return None
     words: dict[tuple[str, str], list[str]] = {}
     for made in compared:
         finals = {row.method: row.finals for row in made.rows if row.finals}
         pairs = [(first, second) for index, first in enumerate(finals) for second in [*finals][index + 1 :]]
         leads = [contrast(finals[a], finals[b], made.mode, scale=made.scale, confidence=made.confidence) for a, b in pairs]
-        for (first, second), found in zip(pairs, decide(leads, question.threshold, question.level), strict=True):
+        for (first, second), found in zip(pairs, decide(leads, question.threshold, question.judged_level), strict=True):
             won = found.word is Word.BETTER
             words.setdefault((first, second), []).append("won" if won and found.ahead else "lost" if won else str(found.word))
             words.setdefault((second, first), []).append("lost" if won and found.ahead else "won" if won else str(found.word))
     values = tuple(tuple(_score(words.get((row, column), ())) for column in methods) for row in methods)
     texts = tuple(tuple("" if row == column else _text(words.get((row, column), ())) for column in methods) for row in methods)
-    notes = ["Of the row against the column: benchmarks won, tied, lost; in brackets those not decided."]
-    if len(methods) < 2:
-        return Figure("matrix", "Wins, ties and losses", (), ("There is one method alone.",), changed(short))
     names = tuple(short[method] for method in methods)
-    panel = MatrixPanel("", names, names, values, texts, PlotAxis("won less lost, a share of the benchmarks", better="max"))
-    return Figure("matrix", "Wins, ties and losses", (panel,), tuple(notes), changed(short))
+    return MatrixPanel(title, names, names, values, texts, PlotAxis("won less lost, a share of the benchmarks", better="max"))
 
 
 def _score(words: Sequence[str]) -> float | None:
@@ -54,7 +67,7 @@ def _text(words: Sequence[str]) -> str:
     return f"{words.count('won')}, {words.count(str(Word.TIE))}, {words.count('lost')}" + (f" ({open_ones})" if open_ones else "")
 
 
-def ranks_figure(compared: Sequence[BenchmarkComparison], question: ComparisonQuestion) -> Figure:
+def ranks_figure(compared: Sequence[BenchmarkComparison], question: ComparisonQuestion, *, is_split: bool = False) -> Figure:
     """Return each method's mean rank over benchmarks, bars that join those that do not differ, and performance profiles.
 
     Bars (Wilcoxon's test with Holm's correction) are there from five benchmarks on (Demsar 2006; Benavoli et al. 2016). Profiles are shares
@@ -63,10 +76,13 @@ def ranks_figure(compared: Sequence[BenchmarkComparison], question: ComparisonQu
     Args:
         compared: a comparison for each benchmark.
         question: what was asked: the level.
+        is_split: whether a benchmark has several comparisons, which are no sample of benchmarks.
     """
     short = short_names([row.method for made in compared for row in made.rows])
     if len(compared) < 2:
         return Figure("ranks", "Ranks over benchmarks", (), ("There is one benchmark alone.",), changed(short))
+    if is_split:
+        return Figure("ranks", "Ranks over benchmarks", (), ("Parts of one benchmark are no sample of benchmarks.",), changed(short))
     scores = normalised(
         {
             made.benchmark: {row.method: [*row.finals.values()] for row in made.rows}
@@ -110,7 +126,7 @@ def _ranks(ranks: Mapping[str, float], scores: Scores, question: ComparisonQuest
             (ranks[group[0]], ranks[group[-1]]),
             (ordered.index(group[-1]) + 0.3,) * 2,
         )
-        for group in cliques(scores, question.level)
+        for group in cliques(scores, question.judged_level)
     )
     axis = PlotAxis("mean rank, 1 is the best", better="min")
     return PointPanel("Mean rank", axis, PlotAxis("method", categories=names), points, bars)

@@ -37,11 +37,12 @@ def comparison_section(found: Document) -> Section:
     read = [name for name in COLUMNS if name not in inside and any(row[name] not in (None, "") for row in rows)]
     read.sort(key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
     columns = [Column(name, name.replace("_", " "), _ENDS.get(name, ()), _HINTS.get(name, "")) for name in read]
-    tables = [SortableTable("Each method against the baseline (a click on a head sorts)", columns, rows)]
+    against = "Each group of configurations against the first" if found.configurations else "Each method against the baseline"
+    tables = [SortableTable(f"{against} (a click on a head sorts)", columns, rows)]
     if found.across:
         tables.append(table_of("Over all benchmarks: 0 is the worst value of any run on each, 1 the best", found.across))
     whole = SortableTable("All columns, as in the CSV of outrider compare", [Column(name, name) for name in COLUMNS], rows, CSV_NAME)
-    return Section("methods", "Methods", _WORDS, tables, [whole])
+    return Section("methods", "Configurations" if found.configurations else "Methods", _WORDS, tables, [whole])
 
 
 def about(runs: Sequence[ComparedRun]) -> str:

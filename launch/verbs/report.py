@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from definitions.program import command
+from launch.comparison_flags import add_comparison_flags, asked
 from launch.parser import VerbParser
 from launch.report_files import REPORT, write_report
 
@@ -18,20 +19,19 @@ Pictures are drawn by a Chromium or Chrome of this machine, or by the one that B
 def main(arguments: Sequence[str]) -> int:
     """Write the report, and return the exit code; raises `UserError` without anything to report on, or to draw pictures with."""
     given = make_parser().parse_args(arguments)
-    from benchmarking.comparison.methods import ComparisonQuestion
     from benchmarking.page.render import WITHOUT_PLOTLY
+    from definitions.errors import EXIT_DONE, EXIT_FAILURES
 
-    question = ComparisonQuestion(objective=given.objective, baseline=given.baseline)
-    written = write_report(given.what, given.results_dir, given.output or _place(given.what, given.results_dir), question)
+    written = write_report(given.what, given.results_dir, given.output or _place(given.what, given.results_dir), asked(given))
     if not written.drawn:
         print(f"warning: {WITHOUT_PLOTLY}", file=sys.stderr)
     print(written.path, flush=True)
     if given.pictures is not None:
         from benchmarking.page.pictures import write_pictures
 
-        count = len(write_pictures(written.page.sections, given.pictures))
+        count = len(write_pictures(written.made.page.sections, given.pictures))
         print(f"{given.pictures}: {count} pictures")
-    return 0
+    return EXIT_FAILURES if written.made.lacks_seeds else EXIT_DONE
 
 
 def _place(named: Sequence[str], results_dir: Path) -> Path:
@@ -48,7 +48,6 @@ def make_parser() -> VerbParser:
         "-o", "--output", type=Path, metavar="FILE", help="the file to write (default report.html in the folder of the one tag, else here)"
     )
     parser.add_argument("--pictures", type=Path, metavar="DIR", help="write each figure there as a picture too, PNG and SVG")
-    parser.add_argument("--objective", default="", metavar="NAME", help="which objective (default: each benchmark's first)")
-    parser.add_argument("--baseline", default="", metavar="METHOD", help="what the others are compared with (default RS, else the first)")
+    add_comparison_flags(parser)
     parser.add_results_dir()
     return parser

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from definitions.errors import EXIT_DONE, EXIT_INTERRUPTED, UserError
+from definitions.errors import EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, UserError
 from launch.cli import parse_run
 
 if TYPE_CHECKING:
@@ -70,11 +70,12 @@ def main(arguments: Sequence[str]) -> int:
         print(as_text([one.result for one in outcomes if one.result is not None]), flush=True)
     else:
         print({"json": as_json, "csv": as_csv}[given.format](with_results(outcomes)), flush=True)
+        codes.append(EXIT_DONE if planned.study is None else _seeds_code(planned))
     if planned.study is not None and EXIT_INTERRUPTED not in codes:
         from launch.study_report import leave_report
 
         say = print if given.format == "table" else _say
-        leave_report(planned.tag_folder, planned.study, say, _say, is_asked_anew=bool(request.compare))
+        leave_report(planned.tag_folder, say, _say, is_asked_anew=bool(request.compare))
     hint = hint_for(outcomes, resume_command(planned.specs[0].tag, request), planned.study)
     if hint:
         _say(hint)
@@ -83,26 +84,41 @@ def main(arguments: Sequence[str]) -> int:
 
 def _print_end(planned: Planned, outcomes: Sequence[ExperimentOutcome]) -> int:
     """Print what did not come to a good end, then what `outrider compare` says of the whole study; return its exit code."""
-    from definitions.study import ComparisonOptions
     from launch.outcome import unfinished
     from launch.verbs.compare import main as compare
 
-    assert planned.study is not None
     problems = unfinished(outcomes)
     if problems:
         print(f"{problems}\n", flush=True)
     code = EXIT_DONE
-    words = ComparisonOptions.model_validate(planned.study.flags.compare).words()
     try:
-        code = compare([planned.tag_folder.name, "--results_dir", str(planned.tag_folder.parent), *words])
+        code = compare([planned.tag_folder.name, "--results_dir", str(planned.tag_folder.parent)])
     except UserError as error:
         _say(f"nothing to compare: {error}")
+        code = _seeds_code(planned)
     else:
         from benchmarking.studies.files import note_look
 
         note_look(planned.tag_folder, time.time())
     print(f"\nresults: {planned.tag_folder}", flush=True)
     return code
+
+
+def _seeds_code(planned: Planned) -> int:
+    """Return the exit code of a study that says how many seeds there are to be, where its comparison is not printed."""
+    from benchmarking.comparison.document import misses_seeds
+    from launch.comparison_flags import question_for
+    from launch.named_results import named_runs
+
+    named = ([planned.tag_folder.name], planned.tag_folder.parent, "compare")
+    try:
+        question = question_for(*named, {})
+        # Reading all journals again takes its time.
+        lacks = question.expect_seeds > 0 and misses_seeds(named_runs(*named), question)
+    except UserError:  # nothing of it can be read, or has a result
+        assert planned.study is not None
+        lacks = bool(planned.study.flags.compare.get("expect_seeds"))
+    return EXIT_FAILURES if lacks else EXIT_DONE
 
 
 def _set_up_logging(verbose: bool) -> None:

@@ -52,14 +52,13 @@ def _serve(look: Callable[[], tuple[Sequence[Path], Sequence[ExperimentStatus]]]
     """Serve the report of what is looked at until INT or TERM."""
     import threading
 
-    from benchmarking.comparison.methods import ComparisonQuestion
     from launch.live_report import LiveReport
     from launch.report_server import ReportServer
     from launch.signals import caught
 
     look()  # a tag that there is not is said before anything is served
     stopped = threading.Event()
-    with caught(lambda *_: stopped.set()), contextlib.closing(ReportServer(port, LiveReport(look, ComparisonQuestion()))) as server:
+    with caught(lambda *_: stopped.set()), contextlib.closing(ReportServer(port, LiveReport(look))) as server:
         print(server.address, flush=True)
         print("the report renews itself while it is looked at; Ctrl-C stops it", file=sys.stderr, flush=True)
         stopped.wait()

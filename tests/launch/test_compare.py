@@ -45,12 +45,6 @@ def test_what_cannot_be_read_is_said_and_the_rest_compared(compared, capfd):
     assert "GRID" in out
 
 
-@pytest.mark.parametrize("share", ["a", "200%", "1"])
-def test_a_threshold_is_a_share(share):
-    with pytest.raises(UserError, match="it is the least lead that matters"):
-        main(["x", "--threshold", share])
-
-
 def test_an_unknown_tag_is_named(tmp_path):
     with pytest.raises(UserError, match="compare x: there is nothing of this tag"):
         main(["x", "--results_dir", str(tmp_path)])

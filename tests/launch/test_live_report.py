@@ -8,7 +8,6 @@ import threading
 
 import pytest
 
-from benchmarking.comparison.methods import ComparisonQuestion
 from benchmarking.status import StatusReader
 from launch.live_report import LiveReport, standing_section
 from launch.report_server import ReportServer
@@ -39,7 +38,7 @@ def test_it_is_made_anew_only_when_something_has_changed(folder):
         return [folder], standing
 
     clock = Clock()
-    report = LiveReport(look, ComparisonQuestion(), clock)
+    report = LiveReport(look, clock)
     first = report()
     assert "<title>Outrider report: repeated</title>" in first.page
     assert f'data-version="{first.version}"' in first.page
@@ -63,7 +62,7 @@ def test_after_a_look_it_rests_four_times_as_long(folder):
         clock.at += 2.0
         return [folder], StatusReader().look([folder])
 
-    report = LiveReport(look, ComparisonQuestion(), clock)
+    report = LiveReport(look, clock)
     report()
     for at in (3.0, 9.9, 10.0):
         clock.at = at
@@ -73,7 +72,7 @@ def test_after_a_look_it_rests_four_times_as_long(folder):
 
 def test_before_the_first_result_it_says_how_they_stand(tmp_path):
     (tmp_path / "c").mkdir()
-    report = LiveReport(lambda: ([tmp_path / "c"], []), ComparisonQuestion())
+    report = LiveReport(lambda: ([tmp_path / "c"], []))
     assert "How they stand" in report().page
     assert "no experiment has begun" in report().page
     assert json.loads(report().figures)["figures"] == []
@@ -91,7 +90,7 @@ def test_while_it_is_made_others_get_the_one_before(folder):
         return [folder], standing * 2 if slow else standing
 
     clock = Clock()
-    report = LiveReport(look, ComparisonQuestion(), clock)
+    report = LiveReport(look, clock)
     first = report()
     slow = True
     clock.at += 1
@@ -117,7 +116,7 @@ def test_the_table_has_the_columns_that_hold_something(folder):
 def test_in_a_browser_it_renews_itself_as_the_reader_left_it_and_asks_nobody_else(folder):
     standing = StatusReader().look([folder])
     clock = Clock()
-    report = LiveReport(lambda: ([folder], standing), ComparisonQuestion(), clock)
+    report = LiveReport(lambda: ([folder], standing), clock)
     with contextlib.closing(ReportServer(0, report)) as server, browser() as chromium, opened(chromium, server.address) as (shown, seen):
         shown.evaluate("document.querySelector('section > details').open = true")
         first = shown.evaluate("document.documentElement.dataset.version")

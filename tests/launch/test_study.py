@@ -13,7 +13,7 @@ from benchmarking.archive.folder_lock import locked
 from benchmarking.report.text import dollars
 from benchmarking.studies.files import read_study
 from benchmarking.studies.standing import spent_usd
-from launch.named_results import looks_of
+from launch.comparison_flags import question_for
 from launch.planning import plan
 from launch.request import RunRequest
 
@@ -252,9 +252,9 @@ def test_compare_is_printed_at_the_end_and_looks_before_an_extension_are_counted
     assert [look["experiments"] for look in study_of(toy)["looks"]] == [2, 3]
     assert read_study(toy.results / "s").looks_before_extension == 1
     # From the next look on the comparison is judged by the level of two.
-    assert looks_of(["s"], toy.results, "compare") == 1
+    assert question_for(["s"], toy.results, "compare", {}).looks == 1
     (toy.results / "s" / "study.json").write_text("{", encoding="utf-8")
-    assert looks_of(["s"], toy.results, "compare") == 0
+    assert question_for(["s"], toy.results, "compare", {}).looks == 0
 
 
 @pytest.mark.parametrize("name", ["../../../x", "A/B", "x" * 41, "..", ""])

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+
+import pytest
 
 from benchmarking.comparison.document import COLUMNS, as_json, as_markdown, as_text, document
 from benchmarking.comparison.methods import ComparisonQuestion
+from definitions.errors import UserError
 from tests.benchmarking.comparison.made_runs import several
 
 ONE = [*several("RS", [2.0, 2.2, 1.8, 2.1, 1.9, 2.05]), *several("TPE", [1.0, 1.1, 0.9, 1.05, 0.95, 1.01])]
@@ -48,3 +52,56 @@ def test_text_markdown_and_json_hold_the_same_verdict():
 
 def test_benchmarks_are_named_where_there_are_several():
     assert document(TWO, ComparisonQuestion()).verdicts[0].startswith("b: TPE is better than RS")
+
+
+def test_a_baseline_that_a_benchmark_has_not_is_said_and_that_one_has_its_own():
+    runs = [*TWO, *several("BO", [1.0, 1.2], "c")]
+    found = document(runs, ComparisonQuestion(baseline="BO"))
+    assert [(one.benchmark, one.baseline) for one in found.benchmarks] == [("b", "RS"), ("c", "BO")]
+    assert "b: without BO, so RS is the baseline" in found.warnings
+    assert [row["better_than_baseline"] for row in found.across] == [None] * 3
+    with pytest.raises(UserError, match="--baseline PO: it has no experiment here"):
+        document(runs, ComparisonQuestion(baseline="PO"))
+
+
+def test_a_benchmark_without_the_objective_is_left_out_where_another_has_it():
+    other = [replace(run, benchmark="d", objectives={"error": "min"}) for run in several("RS", [1.0, 2.0])]
+    found = document([*ONE, *other], ComparisonQuestion(objective="loss"))
+    assert [one.benchmark for one in found.benchmarks] == ["b"]
+    assert found.warnings == ["d: it has no objective loss, and is left out"]
+    with pytest.raises(UserError, match="--objective lost: b has none of this name"):
+        document([*ONE, *other], ComparisonQuestion(objective="lost"))
+
+
+def test_by_workers_a_number_alone_names_the_baseline():
+    runs = [replace(run, facts={"workers": count}) for count in "12" for run in several("RS", [float(count), 1.1 * float(count)])]
+    found = document([replace(run, tag=run.facts["workers"]) for run in runs], ComparisonQuestion(by=("workers",), baseline="2"))
+    assert [row["method"] for row in found.rows] == ["workers=2", "workers=1"]
+
+
+def test_more_seeds_than_are_expected_are_enough():
+    runs = [*several("RS", [2.0, 2.2, 1.8]), *several("TPE", [1.0, 1.1])]
+    assert not document(runs, ComparisonQuestion(expect_seeds=2)).lacks_seeds
+    assert document(runs, ComparisonQuestion(expect_seeds=3)).lacks_seeds
+    # Seeds of one name under two tags are no seeds of one method.
+    twice = [*runs[:3], *(replace(run, tag="other") for run in runs[:1])]
+    assert document(twice, ComparisonQuestion(expect_seeds=3)).lacks_seeds
+
+
+def test_a_method_that_is_planned_and_has_not_begun_is_missed():
+    planned = (("b", "RS"), ("b", "TPE"), ("b", "BO"))
+    found = document(ONE, ComparisonQuestion(planned=planned))
+    assert ("b x BO: none of its experiments has begun" in found.warnings, found.lacks_seeds) == (True, False)
+    assert document(ONE, ComparisonQuestion(planned=planned, expect_seeds=6)).lacks_seeds
+
+
+def test_parts_of_a_benchmark_are_no_sample_of_benchmarks():
+    tagged = [replace(run, tag=tag, number=run.number) for tag in "st" for run in ONE]
+    found = document(tagged, ComparisonQuestion(facet_by=("tag",)))
+    assert found.is_split
+    assert [one.benchmark for one in found.benchmarks] == ["b, tag=s", "b, tag=t"]
+    assert sorted({(run.benchmark, run.method) for run in found.runs}) == [
+        (benchmark, method) for benchmark in ("b, tag=s", "b, tag=t") for method in ("RS", "TPE")
+    ]
+    assert found.across == ()
+    assert not document(TWO, ComparisonQuestion(facet_by=("tag",))).is_split
