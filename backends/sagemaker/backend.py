@@ -13,14 +13,13 @@ from pathlib import Path
 from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, CheckRequest, JobSpec, Storage
 from backends.checks import Check, PermissionDocument
 from backends.common.clock import SteadyClock
-from backends.common.leases_folder import leases_folder
 from backends.events import Event
 from backends.failures import Cause, Outcome
 from backends.sagemaker.aws.call_queue import CallQueue
-from backends.sagemaker.aws.clients import Clients, endpoint_of, is_emulated
+from backends.sagemaker.aws.clients import Clients, is_emulated
 from backends.sagemaker.aws.errors import as_cloud_errors
-from backends.sagemaker.aws.rate_limiter import RATES, RateLimiter
-from backends.sagemaker.aws.shared_pace import SharedPace, key_of
+from backends.sagemaker.aws.rate_limiter import RateLimiter, machine_pace
+from backends.sagemaker.aws.shared_pace import SharedPace
 from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.experiments.calls import PacedCalls
 from backends.sagemaker.experiments.job_config import JobConfigs
@@ -99,7 +98,7 @@ class SageMakerBackend(Backend):
         self._ahead_s = 0.0
         self._intervals = intervals if options.log_settle_s is None else replace(intervals, settle_s=options.log_settle_s)
         rng = rng or random.Random()
-        limiter = RateLimiter(rng, shared={} if listing_pace is None else {LISTING: listing_pace})
+        limiter = RateLimiter(rng, shared=lambda operation: listing_pace if operation == LISTING else None)
         self._calls = CallQueue(self.now, limiter, rng, lambda text: self._table.notify(text), clients.renew, real_s=real_s)
         self._table = JobTable(options, clients, self._calls, self.now)
         places = (lambda: clients.get("s3"), options.bucket, options.prefix, options.experiment)
@@ -151,7 +150,7 @@ class SageMakerBackend(Backend):
             context.prefix,
             intervals=EMULATED_INTERVALS if clients.emulated else AWS_INTERVALS,
             logs_folder=context.folder / "logs" if clients.emulated else None,
-            listing_pace=listing_pace(clients.region, context.environ),
+            listing_pace=machine_pace(LISTING, clients.region, context.environ),
             is_tracked=_TRACKER in context.trackers,
         )
 
@@ -353,17 +352,6 @@ class SageMakerBackend(Backend):
 
     def _still_there(self) -> bool:
         return any(not cloud.unstoppable for cloud in self._table.live())
-
-
-def listing_pace(region: str, environ: Mapping[str, str]) -> SharedPace:
-    """Return the pace of listings that all experiments of this user on this machine keep together.
-
-    Args:
-        region: that is asked.
-        environ: of the controller.
-    """
-    key = key_of(LISTING, region, endpoint_of("sagemaker", environ))
-    return SharedPace(leases_folder(environ), key, 1.0 / RATES[LISTING].per_s, random.Random())
 
 
 def capabilities_of(emulated: bool) -> Capabilities:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
-from backends.sagemaker.aws.shared_pace import SharedPace
+from backends.common.leases_folder import leases_folder
+from backends.sagemaker.aws.clients import endpoint_of
+from backends.sagemaker.aws.shared_pace import SharedPace, key_of
 
 
 @dataclass(frozen=True)
@@ -41,30 +44,44 @@ _FIRST_BACKOFF_S = 0.5
 _LONGEST_BACKOFF_S = 30.0
 
 
+def machine_pace(operation: str, region: str, environ: Mapping[str, str]) -> SharedPace:
+    """Return the pace of an operation that all processes of this user on this machine keep together: the most that one alone may reach.
+
+    Args:
+        operation: its name.
+        region: that is asked.
+        environ: of the controller.
+    """
+    key = key_of(operation, region, endpoint_of("sagemaker", environ))
+    return SharedPace(leases_folder(environ), key, 1.0 / RATES.get(operation, _USUAL).most_per_s, random.Random())
+
+
 class RateLimiter:
     """Paces calls; all times are seconds of one clock.
 
     Args:
         rng: of the jitter.
         rates: by operation.
-        shared: paces that other processes keep too, by operation; their seconds are real ones.
+        shared: returns the pace of an operation that other processes keep too, whose seconds are real ones; None where it has none.
     """
 
-    def __init__(self, rng: random.Random, rates: Mapping[str, Rate] = RATES, shared: Mapping[str, SharedPace] | None = None) -> None:
+    def __init__(
+        self, rng: random.Random, rates: Mapping[str, Rate] = RATES, shared: Callable[[str], SharedPace | None] = lambda _: None
+    ) -> None:
         self._rng = rng
         self._rates = rates
-        self._shared = dict(shared or {})
+        self._pace_of = cache(shared)
         self._buckets: dict[str, _Bucket] = {}
 
     def ready_at(self, operation: str, now: float) -> float:
         """Return the earliest time for the next call, `now` if that is at once."""
         ready_at = self._bucket(operation, now).ready_at(now)
-        shared = self._shared.get(operation)
+        shared = self._pace_of(operation)
         return ready_at if shared is None else max(ready_at, now + shared.wait_s())
 
     def take(self, operation: str, now: float) -> bool:
         """Count a call that is made now, and return whether it may be: another process may have been first."""
-        shared = self._shared.get(operation)
+        shared = self._pace_of(operation)
         if shared is not None and not shared.take():
             return False
         self._bucket(operation, now).take(now)

@@ -82,10 +82,12 @@ class PacedCalls:
             token = {"NextToken": page["NextToken"]}
 
     def _made(self, service: str, operation: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        wait_s = self._limiter.ready_at(operation, self._now()) - self._now()
-        if wait_s > 0:
-            self._sleep(wait_s)
-        self._limiter.take(operation, self._now())
+        while True:
+            wait_s = self._limiter.ready_at(operation, self._now()) - self._now()
+            if wait_s > 0:
+                self._sleep(wait_s)
+            if self._limiter.take(operation, self._now()):
+                break  # else another process was first
         try:
             answer: Mapping[str, Any] = getattr(self._clients.get(service, attempts=1), _method(operation))(**request)
         except Exception as error:

@@ -8,11 +8,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from backends.naming import TAG_KEY
 from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.rate_limiter import RateLimiter
+from backends.sagemaker.aws.rate_limiter import RateLimiter, machine_pace
 from backends.sagemaker.experiments import names
 from backends.sagemaker.experiments.calls import PacedCalls, RefusedCallError
 from backends.sagemaker.experiments.places import Places
@@ -337,7 +338,8 @@ class SageMakerTracker(Tracker):
 def _paced(environ: Mapping[str, str], region: str | None) -> PacedCalls:
     clients = Clients(region, environ, attempts=1)
     clients.get("sagemaker")
-    return PacedCalls(clients, RateLimiter(random.Random()))
+    shared = partial(machine_pace, region=clients.region, environ=environ)
+    return PacedCalls(clients, RateLimiter(random.Random(), shared=shared))
 
 
 def _mark(component: Mapping[str, Any]) -> int:

@@ -96,7 +96,7 @@ def test_two_processes_at_the_same_moment_make_one_call(tmp_path):
 
 def test_a_limiter_waits_for_the_calls_of_others(tmp_path):
     clock = Clock()
-    ours, theirs = (RateLimiter(random.Random(0), shared={"ListTrainingJobs": one}) for one in paces(tmp_path, clock, 2))
+    ours, theirs = (RateLimiter(random.Random(0), shared={"ListTrainingJobs": one}.get) for one in paces(tmp_path, clock, 2))
     assert theirs.take("ListTrainingJobs", 7.0)
     assert ours.ready_at("ListTrainingJobs", 7.0) == 7.0  # it has not looked yet
     assert not ours.take("ListTrainingJobs", 7.0)

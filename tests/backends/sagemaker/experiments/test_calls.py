@@ -1,10 +1,14 @@
+import json
 import random
+from itertools import pairwise
 
 import pytest
 
 from backends.sagemaker.aws.errors import CallFailure, FailureKind
-from backends.sagemaker.aws.rate_limiter import Rate, RateLimiter
+from backends.sagemaker.aws.rate_limiter import Rate, RateLimiter, machine_pace
+from backends.sagemaker.aws.shared_pace import SharedPace, key_of
 from backends.sagemaker.experiments.calls import PacedCalls, RefusedCallError
+from backends.sagemaker.experiments.tracker import SageMakerTracker
 
 
 class Clients:
@@ -94,3 +98,36 @@ def test_a_fault_of_ours_is_raised_as_it_is():
 def test_a_failure_says_what_aws_said():
     error = RefusedCallError(CallFailure(FailureKind.DENIED, "CreateTrial", "AccessDenied", "not you"))
     assert str(error) == "CreateTrial: AccessDenied: not you"
+
+
+def test_trackers_of_one_machine_together_call_no_oftener_than_one_alone_may(tmp_path):
+    environ = {"OUTRIDER_LEASES": str(tmp_path), "AWS_ENDPOINT_URL": "http://127.0.0.1:1"}
+    clock, sent = [50.0], []
+
+    def sleep(seconds):
+        clock[0] += seconds
+
+    def shared(operation):
+        pace = machine_pace(operation, "eu-west-1", environ)
+        return SharedPace(tmp_path, pace._key, pace._interval_s, random.Random(0), lambda: clock[0])  # noqa: SLF001
+
+    trackers = [PacedCalls(Clients(), RateLimiter(random.Random(0), {}, shared), lambda: clock[0], sleep) for _ in range(2)]
+    for _ in range(20):
+        for one in trackers:
+            one.sagemaker("UpdateTrialComponent")
+            sent.append(clock[0])
+    gaps = [later - earlier for earlier, later in pairwise(sent)]
+    assert min(gaps) >= 0.0399  # 25 calls a second
+    # Another operation, and the same in another region, have paces of their own.
+    trackers[0].sagemaker("CreateTrial")
+    assert machine_pace("UpdateTrialComponent", "us-east-1", environ).take()
+    assert clock[0] == sent[-1]
+
+
+def test_a_tracker_keeps_the_pace_of_its_machine(tmp_path, monkeypatch):
+    environ = {"OUTRIDER_LEASES": str(tmp_path), "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_REGION": "eu-west-1"}
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    tracker = SageMakerTracker(environ)
+    with pytest.raises(RefusedCallError):  # nobody is there
+        tracker._calls.sagemaker("Search", Resource="Experiment")  # noqa: SLF001
+    assert key_of("Search", "eu-west-1", "http://127.0.0.1:1") in json.loads((tmp_path / "calls.json").read_text())
