@@ -258,7 +258,7 @@ def make_tuner(
     surroundings.decided(lines)
     # Where checkpoints fill this machine's disk they go as early as can be; elsewhere at the end, as deleting them is a call.
     gives_up_early = backend_description(spec.backend).shares_this_machine and not method.copies_checkpoints
-    kept = KeptFiles(definition.objectives, definition.keep, lambda trial: _give_up(trial, backend, jobs))
+    kept = KeptFiles(definition.objectives, definition.keep, lambda trial: _give_up([trial], backend, jobs))
     keeping = (kept.observe,) if gives_up_early and backend.capabilities.checkpoints else ()
     watch = _disk_watch(spec, backend, n_workers, gives_up_early=gives_up_early, tuner=lambda: tuner)
     tuner = Tuner(
@@ -328,22 +328,24 @@ def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder)
         )
 
 
-def _give_up(trial: TrialState, backend: Backend, jobs: JobBuilder) -> None:
-    """Delete what a trial left and nobody needs: its checkpoint, and the models of its jobs; what cannot be deleted stays and is said."""
+def _give_up(trials: Sequence[TrialState], backend: Backend, jobs: JobBuilder) -> None:
+    """Delete what trials left and nobody needs: checkpoints, and the models of their jobs; what cannot be deleted stays and is said."""
+    if not trials:
+        return
     try:
-        backend.checkpoints.delete([checkpoint_key(trial.trial)])
-        backend.discard([jobs.name(trial.trial, attempt) for attempt in range(1, trial.submissions + 1)])
+        # All at once, as elsewhere each is a call.
+        backend.checkpoints.delete([checkpoint_key(trial.trial) for trial in trials])
+        backend.discard([jobs.name(trial.trial, attempt) for trial in trials for attempt in range(1, trial.submissions + 1)])
     except OutriderError as error:
         # What was measured does not depend on what is left lying about.
-        logger.warning("files of trial %d are kept: %s", trial.trial, error)
+        which = f"trial {trials[0].trial}" if len(trials) == 1 else f"{len(trials)} trials, or some of them,"
+        logger.warning("files of %s are kept: %s", which, error)
 
 
 def _tidy(state: ExperimentState, backend: Backend, jobs: JobBuilder, definition: BenchmarkDefinition) -> None:
     """At the end delete what no trial that is over needs; with `keep: none` that of paused ones too."""
     if not backend.capabilities.checkpoints:
         return
-    for number in disposable([*state.trials.values()], definition.objectives, definition.keep):
-        _give_up(state.trials[number], backend, jobs)
-    if definition.keep == "none":
-        for trial in state.trials.values():
-            _give_up(trial, backend, jobs)
+    trials = [*state.trials.values()]
+    gone = {*disposable(trials, definition.objectives, definition.keep)}
+    _give_up([trial for trial in trials if definition.keep == "none" or trial.trial in gone], backend, jobs)

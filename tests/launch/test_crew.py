@@ -211,7 +211,6 @@ def test_in_the_cloud_all_together_list_at_most_once_a_second(toy, run, monkeypa
         "sagemaker",
         "--set",
         "arguments.instance_type=ml.m5.large",
-        "keep=all",
         "--max_num_trials",
         "12",
         "--n_workers",
@@ -230,6 +229,10 @@ def test_in_the_cloud_all_together_list_at_most_once_a_second(toy, run, monkeypa
     assert all(later - earlier > 0.8 for earlier, later in pairwise(listings))
     made = Counter(operation for _, operation in calls if not operation.startswith("Job"))  # those are what the jobs' machines ask for
     assert made.total() / finished <= 6, made
+    # Of what is kept the best remains, and the rest goes at the end of each experiment, all at once.
+    assert (made["ListObjectsV2"], made["DeleteObjects"]) == (2, 2)
+    # The log of a job that has ended is read once, beside the polls of all logs.
+    assert made["FilterLogEvents"] <= finished + 2 * len(listings)
 
 
 def test_a_study_file_says_how_many_and_python_too(toy, run, capfd):

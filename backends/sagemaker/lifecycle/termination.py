@@ -108,7 +108,7 @@ class JobTerminator:
         if ran:
             cloud.next_look_at = cloud.end_seen_at
         else:
-            self._finish(cloud)
+            self._conclude(cloud)
 
     def absent(self, names: Collection[str], before: float) -> None:
         """Take in a listing of all jobs: what was there before it and is not in it, the service is asked for by name."""
@@ -129,13 +129,22 @@ class JobTerminator:
         for cloud in [*self._table.jobs.values()]:
             if cloud.next_look_at <= now:
                 cloud.next_look_at = math.inf
-                self._log_poller.read_all(cloud.spec.name, functools.partial(self._looked, cloud), all_hosts=cloud.spec.instance_count > 1)
+                self._log_poller.read_all(
+                    cloud.spec.name,
+                    functools.partial(self._looked, cloud),
+                    all_hosts=cloud.spec.instance_count > 1,
+                    whole=self._keeps_logs,
+                )
 
     def next_at(self) -> float:
         """Return when `plan` has something to do; infinity where nothing is planned."""
         return min((cloud.next_look_at for cloud in self._table.jobs.values()), default=math.inf)
 
-    def _looked(self, cloud: CloudJob) -> None:
+    @property
+    def _keeps_logs(self) -> bool:
+        return self._logs_folder is not None and not self.closing
+
+    def _looked(self, cloud: CloudJob, lines: Sequence[str]) -> None:
         now, settled_at = self._table.now(), cloud.end_seen_at + self._settle_s
         cloud.n_looks += 1
         n_lives = lives(cloud.described or {})
@@ -148,29 +157,23 @@ class JobTerminator:
             complete_at = end.printed_at - self._table.skew.ahead_s + _LATER * self._log_poller.lag_s
             again_at = now if now >= complete_at else complete_at
         if again_at <= now or now >= settled_at:
-            self._finish(cloud)
+            self._keep_log(cloud, lines)
+            self._conclude(cloud)
         else:
             cloud.next_look_at = min(again_at, settled_at)
 
-    def _finish(self, cloud: CloudJob) -> None:
-        """Close a job, after its log was kept where that is wanted."""
-        if self._logs_folder is None or self.closing:
-            self._conclude(cloud)
+    def _keep_log(self, cloud: CloudJob, lines: Sequence[str]) -> None:
+        """Keep all lines of a job's log where that is wanted; a log that cannot be kept ends nothing."""
+        if self._logs_folder is None or not self._keeps_logs:
             return
         path = self._logs_folder / f"{cloud.spec.name}.log"
-
-        def keep(lines: Sequence[str]) -> None:
-            # A log that cannot be kept ends nothing.
-            with contextlib.suppress(OSError):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.unlink(missing_ok=True)
-            kept = CappedLog(path, cloud.spec.log_cap_bytes)
-            for line in lines:
-                kept.write(f"{line}\n".encode())
-            kept.close()
-            self._conclude(cloud)
-
-        self._log_poller.lines(cloud.spec.name, keep)
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
+        kept = CappedLog(path, cloud.spec.log_cap_bytes)
+        for line in lines:
+            kept.write(f"{line}\n".encode())
+        kept.close()
 
     def _conclude(self, cloud: CloudJob) -> None:
         """Close a job, or first get the last lines of its log where they say what went wrong."""

@@ -80,36 +80,31 @@ class LogPoller:
 
         ask("")
 
-    def read_all(self, job: str, done: Callable[[], None], *, all_hosts: bool = False) -> None:
-        """Read all lines of a job's first host, or of all, from their beginning, then call `done`."""
+    def read_all(self, job: str, done: Callable[[Sequence[str]], None], *, all_hosts: bool = False, whole: bool = False) -> None:
+        """Read all lines of a job's first host, or of all, from their beginning, then call `done`.
+
+        Args:
+            job: its name.
+            done: takes all lines that the first host printed, in the order of their times, where `whole` is asked for; else nothing.
+            all_hosts: whether the other hosts' lines are read too.
+            whole: whether lines that are for people are read too.
+        """
+        found: list[tuple[int, str]] = []
 
         def ask(token: str) -> None:
             def page_done(page: Mapping[str, Any]) -> None:
                 for event in sorted(page["events"], key=lambda event: int(event.get("timestamp", 0))):
                     self.lag_s = max(self.lag_s, _lag_s(event))
-                    self._pass_on(event)
-                if page.get("nextToken"):
-                    ask(str(page["nextToken"]))
-                else:
-                    done()
-
-            self._put(job_request(job, token, self._pattern, all_hosts=all_hosts), page_done, done)
-
-        ask("")
-
-    def lines(self, job: str, done: Callable[[Sequence[str]], None]) -> None:
-        """Get all lines that a job's first host printed, in the order of their times."""
-        found: list[tuple[int, str]] = []
-
-        def ask(token: str) -> None:
-            def page_done(page: Mapping[str, Any]) -> None:
-                found.extend((int(event.get("timestamp", 0)), message_of(event)) for event in page["events"])
+                    if whole and _is_of_first_host(event):
+                        found.append((int(event.get("timestamp", 0)), message_of(event)))
+                    if not whole or self._pattern is None or is_marked(str(event.get("message", ""))):
+                        self._pass_on(event)
                 if page.get("nextToken"):
                     ask(str(page["nextToken"]))
                 else:
                     over()
 
-            self._put(job_request(job, token, None), page_done, over)
+            self._put(job_request(job, token, None if whole else self._pattern, all_hosts=all_hosts), page_done, over)
 
         def over() -> None:
             # Lines of one moment stay in the order in which they came.
@@ -164,6 +159,11 @@ class LogPoller:
             raise CloudError("the logs of the training jobs cannot be read", failure)
 
         return failed
+
+
+def _is_of_first_host(event: Mapping[str, Any]) -> bool:
+    stream = stream_name(str(event.get("logStreamName", "")))
+    return stream is not None and stream.number == 1
 
 
 def _lag_s(event: Mapping[str, Any]) -> float:

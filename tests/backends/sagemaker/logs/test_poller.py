@@ -98,13 +98,25 @@ def test_logs_that_must_not_be_read_end_the_experiment(desk, later):
 
 def test_a_drain_reads_one_job_from_its_beginning_to_the_last_page(desk):
     done = []
-    log_poller(desk).read_all("x-1", lambda: done.append(True))
+    log_poller(desk).read_all("x-1", done.append)
     desk.answer(events=[event("b", "x-1/algo-1-5", 2000), event("a", "x-1/algo-1-5", 1000)], nextToken="t")
     assert done == []
     desk.answer(events=[event("c", "x-1/algo-1-9", 1500)])
-    assert done == [True]
+    assert done == [[]]
     assert desk.taken == [("x-1", "a"), ("x-1", "b"), ("x-1", "c")]
     assert all(request["logStreamNamePrefix"] == "x-1/algo-1" and "startTime" not in request for _, request in desk.requests)
+
+
+def test_a_drain_of_the_whole_log_gives_the_lines_for_people_too_in_the_same_calls(desk):
+    done = []
+    log_poller(desk).read_all("x-1", done.append, all_hosts=True, whole=True)
+    said = {**event("b", "x-1/algo-1-5", 2000), "message": "epoch#011one\n"}
+    other = {**event("d", "x-1/algo-2-5", 500), "message": "of the other host"}
+    desk.answer(events=[said, event("[tune-metric]: a", "x-1/algo-1-5", 1000), other], nextToken="t")
+    desk.answer(events=[event("[tune-metric]: c", "x-1/algo-2-5", 1500)])
+    assert done == [["[tune-metric]: a", "epoch\tone"]]
+    assert desk.taken == [("x-1", "[tune-metric]: a"), ("x-1", "[tune-metric]: c")]
+    assert [("filterPattern" in request, request.get("nextToken")) for _, request in desk.requests] == [(False, None), (False, "t")]
 
 
 def test_the_tail_is_the_first_host_s_last_life_without_our_lines(desk):
