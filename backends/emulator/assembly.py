@@ -13,7 +13,7 @@ from backends.emulator.account.pricing import PricingService
 from backends.emulator.account.quotas_api import QuotasService
 from backends.emulator.admin import AdminApi
 from backends.emulator.container.context import Context
-from backends.emulator.container.environment import provide_python
+from backends.emulator.container.interpreter import Interpreter, provide_programs
 from backends.emulator.container.namespaces import MARK, Isolation, best_isolation
 from backends.emulator.core.clock import Clock
 from backends.emulator.core.credentials import Credentials, Keyring
@@ -93,7 +93,8 @@ class Assembly:
             self.context = context = Context(
                 settings, loop, s3, logs, injector, folder, scratch, isolation, inherited, token, credentials, config
             )
-            provide_python(folder / "bin", settings.python)
+            provide_programs(folder / "bin", settings.python)
+            context.interpreter = Interpreter.of(settings.python)
             store = JobStore(database)
             if isolation is Isolation.NONE:
                 self._watchdog(stack, context)

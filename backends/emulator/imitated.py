@@ -63,6 +63,7 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "model and documented limits",
         "/opt/ml, `SM_*`, script mode with torchrun, and mpirun on one host",
         "requirements.txt, which is checked, and installed with `--install_requirements`",
+        "packages that a job installs, which are gone with it",
         "File, FastFile, Pipe (RecordIO, gzip, shuffle), sharding, manifests",
         "several hosts",
         "checkpoints",

@@ -1,9 +1,9 @@
 #!/bin/sh
 # The first process of an emulated container: gives it its own /opt/ml and runs the program as a child, as a first process would
-# ignore signals that it does not handle. Started by namespaces.py inside new namespaces: container.sh ML_FOLDER STAGE_FOLDER CACHE RUN_IN COMMAND...
+# ignore signals that it does not handle. Started by namespaces.py inside new namespaces: container.sh ML_FOLDER STAGE_FOLDER CACHE RUN_IN CLOSED COMMAND...
 # Exit code 120 says that /opt/ml could not be had.
-ml=$1 stage=$2 cache=$3 folder=$4
-shift 4
+ml=$1 stage=$2 cache=$3 folder=$4 closed=$5
+shift 5
 if ! [ -d /opt/ml ]; then
     # The machine's /opt is left alone: over it, in here only, comes the folder that is missing.
     mkdir -p "$stage/ml" || exit 120
@@ -36,6 +36,10 @@ if [ -n "$cache" ]; then
     mkdir -p /opt/ml/sagemaker/warmpoolcache
     mount --bind "$cache" /opt/ml/sagemaker/warmpoolcache || exit 120
 fi
+if [ -n "$closed" ]; then
+    # The interpreter's installation is shared by all jobs, and is not theirs. Where the system refuses, their own views have to do.
+    mount --bind "$closed" "$closed" && mount -o remount,bind,ro "$closed"
+fi 2>/dev/null
 cd "$folder" || exit 120
 # A shell's background programs would ignore these two.
 env --default-signal=INT,QUIT -- "$@" &

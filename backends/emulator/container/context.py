@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from backends.emulator.container.interpreter import Interpreter
 from backends.emulator.container.namespaces import Isolation
 from backends.emulator.core.credentials import Credentials
 from backends.emulator.core.event_loop import EventLoop
@@ -28,6 +29,7 @@ class Context:
         token: what the marks of its jobs begin with.
         credentials: that jobs sign with.
         sdk_config: file with the configuration of SageMaker's SDK.
+        interpreter: of which each job gets a view of its own; None where the settings name a program that is no Python.
     """
 
     settings: Settings
@@ -42,9 +44,15 @@ class Context:
     token: str
     credentials: Credentials
     sdk_config: Path
+    interpreter: Interpreter | None = None
     endpoint_url: str = ""
     started: Callable[[int], None] = field(default=lambda pid: None)
     gone: Callable[[int], None] = field(default=lambda pid: None)
+
+    @property
+    def closed(self) -> str:
+        """The folder of this machine that jobs with mounts of their own cannot write to: where the interpreter is installed."""
+        return "" if self.interpreter is None or self.interpreter.prefix == "/" else self.interpreter.prefix
 
     def now(self) -> float:
         """Return the time by the emulator's clock, without the fault of a clock that is ahead."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -20,29 +19,17 @@ _PIP = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "SSL_CERT_FILE
 _KEPT = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "HOME", "USER", "CUDA_VISIBLE_DEVICES", "TZ")
 
 
-def provide_python(folder: Path, python: str) -> None:
-    """Make `python` and `python3` in a folder, which run an interpreter that may be called otherwise.
-
-    They are scripts, as a link would hide from the interpreter the virtual environment that it belongs to.
-    """
-    folder.mkdir(exist_ok=True)
-    for name in ("python", "python3"):
-        script = folder / name
-        script.write_text(f'#!/bin/sh\nexec {shlex.quote(python)} "$@"\n', encoding="utf-8")
-        script.chmod(0o700)
-
-
-def search_path(settings: Settings, folder: Path, inherited: Mapping[str, str]) -> str:
+def search_path(settings: Settings, view: Path | None, folder: Path, inherited: Mapping[str, str]) -> str:
     """Return the PATH of jobs, in which `python` is the interpreter of the settings.
 
     Args:
         settings: of the emulator.
-        folder: where `provide_python` made the names that the interpreter's own folder lacks.
+        view: programs of the job's own view of the interpreter; None where there is none.
+        folder: where programs are that Python runs, made by `provide_programs`.
         inherited: the emulator's own environment.
     """
-    own = Path(settings.python).parent
-    first = [own] if (own / "python").exists() and (own / "python3").exists() else [folder, own]
-    return os.pathsep.join([*map(str, first), inherited.get("PATH", "/usr/local/bin:/usr/bin:/bin")])
+    own = [*([view] if view else []), folder, Path(settings.python).parent]
+    return os.pathsep.join([*map(str, own), inherited.get("PATH", "/usr/local/bin:/usr/bin:/bin")])
 
 
 def job_environment(
@@ -90,11 +77,8 @@ def job_environment(
     if job.keep_alive_s:
         found["SAGEMAKER_MANAGED_WARMPOOL_CACHE_DIRECTORY"] = container.seen("sagemaker/warmpoolcache")
     found.update(_script_variables(job, container, hosts, program))
-    paths = [container.seen("code")] if program.script else []
-    if settings.install_requirements and program.script:
-        paths.append(str(container.folder / "packages"))
-    if paths:
-        found["PYTHONPATH"] = os.pathsep.join(paths)
+    if program.script:
+        found["PYTHONPATH"] = container.seen("code")
     user = job.request.get("Environment", {})
     found.update({name: container.relocated(value) for name, value in user.items()})
     return found

@@ -89,7 +89,8 @@ class Host:
         self._start_pipes()
         context, box = self._context, self.container
         settings = context.settings
-        path = search_path(settings, context.folder / "bin", context.inherited)
+        view = None if context.interpreter is None else context.interpreter.make_view(box.folder / "python")
+        path = search_path(settings, view, context.folder / "bin", context.inherited)
         environment = job_environment(
             self._job,
             box,
@@ -113,7 +114,9 @@ class Host:
                 (box.ml / "sagemaker" / "warmpoolcache").symlink_to(own_cache)
         context.logs.create(self.log.stream)
         folder = box.relocated(program.folder)
-        process = self._process = spawn(command, environment, box.ml, box.folder / "stage", own_cache, folder, context.isolation)
+        process = self._process = spawn(
+            command, environment, box.ml, box.folder / "stage", own_cache, folder, context.isolation, context.closed
+        )
         context.started(process.popen.pid)
         context.loop.add_reader(process.output, lambda: self._read(process))
         context.loop.add_reader(process.ended, lambda: self._ended(process))

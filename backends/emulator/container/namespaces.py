@@ -117,6 +117,7 @@ def spawn(
     cache: Path | None,
     folder: str,
     isolation: Isolation,
+    closed: str = "",
 ) -> ContainerProcess:
     """Start a program.
 
@@ -128,11 +129,12 @@ def spawn(
         stage: an empty folder for the launcher's use.
         cache: the warm pool's cache, where there is one.
         folder: where the program starts, in its own view.
+        closed: a folder that it cannot write to, where it has mounts of its own; empty for none.
 
     Raises:
         OSError: the system refused.
     """
-    full = _command(isolation, ml, stage, cache, folder, command)
+    full = _command(isolation, ml, stage, cache, folder, command, closed)
     read_end, write_end = os.pipe()
     try:
         popen = subprocess.Popen(
@@ -155,10 +157,12 @@ def spawn(
     return ContainerProcess(popen, read_end, end_descriptor(popen), isolation, f"{MARK}={environment.get(MARK, '')}", ml.parent / "stopped")
 
 
-def _command(isolation: Isolation, ml: Path, stage: Path, cache: Path | None, folder: str, command: Sequence[str]) -> list[str]:
+def _command(
+    isolation: Isolation, ml: Path, stage: Path, cache: Path | None, folder: str, command: Sequence[str], closed: str = ""
+) -> list[str]:
     dying = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
     if isolation is Isolation.NONE:
         return [*dying, *command]
     user = ["--user", "--map-root-user"] if isolation is Isolation.USER else []
     apart = ["unshare", *user, "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    return [*dying, *apart, "/bin/sh", str(_SCRIPT), str(ml), str(stage), str(cache or ""), folder, *command]
+    return [*dying, *apart, "/bin/sh", str(_SCRIPT), str(ml), str(stage), str(cache or ""), folder, closed, *command]

@@ -18,7 +18,7 @@ from backends.emulator.core.settings import Settings
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.s3.store import S3Store, split_uri
 
-_INSTALL = """python -m pip install --quiet --disable-pip-version-check --target "$0" -r requirements.txt || {
+_INSTALL = """python -m pip install --quiet --disable-pip-version-check -r requirements.txt || {
 printf 'InstallRequirementsError:\nExitCode 1\nErrorMessage ""\nCommand "python -m pip install -r requirements.txt"' > "$1"; exit 1; }
 shift; exec "$@"
 """
@@ -170,8 +170,7 @@ def with_requirements(command: Sequence[str], container: Container, program: Pro
     if not (program.script.endswith(".py") and folder and (folder / "requirements.txt").is_file()):
         return list(command)
     words = ["/bin/sh", "-c", _INSTALL if settings.install_requirements else _CHECK]
-    place = container.folder / "packages" if settings.install_requirements else requirements.__file__
-    return [*words, str(place), container.seen("output/failure"), *command]
+    return [*words, str(requirements.__file__), container.seen("output/failure"), *command]
 
 
 def resolve_command(command: Sequence[str], path: str, launcher: Launcher | None = None) -> list[str]:
