@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 import threading
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from definitions.program import command
+from launch import background_emulator
 from launch.parser import VerbParser
 from launch.signals import caught
 
@@ -23,21 +25,32 @@ While it runs, faults can be added: curl -u "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCE
 def main(arguments: Sequence[str]) -> int:
     """Serve until INT or TERM and return the exit code; raises `UserError` for wrong use."""
     given = make_parser().parse_args(arguments)
+    if given.exports:
+        settings_of(given)  # raises here, and not in the background
+        lines = background_emulator.start([word for word in arguments if word != "--exports"], given.folder)
+        print(lines, end="")
+        return 0 if lines else 1
     from backends.emulator import Emulator
+    from backends.emulator.core.private import private_file
 
     stopped = threading.Event()
     with (
         caught(lambda *_: stopped.set()),
         Emulator(given.folder, given.port, given.seed, given.faults, settings=settings_of(given)) as emulator,
     ):
-        for name, value in emulator.environment.items():
-            print(f"export {name}={shlex.quote(value)}")
+        lines = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in emulator.environment.items())
+        private_file(emulator.folder / background_emulator.EXPORTS).write_text(lines, encoding="utf-8")
+        print(lines, end="")
         sys.stdout.flush()
         where = given.folder or "a temporary folder"
-        print(f"the emulator listens on {emulator.endpoint_url}, keeps its data in {where}; Ctrl-C stops it", file=sys.stderr)
+        end = "Ctrl-C stops it" if given.shell is None else f"it ends with this shell, or with `kill {os.getpid()}`"
+        print(f"the emulator listens on {emulator.endpoint_url}, keeps its data in {where}; {end}", file=sys.stderr)
         if emulator.isolation == "none":
             print("jobs cannot have a private /opt/ml here: their paths are relocated, see SM_* in their environment", file=sys.stderr)
         sys.stderr.flush()
+        if given.shell is not None:
+            background_emulator.let_go()
+            background_emulator.end_with(given.shell, stopped.set)
         stopped.wait()
     return 0
 
@@ -49,6 +62,10 @@ def make_parser() -> VerbParser:
         description="Run an emulator of SageMaker's training jobs on 127.0.0.1; prints what to export so that AWS clients use it.",
         epilog=_EPILOG,
     )
+    parser.add_argument(
+        "--exports", action="store_true", help='run it beside the shell, which it ends with: eval "$(outrider emulate --exports)"'
+    )
+    parser.add_argument("--while", dest="shell", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, default=0, help="port to listen on (default: a free one)")
     parser.add_argument("--faults", metavar="FILE", type=Path, help="YAML file of faults to inject")
     parser.add_argument("--seed", type=int, default=0, help="seed of the faults (default: 0)")

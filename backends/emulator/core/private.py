@@ -83,6 +83,21 @@ class FolderLock:
         self._file.close()
 
 
+def in_use(path: Path) -> bool:
+    """Return whether somebody holds the lock of a file."""
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
 class TemporaryFolder:
     """A private temporary folder for as long as the block lasts; those of owners that were killed are removed first.
 
