@@ -57,7 +57,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str], measured: Mut
         unpack(ml / "input" / "data" / "code" / ARCHIVE, code)
         variables = dict(environment)
         set_variables(variables, ml, script, rest, asked.get("parameters"))
-        ended = install(code, variables, runner)
+        ended = install(code, ml, variables, runner)
         what = "pip"
         if ended == 0:
             ended, what = run_all(asked, ml, variables, runner, {} if measured is None else measured)
@@ -255,7 +255,7 @@ def set_variables(
     _first_on_path(variables, ml / "code")
 
 
-def install(code: Path, variables: MutableMapping[str, str], runner: Runner) -> int:
+def install(code: Path, ml: Path, variables: MutableMapping[str, str], runner: Runner) -> int:
     """Install the source's requirements where one of them is not satisfied, and return 0, or the signal's code if it was stopped.
 
     Raises:
@@ -266,6 +266,11 @@ def install(code: Path, variables: MutableMapping[str, str], runner: Runner) -> 
     if not missing:
         return 0
     pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "-r", str(path)]
+    if "//127.0.0.1:" in variables.get("AWS_ENDPOINT_URL", ""):
+        # An emulated job runs with an interpreter of somebody's own, which is left as it is.
+        pip += ["--target", str(ml / "packages")]
+        _first_on_path(variables, ml / "packages")
+        _first_on_path(variables, code)
     ended = runner.run(pip, code, variables)
     if ended != 0 and not runner.stopped:
         raise StartError(f"{REQUIREMENTS}: pip ended with exit code {ended}; not satisfied: {', '.join(missing)[:400]}")

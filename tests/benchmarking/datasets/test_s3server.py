@@ -147,7 +147,9 @@ def test_only_who_has_the_servers_own_credentials_is_answered(server, client, tm
         urllib.request.urlopen(f"{server.endpoint_url}/outrider/mine")
     with EmbeddedS3(tmp_path) as other:
         assert other.target.access_key != server.target.access_key
-        assert other.target.access_key not in Path(f"/proc/{other.pid}/cmdline").read_text()
+        shown = Path(f"/proc/{other.pid}/cmdline").read_text()
+        assert other.target.access_key not in shown
+        assert other.target.secret_key not in shown
 
 
 def test_two_experiments_serve_one_cache(tmp_path):
@@ -264,3 +266,26 @@ def test_the_connectors_parts_and_ranges(server, monkeypatch):
     reader.seek(9_000_000)
     assert reader.read(1000) == content[9_000_000:9_001_000]
     assert [entry.key for page in connector.list_objects("outrider", "in-") for entry in page.object_info] == ["in-parts"]
+
+
+def test_what_is_kept_is_closed_to_other_users(tmp_path):
+    folder = tmp_path / "s3"
+    before = os.umask(0)
+    try:
+        with EmbeddedS3(folder) as running:
+            running.target.client().put_object(Bucket="outrider", Key="a", Body=b"x")
+            kept = [folder, *folder.rglob("*")]
+            assert [path for path in kept if path.stat().st_mode & 0o077] == []
+            assert len(kept) > 4
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
+def test_no_web_page_is_answered(server, client, headers):
+    client.put_object(Bucket="outrider", Key="page", Body=b"x")
+    url = client.generate_presigned_url("get_object", Params={"Bucket": "outrider", "Key": "page"})
+    with urllib.request.urlopen(url) as answer:
+        assert answer.read() == b"x"
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(urllib.request.Request(url, headers=headers))
