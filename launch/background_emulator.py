@@ -31,7 +31,7 @@ def start(arguments: Sequence[str], folder: Path | None) -> str:
         [sys.executable, "-c", code, "emulate", *arguments, "--while", str(shell_of(os.getppid()))],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
         start_new_session=True,  # Ctrl-C is for what the shell runs in front
     )
     assert process.stdout is not None
@@ -48,7 +48,7 @@ def shell_of(pid: int, proc: Path = Path("/proc")) -> int:
     """
     while True:
         try:
-            parent = int((proc / str(pid) / "stat").read_text().rpartition(")")[2].split()[1])
+            parent = int((proc / str(pid) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[1])
             same = (proc / str(pid) / "cmdline").read_bytes() == (proc / str(parent) / "cmdline").read_bytes()
         except (OSError, ValueError, IndexError):
             return pid

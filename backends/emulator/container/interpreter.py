@@ -43,7 +43,7 @@ class Interpreter:
     def of(cls, python: str) -> Interpreter | None:
         """Return what an interpreter says of itself; None for a program that says nothing."""
         try:
-            done = subprocess.run([python, "-c", _PROBE], capture_output=True, text=True, timeout=_PROBE_S, check=True)
+            done = subprocess.run([python, "-c", _PROBE], capture_output=True, encoding="utf-8", timeout=_PROBE_S, check=True)
             told = json.loads(done.stdout)
             return cls(told["base"], told["version"], told["prefix"], tuple(told["sites"]))
         except (OSError, subprocess.SubprocessError, ValueError, KeyError):
