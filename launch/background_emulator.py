@@ -64,7 +64,12 @@ def end_with(pid: int, end: Callable[[], None]) -> None:
     except OSError:
         end()
         return
-    threading.Thread(target=lambda: (select.select([watched], [], []), end()), daemon=True).start()
+
+    def wait() -> None:
+        select.select([watched], [], [])
+        end()
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def let_go() -> None:
