@@ -114,7 +114,8 @@ class Assembly:
             }
             puts = {"/BatchPutMetrics": experiments.put_metrics}
             keyring = Keyring(credentials)
-            router = Router(services, puts, S3Api(s3, settings.region), AdminApi(jobs, context), injector, settings, MotoBridge(), keyring)
+            admin = AdminApi(jobs, context)
+            router = Router(services, puts, S3Api(s3, settings.region), admin, injector, settings, MotoBridge(), keyring, context.metrics)
             try:
                 server = HttpServer(port, router.answer)
             except OSError as error:

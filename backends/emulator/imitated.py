@@ -70,7 +70,7 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "TERM, grace, KILL",
         "MaxRuntime, MaxWait, retries, spot, warm pools with cache",
         "quotas",
-        "metrics by regex",
+        "metrics by regex, in Describe, Search and CloudWatch",
         "logs",
         "system profile of CPU, memory, disk, network",
         "S3 with uploads in parts and the rules of buckets' names",
@@ -94,7 +94,7 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "are refused as actions that the service does not know",
         "checkpoint paths outside /opt/ml",
         "log filters other than plain and optional terms",
-        "CloudWatch metrics of jobs",
+        "CloudWatch's metrics of hosts, and those of jobs of an earlier emulator on the folder",
     ),
     "beyond the real one": (
         "`SM_*` is set for ContainerEntrypoint jobs too",

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 from backends.emulator.account import identity
 from backends.emulator.admin import PREFIX, AdminApi
 from backends.emulator.core.credentials import Keyring
+from backends.emulator.core.metric_series import MetricSeries
 from backends.emulator.core.settings import Settings
 from backends.emulator.faults.injector import FaultInjector
 from backends.emulator.http.answering import answered
@@ -64,6 +65,7 @@ class Router:
         services: by botocore's name of them.
         by_path: what answers requests whose operation is their path: a `/` and its name.
         keyring: whose credentials are accepted.
+        metrics: of jobs, which CloudWatch shows.
     """
 
     def __init__(
@@ -76,9 +78,11 @@ class Router:
         settings: Settings,
         moto: MotoBridge,
         keyring: Keyring,
+        metrics: MetricSeries,
     ) -> None:
         self._services, self._by_path, self._s3, self._admin = services, by_path, s3, admin
         self._injector, self._settings, self._moto, self._keyring = injector, settings, moto, keyring
+        self._metrics = metrics
         self._authenticator = Authenticator(keyring, settings.region)
         self._models: dict[str, RequestValidator] = {}
         self._lock = threading.Lock()
@@ -151,6 +155,8 @@ class Router:
             return self._models[service]
 
     def _handed(self, request: Request, service: str, operation: str, protocol: str) -> Response:
+        if service == "monitoring" and (points := self._metrics.take()):
+            self._moto.put_metrics(self._settings.account, self._settings.region, points)
         try:
             return self._moto.answer(request, service, operation)
         except NotImplementedError:

@@ -10,6 +10,7 @@ from backends.emulator.container.interpreter import Interpreter
 from backends.emulator.container.namespaces import Isolation
 from backends.emulator.core.credentials import Credentials
 from backends.emulator.core.event_loop import EventLoop
+from backends.emulator.core.metric_series import MetricSeries
 from backends.emulator.core.settings import Settings
 from backends.emulator.faults.injector import FaultInjector
 from backends.emulator.logs.store import LogStore
@@ -29,6 +30,7 @@ class Context:
         token: what the marks of its jobs begin with.
         credentials: that jobs sign with.
         sdk_config: file with the configuration of SageMaker's SDK.
+        metrics: values of jobs' metrics that CloudWatch is to show.
         interpreter: of which each job gets a view of its own; None where the settings name a program that is no Python.
     """
 
@@ -45,6 +47,7 @@ class Context:
     credentials: Credentials
     sdk_config: Path
     interpreter: Interpreter | None = None
+    metrics: MetricSeries = field(default_factory=MetricSeries)
     endpoint_url: str = ""
     started: Callable[[int], None] = field(default=lambda pid: None)
     gone: Callable[[int], None] = field(default=lambda pid: None)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib.util
 import io
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
+from backends.emulator.core.metric_series import DIMENSION, NAMESPACE, MetricPoint
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
 from definitions.program import install_extra
@@ -24,6 +26,22 @@ class MotoBridge:
     def used(self, service: str) -> bool:
         """Return whether a service has been handed to moto, which then has a state that ours does not know of."""
         return service in self._used
+
+    def put_metrics(self, account: str, region: str, points: Sequence[MetricPoint]) -> None:
+        """Have moto's CloudWatch show values of jobs' metrics; raises ServiceError where moto is not installed."""
+        self._load("monitoring", "PutMetricData")
+        from moto.cloudwatch.models import cloudwatch_backends
+
+        data = [
+            {
+                "MetricName": point.name,
+                "Value": point.value,
+                "Timestamp": datetime.fromtimestamp(point.at, UTC).replace(tzinfo=None),  # as it compares them
+                "Dimensions": [{"Name": DIMENSION, "Value": point.job}],
+            }
+            for point in points
+        ]
+        cloudwatch_backends[account][region].put_metric_data(NAMESPACE, data)
 
     def answer(self, request: Request, service: str, operation: str) -> Response:
         """Return moto's answer; raises ServiceError where moto is not installed."""

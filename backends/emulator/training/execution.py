@@ -14,6 +14,7 @@ from backends.emulator.container.program import ProgramError
 from backends.emulator.core import lifecycle
 from backends.emulator.core.event_loop import TimerHandle
 from backends.emulator.core.job import Job
+from backends.emulator.core.metric_series import MetricPoint
 from backends.emulator.core.timers import TimerGroup
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.logs.delivery import metric_finder
@@ -175,6 +176,7 @@ class JobExecution:
     def _line(self, host: int, line: str) -> None:
         for name, value in self._find(line).items():
             self._job.metrics[name] = (value, self._context.now())
+            self._context.metrics.add(MetricPoint(self._job.name, name, value, self._context.service_now()))
         if host == 0:
             self._tail.append(line)
         due = next((fault for fault in self._awaiting_step if strikes(fault, line)), None)

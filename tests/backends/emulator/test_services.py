@@ -185,3 +185,19 @@ def test_an_interruption_can_be_told_while_it_runs(bench):
 def test_garbage_is_answered_with_an_error(bench):
     status, answer = asking.sagemaker(bench.emulator, "ListTrainingJobs", b"{")
     assert (status, answer["__type"]) == (400, "SerializationException")
+
+
+def test_cloudwatch_has_the_metrics_of_jobs_as_the_sdk_asks_for_them(bench):
+    import datetime
+
+    definitions = [{"Name": "loss", "Regex": "loss=([0-9.]+)"}]
+    name = bench.shell("echo loss=0.5; echo loss=0.3", algorithm={"MetricDefinitions": definitions})
+    job = bench.completed(name)
+    cloudwatch = bench.client("cloudwatch")
+    where = {"Namespace": "/aws/sagemaker/TrainingJobs", "Dimensions": [{"Name": "TrainingJobName", "Value": name}]}
+    assert [one["MetricName"] for one in cloudwatch.list_metrics(**where)["Metrics"]][:1] == ["loss"]
+    hour = datetime.timedelta(hours=1)
+    asked = {"StartTime": job["TrainingStartTime"] - hour, "EndTime": job["TrainingEndTime"] + hour, "Period": 7200}
+    found = cloudwatch.get_metric_statistics(MetricName="loss", Statistics=["Average", "SampleCount"], **where, **asked)["Datapoints"]
+    assert sum(point["SampleCount"] for point in found) == 2
+    assert sum(point["Average"] * point["SampleCount"] for point in found) == pytest.approx(0.8)
