@@ -82,8 +82,7 @@ def _parse_choice(kind: str, values: Any) -> Domain:
         raise UserError(f"{kind} is empty", "there is nothing to choose from", "list at least one value")
     for value in values:
         _check_value(value)
-    unique = tuple(value for k, value in enumerate(values) if not any(same(value, earlier) for earlier in values[:k]))
-    if len(unique) != len(values):
+    if _has_twice(values):
         raise UserError(f"{kind} lists a value twice", f"values: {list(values)!r}", "list each value once")
     if kind in ("choice", "ordinal"):
         return Choice(tuple(values), ordered=kind == "ordinal")
@@ -92,6 +91,23 @@ def _parse_choice(kind: str, values: Any) -> Domain:
     if kind == "logordinal" and values[0] <= 0:
         raise UserError(f"{kind} starts at {values[0]}", "a log scale needs numbers above 0")
     return NearestOrdinal(tuple(values), "log" if kind == "logordinal" else "linear")
+
+
+def _has_twice(values: Sequence[Any]) -> bool:
+    """Return whether two of the values are the same; a thousand of them take no longer than a thousand looks."""
+    plain: set[tuple[bool, Any]] = set()
+    others: list[Any] = []
+    for value in values:
+        try:
+            size = len(plain)
+            plain.add((isinstance(value, bool), value))
+            if len(plain) == size:
+                return True
+        except TypeError:  # a list or a mapping has no hash, and is the same as nothing that has one
+            if any(same(value, other) for other in others):
+                return True
+            others.append(value)
+    return False
 
 
 def _check_value(value: Any) -> None:

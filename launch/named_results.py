@@ -45,7 +45,7 @@ def named_runs(named: Sequence[str], results_dir: Path, verb: str) -> list[Compa
         UserError: nothing of them can be read, or none has a result.
     """
     from benchmarking.comparison.from_csv import run_from_csv
-    from benchmarking.comparison.runs import read_run
+    from benchmarking.comparison.reading import read_run
 
     return _with_results(named, results_dir, verb, read_run, run_from_csv, lambda run: run, _warn)
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from benchmarking.archive.stored import StoredExperiment
-from benchmarking.comparison.runs import Axis, ComparedRun, MeasuredTrial, Measurement, facts_of
+from benchmarking.comparison.reading import facts_of
+from benchmarking.comparison.runs import Axis, ComparedRun, MeasuredTrial, Measurement
 from definitions.columns import PREFIX, column_of
 from definitions.configuration import Configuration
 from definitions.scalars import mean

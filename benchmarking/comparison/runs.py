@@ -6,17 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarking.analysis.step_curves import StepCurve, best_so_far
-from benchmarking.archive.stored import StoredExperiment, state_setup
-from benchmarking.controller.experiment_clock import ExperimentClock
-from benchmarking.controller.interfaces import Observer
-from benchmarking.controller.journal import Journal
-from benchmarking.controller.retry_policy import TrialStatus, as_number
-from benchmarking.controller.rows import TrialState
-from benchmarking.controller.state import ExperimentState
-from definitions.schema import Mode, PerJob
+from definitions.schema import Mode
 
 
 class Axis(StrEnum):
@@ -36,8 +29,7 @@ RUN_KEYS = ("method", "tag", "backend", "region", "workers")
 """What tells experiments apart, besides keys of their configurations."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(NamedTuple):
     """A value of each objective, and when it was known.
 
     Args:
@@ -59,12 +51,14 @@ class Measurement:
 
     def at(self, axis: Axis) -> float | None:
         """Return where on an axis it was known; None where that is not known, or the benchmark has no levels."""
-        places = {Axis.COST: self.cost, Axis.TRIALS: self.trials, Axis.LEVEL: self.level}
-        return places.get(axis, self.wallclock)
+        if axis is Axis.TRIALS:
+            return self.trials
+        if axis is Axis.COST:
+            return self.cost
+        return self.level if axis is Axis.LEVEL else self.wallclock
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredTrial:
+class MeasuredTrial(NamedTuple):
     """A completed trial of the full job: its configuration, which repeat it is, and objective -> value."""
 
     configuration: Mapping[str, Any]
@@ -132,141 +126,6 @@ class ComparedRun:
     def content(self) -> tuple[Any, ...]:
         """What it measured, without when: equal for two seeds that ran the same and got the same."""
         return tuple((tuple(sorted(map(str, one.configuration.items()))), tuple(sorted(one.values.items()))) for one in self.measurements)
-
-
-def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None, observer: Observer | None = None) -> ComparedRun:
-    """Return what an experiment came to so far; another process may be running it.
-
-    Args:
-        stored: the experiment.
-        facts: what else has to be alike, e.g. of its environment.
-        observer: called after each record, for what else is made of the journal in the same pass.
-
-    Raises:
-        UserError: its journal cannot be read.
-    """
-    spec = stored.spec
-    definition = spec.definition
-    measurements: list[Measurement] = []
-    ends: dict[Axis, float] = {}
-    state = None
-    if stored.is_started:
-        with stored.journal() as journal:
-            state, measurements, ends = _fold(stored, journal, observer)
-    trials = [] if state is None else _completed(state, [*definition.objectives])
-    ended = "" if state is None or state.ended is None else str(state.ended["message"])
-    return ComparedRun(
-        spec.tag,
-        definition.name,
-        spec.method,
-        spec.number,
-        spec.backend,
-        definition.objectives,
-        tuple(measurements),
-        ends,
-        ended,
-        {**facts_of(stored, [] if state is None else state.codes), **(facts or {})},
-        tuple(trials),
-        interleaved=definition.order == "interleave" and spec.repeats == definition.repeats > 1,
-        ended_by="" if state is None or state.ended is None else str(state.ended["reason"]),
-    )
-
-
-def facts_of(stored: StoredExperiment, codes: Sequence[str]) -> dict[str, str]:
-    """Return what of an experiment's identity has to be alike.
-
-    Args:
-        stored: the experiment.
-        codes: versions of the code that its trials ran.
-    """
-    spec = stored.spec
-    definition = spec.definition
-    return {
-        "definition": spec.resolved.hash_for(spec.method),
-        "back-end": spec.backend,
-        "region": stored.region,
-        "workers": str(definition.n_workers),
-        "budget": _budget_text(definition.budget.model_dump(exclude_defaults=True)),
-        "script": ", ".join(codes),
-    }
-
-
-def _fold(
-    stored: StoredExperiment, journal: Journal, observer: Observer | None
-) -> tuple[ExperimentState, list[Measurement], dict[Axis, float]]:
-    definition = stored.spec.definition
-    state = ExperimentState(state_setup(stored.spec))
-    clock = ExperimentClock(journal.sessions())
-    names = [*definition.objectives]
-    found: list[Measurement] = []
-    per_job = isinstance(definition.fidelity, PerJob)
-    level_name, level = state.setup.reported_level, None
-    now, unpriced = 0.0, False
-
-    def measured(trials: Sequence[TrialState], values: Mapping[str, float], level: float | None, *, full: bool) -> Measurement:
-        cost = None if unpriced else state.spent_usd
-        first = trials[0]
-        return Measurement(first.evaluation, first.configuration, values, now, float(state.finished), cost, full, level)
-
-    for record in journal.records():
-        job = state.jobs.get(record.body["job"]) if record.kind == "reported" else None
-        settled = state.due_settlements[0][0].trial if record.kind == "settle" else None
-        state.apply(record)
-        if observer is not None:
-            observer(record, state)
-        now = clock.at(record.at, record.sequence, state)
-        if settled is not None:
-            trial = state.trials[settled]
-            unpriced = unpriced or trial.cost_usd is None
-            # A canary is a run of another job, so it never stands beside full ones.
-            if per_job and trial.level is not None:
-                continue
-            folded = _repeats(state, trial, stored.spec.repeats)
-            if folded is not None:
-                values = {name: value for name in names if (value := _mean_of(folded, name)) is not None}
-                found.append(measured(folded, values, state.setup.full_level, full=True))
-        elif job is not None and not per_job:
-            trial = state.trials[job.trial]
-            values = {name: value for name in names if (value := as_number(record.body["metrics"].get(name))) is not None}
-            level = as_number(record.body["metrics"].get(level_name)) if level_name is not None else None
-            if values:
-                found.append(measured([trial], values, level, full=False))
-    ends = {Axis.WALLCLOCK: now, Axis.TRIALS: float(state.finished)}
-    levels = [one.level for one in found if one.level is not None]
-    if levels:
-        ends[Axis.LEVEL] = max(levels)
-    if not unpriced:
-        ends[Axis.COST] = state.spent_usd
-    return state, found, ends
-
-
-def _repeats(state: ExperimentState, trial: TrialState, repeats: int) -> list[TrialState] | None:
-    """Return the trials that measured a configuration, once the last of them has; None before."""
-    if trial.status is not TrialStatus.COMPLETED:
-        return None
-    done = [state.trials[number] for number in state.evaluations[trial.evaluation].trials]
-    completed = [one for one in done if one.status is TrialStatus.COMPLETED]
-    return completed if len(completed) >= repeats else None
-
-
-def _mean_of(trials: Sequence[TrialState], objective: str) -> float | None:
-    values = [value for trial in trials if (value := trial.value_of(objective)) is not None and math.isfinite(value)]
-    return math.fsum(values) / len(values) if len(values) == len(trials) else None
-
-
-def _completed(state: ExperimentState, objectives: Sequence[str]) -> list[MeasuredTrial]:
-    """Return each completed trial of the full job with those of its values that are finite."""
-    found = []
-    for trial in state.trials.values():
-        if trial.status is TrialStatus.COMPLETED and trial.level is None:
-            given = {name: trial.value_of(name) for name in objectives}
-            values = {name: value for name, value in given.items() if value is not None and math.isfinite(value)}
-            found.append(MeasuredTrial(trial.configuration, trial.repeat, values))
-    return found
-
-
-def _budget_text(budget: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value:g}" for name, value in sorted(budget.items()) if isinstance(value, (int, float)))
 
 
 def distinct(runs: Sequence[ComparedRun]) -> tuple[list[ComparedRun], dict[int, list[int]]]:

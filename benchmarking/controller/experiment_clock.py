@@ -31,5 +31,5 @@ class ExperimentClock:
         if state.first_start is None:
             return 0.0
         first, began_at = state.first_start
-        paused = math.fsum(pause for after, pause in self._pauses.items() if first <= after < sequence)
+        paused = math.fsum(pause for after, pause in self._pauses.items() if first <= after < sequence) if self._pauses else 0.0
         return max(0.0, time - began_at - paused)

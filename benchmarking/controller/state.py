@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from backends.base import AdoptedJob, AdoptedPool, JobSpec
-from backends.events import Closed, Ended, Event, Noted, Progressed, Rejected, Reported, Restarted, Retained, Scope, Started
+from backends.events import Closed, Ended, Event, Noted, Progressed, Rejected, Restarted, Retained, Scope, Started
 from backends.failures import LOG_INCOMPLETE, Cause
 from benchmarking.analysis.measurements import PREFIX, measurements
 from benchmarking.controller.aggregation import ResultAggregator, Tell
@@ -59,8 +59,7 @@ class ExperimentState:
         self.retained_usd: float | None = 0.0
         self.retained_s = 0.0
         self.reports = 0
-        self.incomplete: dict[str, int] = {}
-        """Trials that were completed though the end of their log was not seen, by job."""
+        self.incomplete: dict[str, int] = {}  # trials that were completed without the end of their log, by job
         self.first_at: float | None = None
         self.first_start: tuple[int, float] | None = None
         """Sequence number and time of the first record of a job that runs; None before: from then on time is limited."""
@@ -70,6 +69,7 @@ class ExperimentState:
         self.code = ""
         self.ended: Mapping[str, Any] | None = None
         self._steps: Mapping[str, Callable[[float, Mapping[str, Any]], None]] = {
+            "reported": self._reported,
             "suggest": self._suggest,
             "code": self._new_code,
             "start": self._start,
@@ -81,8 +81,7 @@ class ExperimentState:
         }
         self._results = ResultAggregator(tuple(setup.objectives), setup.repeats, setup.level_name)
         self._best_of = [(name, mode) for name, mode in setup.objectives.items() if name not in DERIVED_OBJECTIVES]
-        self.reported_objectives = tuple(name for name, _ in self._best_of)
-        """Objectives that the script reports itself."""
+        self.reported_objectives = tuple(name for name, _ in self._best_of)  # that the script reports itself
 
     @property
     def codes(self) -> list[str]:
@@ -100,12 +99,11 @@ class ExperimentState:
         if self.first_at is None:
             self.first_at = self.last_at
         self.ended = None
-        if event is None:
-            step = self._steps.get(kind)
-            if step is not None:
-                step(self.last_at, body)
-                return
-            event = record_event(record)
+        step = self._steps.get(kind)
+        if step is not None:
+            step(self.last_at, body)
+            return
+        event = event or record_event(record)
         if type(event) is Retained:
             self._retained(event, body["worst_usd"], body["cost_usd"])
         elif event is not None:
@@ -169,15 +167,10 @@ class ExperimentState:
     def _event(self, event: Event) -> None:
         job = self.jobs.get(event.job)
         if job is None:
-            if isinstance(event, Reported) and event.job in self.incomplete:
-                self.reports += 1
-                self.trials[self.incomplete[event.job]].take(event.metrics, self._best_of)
             return
         trial = self.trials[job.trial]
         job.last_event_at = event.at
         match event:
-            case Reported():
-                self._reported(event, job, trial)
             case Started():
                 job.started = True
                 self.waits.started(event.job, event.at)
@@ -202,12 +195,21 @@ class ExperimentState:
             case _:
                 job.accepted_at = event.at
 
-    def _reported(self, event: Reported, job: JobState, trial: TrialState) -> None:
+    def _reported(self, at: float, body: Mapping[str, Any]) -> None:
+        # From the record alone: of reports there are more than of all else, and each would have to be made an event of first.
+        metrics, job = body["metrics"], self.jobs.get(body["job"])
+        if job is None:
+            if body["job"] in self.incomplete:
+                self.reports += 1
+                self.trials[self.incomplete[body["job"]]].take(metrics, self._best_of)
+            return
+        job.last_event_at = at
         job.reports += 1
         self.reports += 1
-        trial.take(event.metrics, self._best_of)
+        trial = self.trials[job.trial]
+        trial.take(metrics, self._best_of)
         if self.setup.level_name is not None and not self.evaluations[trial.evaluation].removed:
-            tell = self._results.reported(trial.evaluation, trial.repeat, event.metrics)
+            tell = self._results.reported(trial.evaluation, trial.repeat, metrics)
             if tell is not None:
                 self.due_tells.append(tell)
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from benchmarking.archive.stored import StoredExperiment, state_setup
 from benchmarking.comparison.from_csv import run_from_csv
-from benchmarking.comparison.runs import ComparedRun, read_run
+from benchmarking.comparison.reading import read_run
+from benchmarking.comparison.runs import ComparedRun
 from benchmarking.controller.journal import Record
 from benchmarking.controller.method import Decision
 from benchmarking.controller.retry_policy import as_number

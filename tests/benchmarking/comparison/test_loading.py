@@ -7,7 +7,8 @@ import pytest
 from benchmarking.archive.stored import load
 from benchmarking.comparison.from_csv import run_from_csv
 from benchmarking.comparison.loading import load_experiments
-from benchmarking.comparison.runs import Axis, read_run
+from benchmarking.comparison.reading import read_run
+from benchmarking.comparison.runs import Axis
 from definitions import strict_json
 from tests.benchmarking.archive.stored_folders import copied
 

@@ -76,7 +76,7 @@ def test_values_that_are_no_numbers_are_no_results():
 def test_a_constant_metric_is_a_tie(value):
     def differing(one):
         # Runs that tried other configurations are samples of their own, though all measured the same.
-        tried = tuple(dataclasses.replace(each, configuration={"x": one.number}) for each in one.measurements)
+        tried = tuple(each._replace(configuration={"x": one.number}) for each in one.measurements)
         return dataclasses.replace(one, measurements=tried)
 
     runs = [run(method, number, [value, value]) for method in ("RS", "TPE") for number in range(6)]
@@ -114,7 +114,7 @@ def test_budgets_that_differ_by_ten_are_compared_at_the_smaller_one_and_said():
 @pytest.mark.parametrize("name", ["a b%", "<script>alert(1)</script>", "größe | pipe", "m" * 10_000, "=1+1"])
 def test_names_of_any_kind(name):
     def named(one):
-        found = tuple(dataclasses.replace(each, values={name: each.values["loss"]}) for each in one.measurements)
+        found = tuple(each._replace(values={name: each.values["loss"]}) for each in one.measurements)
         return dataclasses.replace(one, objectives={name: "min"}, measurements=found)
 
     rows, found = rows_of([named(one) for one in [*several("RS", SIX), *several("TPE", BETTER)]], objective=name)

@@ -16,7 +16,7 @@ def test_a_record_has_the_time_of_its_event_and_else_that_of_the_clock():
     writer, journal, state = recorder()
     writer.record("code", {"code": "abc"})
     event = Reported("j", 3.25, 0, {"loss": 1.0}, 3.25)
-    writer.record("reported", {"job": "j"}, event)
+    writer.record("reported", {"job": "j", "metrics": {"loss": 1.0}}, event)
     assert [(record.sequence, record.at, record.kind) for record in journal.records()] == [(1, 7.5, "code"), (2, 3.25, "reported")]
     assert (state.sequence, state.code) == (2, "abc")
 
