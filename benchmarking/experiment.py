@@ -25,7 +25,8 @@ from benchmarking.archive.measured import Measurements, PastMeasurements
 from benchmarking.archive.past_results import warm_start
 from benchmarking.archive.reusing import ReusingBackend, ReusingJobs, why_not
 from benchmarking.archive.stop_requests import listening
-from benchmarking.archive.stored import state_setup
+from benchmarking.archive.stored import StoredExperiment, state_setup
+from benchmarking.comparison.kept_fold import keep_fold
 from benchmarking.controller.disk_space import DiskWatch
 from benchmarking.controller.ending import Ending, Reason
 from benchmarking.controller.interfaces import Observer, Wallet, checkpoint_key
@@ -147,11 +148,18 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
     Raises:
         UserError: see the message; what was measured is kept.
     """
-    with contextlib.ExitStack() as stack:
-        # First the lock: two controllers that begin at the same time must not each write down what the experiment is.
-        stack.enter_context(locked(spec.folder))
-        prepare_folder(spec, surroundings.environ, accept_changes=surroundings.accept_changes)
-        journal = stack.enter_context(contextlib.closing(SqliteJournal(spec.folder / "journal.sqlite")))
+    # First the lock: two controllers that begin at the same time must not each write down what the experiment is.
+    with locked(spec.folder):
+        result = _run_locked(spec, surroundings)
+        # It can be made again of the journal, so that a full disk is no reason to fail.
+        with contextlib.suppress(UserError):
+            keep_fold(StoredExperiment(spec.folder, spec, result.region))
+    return result
+
+
+def _run_locked(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentResult:
+    prepare_folder(spec, surroundings.environ, accept_changes=surroundings.accept_changes)
+    with contextlib.closing(SqliteJournal(spec.folder / "journal.sqlite")) as journal:
         prefix = spec.job_prefix(read_nonce(spec.folder))
         context = BackendContext(spec.definition, spec.folder, spec.seed, surroundings.environ, spec.tag, prefix, surroundings.trackers)
         backend = surroundings.make_backend(spec.backend, context)

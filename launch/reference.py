@@ -25,6 +25,7 @@ FILES = {
     "reports.csv": "one row a report, with the configuration",
     "usage.csv": "one row a job: what it waited for, its stages, its phases, what it used and cost",
     "result.json": "how it ended, its best, its trials by status, what it took",
+    "folded.json": "what a comparison takes from the journal; used only with the very journal that it was made of",
     "forecasts.csv": "after canaries: what the full jobs will take, with intervals",
     "definition.yaml": "what was run, as resolved",
     "experiment.json": "method, seed and back-end",

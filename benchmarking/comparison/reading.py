@@ -1,4 +1,4 @@
-"""An experiment read for a comparison: from its journal."""
+"""An experiment read for a comparison: from its journal, or from what its controller kept of that."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarking.archive.stored import StoredExperiment
+from benchmarking.comparison.kept_fold import kept_fold
 from benchmarking.comparison.run_fold import FoldedRun, fold_journal
 from benchmarking.comparison.runs import ComparedRun
 from benchmarking.controller.interfaces import Observer
@@ -23,7 +24,9 @@ def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None, o
         UserError: its journal cannot be read.
     """
     spec, definition = stored.spec, stored.spec.definition
-    folded = fold_journal(stored, observer) if stored.is_started else FoldedRun()
+    folded = kept_fold(stored) if observer is None else None
+    if folded is None:
+        folded = fold_journal(stored, observer) if stored.is_started else FoldedRun()
     return ComparedRun(
         spec.tag,
         definition.name,
