@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -47,9 +48,18 @@ class _Indices(Sequence[int]):
 
     def __init__(self, values: Sequence[Any], at: Callable[[float], Any]) -> None:
         self._values, self._at = values, at
+        # A bisection asks forty times, and of a hundred values a search takes as long as a hundred looks.
+        self._positions: dict[tuple[bool, Any], int] = {}
+        for position, value in enumerate(values):
+            with contextlib.suppress(TypeError):  # a list or a mapping has no hash
+                self._positions.setdefault((isinstance(value, bool), value), position)
 
     def __len__(self) -> int:
         return _STEPS
 
     def __getitem__(self, k: Any) -> Any:
-        return index_of(self._values, self._at(k / _STEPS))
+        value = self._at(k / _STEPS)
+        try:
+            return self._positions[isinstance(value, bool), value]
+        except (KeyError, TypeError):
+            return index_of(self._values, value)

@@ -54,12 +54,29 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Confiden
         values: (n,) independent measurements, finite.
         confidence: share of such intervals that hold the mean.
     """
+    return mean_intervals([values], confidence)[0]
+
+
+def mean_intervals(samples: Sequence[Sequence[float]], confidence: float = 0.95) -> list[ConfidenceInterval | None]:
+    """Return the interval of the mean of each sample, as `mean_interval` does of one; many of one size take little longer than one.
+
+    Args:
+        samples: (n_samples,) of any sizes.
+        confidence: as there.
+    """
+    together: dict[int, list[int]] = {}
+    for number, values in enumerate(samples):
+        if len(set(values)) >= _BOOTSTRAP_FROM:
+            together.setdefault(len(values), []).append(number)
+    found: dict[int, ConfidenceInterval | None] = {}
+    for numbers in together.values():
+        found |= zip(numbers, _bootstrap([samples[number] for number in numbers], confidence), strict=True)
+    return [found.get(number) or _student(values, confidence) for number, values in enumerate(samples)]
+
+
+def _student(values: Sequence[float], confidence: float) -> ConfidenceInterval | None:
     if len(values) < 2:
         return None
-    if len(set(values)) >= _BOOTSTRAP_FROM:
-        found = _bootstrap(values, confidence)
-        if found is not None:
-            return found
     mean = math.fsum(values) / len(values)
     half = student_quantile(1 - (1 - confidence) / 2, len(values) - 1) * standard_deviation(values) / math.sqrt(len(values))
     return ConfidenceInterval(mean - half, mean + half, "Student's t")
@@ -100,23 +117,28 @@ def standard_deviation(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
-def _bootstrap(values: Sequence[float], confidence: float) -> ConfidenceInterval | None:
+def _bootstrap(samples: Sequence[Sequence[float]], confidence: float) -> list[ConfidenceInterval | None]:
+    """Return the interval of each of (n_samples,) samples of one size; None where it has no finite end."""
     import numpy as np
 
-    data = np.asarray(values, dtype=np.float64)
+    data = np.asarray(samples, dtype=np.float64).T
     n = len(data)
     counts, weights = _all_samples(n) if n <= _ENUMERATED_TO else (_drawn_samples(n), np.full(_DRAWN, 1 / _DRAWN))
-    mean, error = float(data.mean()), float(data.std(ddof=1)) / math.sqrt(n)
-    # Step 1: of each sample its mean, and that mean's own standard error.
-    means = counts @ data / n
-    errors = np.sqrt(np.maximum(counts @ (data - mean) ** 2 / n - (means - mean) ** 2, 0.0) / (n - 1))
-    # Step 2: how far it is off, in units of its own error.
-    ratios = _ratios(means - mean, errors)
-    # Step 3: the quantiles of these take the place of Student's; they change sides, as the sample stands to the mean as the mean to truth.
-    low, high = _quantiles(ratios, weights, confidence)
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return None
-    return ConfidenceInterval(mean - high * error, mean - low * error, "studentised bootstrap")
+    centres, spreads = data.mean(axis=0), data.std(axis=0, ddof=1) / math.sqrt(n)
+    # Step 1: of each resample its mean, and that mean's own standard error.
+    shifted = data - centres
+    shifts = counts @ shifted / n
+    errors = np.sqrt(np.maximum(counts @ shifted**2 / n - shifts**2, 0.0) / (n - 1))
+    found: list[ConfidenceInterval | None] = []
+    for mean, error, shift, own in zip(centres.tolist(), spreads.tolist(), shifts.T, errors.T, strict=True):
+        # Step 2: how far it is off, in units of its own error.
+        ratios = _ratios(shift, own)
+        # Step 3: the quantiles of these take the place of Student's; they change sides, as the sample stands to the mean
+        # as the mean to truth.
+        low, high = _quantiles(ratios, weights, confidence)
+        is_finite = math.isfinite(low) and math.isfinite(high)
+        found.append(ConfidenceInterval(mean - high * error, mean - low * error, "studentised bootstrap") if is_finite else None)
+    return found
 
 
 def _bootstrap_of_two(first: Sequence[float], second: Sequence[float], confidence: float) -> ConfidenceInterval | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from benchmarking.analysis.intervals import mean_interval
+from benchmarking.analysis.intervals import mean_intervals
 from benchmarking.analysis.step_curves import StepCurve
 from benchmarking.figures.data import Curve
 
@@ -44,13 +44,7 @@ def band(
     places = sorted({begin, end, *(at for curve in known for at in curve.at if begin <= at <= end)})
     x = thinned(places, most)
     columns = [[value for curve in known if (value := curve(at)) is not None] for at in x]
-    found: dict[tuple[float, ...], tuple[float | None, float | None]] = {}
-    for values in columns:
-        key = tuple(values)
-        if key not in found:
-            interval = mean_interval(values, confidence)
-            found[key] = (None, None) if interval is None else (interval.low, interval.high)
-    ends = [found[tuple(values)] for values in columns]
+    ends = [(None, None) if one is None else (one.low, one.high) for one in mean_intervals(columns, confidence)]
     with_band = len(known) > 1
     return Curve(
         name,

@@ -49,7 +49,7 @@ def measured_points(experiments: Sequence[DetailedExperiment]) -> list[MeasuredP
     Args:
         experiments: (n,) of one benchmark.
     """
-    axes = varying_axes(experiments)
+    axes = _Places(varying_axes(experiments))
     found = []
     for one in experiments:
         groups: dict[int, list[TrialState]] = {}
@@ -60,7 +60,31 @@ def measured_points(experiments: Sequence[DetailedExperiment]) -> list[MeasuredP
     return found
 
 
-def _point(title: str, number: int, trials: Sequence[TrialState], axes: Mapping[str, Domain], objectives: Sequence[str]) -> MeasuredPoint:
+class _Places:
+    """Where values stand on the axes of a space, each found once: seeds try the same ones over and over.
+
+    Args:
+        axes: by name.
+    """
+
+    def __init__(self, axes: Mapping[str, Domain]) -> None:
+        self._axes = axes
+        self._known: dict[tuple[str, str], float | None] = {}
+
+    def of(self, configuration: Mapping[str, Any]) -> dict[str, float | None]:
+        """Return the place of a configuration on each axis, 0 to 1; None where it has no such parameter, or a value outside of it."""
+        return {name: self._place(name, configuration[name]) if name in configuration else None for name in self._axes}
+
+    def _place(self, name: str, value: Any) -> float | None:
+        # As text, since 1 and true are two values, and lists have no hash.
+        key = (name, repr(value))
+        if key not in self._known:
+            domain = self._axes[name]
+            self._known[key] = domain.quantile(value) if domain.contains(value) else None
+        return self._known[key]
+
+
+def _point(title: str, number: int, trials: Sequence[TrialState], axes: _Places, objectives: Sequence[str]) -> MeasuredPoint:
     completed = [trial for trial in trials if trial.status is TrialStatus.COMPLETED and trial.level is None]
     # Of one that was stopped or paused, the value that it reached is shown, but it takes no part in statistics.
     repeats = [{name: _finite(trial.value_of(name)) for name in objectives} for trial in completed or trials]
@@ -70,14 +94,9 @@ def _point(title: str, number: int, trials: Sequence[TrialState], axes: Mapping[
         if known and len(known) == len(repeats):
             values[name] = math.fsum(known) / len(known)
     first = trials[0].configuration
-    places = {name: _place(domain, first[name]) if name in first else None for name, domain in axes.items()}
     statuses = [str(trial.status) for trial in trials]
     status = "completed" if completed else statuses[0]
-    return MeasuredPoint(f"{title}, configuration {number}", first, places, values, repeats, status, bool(completed))
-
-
-def _place(domain: Domain, value: Any) -> float | None:
-    return domain.quantile(value) if domain.contains(value) else None
+    return MeasuredPoint(f"{title}, configuration {number}", first, axes.of(first), values, repeats, status, bool(completed))
 
 
 def _finite(value: float | None) -> float | None:

@@ -33,3 +33,9 @@ def test_values_of_uneven_weight_have_uneven_middles():
 
     assert middle_quantile([1, 2], at, 1) == pytest.approx(0.45, abs=1e-5)
     assert middle_quantile([1, 2], at, 2) == pytest.approx(0.95, abs=1e-5)
+
+
+def test_values_without_a_hash_and_values_that_are_equal_to_others_have_their_own_middles():
+    values = [[1], {"a": 1}, True, 1, "1"]
+    middles = [middle_quantile(values, lambda u: values[int(5 * u)], value) for value in values]
+    assert middles == pytest.approx([0.1, 0.3, 0.5, 0.7, 0.9], abs=1e-5)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarking.analysis.intervals import difference_interval, mean_interval, standard_deviation
+from benchmarking.analysis.intervals import difference_interval, mean_interval, mean_intervals, standard_deviation
 
 
 def test_up_to_four_distinct_values_it_is_students_t():
@@ -110,3 +110,15 @@ def test_equal_values_have_an_interval_of_no_width():
     nothing = mean_interval([0.0, 0.0])
     assert nothing is not None
     assert nothing.is_within(0.0)
+
+
+def test_many_samples_at_once_have_the_intervals_of_each_whatever_their_sizes():
+    drawn = np.random.default_rng(4).lognormal(size=(6, 30)).tolist()
+    samples = [*drawn, drawn[0][:7], [1.0, 2.0, 2.0], [5.0], [], drawn[1][:7], [3.0] * 30]
+    together = mean_intervals(samples, 0.9)
+    assert [one is None for one in together] == [False] * 8 + [True, True, False, False]
+    for values, one in zip(samples, together, strict=True):
+        alone = mean_interval(values, 0.9)
+        assert (alone is None) == (one is None)
+        if alone is not None:
+            assert (one.low, one.high, one.how) == (pytest.approx(alone.low), pytest.approx(alone.high), alone.how)
