@@ -24,7 +24,7 @@ TESTED_TOGETHER = {
         "benchmarking/figures/importance.py",
         "benchmarking/figures/parameters.py",
     ],
-    "tests/benchmarking/comparison/test_loading.py": ["benchmarking/comparison/from_csv.py", "benchmarking/comparison/reading.py"],
+    "tests/benchmarking/comparison/test_loading.py": ["benchmarking/comparison/from_csv.py"],
     "tests/backends/emulator/container/test_attempt.py": [
         "backends/emulator/container/artifacts.py",
         "backends/emulator/container/channels.py",
