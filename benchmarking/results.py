@@ -87,8 +87,8 @@ def forecast_rows(spec: ExperimentSpec, state: ExperimentState, region: str) -> 
     if not isinstance(spec.definition.fidelity, PerJob):
         return []
     # Only where there may be canaries: numpy and scipy are loaded for them.
-    from benchmarking.forecasting.draws import Question
     from benchmarking.forecasting.model.billing import Billing
+    from benchmarking.forecasting.model.draws import Question
     from benchmarking.forecasting.render import as_rows
     from benchmarking.forecasting.report import forecasts_of
 

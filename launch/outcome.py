@@ -65,8 +65,8 @@ def _canaries(result: ExperimentResult) -> str:
     """Return what the canaries of an experiment say; empty where it has none."""
     if not isinstance(result.spec.definition.fidelity, PerJob):
         return ""
-    from benchmarking.forecasting.draws import Question
     from benchmarking.forecasting.model.billing import Billing
+    from benchmarking.forecasting.model.draws import Question
     from benchmarking.forecasting.report import report
 
     return report(result.spec.definition, result.state, Question(billing=Billing(result.region)))

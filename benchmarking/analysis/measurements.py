@@ -48,6 +48,9 @@ def measurements(
     phases, sampled = _mapping(usage.get("phases_s")), _mapping(usage.get("usage"))
     found: dict[str, Any] = {f"{name}_s": phases.get(name) for name in _PHASES}
     found |= {f"{name}_cpu_s": _mapping(sampled.get(name)).get("cpu_s") for name in _PHASES}
+    if not any(is_number(phases.get(name)) for name in _PHASES[1:]):
+        # What a script without timers does before its first report is start-up and work together, often all of its work.
+        found["startup_s"] = found["startup_cpu_s"] = None
     # The back-end's clock comes first; the reporter's starts only when the script has imported it.
     found["total_s"] = duration_s if duration_s > 0 else usage.get("elapsed_s")
     found["steps"] = usage.get("steps") or None

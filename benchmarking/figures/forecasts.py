@@ -9,8 +9,8 @@ from benchmarking.figures.data import Curve, Figure, PlotAxis, PointGroup, Point
 from benchmarking.figures.details import DetailedExperiment
 from benchmarking.figures.short_names import changed, short_names
 from benchmarking.forecasting.data.experiment import canaries_of
-from benchmarking.forecasting.draws import Question
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.result import Forecast
 from benchmarking.forecasting.report import ForecastOutcome, forecasts_of, measured_outcomes
 

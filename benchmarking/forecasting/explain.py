@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarking.forecasting.data.canary import Canary
-from benchmarking.forecasting.draws import Question, draw
+from benchmarking.forecasting.model.draws import Question, draw
 from benchmarking.forecasting.model.expected_run import expected_run
 from benchmarking.forecasting.model.fit import Fitted, fit_all
 from benchmarking.report.text import dollars, duration

@@ -6,12 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.canary import CanaryTable, by_configuration
-from benchmarking.forecasting.draws import Question, draw
-from benchmarking.forecasting.evidence import Finding, findings, gravest
 from benchmarking.forecasting.grounds import measured_runs, remarks, why_nothing, width_text
 from benchmarking.forecasting.model.billing import tables
+from benchmarking.forecasting.model.draws import Question, draw
+from benchmarking.forecasting.model.evidence import Finding, findings, gravest
 from benchmarking.forecasting.model.fit import Fitted, fit_all
-from benchmarking.forecasting.model.result import METRICS, UTILISATIONS, Forecast, Status, graver, quantiles, status_of_width
+from benchmarking.forecasting.model.result import (
+    METRICS,
+    UTILISATIONS,
+    Forecast,
+    Status,
+    graver,
+    quantiles,
+    status_of_bound,
+    status_of_width,
+)
 from benchmarking.forecasting.model.utilisation import scale_of
 from definitions.instances import instance_facts
 from definitions.quantities import size_text
@@ -74,10 +83,11 @@ def _forecast_of(
     median, lo80, hi80, lo90, hi90 = quantiles(values, stretch)
     utilisation = metric in UTILISATIONS
     scale = scale_of([getattr(c, metric) for c in item.used if getattr(c, metric) is not None]) if utilisation else None
-    status = gravest(against, status_of_width(lo80, hi80, scale))
+    is_peak = metric == "rss_bytes"
+    status = gravest(against, status_of_bound(median, hi90) if is_peak else status_of_width(lo80, hi80, scale))
     reasons = [text for _, text in against]
     if status is not Status.OK and not reasons:
-        reasons.append(width_text(lo80, hi80, scale))
+        reasons.append(f"the 95 % bound is {hi90 / median:.2f} times the median" if is_peak else width_text(lo80, hi80, scale))
     if memory is not None and not utilisation:
         applies = metric in ("rss_bytes", "gpu_bytes") or memory[0] is Status.DOES_NOT_FIT
         if applies:

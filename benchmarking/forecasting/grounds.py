@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarking.forecasting.draws import Question
+from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.fit import Fitted
 from benchmarking.forecasting.model.phases import Laws
 from benchmarking.forecasting.model.result import TIMES

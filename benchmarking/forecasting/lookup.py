@@ -105,8 +105,8 @@ def lookup_from(canaries: Sequence[Canary], source: str, region: str) -> Forecas
         region: whose prices count.
     """
     from benchmarking.forecasting.data.canary import CanaryTable
-    from benchmarking.forecasting.draws import Question
     from benchmarking.forecasting.forecast import forecast
+    from benchmarking.forecasting.model.draws import Question
 
     question = Question(billing=Billing(region))
     names = {canary.about["configuration_id"]: canary.configuration for canary in canaries}

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from benchmarking.forecasting.data.canary import COMPLETED, Canary, CanaryTable, by_configuration
 from benchmarking.forecasting.data.results_folder import read_measured
-from benchmarking.forecasting.draws import Question
 from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.model.calibration import Calibration, score
+from benchmarking.forecasting.model.draws import Question
 from definitions.errors import UserError
 
 _MOST = 100

@@ -10,8 +10,8 @@ from typing import Any
 from benchmarking.controller.state import ExperimentState
 from benchmarking.forecasting.data.canary import COMPLETED, Canary, CanaryTable
 from benchmarking.forecasting.data.experiment import canaries_of
-from benchmarking.forecasting.draws import Question
 from benchmarking.forecasting.forecast import forecast
+from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.result import Forecast
 from benchmarking.forecasting.render import readable, summary_rows
 from benchmarking.report.text import table

@@ -14,7 +14,7 @@ from launch.parser import VerbParser, default_region
 
 if TYPE_CHECKING:
     from benchmarking.forecasting.data.canary import CanaryTable
-    from benchmarking.forecasting.draws import Question
+    from benchmarking.forecasting.model.draws import Question
     from benchmarking.forecasting.model.result import Forecast
 
 _EPILOG = """\
@@ -120,8 +120,8 @@ def _percent(value: float | None) -> str:
 
 
 def _question(given: argparse.Namespace) -> Question:
-    from benchmarking.forecasting.draws import Question
     from benchmarking.forecasting.model.billing import Billing
+    from benchmarking.forecasting.model.draws import Question
     from definitions.errors import UserError
 
     if not math.isfinite(given.at) or given.at <= 0:

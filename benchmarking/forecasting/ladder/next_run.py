@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.canary import COMPLETED, Canary
-from benchmarking.forecasting.ladder.race_draws import laws_of
 from benchmarking.forecasting.ladder.race_status import RaceSettings
 from benchmarking.forecasting.ladder.run_costs import usd_per_second
+from benchmarking.forecasting.model.draws import Question, draw
 from benchmarking.forecasting.model.expected_run import expected_run
-from benchmarking.forecasting.model.fit import Fitted
+from benchmarking.forecasting.model.fit import fit_all
 
 if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray
@@ -50,7 +50,7 @@ def best_next_run(
         higher = next((level for level in settings.ladder if level > top * 1.001), None)
         options = [level for level in (higher, top) if level is not None and runs_at(group, level) < settings.repeats]
         for level in options:
-            after, seconds = _expected_variance(group, level, seed)
+            after, seconds = _expected_variance(group, level, settings, seed)
             usd = (seconds + settings.billing.startup_s) * usd_per_second(group[0], settings)
             # An expected variance is a draw itself: no run counts as worth nothing, or as harm.
             gain = max(now - min(after, now * 0.98), 1e-9) / max(usd, 1e-12)
@@ -59,7 +59,7 @@ def best_next_run(
     return None if best is None else best[1]
 
 
-def _expected_variance(group: Sequence[Canary], level: float, seed: int) -> tuple[float, float]:
+def _expected_variance(group: Sequence[Canary], level: float, settings: RaceSettings, seed: int) -> tuple[float, float]:
     """Return the variance of log time that is expected after one more run at a level, and the seconds of that run.
 
     Preposterior analysis in its plug-in form: the run that the fit expects is added, and the fit repeated.
@@ -67,11 +67,9 @@ def _expected_variance(group: Sequence[Canary], level: float, seed: int) -> tupl
     import numpy as np
 
     used = tuple(canary for canary in group if canary.status == COMPLETED)
-    run = expected_run(Fitted(used, used, (), 1.0, laws_of(used), None, None, None), level)
-    law = laws_of([*used, run])
-    rng = np.random.default_rng(seed)
-    total = sum(
-        part.growth.sample(1.0, 800, rng, noise=False) if part.growth is not None else np.full(800, part.constant)
-        for part in law.parts.values()
-    )
+    item = fit_all({used[0].configuration: used}, 1.0)[used[0].configuration]
+    run = expected_run(item, level)
+    after = fit_all({item.name: [*used, run]}, 1.0)[item.name]
+    drawn = draw(after, Question(settings.billing, draws=800, seed=seed))
+    total = drawn["total_s"] if "total_s" in drawn else drawn["cpu_s"]
     return float(np.log(np.maximum(total, 1e-9)).var()), float(run.total_s or run.train_s or 0.0)

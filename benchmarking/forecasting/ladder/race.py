@@ -16,6 +16,7 @@ from benchmarking.forecasting.ladder.next_run import best_next_run, highest_leve
 from benchmarking.forecasting.ladder.race_draws import fits, half_width, laws_of, objective_draws
 from benchmarking.forecasting.ladder.race_status import COST, RaceDecision, RaceSettings, RaceStatus
 from benchmarking.forecasting.ladder.run_costs import expected_usd, spent_usd, usd_per_second
+from benchmarking.forecasting.model.evidence import hidden_by_startup
 from benchmarking.report.text import dollars
 
 if TYPE_CHECKING:
@@ -80,6 +81,12 @@ def _compared(
     return _single(groups, ranked, {name: draws[name][settings.objectives[0]] for name in alive}, settings, seed)
 
 
+def _mostly_starts_up(group: Sequence[Canary]) -> bool:
+    """Return whether start-up, which nobody timed, is most of what a configuration's runs took."""
+    laws = laws_of(group)
+    return not laws.timed and bool(hidden_by_startup(laws.growth, "total_s"))
+
+
 def _share_within(mine: FloatArray, other: FloatArray, tolerance: float) -> float:
     """Return the probability, over draws (n,) of logs, that the first is worse than the other by at most the tolerance."""
     return float((mine <= other + math.log1p(tolerance)).mean())
@@ -97,7 +104,9 @@ def _single(
     # Probability that nothing is better by more than the tolerance, and that nothing is better at all.
     sure, strict = _share_within(logs[leader], best_other, settings.tolerance), _share_within(logs[leader], best_other, 0.0)
     beats = {name: _share_within(logs[leader], logs[name], settings.tolerance) for name in others}
-    if sure >= settings.confidence:
+    # What mostly starts up is compared by its start-up, however sure that comparison is.
+    starts_up = _mostly_starts_up(groups[leader])
+    if sure >= settings.confidence and not starts_up:
         # Decided. Those that are alike by more draws than not are tied, and the one that is cheaper to run wins.
         slack = math.log1p(settings.tolerance)
         alike = [leader, *(name for name in others if float((np.abs(logs[name] - logs[leader]) <= slack).mean()) >= 0.5)]
@@ -122,11 +131,15 @@ def _single(
             break
     if step is None:
         reason = f"every rung is run, and {leader} leads with {sure:.0%} confidence only"
+        if starts_up:
+            reason = (
+                f"every rung is run, and start-up hides how {leader} grows: a longer ladder, or phases that the script times, would tell"
+            )
         return RaceStatus(RaceDecision.NOT_DECIDED, leader, tied, None, sure, reason)
     # Expected opportunity loss of choosing the leader now, over all full jobs, against the price of knowing more.
     regret = float(np.maximum(np.exp(logs[leader]) - np.exp(best_other), 0.0).mean()) * settings.full_runs
     in_objective = 1.0 if settings.objectives[0] == COST else usd_per_second(groups[step[0]][0], settings)
-    if regret < expected_usd(groups[step[0]], step[1], settings) / in_objective:
+    if not starts_up and regret < expected_usd(groups[step[0]], step[1], settings) / in_objective:
         reason = (
             f"knowing more would cost more than it saves on {settings.full_runs:g} full jobs; {leader} leads with {sure:.0%} confidence"
         )

@@ -10,9 +10,10 @@ from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, Canar
 from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceSettings
 from benchmarking.forecasting.ladder.run_costs import usd_per_second
 from benchmarking.forecasting.model.billing import tables
-from benchmarking.forecasting.model.memory import rss_growth
+from benchmarking.forecasting.model.draws import Question, draw
+from benchmarking.forecasting.model.fit import fit_all
+from benchmarking.forecasting.model.memory import peak_line
 from benchmarking.forecasting.model.phases import Laws, cpu_laws, time_laws
-from benchmarking.forecasting.model.shared_exponent import sample_together
 from definitions.instances import instance_facts
 
 if TYPE_CHECKING:
@@ -22,32 +23,22 @@ if TYPE_CHECKING:
 def objective_draws(groups: Mapping[str, Sequence[Canary]], settings: RaceSettings, seed: int) -> dict[str, dict[str, FloatArray]]:
     """Return draws (n,) of each objective by configuration.
 
-    A difference of two configurations is taken draw by draw: what they share, the exponent of their code, is the same in each draw.
+    They are those of the forecasts themselves, so that a race and the table of its forecasts never contradict each other.
 
     Args:
         groups: canaries by configuration.
         settings: of the race; `n` is its number of draws.
         seed: of the draws.
     """
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    laws = {name: laws_of(group) for name, group in groups.items()}
-    # The growing parts of all configurations, drawn together.
-    mains = [name for name, law in laws.items() if law.growth is not None]
-    growths = [growth for name in mains if (growth := laws[name].growth) is not None]
-    drawn = dict(zip(mains, sample_together(growths, 1.0, settings.draws, rng), strict=True))
+    question = Question(settings.billing, draws=settings.draws, seed=seed)
     found = {}
-    for name, law in laws.items():
-        # The other parts (start-up, loading, checkpoints, what is between them) are each configuration's own.
-        total = drawn.get(name, 0.0) + sum(
-            part.growth.sample(1.0, settings.draws, rng, noise=False) if part.growth is not None else part.constant
-            for key, part in law.parts.items()
-            if key != law.main or part.growth is None
-        )
-        seconds = np.maximum(total * np.ones(settings.draws), 1e-9)
-        # Cost is time through the price; it is never extrapolated itself.
-        found[name] = {TIME: seconds, COST: (seconds + settings.billing.startup_s) * usd_per_second(groups[name][0], settings)}
+    for name, item in fit_all(groups, 1.0).items():
+        drawn = draw(item, question)
+        seconds = drawn["total_s"] if "total_s" in drawn else drawn["cpu_s"]
+        # Without a price seconds are compared.
+        cost = drawn.get("cost_usd")
+        priced = (seconds + settings.billing.startup_s) * usd_per_second(item.canaries[0], settings) if cost is None else cost
+        found[name] = {TIME: seconds, COST: priced}
     return found
 
 
@@ -78,8 +69,8 @@ def fits(group: Sequence[Canary]) -> bool:
     used = [canary for canary in group if canary.status == COMPLETED]
     if facts is None or not facts.memory_bytes or len({canary.fraction for canary in used if canary.rss_bytes}) < 2:
         return True
-    growth = rss_growth(used, 1.0)
-    return growth is None or float(np.quantile(growth.sample(1.0, 1000, np.random.default_rng(0)), 0.95)) <= facts.memory_bytes
+    line = peak_line(used, 1.0)
+    return line is None or float(np.quantile(line.draws(1000, np.random.default_rng(0)), 0.95)) <= facts.memory_bytes
 
 
 def half_width(values: FloatArray) -> float:

@@ -9,7 +9,7 @@ from itertools import islice
 
 from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, Canary
 from benchmarking.forecasting.model.machine_load import under_load
-from benchmarking.forecasting.model.memory import gpu_growth, rss_growth
+from benchmarking.forecasting.model.memory import PeakLine, gpu_growth, peak_line
 from benchmarking.forecasting.model.noise import Noise, noise_prior, repeat_noise
 from benchmarking.forecasting.model.phases import Laws, Part, cpu_laws, time_laws
 from benchmarking.forecasting.model.power_law import Growth
@@ -32,7 +32,7 @@ class Fitted:
     Args:
         canaries: all of them; `used`: the completed ones; `out_of_memory`: fractions at which memory did not suffice.
         at: nominal fraction that is forecast.
-        time, cpu: laws of wall and processor time; `rss`, `gpu`: growths of peak memory; None where not measured.
+        time, cpu: laws of wall and processor time; `rss`, `gpu`: of peak memory; None where not measured.
         instance_count: instances that the time was measured on.
     """
 
@@ -42,7 +42,7 @@ class Fitted:
     at: float
     time: Laws | None
     cpu: Laws | None
-    rss: Growth | None
+    rss: PeakLine | None
     gpu: Growth | None
 
     @property
@@ -85,7 +85,7 @@ def fit_all(groups: Mapping[str, Sequence[Canary]], at: float) -> dict[str, Fitt
             at=at,
             time=time_laws(used, at, _for(wall, name)) if used else None,
             cpu=cpu_laws(used, at, _for(cpu, name)) if used else None,
-            rss=rss_growth(used, at) if used else None,
+            rss=peak_line(used, at) if used else None,
             gpu=gpu_growth(used, at) if used else None,
         )
     # Step 3: exponents, which one code has in common.

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray, Generator, IntArray
 
 
+FORM = 0.08
+"""Error of form of what grows beyond the largest measured size, on the log scale: no law here is the code's own. Measured on real jobs."""
+
+
 @lru_cache(maxsize=1)
 def _cells() -> tuple[IntArray, FloatArray, FloatArray]:
     """Return number, exponent and constant share of each cell, (3388,)."""
@@ -116,10 +120,11 @@ class Growth:
         up_to = np.floor(ends * (size / (ends[-1] * (1 - 1e-12))) - rng.random()) + 1
         cells = np.repeat(cells, np.diff(np.minimum(up_to, size), prepend=0.0).astype(int))
         rng.shuffle(cells)
-        # The law of each drawn cell without K; beyond the largest size its exponent is off by a normal of the drift.
+        # The law of each drawn cell without K; beyond the largest size its exponent is off by the drift, and its form by `FORM`.
         beyond = math.log(max(x / self.top, 1.0))
         growth = points[cells] * (math.log((self.top if beyond else x) / self.x0) + beyond)
-        grown = np.exp(growth + (self.drift * beyond) * rng.standard_normal(size))
+        off = math.hypot(self.drift * beyond, FORM) if beyond and self.drift else 0.0
+        grown = np.exp(growth + off * rng.standard_normal(size))
         constant = shares[cells]
         grown = constant + (1 - constant) * grown
         # K and the noise variance of the cell, integrated out: Student's t of 2 a degrees of freedom, its squared scale (1 + 1/n) b / a.

@@ -21,6 +21,9 @@ UTILISATIONS = ("cpu_util", "gpu_util")
 OK_FACTOR, DECIDED_FACTOR = 1.25, 1.5
 """Half of the 80 % interval, as a factor: up to the first a forecast is `ok`, up to the second `wide`, beyond it `not decided`."""
 
+OK_BOUND, DECIDED_BOUND = 1.35, 2.0
+"""The 95 % bound of a peak of memory over its median: whether a job fits is asked of the bound alone."""
+
 _OK_POINTS, _DECIDED_POINTS = 0.1, 0.25
 """The same for utilisation: half of the 80 % interval as a share of the scale."""
 
@@ -92,3 +95,9 @@ def status_of_width(lo80: float, hi80: float, scale: float | None = None) -> Sta
         return Status.OK if half <= _OK_POINTS else (Status.WIDE if half <= _DECIDED_POINTS else Status.NOT_DECIDED)
     factor = math.sqrt(hi80 / lo80) if lo80 > 0 else math.inf
     return Status.OK if factor <= OK_FACTOR else (Status.WIDE if factor <= DECIDED_FACTOR else Status.NOT_DECIDED)
+
+
+def status_of_bound(median: float, bound: float) -> Status:
+    """Return the status that a peak's 95 % bound allows, by its ratio to the median."""
+    ratio = bound / median if median > 0 else math.inf
+    return Status.OK if ratio <= OK_BOUND else (Status.WIDE if ratio <= DECIDED_BOUND else Status.NOT_DECIDED)

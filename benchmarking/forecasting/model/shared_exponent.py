@@ -12,7 +12,7 @@ from benchmarking.forecasting.model.growth_prior import grid
 from benchmarking.forecasting.model.power_law import Growth
 
 if TYPE_CHECKING:
-    from benchmarking.analysis.arrays import FloatArray, Generator
+    from benchmarking.analysis.arrays import FloatArray
 
 COUPLING = 0.03
 """Standard deviation of the exponents of one code's configurations around their common one."""
@@ -44,42 +44,6 @@ def _common(members: Sequence[Growth], kernel: FloatArray) -> tuple[FloatArray, 
     evidence = together.max() + math.log(float(np.exp(together - together.max()).sum()))
     is_shared = 1 / (1 + math.exp(min(60.0, max(-60.0, float(apart.sum()) - evidence))))
     return together, blurred, is_shared
-
-
-def sample_together(members: Sequence[Growth], x: float, size: int, rng: Generator, coupling: float = COUPLING) -> list[FloatArray]:
-    """Return draws (size,) at size x for each member, without noise, in which the common exponent is the same in each draw.
-
-    What is common cancels in comparisons of configurations; independent draws would hide that.
-
-    Args:
-        members: growths with their own priors, before `share_exponents`.
-        x: size that is forecast.
-        size: number of draws.
-        rng: generator.
-        coupling: as in `share_exponents`.
-    """
-    import numpy as np
-
-    if len(members) < 2:
-        return [member.sample(x, size, rng, noise=False) for member in members]
-    kernel = _coupling(coupling)
-    together, _, is_shared = _common(members, kernel)
-    # The common exponent of each draw in which there is one, as grid points with their counts.
-    weights = np.exp(together - together.max())
-    common = np.sort(rng.choice(len(weights), round(size * is_shared), p=weights / weights.sum()))
-    values, counts = np.unique(common, return_counts=True)
-    rest = size - len(common)
-    found = []
-    for member in members:
-        # Given the common exponent, each member's own is drawn by its evidence around it; the order of draws is the same for all members.
-        pieces = [
-            dataclasses.replace(member, log_exponent=np.log(kernel[:, value] + 1e-12)).sample(x, int(count), rng, noise=False)
-            for value, count in zip(values, counts, strict=True)
-        ]
-        if rest:
-            pieces.append(member.sample(x, rest, rng, noise=False))
-        found.append(np.concatenate(pieces))
-    return found
 
 
 def share_exponents(members: Sequence[Growth], coupling: float = COUPLING) -> list[Growth]:

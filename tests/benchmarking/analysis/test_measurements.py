@@ -64,3 +64,9 @@ def test_the_raw_table_has_what_canary_trainings_has_and_leaves_out_what_nobody_
 
 def test_a_method_hears_them_all():
     assert canary_values({"canary_total_s": 100.0, "loss": 1.0}) == {"total_s": 100.0}
+
+
+def test_what_comes_before_the_first_report_is_start_up_only_where_some_phase_was_timed():
+    # A script without timers that reports at its end does all its work before.
+    assert "startup_s" not in measurements({"phases_s": {"startup": 46.0}}, {}, 47.0, 47.0, None)
+    assert measurements({"phases_s": {"startup": 2.0, "train": 40.0}}, {}, 47.0, 47.0, None)["startup_s"] == 2.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from benchmarking.figures import forecasts as module
 from benchmarking.figures.forecasts import forecasts_figure, outcomes_figure
 from benchmarking.forecasting.data.experiment import canaries_of
-from benchmarking.forecasting.draws import Question
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.result import Forecast, Status
 from benchmarking.forecasting.report import ForecastOutcome, forecasts_of, measured_outcomes
 from tests.benchmarking.figures.made_details import experiment, stored

@@ -9,9 +9,9 @@ from backends.simulated.table import Run
 from benchmarking.controller.method import MethodContext
 from benchmarking.controller.method_arguments import read_arguments
 from benchmarking.forecasting.data.experiment import canaries_of
-from benchmarking.forecasting.draws import Question
 from benchmarking.forecasting.ladder.levels import repeats_of, rungs
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.past_jobs import scores_of
 from benchmarking.forecasting.report import forecasts_of, report
 from benchmarking.methods.canary import CanaryLadder

@@ -13,8 +13,8 @@ from backends.past_jobs import PastJob, past_job_reader
 from backends.sagemaker.admin.past_jobs import TrainingJobError, past_job, read_past_jobs
 from benchmarking.forecasting import forecast
 from benchmarking.forecasting.data.finished_jobs import canaries_of_jobs
-from benchmarking.forecasting.draws import Question
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.draws import Question
 from definitions.errors import UserError
 
 START = datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC)

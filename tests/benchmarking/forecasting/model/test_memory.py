@@ -1,11 +1,13 @@
 """Peak memory: what a canary's peak can hide, and how far the one-sided bound allows for it."""
 
+import math
+
 import numpy as np
 import pytest
 
 from benchmarking.forecasting import Canary, Question, forecast
 from benchmarking.forecasting.model.billing import Billing
-from benchmarking.forecasting.model.memory import in_blocks
+from benchmarking.forecasting.model.memory import in_blocks, peak_line
 from tests.benchmarking.forecasting.canary_tables import metric, table
 
 MIB = 1024**2
@@ -39,6 +41,41 @@ def test_families_without_squares_have_none_in_their_bound(family):
 
     assert bound(flat, family) < 0.8 * bound(flat, "kernel")
     assert bound(growing, family) <= bound(growing)
+
+
+def test_the_line_goes_on_and_its_spread_is_that_of_what_must_still_grow():
+    canaries = [Canary("job", f, n, rss_bytes=(100 + 1000 * f) * MIB) for n, f in enumerate((0.01, 0.01, 0.03, 0.1))]
+    line = peak_line(canaries, 1.0)
+    assert line is not None
+    assert line.slope == pytest.approx(1000 * MIB)
+    drawn = line.draws(20_000, np.random.default_rng(0)) / MIB
+    assert np.median(drawn) == pytest.approx(1100, rel=0.01)
+    sd = 0.04 * 1100 + 0.35 * math.sqrt(math.log(10)) * 900
+    assert np.quantile(drawn, 0.95) == pytest.approx(1100 + 1.645 * sd, rel=0.02)
+    # Never below what was measured, but for the noise.
+    assert drawn.min() == pytest.approx(0.96 * 200)
+
+
+def test_what_has_only_just_come_out_from_under_the_imports_goes_on_as_its_last_piece():
+    line = peak_line(runs(lambda f: max(165.0, 100 + 1000 * f) * MIB), 1.0)
+    assert line is not None
+    assert line.slope == pytest.approx((200 - 165) / 0.07 * MIB)
+
+
+def test_a_peak_at_one_size_may_grow_with_the_data_or_not_at_all():
+    line = peak_line(runs(lambda f: 500 * MIB, ladder=(0.1, 0.1)), 1.0)
+    assert line is not None
+    assert line.slope is None
+    drawn = line.draws(5_000, np.random.default_rng(0)) / MIB
+    assert np.quantile(drawn, 0.05) < 700
+    assert np.quantile(drawn, 0.95) > 4500
+
+
+def test_a_peak_of_the_full_job_is_its_own():
+    line = peak_line(runs(lambda f: 500 * MIB * (1 + f), ladder=(0.1, 1.0)), 1.0)
+    assert line is not None
+    assert np.quantile(line.draws(5_000, np.random.default_rng(0)), 0.95) / MIB == pytest.approx(1000 * (1 + 1.645 * 0.04), rel=0.01)
+    assert peak_line([Canary("job", 0.1, total_s=1.0)], 1.0) is None
 
 
 def test_gpu_memory_is_taken_in_blocks_of_two_mebibytes():

@@ -5,7 +5,7 @@ import numpy as np
 from benchmarking.forecasting.model.growth_prior import GrowthPrior
 from benchmarking.forecasting.model.power_law import fit
 from benchmarking.forecasting.model.priors import exponents_of
-from benchmarking.forecasting.model.shared_exponent import sample_together, share_exponents
+from benchmarking.forecasting.model.shared_exponent import share_exponents
 
 X = np.array([0.01, 0.01, 0.03, 0.03, 0.1])
 
@@ -27,12 +27,3 @@ def test_configurations_that_disagree_keep_their_own_exponent():
     linear, square = share_exponents([fit(X, measured(1.0), prior), fit(X, measured(2.0), prior)])
     assert abs(linear.exponent()[0] - 1.0) < 0.06
     assert abs(square.exponent()[0] - 2.0) < 0.1
-
-
-def test_what_is_common_cancels_in_a_comparison():
-    x = np.array([0.01, 0.01, 0.03])
-    prior = GrowthPrior(exponents_of("iterative"))
-    members = [fit(x, k * x, prior) for k in (100.0, 120.0)]
-    a, b = sample_together(members, 1.0, 2000, np.random.default_rng(0))
-    apart = [one.sample(1.0, 2000, np.random.default_rng(seed), noise=False) for seed, one in enumerate(members)]
-    assert np.std(np.log(a / b)) < 0.85 * np.std(np.log(apart[0] / apart[1]))

@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
-from benchmarking.forecasting.evidence import falling, gravest, level_findings, misfit, short_findings
+from benchmarking.forecasting import Question, forecast, parse_table
+from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.evidence import falling, gravest, level_findings, misfit, short_findings
 from benchmarking.forecasting.model.growth_prior import GrowthPrior
 from benchmarking.forecasting.model.power_law import fit
 from benchmarking.forecasting.model.priors import exponents_of
 from benchmarking.forecasting.model.result import Status
+from tests.benchmarking.forecasting.canary_tables import metric
 
 SIX = np.array([0.01, 0.02, 0.03, 0.04, 0.05, 0.1])
 
@@ -88,3 +91,15 @@ def test_a_fit_phase_hardly_grows_below_four_tenths_over_three_times_the_data(gr
     # Over less than three times the data nothing is said.
     near = np.array([0.04, 0.04, 0.1])
     assert not any("hardly grows" in text for _, text in short_findings(grown(near, y, "epochs"), y, None, "the fit phase"))
+
+
+def test_totals_of_which_most_does_not_grow_decide_nothing():
+    # Start-up of 95 s that nobody timed, beside work that stops growing: iterations that need not all be run.
+    def total(work_s):
+        text = "".join(f"job,{fraction},{95 + work_s(fraction)}\n" for fraction in (0.01, 0.01, 0.25, 0.25, 0.5, 0.5))
+        return metric(forecast(parse_table("configuration,fraction,total_s\n" + text), Question(Billing("us-east-1"))), "total_s")
+
+    hidden = total(lambda fraction: 150 * fraction)
+    assert hidden.status is Status.NOT_DECIDED
+    assert "does not grow with the data: start-up hides how the rest grows" in hidden.why
+    assert total(lambda fraction: 4000 * fraction).status is Status.OK

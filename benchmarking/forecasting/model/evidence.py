@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarking.forecasting.model.columns import column_of
 from benchmarking.forecasting.model.fit import Fitted
+from benchmarking.forecasting.model.memory import PeakLine
 from benchmarking.forecasting.model.noise import within_levels
 from benchmarking.forecasting.model.phases import Laws
 from benchmarking.forecasting.model.power_law import Growth
@@ -36,7 +37,7 @@ _MISFIT = 3.0
 """Residual over repeat noise from which on the law is said not to fit."""
 
 
-def level_findings(growth: Growth | None, what: str, known: bool) -> list[Finding]:
+def level_findings(growth: Growth | PeakLine | None, what: str, known: bool) -> list[Finding]:
     """Return what speaks against extrapolating one growth.
 
     Args:
@@ -149,11 +150,22 @@ def time_findings(laws: Laws | None, values: FloatArray | None, main: FloatArray
         return []
     growth = laws.growth
     found = level_findings(growth, what, known)
+    found += [] if laws.timed else hidden_by_startup(growth, what)
     if growth is not None and values is not None and len(values) == len(growth.x):
         found += falling(growth.x, values, what)
     if growth is not None and main is not None and len(main) == len(growth.x) and float(main.min()) > 0:
         found += misfit(growth, main, what)
     return found
+
+
+def hidden_by_startup(growth: Growth | None, what: str) -> list[Finding]:
+    """Return a refusal where most of what totals say, at the largest canary, does not grow: start-up, which nobody timed."""
+    if growth is None or growth.top >= 0.999 or growth.constant_share() <= _MOSTLY_CONSTANT:
+        return []
+    share = growth.constant_share()
+    return [
+        (Status.NOT_DECIDED, f"{share:.0%} of {what} at the largest canary does not grow with the data: start-up hides how the rest grows")
+    ]
 
 
 def findings(item: Fitted, metric: str) -> list[Finding]:
@@ -170,12 +182,10 @@ def findings(item: Fitted, metric: str) -> list[Finding]:
         growing = None if laws is None else column_of(item.used, main[laws.timed])
         found = time_findings(laws, values, growing, known, metric)
         return found + (hides_growth(item, laws, metric) if laws is not None else [])
-    growth = {"rss_bytes": item.rss, "gpu_bytes": item.gpu}.get(metric)
-    found = level_findings(growth, metric, known=metric == "gpu_bytes")
-    if growth is not None and metric == "rss_bytes":
-        values = np.array([canary.rss_bytes for canary in item.used if canary.rss_bytes], dtype=float)
-        found += falling(growth.x, values, metric)
-    return found
+    if metric == "gpu_bytes":
+        return level_findings(item.gpu, metric, known=True)
+    found = level_findings(item.rss, metric, known=False)
+    return found if item.rss is None else found + falling(item.rss.x, item.rss.peaks, metric)
 
 
 def hides_growth(item: Fitted, laws: Laws, metric: str) -> list[Finding]:

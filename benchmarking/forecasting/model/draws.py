@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from benchmarking.forecasting.evidence import hides_growth
 from benchmarking.forecasting.model.billing import Billing, billable_draws, cost_draws
 from benchmarking.forecasting.model.calibration import Calibration
 from benchmarking.forecasting.model.columns import column_of
+from benchmarking.forecasting.model.evidence import hides_growth
 from benchmarking.forecasting.model.fit import Fitted
-from benchmarking.forecasting.model.memory import in_blocks, rss_draws
+from benchmarking.forecasting.model.memory import in_blocks
 from benchmarking.forecasting.model.phases import Laws
 from benchmarking.forecasting.model.result import UTILISATIONS
 from benchmarking.forecasting.model.unseen_terms import with_hidden_term
@@ -82,7 +82,7 @@ def draw(item: Fitted, question: Question) -> dict[str, FloatArray]:
         values["cpu_s"] = reduce(operator.add, cpu.values())
     # Peak memory.
     if item.rss is not None:
-        values["rss_bytes"] = rss_draws(item.rss, item.used, size, rng)
+        values["rss_bytes"] = item.rss.draws(size, rng)
     if item.gpu is not None:
         values["gpu_bytes"] = in_blocks(item.gpu.sample(at, size, rng))
     # The bill follows from the time; it is never extrapolated itself.
