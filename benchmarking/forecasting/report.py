@@ -8,14 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarking.controller.state import ExperimentState
-from benchmarking.forecasting.data.canary import COMPLETED, Canary, CanaryTable
+from benchmarking.forecasting.data.canary import COMPLETED, Canary, CanaryTable, by_configuration
 from benchmarking.forecasting.data.experiment import canaries_of
 from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.draws import Question
+from benchmarking.forecasting.model.fit import fit_all
 from benchmarking.forecasting.model.result import Forecast
+from benchmarking.forecasting.recommendation import raced_metric, ranked, recommendation, sureness, usable
 from benchmarking.forecasting.render import readable, summary_rows
 from benchmarking.report.text import table
 from definitions.schema import BenchmarkDefinition
+
+_MOST, _MOST_RUNS = 10, 24
+"""Rows of the two tables that are printed; the files have all."""
 
 
 def forecasts_of(definition: BenchmarkDefinition, state: ExperimentState, question: Question) -> list[Forecast]:
@@ -107,7 +112,7 @@ def outcomes(table: CanaryTable, forecasts: Sequence[Forecast]) -> list[str]:
 
 
 def report(definition: BenchmarkDefinition, state: ExperimentState, question: Question) -> str:
-    """Return the two tables: the forecast of the full job by configuration with price and cost, and the raw measurements.
+    """Return the recommendation, and two tables, best first: the full job by configuration with price and cost, and the raw measurements.
 
     Empty where the experiment has no canaries.
     """
@@ -117,10 +122,31 @@ def report(definition: BenchmarkDefinition, state: ExperimentState, question: Qu
     found = forecasts_of(definition, state, question)
     lines = []
     if found:
+        metric = raced_metric(dict(definition.objectives), found)
+        place = {name: number for number, name in enumerate(ranked(found, metric))}
+        found = sorted(found, key=lambda one: place[one.configuration])
         prices = {canary.configuration: question.billing.usd_per_hour(canary.instance_type) for canary in canaries.canaries}
-        lines += ["Forecast of the full job (median, 80 % interval):", "", table(*summary_rows(found, prices)), ""]
-        lines += [f"{one.configuration}: {one.metric} {one.status}: {one.why}" for one in found
-                  if one.metric in ("total_s", "rss_bytes", "gpu_bytes") and str(one.status) != "ok"][:12]  # fmt: skip
+        header, rows = summary_rows(found, prices)
+        lines += [
+            recommendation(found, metric, _sure(canaries, question, found, metric)),
+            "",
+            "Forecast of the full job (median, 80 % interval), best first:",
+            "",
+        ]
+        lines += [table(header, rows[:_MOST]), *_more(len(rows) - _MOST, "forecasts.csv"), ""]
+        best = {one.configuration for one in found if place[one.configuration] < _MOST}
+        lines += [f"{one.configuration}: {one.metric} {one.status}: {one.why}" for one in found if one.configuration in best
+                  if one.metric in ("total_s", "rss_bytes", "gpu_bytes") and str(one.status) != "ok"][:_MOST]  # fmt: skip
         lines += [*outcomes(canaries, found), ""]
-    lines += ["What was measured:", "", table(*raw_rows(canaries))]
-    return "\n".join(lines)
+    header, rows = raw_rows(canaries)
+    return "\n".join([*lines, "What was measured:", "", table(header, rows[:_MOST_RUNS]), *_more(len(rows) - _MOST_RUNS, "trials.csv")])
+
+
+def _sure(canaries: CanaryTable, question: Question, found: Sequence[Forecast], metric: str) -> float:
+    names = usable(found, metric)
+    small = [canary for canary in canaries.canaries if canary.fraction < 1.0 and canary.configuration in names]
+    return sureness(fit_all(by_configuration(small), question.at), question, metric, names) if names else 0.0
+
+
+def _more(count: int, file: str) -> list[str]:
+    return [f"({count} more are in {file})"] if count > 0 else []
