@@ -47,7 +47,7 @@ def configuration_verdicts(made: ConfigurationComparison) -> list[str]:
         if not ahead:
             size, ends = _turned(one.factor is not None, size), _turned_ends(one.factor is not None, ends)
             names = names[1], names[0]
-        gap = f"better by {shown(size)}" if one.factor is None else f"{size:.3g} times better"
+        gap = f"better by {shown(size)}" if one.factor is None else times_better(size)
         interval = "" if ends is None else f"{100 * made.confidence:.3g} % interval {shown(ends[0])} to {shown(ends[1])}, "
         how = f"; {one.test}" if one.test else ""
         p = "" if one.p is None else f", p = {one.p:.2g}{how}"
@@ -128,7 +128,12 @@ def _lead(measured: Contrast, ahead: bool) -> str:
         return ""
     if measured.scale is Scale.DIFFERENCE:
         return f"better by {shown(abs(size))}"
-    return f"{size if ahead else 1 / size:.3g} times better"
+    return times_better(size if ahead else 1 / size)
+
+
+def times_better(factor: float) -> str:
+    """Return in words how many times better something is; by less than a twentieth it is said in per cent."""
+    return f"{factor:.3g} times better" if factor >= 1.05 else f"better by {100 * (factor - 1):.2g} %"
 
 
 def _lead_of(method: str, measured: Contrast) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from benchmarking.comparison.methods import AGGREGATES, BenchmarkComparison, ComparisonQuestion
 from benchmarking.comparison.runs import Axis, ComparedRun, axes_of, distinct
@@ -86,7 +87,33 @@ def _by_benchmark(
 def _panel(made: BenchmarkComparison, axis: Axis, curves: Sequence[Curve], title: str) -> LinePanel:
     budget = [Reference(made.at, "compared here")] if axis is made.axis else []
     references = [*budget, *([Reference(made.target, f"target: {made.baseline}'s median", "y")] if made.target is not None else [])]
-    return LinePanel(title, X_AXES[axis], objective_axis(made), tuple(curves), (), tuple(references))
+    values = objective_axis(made)
+    return LinePanel(
+        title, X_AXES[axis], replace(values, shown=shown_values(curves, made.target, values.log)), tuple(curves), (), tuple(references)
+    )
+
+
+def shown_values(curves: Sequence[Curve], target: float | None, log: bool) -> tuple[float, float] | None:
+    """Return from where to where values are drawn: all lines, the target, and the bands where lines end, with some room.
+
+    The interval of a mean of few early values may be a thousand times as wide as what the lines do later; it is cut off.
+
+    Args:
+        curves: of the panel.
+        target: a value that is marked; None for none.
+        log: whether the axis is logarithmic.
+    """
+    lines = [value for curve in curves for value in curve.y if not log or value > 0]
+    if not lines:
+        return None
+    ends = [one[-1] for curve in curves for one in (curve.low, curve.high) if one]
+    kept = [*lines, *(one for one in (*ends, target) if one is not None and (not log or one > 0))]
+    low, high = min(kept), max(kept)
+    if log:
+        room = (high / low) ** 0.05 if high > low else 1.1
+        return low / room, high * room
+    room = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+    return low - room, high + room
 
 
 def objective_axis(made: BenchmarkComparison) -> PlotAxis:

@@ -27,6 +27,7 @@ class PlotAxis:
         log: whether steps of equal ratio are equally long.
         categories: the names that stand on it, in order; empty where it is of numbers.
         better: `min` or `max` where one end is the better one, else empty.
+        shown: from where to where it is drawn, so that what is far off leaves room for what matters; None for all that there is.
     """
 
     title: str
@@ -34,6 +35,7 @@ class PlotAxis:
     log: bool = False
     categories: Sequence[str] = ()
     better: str = ""
+    shown: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

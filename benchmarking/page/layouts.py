@@ -45,6 +45,8 @@ def axis_layout(axis: PlotAxis, **more: Any) -> dict[str, Any]:
         made |= {"exponentformat": "none" if axis.unit == "USD" else "e", "minexponent": 5}
         if axis.log:
             made["type"] = "log"
+        if axis.shown is not None:
+            made["range"] = [math.log10(one) if axis.log else one for one in axis.shown]
     return made | more
 
 

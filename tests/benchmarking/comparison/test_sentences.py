@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarking.comparison.methods import ComparisonQuestion, compare_methods
 from benchmarking.comparison.runs import Axis
-from benchmarking.comparison.sentences import budget, verdicts
+from benchmarking.comparison.sentences import budget, times_better, verdicts
 from tests.benchmarking.comparison.made_runs import run, several
 
 
@@ -60,3 +60,9 @@ def test_what_is_left_out_is_said():
     assert "TPE had no result after 2 trials with seed 0: left out." in lines
     copied = said([run("GRID", 0, [1.0]), run("GRID", 1, [1.0]), run("RS", 0, [2.0])])
     assert "GRID ran exactly the same with seeds 0, 1: counted once." in copied
+
+
+def test_a_small_lead_is_said_in_per_cent():
+    assert [times_better(factor) for factor in (2.0, 1.05, 1.0072, 1.0005)] == [
+        "2 times better", "1.05 times better", "better by 0.72 %", "better by 0.05 %",
+    ]  # fmt: skip

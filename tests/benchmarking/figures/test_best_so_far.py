@@ -9,7 +9,8 @@ from benchmarking.comparison.document import document
 from benchmarking.comparison.methods import ComparisonQuestion
 from benchmarking.comparison.runs import Axis
 from benchmarking.figures.bands import band, line, thinned
-from benchmarking.figures.best_so_far import best_so_far_figure, seeds_figure
+from benchmarking.figures.best_so_far import best_so_far_figure, seeds_figure, shown_values
+from benchmarking.figures.data import Curve
 from benchmarking.figures.final_values import final_values_figure
 from tests.benchmarking.comparison.made_runs import run, several
 
@@ -108,3 +109,20 @@ def test_long_names_are_short_in_the_lines_and_whole_in_the_figure():
     assert figure.names[short] == name
     assert [curve.name for curve in figure.panels[0].curves] == ["RS", short]
     assert final_values_figure(compared).names == figure.names
+
+
+def test_what_is_drawn_is_where_the_lines_are_and_early_intervals_are_cut_off():
+    curves = [
+        Curve("a", (1.0, 2.0, 3.0), (0.90, 0.95, 0.98), (-3.0, 0.9, 0.97), (4.0, 1.0, 0.99), step=True),
+        Curve("b", (1.0, 2.0), (0.92, 0.94), (None, None), (None, None), step=True),
+    ]
+    low, high = shown_values(curves, 0.96, log=False)
+    assert (low, high) == pytest.approx((0.90 - 0.05 * 0.09, 0.99 + 0.05 * 0.09))
+
+
+def test_what_is_drawn_on_a_logarithmic_axis_of_one_value_and_of_none():
+    low, high = shown_values([Curve("a", (1.0, 2.0), (100.0, 1.0), (None, -1.0), (None, 2.0))], None, log=True)
+    assert (low, high) == pytest.approx((1.0 / 100**0.05, 100 * 100**0.05))
+    assert shown_values([Curve("a", (1.0,), (4.0,))], None, log=False) == pytest.approx((3.8, 4.2))
+    assert shown_values([Curve("a", (1.0,), (0.0,))], None, log=False) == (-1.0, 1.0)
+    assert shown_values([], 1.0, log=False) is None

@@ -37,7 +37,7 @@ def test_a_document_names_its_version_and_the_kind_of_each_panel():
     assert found["schema_version"] == SCHEMA_VERSION == 1
     (figure,) = found["figures"]
     assert [one["panel"] for one in figure["panels"]] == ["line", "table"]
-    assert figure["panels"][0]["x"] == {"title": "time", "unit": "s", "log": False, "categories": [], "better": ""}
+    assert figure["panels"][0]["x"] == {"title": "time", "unit": "s", "log": False, "categories": [], "better": "", "shown": None}
     assert figure["panels"][0]["curves"][0]["y"] == [2.0]
     assert figure["panels"][1]["rows"] == [[None], ["ä</script>"]]
     assert figure["names"] == {"x…": "xyz"}
