@@ -22,6 +22,7 @@ class PastJob:
         billable_s: seconds that were paid for, per instance; None where that says nothing of its length.
         usage: totals by the reporter, see `backends.events.Closed`; empty where the script does not use it.
         metrics: the last value that the script reported under each name.
+        fraction: share of its data, where that is to be found by its data.
     """
 
     name: str
@@ -34,10 +35,38 @@ class PastJob:
     billable_s: float | None = None
     usage: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
+    fraction: float | None = None
 
 
-PastJobReader = Callable[[Sequence[str], str], Sequence[PastJob]]
-"""Names of jobs and a region -> the jobs, in that order; raises `UserError` where one is unknown."""
+@dataclass(frozen=True)
+class FractionSource:
+    """Where a job's share of the data is found.
+
+    Args:
+        kind: `hyperparameter`; `manifest`, entries of it over objects that there are; `channel-bytes`, bytes of its channels over all.
+        name: of the hyperparameter, or of the one channel that counts; empty for all channels.
+        whole: where all of the data are; empty for what a manifest is a sample of.
+    """
+
+    kind: str
+    name: str = ""
+    whole: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.name}" if self.name else self.kind
+
+
+def fraction_source(text: str, whole: str = "") -> FractionSource:
+    """Return where fractions are found, from `manifest`, `hyperparameter:NAME` or `channel-bytes`; raises `UserError` for another word."""
+    kind, _, name = text.partition(":")
+    if kind not in ("manifest", "hyperparameter", "channel-bytes") or (kind == "hyperparameter" and not name):
+        ways = "manifest, hyperparameter:NAME and channel-bytes; a channel's name may stand behind manifest: and channel-bytes:"
+        raise UserError(f"--fraction_from {text}", f"a job's share of the data is found by {ways}")
+    return FractionSource(kind, name, whole)
+
+
+PastJobReader = Callable[[Sequence[str], str, FractionSource], Sequence[PastJob]]
+"""Names of jobs, a region, where their shares of the data are found -> the jobs, in that order; raises `UserError` where one is unknown."""
 
 
 def past_job_reader() -> PastJobReader:

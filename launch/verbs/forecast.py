@@ -72,8 +72,11 @@ def make_parser() -> VerbParser:
     parser.add_argument("--price", action="append", default=[], metavar="TYPE=USD", help="dollars per instance-hour, over the price table")
     parser.add_argument("--spot", action="store_true", help="spot prices: those given by --price, as no others are known beforehand")
     parser.add_argument("--billed_startup", type=float, default=0.0, metavar="S", help="seconds billed before the script runs")
-    parser.add_argument("--fraction_argument", default="fraction", metavar="NAME",
-                        help="hyperparameter that holds a training job's fraction (default fraction)")  # fmt: skip
+    parser.add_argument("--fraction_from", default="hyperparameter:fraction", metavar="manifest|hyperparameter:NAME|channel-bytes",
+                        help="how a training job's share of the data is found: entries of its manifest over the objects that there are, a "
+                        "hyperparameter, or the bytes of its channels (default hyperparameter:fraction)")  # fmt: skip
+    parser.add_argument("--data", default="", metavar="s3://...", help="all of the data, of which a job had a share (default: what its "
+                        "manifest is a sample of)")  # fmt: skip
     parser.add_results_dir("finished jobs in it calibrate the intervals (default results, or $OUTRIDER_RESULTS)")
     return parser
 
@@ -160,11 +163,12 @@ def _table(given: argparse.Namespace) -> CanaryTable:
     elif len(given.source) == 1 and (first.exists() or first.suffix.lower() in (".csv", ".tsv")):
         table = read_table(first)
     elif all(not Path(name).exists() and "/" not in name for name in given.source):
-        from backends.past_jobs import past_job_reader
+        from backends.past_jobs import fraction_source, past_job_reader
         from benchmarking.forecasting.data.finished_jobs import canaries_of_jobs
 
         try:
-            table = canaries_of_jobs(past_job_reader()(given.source, given.region), given.fraction_argument)
+            fractions = fraction_source(given.fraction_from, given.data)
+            table = canaries_of_jobs(past_job_reader()(given.source, given.region, fractions), fractions)
         except UserError as error:
             if len(given.source) > 1:
                 raise

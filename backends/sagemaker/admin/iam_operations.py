@@ -81,7 +81,8 @@ OPERATIONS: Mapping[str, tuple[Grant, ...]] = {
     "FilterLogEvents": _on(Target.LOGS, "logs:FilterLogEvents"),
     "GetLogEvents": _on(Target.LOGS, "logs:GetLogEvents"),
     "DescribeLogStreams": _on(Target.LOGS, "logs:DescribeLogStreams"),
-    # What is looked up beforehand
+    # What is looked up beforehand, or of jobs that are over
+    "GetMetricStatistics": _on(Target.ANY, "cloudwatch:GetMetricStatistics"),
     "GetCallerIdentity": (),
     "GetRole": _on(Target.ROLE, "iam:GetRole"),
     "ListServiceQuotas": _on(Target.ANY, "servicequotas:ListServiceQuotas"),

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
 from backends.common.aws_client import make_client
 from backends.failures import Cause
-from backends.past_jobs import PastJob
+from backends.past_jobs import FractionSource, PastJob
+from backends.sagemaker.admin.past_data import PastData
+from backends.sagemaker.admin.system_profile import cloudwatch_usage, profiled_usage
 from backends.sagemaker.jobs.outcome import failure, stage_seconds
 from backends.sagemaker.logs.parser import PATTERN, JobLog
 from backends.sagemaker.logs.window import job_request
 from definitions.errors import EXIT_CLOUD, UserError
+from definitions.instances import instance_facts
+
+BY_ARGUMENT = FractionSource("hyperparameter", "fraction")
+"""The share is an argument of the script's, `fraction`."""
 
 _OWN_ARGUMENTS = ("sagemaker_", "outrider_")
 """How hyperparameters begin that SageMaker's containers and Outrider add to the script's."""
@@ -23,31 +31,49 @@ class TrainingJobError(UserError):
     exit_code = EXIT_CLOUD
 
 
-def read_past_jobs(names: Sequence[str], region: str, client: Any = None, logs: Any = None) -> list[PastJob]:
-    """Return training jobs; where a script used the reporter, with what its log has of it.
+def read_past_jobs(
+    names: Sequence[str], region: str, fraction: FractionSource = BY_ARGUMENT, clients: Callable[[str], Any] | None = None
+) -> list[PastJob]:
+    """Return training jobs, with what their logs have of the reporter; of a job without one, with what the service measured of it.
 
     Args:
         names: of the training jobs.
         region: where they ran.
-        client: of SageMaker; made where None.
-        logs: client of CloudWatch Logs; made where `client` is None, and without it logs are not read.
+        fraction: how their shares of the data are found.
+        clients: returns a client of a service by its name, e.g. `logs`; by default one of boto3's.
 
     Raises:
-        UserError: boto3 is missing, or a job is unknown.
+        UserError: boto3 is missing, a job is unknown, or its share of the data cannot be told.
     """
-    if client is None:
-        client, logs = make_client("sagemaker", region=region), make_client("logs", region=region)
+    get = cache(clients or partial(make_client, region=region))
+    client, data = get("sagemaker"), PastData(lambda: get("s3"), fraction.whole)
     described = []
     for name in names:
         try:
             described.append(client.describe_training_job(TrainingJobName=name))
         except Exception as error:  # botocore makes its error classes at run time
             raise TrainingJobError(f"training job {name} in {region}", str(error), "check name, region and credentials") from error
-    return [past_job(job, *(({}, {}) if logs is None else _reported(logs, job["TrainingJobName"]))) for job in described]
+    found = []
+    for job in described:
+        usage, metrics = _reported(get("logs"), job["TrainingJobName"])
+        share = None if fraction.kind == "hyperparameter" else data.fraction(job, fraction)
+        found.append(past_job(job, usage or _measured(job, get), metrics, share))
+    return found
 
 
-def past_job(described: Mapping[str, Any], usage: Mapping[str, Any], metrics: Mapping[str, Any]) -> PastJob:
-    """Return a job from DescribeTrainingJob's answer and what its reporter measured."""
+def _measured(described: Mapping[str, Any], get: Callable[[str], Any]) -> dict[str, Any]:
+    """Return what the service measured of a job's instances; empty where it did not, or may not be asked."""
+    facts = instance_facts(str(described["ResourceConfig"].get("InstanceType", "")))
+    with contextlib.suppress(Exception):  # as of logs: it only adds to what is known
+        if found := profiled_usage(described, get("s3"), facts):
+            return found
+    with contextlib.suppress(Exception):
+        return cloudwatch_usage(described, get("cloudwatch"), facts)
+    return {}
+
+
+def past_job(described: Mapping[str, Any], usage: Mapping[str, Any], metrics: Mapping[str, Any], fraction: float | None = None) -> PastJob:
+    """Return a job from DescribeTrainingJob's answer, what was measured of it, and its share of the data."""
     resources = described["ResourceConfig"]
     given = {key: str(value).strip('"') for key, value in (described.get("HyperParameters") or {}).items()}
     total_s, billable_s = described.get("TrainingTimeInSeconds"), described.get("BillableTimeInSeconds")
@@ -65,6 +91,7 @@ def past_job(described: Mapping[str, Any], usage: Mapping[str, Any], metrics: Ma
         None if billable_s is None else float(billable_s),
         usage,
         metrics,
+        fraction,
     )
 
 
@@ -91,9 +118,7 @@ def _status(described: Mapping[str, Any]) -> str:
     """Return whether a job was completed in one go, ran out of memory, or why it says nothing of the full job."""
     status = str(described["TrainingJobStatus"]).lower()
     if status == "failed":
-        # The reason quotes the last lines of the script's log.
-        reason = str(described.get("FailureReason", ""))
-        return Cause.OUT_OF_MEMORY.value if failure(reason, None, (reason,))[0] is Cause.OUT_OF_MEMORY else status
+        return Cause.OUT_OF_MEMORY.value if failure(str(described.get("FailureReason", "")), None, ())[0] is Cause.OUT_OF_MEMORY else status
     lives = sum(step["Status"] == "Training" for step in described.get("SecondaryStatusTransitions") or ())
     if status == "completed" and (lives > 1 or stage_seconds(described).get("Interrupted")):
         return "interrupted"

@@ -17,7 +17,7 @@ FINAL = ("Completed", "Failed", "Stopped")
 STAGES = ("Starting", "Pending", "Downloading", "Training", "Interrupted", "Restarting", "Uploading", "Stopping")
 
 # All of these are looked for in their own places alone: the rest of a reason may hold any words of a script, a name, or an address.
-_REASON = re.compile(r"(?:(?P<kind>AlgorithmError|ClientError|InternalServerError|\w*Capacity\w*): ?)?(?P<text>.*)")
+_REASON = re.compile(r"(?:(?P<kind>AlgorithmError|ClientError|InternalServerError|\w*Capacity\w*): ?)?(?P<text>.*)", re.DOTALL)
 _EXIT_CODE = re.compile(r"(?:,\s*|\b)exit code:?\s*(-?\d+)\s*$", re.IGNORECASE)
 _KILLED = 137
 _CAPACITY = re.compile(
@@ -29,7 +29,9 @@ _SPOT = re.compile(r"(?:the |managed )?spot (?:instances?|capacity|training)\b.{
 _MORE_MEMORY = re.compile(r"please use an instance type with more memory", re.IGNORECASE)
 _ENTRY_POINT_S = re.compile(r".{1,400} ended (?:with exit code \d+|by signal \w+)")
 """What the job's entry point writes where the script itself has not said why it failed."""
-_TOOLKIT_S = re.compile(r"\w+Error: ExitCode ")
+_TOOLKIT_S = re.compile(r"\w+Error:\s+ExitCode ")
+_QUOTED = re.compile(r'\bErrorMessage "(.*)"\s+(?:ExtraInfo|Command) ', re.DOTALL)
+"""What the toolkit of framework containers writes there, and what of the script's own output it quotes."""
 
 
 @dataclass(frozen=True)
@@ -165,9 +167,11 @@ def failure(
     code = exit_code if exit_code is not None else int(found[1]) if found else None
     if not by_script and code is None:
         return Cause.SERVICE_ERROR, reason or "the training job failed, and the service gives no reason"
-    said = written_by_script(text) if by_script else ""
+    said, quoted = (written_by_script(text), _QUOTED.search(text)) if by_script else ("", None)
+    lines = quoted[1].splitlines() if quoted else []
+    tail = tail or lines
     cause, message = classify_exit(code or 1, tail)
-    if says_memory(said):
+    if any(says_memory(line.strip()) for line in (said, *lines)):
         cause = Cause.OUT_OF_MEMORY
     if code in (_KILLED, -9) and cause is Cause.OUTSIDE:
         if kernel_kills == 0:
@@ -179,7 +183,7 @@ def failure(
 
 def written_by_script(text: str) -> str:
     """Return what a script wrote to its failure file, of an AlgorithmError's text; empty where only a launcher did."""
-    said = _EXIT_CODE.sub("", text).strip()
+    said = " ".join(_EXIT_CODE.sub("", text).split())
     return "" if _ENTRY_POINT_S.fullmatch(said) or _TOOLKIT_S.match(said) else said
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backends.past_jobs import PastJob
+from backends.past_jobs import FractionSource, PastJob
 from benchmarking.analysis.measurements import measurements
 from benchmarking.forecasting.data.canary import Canary, CanaryTable, canary_from, checked
 from benchmarking.report.labels import label, varying_keys
@@ -16,19 +16,19 @@ _ROUNDING_S = 1.5
 """Services tell times in whole seconds, the reporter does not."""
 
 
-def canaries_of_jobs(jobs: Sequence[PastJob], fraction_argument: str) -> CanaryTable:
+def canaries_of_jobs(jobs: Sequence[PastJob], source: FractionSource) -> CanaryTable:
     """Return jobs as canaries; those that differ only in fraction are one configuration.
 
     Start-up is the time between the start of the instance and that of the script, billed as it is, and the script's own where it says.
 
     Args:
         jobs: that have ended.
-        fraction_argument: argument that holds the fraction.
+        source: where their fractions are found.
 
     Raises:
-        UserError: a job has no such argument, or one that is no fraction.
+        UserError: a job has no fraction there, or one that is none.
     """
-    settings = [_settings(job, fraction_argument) for job in jobs]
+    settings = [_settings(job, source) for job in jobs]
     keys = varying_keys([configuration for configuration, _ in settings])
     repeats: dict[tuple[str, float], int] = {}
     canaries = []
@@ -40,15 +40,17 @@ def canaries_of_jobs(jobs: Sequence[PastJob], fraction_argument: str) -> CanaryT
     return checked(canaries)
 
 
-def _settings(job: PastJob, fraction_argument: str) -> tuple[Mapping[str, Any], float]:
+def _settings(job: PastJob, source: FractionSource) -> tuple[Mapping[str, Any], float]:
     given = dict(job.arguments)
     try:
-        fraction = float(given.pop(fraction_argument))
+        fraction = float(given.pop(source.name)) if source.kind == "hyperparameter" else job.fraction
+        if fraction is None:
+            raise ValueError(source)
     except (KeyError, ValueError):
-        advice = "name the hyperparameter that holds it with --fraction_argument"
+        advice = "say where it is found: --fraction_from hyperparameter:NAME, manifest, or channel-bytes"
         raise UserError(f"training job {job.name}: no fraction", f"hyperparameters: {', '.join(given) or 'none'}", advice) from None
     if not 0 < fraction <= 1:
-        raise UserError(f"training job {job.name}: {fraction_argument} = {fraction:g}", "a fraction is above 0 and at most 1")
+        raise UserError(f"training job {job.name}: {source.name or source} = {fraction:g}", "a fraction is above 0 and at most 1")
     return {"instance_type": job.instance_type, "instance_count": job.instance_count, **given}, fraction
 
 

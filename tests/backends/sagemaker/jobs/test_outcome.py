@@ -101,6 +101,15 @@ def test_a_script_that_the_order_to_stop_ended_was_stopped(exit_code):
         ("AlgorithmError: MemoryError: Unable to allocate 40 GiB, exit code: 1", Cause.OUT_OF_MEMORY),
         ("AlgorithmError: interrupted record in spot instances interrupted.csv, exit code: 1", Cause.SCRIPT_ERROR),
         ("Insufficient instance capacity for s3://x", Cause.CAPACITY),
+        (
+            'AlgorithmError: ExecuteUserScriptError:\nExitCode 1\nErrorMessage "torch.OutOfMemoryError: CUDA out of memory.\n '
+            'Tried"\nCommand "python t.py", exit code: 1',
+            Cause.OUT_OF_MEMORY,
+        ),
+        (
+            'AlgorithmError: ExecuteUserScriptError: ExitCode 1 ErrorMessage "KeyError: x" Command "python MemoryError.py", exit code: 1',
+            Cause.SCRIPT_ERROR,
+        ),
         ("Spot prices cannot be read", Cause.SERVICE_ERROR),
         ("The training was interrupted", Cause.SERVICE_ERROR),
     ],
