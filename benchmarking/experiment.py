@@ -42,7 +42,6 @@ from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import Refuse, check_listed, check_room, refusal
 from benchmarking.planning.inputs import Inputs, upload_target
 from benchmarking.planning.job_builder import JobBuilder
-from benchmarking.results import write_results
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
 from definitions.errors import OutriderError, UserError
@@ -175,6 +174,9 @@ def _run_locked(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentR
             for name in survivors:
                 logger.error("job %s could not be stopped and may still run", name)
         try:
+            # Not needed before the first job runs, and no job waits for it.
+            from benchmarking.results import write_results
+
             write_results(spec, tuner.state, journal, backend.region)
         except UserError as error:
             if ending.reason is not Reason.DISK_FULL:

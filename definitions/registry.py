@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from definitions.errors import UserError, nearest
+from definitions.plugins import installed
 from definitions.schema import BenchmarkDefinition
 from definitions.yaml_source import Source, read_yaml
 
@@ -99,7 +100,7 @@ class Registry:
         return [_entry(read_yaml(path), BUILT_IN) for path in files]
 
     def _plugins(self) -> list[_Entry]:
-        found = self._entry_points if self._entry_points is not None else metadata.entry_points(group=GROUP)
+        found = self._entry_points if self._entry_points is not None else installed(GROUP)
         entries = []
         for entry_point in found:
             distribution = entry_point.dist.name if entry_point.dist is not None else entry_point.value

@@ -1,6 +1,7 @@
 """`outrider VERB` = `python -m launch VERB`: finds the verb's module, shows `UserError` without a traceback, returns the exit code."""
 
 import contextlib
+import gc
 import importlib
 import os
 import sys
@@ -47,6 +48,8 @@ def program(usual: str = "") -> int:
     Args:
         usual: the verb where the command line begins with none; without it there has to be one.
     """
+    # Imports and definitions leave next to nothing that only a collection would free, and would set off hundreds of them.
+    gc.set_threshold(50_000, 20, 20)
     if too_old(sys.version_info[:3]) is None:
         from launch.streams import speak_utf8
 

@@ -12,7 +12,6 @@ from benchmarking.archive.code_version import check_code
 from benchmarking.archive.folder import prepare_folder
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.results import collate
 from benchmarking.studies.failing_alike import EndedExperiment, failing_alike
 from benchmarking.studies.files import changing, discard_study, read_study, spending, write_study
 from benchmarking.studies.standing import final_ending
@@ -164,6 +163,8 @@ def _in_turn(planned: Planned, request: RunRequest, progress: Progress, agenda: 
 def _collate(tag_folder: Path, progress: Progress) -> None:
     """Write what the experiments of a tag came to into one file; that it cannot be written is said, as each has its own."""
     try:
+        from benchmarking.results import collate
+
         collate(tag_folder)
     except UserError as error:
         progress.say(f"warning: {error}")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
-
-def elapsed_s() -> float:
-    """Return seconds of a clock that never steps and, where the system has one, goes on while the machine sleeps."""
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()
+elapsed_s: Callable[[], float] = partial(time.clock_gettime, time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic
+"""Returns seconds of a clock that never steps and, where the system has one, goes on while the machine sleeps."""
 
 
 class SteadyClock:

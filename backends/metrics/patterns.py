@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from backends.metrics.expression import SAFE_LENGTH, Expression
 from backends.metrics.gathering import LevelGatherer, number
 from backends.metrics.prefilter import required_texts
-from backends.metrics.presets import PRESETS, Preset
 from definitions.metrics import MetricSources
+
+if TYPE_CHECKING:
+    from backends.metrics.presets import Preset
 
 ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\r\n]*(?:\x07|\x1b\\)|[@-Z\\-_])|\x08+")
 """Colours, movements of the cursor, titles of windows, backspaces."""
@@ -35,7 +37,7 @@ class MetricMatcher:
 
     def __init__(self, sources: MetricSources) -> None:
         self._expressions = [(name, Expression(text)) for name, text in sources.expressions]
-        self._presets = [PRESETS[name] for name in sources.presets]
+        self._presets = _presets(sources.presets)
         levels = [preset.level_name for preset in self._presets]
         known = sources.level in [*levels, *(name for name, _ in sources.expressions)]
         self._level = sources.level if known else levels[0] if levels else None
@@ -203,6 +205,15 @@ def decoded(line: bytes) -> str:
         return line.decode()
     except UnicodeDecodeError:
         return line.decode("latin-1")
+
+
+def _presets(names: Sequence[str]) -> list[Preset]:
+    if not names:
+        return []
+    # Compiling theirs takes longer than all that most jobs need to have their output read.
+    from backends.metrics.presets import PRESETS
+
+    return [PRESETS[name] for name in names]
 
 
 def _decoded_rows(lines: bytes) -> list[str]:

@@ -66,7 +66,8 @@ def summarise(
     verdict = ranking(state, primary, mode)
     keys = keys_shown(list(points.values()), keys_in_order)
     lines = [verdict_sentence(verdict, primary, keys, price_label)]
-    if len(state.codes) > 1:
+    several = len(state.codes) > 1
+    if several:
         lines = [_across_versions(state, primary, mode, keys), *(f"Of all together: {line[:1].lower()}{line[1:]}" for line in lines)]
     means = {e: {name: mean(_values(trials, name)) for name in objectives} for e, trials in groups.items() if _completed(trials)}
     front = [list(means)[index] for index in pareto_front(list(means.values()), objectives)] if len(objectives) > 1 else []
@@ -75,9 +76,10 @@ def summarise(
         lines.append(f"Not beaten in every objective ({', '.join(objectives)}): {named}{', ...' if len(front) > 6 else ''}.")
     lines += _caveats(state)
     ranked = [] if verdict is None else [verdict.leader, *(comparison.other for comparison in verdict.comparisons)]
-    order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in {entry.evaluation for entry in ranked}]
-    header = ["config", *keys, *objectives, "n", "status", *(["front"] if front else []), *(["code"] if len(state.codes) > 1 else [])]
-    versions = {e: [", ".join(dict.fromkeys(trial.code for trial in groups[e]))] if len(state.codes) > 1 else [] for e in groups}
+    has_rank = {entry.evaluation for entry in ranked}
+    order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in has_rank]
+    header = ["config", *keys, *objectives, "n", "status", *(["front"] if front else []), *(["code"] if several else [])]
+    versions = {e: [", ".join(dict.fromkeys(trial.code for trial in groups[e]))] if several else [] for e in groups}
     rows = [
         [*_row(e, groups[e], keys, objectives, e in front if front else None, state.setup.reported_level), *versions[e]]
         for e in order[:_ROWS]

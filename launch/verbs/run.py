@@ -48,10 +48,7 @@ def main(arguments: Sequence[str]) -> int:
         print(describe(planned.specs, os.environ, planned.study))
         return 0
     from launch.confirm import confirm
-    from launch.experiment_outcome import with_results
     from launch.experiments import execute, resume_command
-    from launch.hints import hint_for
-    from launch.outcome import as_csv, as_json, as_text, gravest
     from launch.panels import panel_here
     from launch.progress import Progress
     from launch.tracking import check_tracking, tracking
@@ -63,6 +60,11 @@ def main(arguments: Sequence[str]) -> int:
     progress = Progress(sys.stderr, panel=panel_here(sys.stderr, os.environ), verbose=request.verbose)
     with tracking(request.track, planned.specs[0].folder.parent.parent, os.environ, progress.say):
         outcomes = execute(planned, request, progress)
+    # What says how it went, imported when no job waits for it any more.
+    from launch.experiment_outcome import with_results
+    from launch.hints import hint_for
+    from launch.outcome import as_csv, as_json, as_text, gravest
+
     codes = [one.exit_code for one in outcomes]
     if given.format == "table" and planned.study is not None:
         codes.append(_print_end(planned, outcomes))

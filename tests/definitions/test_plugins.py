@@ -1,7 +1,9 @@
 """Entry points of installed packages."""
 
+import runpy
 from importlib import metadata
 
+from definitions import plugins
 from definitions.plugins import installed
 
 
@@ -12,8 +14,10 @@ def test_entry_points_of_a_group_are_those_that_the_packages_declare():
     assert installed("outrider.there_is_no_such_group") == ()
 
 
-def test_packages_are_read_once_a_group(monkeypatch):
-    asked = []
-    monkeypatch.setattr("definitions.plugins.entry_points", lambda *, group: asked.append(group) or ())
-    assert installed("outrider.asked_twice") == installed("outrider.asked_twice") == ()
-    assert asked == ["outrider.asked_twice"]
+def test_packages_are_read_once():
+    reads = []
+    point = metadata.EntryPoint("mine", "a.b:C", "outrider.methods")
+    fresh = runpy.run_path(plugins.__file__)["installed"]
+    fresh.__globals__["entry_points"] = lambda: reads.append(1) or metadata.EntryPoints([point])
+    assert (fresh("outrider.methods"), fresh("outrider.backends")) == ((point,), ())
+    assert reads == [1]
