@@ -83,7 +83,6 @@ TESTED_TOGETHER = {
         "backends/local/runner.py",
         "backends/local/process_records.py",
     ],
-    "tests/backends/local/test_environment.py": ["backends/local/checkpoints.py"],
     "tests/backends/local/test_metrics.py": ["backends/metrics/gathering.py"],
     "tests/backends/local/warm/test_warm.py": [
         "backends/local/warm/fork_server.py",
