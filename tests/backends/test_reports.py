@@ -238,3 +238,12 @@ def test_lines_that_end_as_windows_has_it_are_told_at_once() -> None:
     assert [report.metrics for report in parser.feed(b"Epoch 1\r\nloss: 0.5\r\n")] == [{"epoch": 1, "loss": 0.5}]
     assert parser.feed(b"Epoch 2\r\nloss: 0.25\r") == []
     assert [report.metrics for report in parser.feed(b"\n")] == [{"epoch": 2, "loss": 0.25}]
+
+
+def test_the_last_byte_that_a_line_may_have_is_taken_though_it_comes_by_itself() -> None:
+    report = line(0, n=0).rstrip()
+    whole = b" " * (MAX_LINE_BYTES - len(report)) + report
+    parser = ReportParser()
+    found = parser.feed(whole[:-1]) + parser.feed(whole[-1:]) + parser.feed(b"\n")
+    assert [found_one.metrics["n"] for found_one in found] == [0]
+    assert parser.counts.too_long == 0

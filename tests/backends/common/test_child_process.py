@@ -1,13 +1,13 @@
+import os
 import subprocess
 import sys
 
 import pytest
 
-from backends.common.child_process import wait_for_end
-
-pytestmark = pytest.mark.slow
+from backends.common.child_process import allowed_cores, wait_for_end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pidfd", [True, False])
 def test_the_end_is_waited_for_no_longer_than_said(monkeypatch: pytest.MonkeyPatch, pidfd: bool) -> None:
     if not pidfd:
@@ -20,3 +20,12 @@ def test_the_end_is_waited_for_no_longer_than_said(monkeypatch: pytest.MonkeyPat
         assert wait_for_end(process, 20.0)
         assert process.returncode == 3
         assert wait_for_end(process, 0.0)
+
+
+def test_where_the_system_does_not_tell_the_cores_that_are_allowed_all_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert allowed_cores() == tuple(sorted(os.sched_getaffinity(0)))
+    monkeypatch.delattr("os.sched_getaffinity")
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    assert allowed_cores() == (0, 1, 2)
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert allowed_cores() == (0,)

@@ -80,3 +80,15 @@ def test_a_family_is_found_by_mark_by_session_by_parents_and_by_having_been_know
         finally:
             assert process_tree.kill_until_gone(lambda: process_tree.descendants(parent.pid), 20.0)
     assert read_process(parent.pid) is None
+
+
+def test_a_process_and_its_descendants_are_those_that_any_thread_started(tmp_path, monkeypatch):
+    started = {1: {"1": "2 3 ", "7": "9"}, 2: {"2": "4 "}, 3: {"3": ""}, 4: {"4": ""}, 9: {"9": ""}}
+    for pid, threads in started.items():
+        for thread, found in threads.items():
+            folder = tmp_path / str(pid) / "task" / thread
+            folder.mkdir(parents=True)
+            (folder / "children").write_text(found)
+        (tmp_path / str(pid) / "stat").write_text(f"{pid} (a) b) S {1 if pid != 4 else 2} 1 1 " + "0 " * 15 + "77 0 0")
+    monkeypatch.setattr(process_tree, "_PROC", str(tmp_path))
+    assert sorted(process.pid for process in process_tree.descendants(1)) == [1, 2, 3, 4, 9]

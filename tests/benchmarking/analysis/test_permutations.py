@@ -54,6 +54,8 @@ def test_relabelling_agrees_with_scipys_exact_permutations():
 def test_the_least_p_value_of_two_samples_is_one_labelling_or_with_equal_sizes_two():
     assert relabelling_p([1.0, 2.0, 3.0], [10.0, 11.0, 12.0]) == pytest.approx(least_relabelling_p(3, 3)) == 2 / 20
     assert relabelling_p([1.0, 2.0, 3.0], [10.0, 11.0]) == pytest.approx(least_relabelling_p(3, 2)) == 1 / 10
+    assert relabelling_p([1.0, 2.0, 3.0], [10.0]) == pytest.approx(least_relabelling_p(3, 1)) == least_relabelling_p(1, 3) == 1 / 4
+    assert least_relabelling_p(1, 1) == 1.0
     assert relabelling_p([], [1.0]) == relabelling_p([1.0], []) == least_relabelling_p(0, 3) == 1.0
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from benchmarking.analysis.step_curves import best_so_far
+from benchmarking.analysis.step_curves import best_so_far, censored_median
 
 CURVE = best_so_far([(4.0, 2.0), (1.0, 5.0), (2.0, 6.0), (4.0, 3.0)], "min", 10.0)
 
@@ -45,3 +45,10 @@ def test_what_is_not_finite_is_no_result():
 
 def test_a_result_known_after_the_end_prolongs_it():
     assert best_so_far([(5.0, 1.0)], "min", 4.0)(5.0) == 1.0
+
+
+def test_a_wait_that_is_not_over_counts_as_longer_than_all_that_were():
+    assert censored_median([3.0, None, 1.0]) == 3.0
+    assert censored_median([3.0, 1.0, 2.0, None]) == 2.5
+    assert censored_median([3.0, None]) is None
+    assert censored_median([]) is None

@@ -19,6 +19,7 @@ def test_time_is_over_at_the_limit_itself():
     assert reached(budget, failures=0, elapsed_s=60.0) is Limit.TIME
     # 0.1 + 0.2 style rounding of clock differences must not cost another turn of the loop
     assert reached(budget, failures=0, elapsed_s=59.9999999) is Limit.TIME
+    assert reached(budget, failures=0, elapsed_s=60.0 - 1e-6) is Limit.TIME
     assert reached(Budget(), failures=0, elapsed_s=1e12) is None
 
 

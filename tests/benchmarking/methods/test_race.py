@@ -87,4 +87,5 @@ def test_the_plan_holds_every_run_that_it_may_come_to():
     assert [(one.configuration["x"], one.level, one.repeat) for one in plan] == [
         (x, level, repeat) for level in (0.1, 0.3) for repeat in (0, 1) for x in (0, 1)
     ]
-    assert race(repeats=2, run_winner=True).plan()[-1].level == 1.0
+    full = race(repeats=2, run_winner=True).plan()
+    assert (full[-1].level, full[-1].configuration) == (1.0, full[0].configuration)

@@ -160,3 +160,10 @@ def test_a_race_of_start_up_is_never_decided():
     told = race_status(every_rung, (), dataclasses.replace(settings, repeats=1))
     assert told.decision is RaceDecision.NOT_DECIDED
     assert "start-up hides how" in told.reason
+
+
+def test_a_race_of_one_rung_is_decided_there():
+    settings = dataclasses.replace(SETTINGS, ladder=(0.1,), repeats=2)
+    found, groups = race({"slow": 2000.0, "fast": 1000.0}, settings)
+    assert found.winner == "fast"
+    assert {one.fraction for group in groups.values() for one in group} == {0.1}

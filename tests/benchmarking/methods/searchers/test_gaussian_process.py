@@ -26,3 +26,12 @@ def test_gaussian_process_gradient_and_predictions():
     believed, narrower = process.with_believed(there[:1]).predict(there[:1])
     assert believed == pytest.approx(mean[:1], abs=0.02)
     assert narrower[0] <= deviation[0]
+
+
+def test_where_the_covariance_is_none_for_want_of_digits_the_cost_is_high_and_flat():
+    process = GaussianProcess(np.zeros((5, 2)), np.arange(5.0))
+    # Five inputs that are one, a signal of e^80 and no noise: the kernel has rank one for all that a double can tell.
+    at = np.array([0.0, 0.0, 80.0, -80.0])
+    cost, gradient = process.cost(at)
+    assert cost == 1e10
+    assert gradient.tolist() == [0.0] * 4
