@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -48,8 +48,8 @@ def split_command(value: Any) -> Any:
             raise ValueError(
                 f"{value!r} cannot be split into words: {str(error).lower()}; write a list of words, or close the quote"
             ) from None
-        found = next((word for word in words if word in _SHELL_WORDS or (word.endswith(";") and word not in value.split("'"))), None)
-        if found is not None:
+        found = shell_word(value, words)
+        if found:
             raise ValueError(f"{found!r} means something to a shell only, and none is started; write [sh, -c, {value!r}]")
         value = words
     if not isinstance(value, (list, tuple)):
@@ -60,6 +60,16 @@ def split_command(value: Any) -> Any:
         if isinstance(word, (list, tuple, dict)) or word is None:
             raise ValueError(f"{word!r} is no word; a command is one list of words")
     return tuple(text_of(word) for word in value)
+
+
+def shell_word(text: str, words: Sequence[str]) -> str:
+    """Return the first word of a command that means something to a shell only; empty where there is none.
+
+    Args:
+        text: as written.
+        words: that it was split into.
+    """
+    return next((word for word in words if word in _SHELL_WORDS or (word.endswith(";") and word not in text.split("'"))), "")
 
 
 def _check_environment(value: dict[str, Any]) -> dict[str, str]:

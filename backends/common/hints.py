@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 _MISSING_FILES = (
     re.compile(r"No such file or directory: '([^'/][^']*)'"),
     re.compile(r"can't open file '(?:[^']*/)?([^'/]+)'"),  # the interpreter, of a script
+    re.compile(r"cannot open ([^\s:'/][^\s:']*): No such file"),  # dash
     re.compile(r"([^\s:'/][^\s:']*): No such file or directory"),  # a shell
 )
+_NO_RULE = re.compile(r"make(?:\[\d+\])?: \*\*\* No (?:rule to make target|targets specified)")
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _NO_PACKAGE = ("attempted relative import with no known parent package", "attempted relative import beyond top-level package")
 
 
@@ -35,6 +38,10 @@ def calling_hint(message: str, job: JobSpec, tail: Sequence[str] = ()) -> str:
     missing = next((found for pattern in _MISSING_FILES if (found := pattern.search(message)) is not None), None)
     if missing is not None and not job.working_dir and job.source_dir and (Path(job.source_dir) / missing[1]).exists():
         return f"{missing[1]} is in source_dir, and jobs start in folders of their own; `working_dir: source` starts them there"
+    if _NO_RULE.search(message) is not None and not job.working_dir:
+        made = next((name for name in _MAKEFILES if job.source_dir and (Path(job.source_dir) / name).exists()), "")
+        if made:
+            return f"{made} is in source_dir, and jobs start in folders of their own; `working_dir: source` starts them there"
     if any(words in message for words in _NO_PACKAGE) and job.script.endswith(".py") and job.source_dir:
         script = Path(job.script)
         if script.is_relative_to(job.source_dir):

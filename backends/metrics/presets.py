@@ -58,9 +58,10 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             "round",
             recalled_after=re.compile("est iteration is:"),
         ),
+        # A bar that says `Epoch 1/3:` is a program's own, which mostly counts from 1.
         # Epoch 0: 100%|##########| 2/2 [00:00<00:00, 30.1it/s, v_num=0, train_loss=0.5]
         "lightning": Preset(
-            re.compile(r"Epoch [0-9]+.*(?:it/s|s/it)"),
+            re.compile(r"Epoch [0-9]+(?::|/[0-9]+ ).*(?:it/s|s/it)"),
             re.compile(rf"[, ](?!v_num)([A-Za-z_]\w*)(?:=|: ){_NUMBER}(?![\w.])"),
             re.compile(r"Epoch ([0-9]+)"),
             "epoch",

@@ -6,12 +6,16 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import PurePath
+from typing import Literal
 
-from backends.scripts.interface import ScriptArgument
+from backends.scripts.interface import Interface, ScriptArgument
+from definitions.command import shell_word
 from definitions.errors import UserError
 
 _PYTHON = re.compile(r"python(\d(\.\d+)?)?")
+_FLAG, _NAME = re.compile(r"--[A-Za-z][\w.-]*"), re.compile(r"[A-Za-z_][\w.]*")
 _VARIABLE = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
@@ -52,12 +56,15 @@ def parse_call(text: str, is_file: Callable[[str], bool], is_module: Callable[[s
         is_module: whether a name is that of a module or package of the user's.
 
     Raises:
-        UserError: no words, or quotes that do not match.
+        UserError: no words, quotes that do not match, or what only a shell understands.
     """
     try:
         words = shlex.split(text)
     except ValueError as error:
         raise UserError(f"--run {text!r} cannot be split into words", str(error).lower(), "close the quote") from None
+    if found := shell_word(text, words):
+        by_shell = shlex.quote(shlex.join(["sh", "-c", text]))
+        raise UserError(f"--run {text!r}", f"{found!r} means something to a shell only, and none is started", f"say so: --run {by_shell}")
     environment: dict[str, str] = {}
     while words and (match := _VARIABLE.fullmatch(words[0])) is not None:
         environment[match[1]] = match[2]
@@ -89,6 +96,25 @@ def _target(words: Sequence[str], is_file: Callable[[str], bool], is_module: Cal
         if is_file(word) and (at == 0 or word.endswith((".py", ".sh", ".bash")) or words[at - 1] in ("python", "bash", "sh")):
             return at, word, ""
     return 0, "", ""
+
+
+def typed_interface(words: Sequence[str]) -> Interface:
+    """Return what a script can be told as far as the words tell that a person gave it: numbers by name, in the one form that they have.
+
+    Args:
+        words: after the script, as `--lr=0.1`, `--lr 0.1` or `LR=0.1`.
+    """
+    with_equals = [word.partition("=")[::2] for word in words if "=" in word]
+    forms: tuple[tuple[Literal["flags", "two_words", "key=value"], re.Pattern[str], Iterable[tuple[str, str]]], ...] = (
+        ("flags", _FLAG, with_equals),
+        ("two_words", _FLAG, pairwise(words)),
+        ("key=value", _NAME, with_equals),
+    )
+    for style, form, pairs in forms:
+        names = dict.fromkeys(name for name, value in pairs if form.fullmatch(name) and _is_number(value))
+        if names:
+            return Interface("--run", tuple(ScriptArgument(name.lstrip("-").replace("-", "_"), (name,)) for name in names), style=style)
+    return Interface("")
 
 
 @dataclass(frozen=True)

@@ -85,20 +85,25 @@ def _interface(call: ScriptCall) -> Interface:
     """Return what a script can be told: by its source, and by its --help where that does not say all."""
     from backends.scripts.interface import Interface, merged
     from backends.scripts.read_source import has_parser, read_script
+    from benchmarking.scripts.call import typed_interface
     from benchmarking.scripts.plan import usual_command
     from launch.ask_help import ask_help
 
     file = Path(call.script) if call.script else _module_file(call.module) if call.module else None
     found = None if file is None else read_script(file, Path.cwd())
+    typed = typed_interface(call.given)
     if found is None and file is not None and not has_parser(file, Path.cwd()):
-        return Interface("")
+        return typed
+    if file is None and typed.style == "key=value":
+        # Of a program such as make --help tells its own flags, and not what it hands on.
+        return typed
     if found is not None and found.is_complete:
         return found
     _say(f"asking for its arguments: {' '.join(call.words)} --help ({_HELP_S:g} s at most)")
     said = ask_help(call, _HELP_S)
     both = said if found is None else found if said is None else merged(found, said)
-    if both is None:
-        return Interface("")
+    if both is None or not (both.arguments or both.commands):
+        return typed
     command = next((word for word in call.given if word in both.commands), "") or usual_command(both.commands)
     if command and not both.commands[command]:
         inner = ask_help(call, _HELP_S, command)
