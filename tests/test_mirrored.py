@@ -25,6 +25,7 @@ TESTED_TOGETHER = {
         "benchmarking/figures/parameters.py",
     ],
     "tests/benchmarking/comparison/test_loading.py": ["benchmarking/comparison/from_csv.py"],
+    "tests/backends/common/test_channel_variables.py": ["backends/job_input.py"],
     "tests/backends/emulator/container/test_attempt.py": [
         "backends/emulator/container/artifacts.py",
         "backends/emulator/container/channels.py",
@@ -149,7 +150,7 @@ TESTED_TOGETHER = {
     "tests/benchmarking/controller/test_tuner.py": ["benchmarking/controller/interfaces.py"],
     "tests/benchmarking/datasets/test_preparation.py": ["benchmarking/datasets/images.py"],
     "tests/benchmarking/export/test_registry.py": ["benchmarking/export/exporter.py"],
-    "tests/benchmarking/figures/test_best_so_far.py": ["benchmarking/figures/bands.py", "benchmarking/figures/final_values.py"],
+    "tests/benchmarking/figures/test_best_so_far.py": ["benchmarking/figures/bands.py"],
     "tests/benchmarking/forecasting/data/test_finished_jobs.py": ["backends/past_jobs.py", "backends/sagemaker/admin/past_jobs.py"],
     "tests/benchmarking/forecasting/ladder/test_race.py": ["benchmarking/forecasting/ladder/race_status.py"],
     "tests/benchmarking/methods/searchers/test_process.py": ["benchmarking/methods/searchers/worker.py"],

@@ -26,6 +26,12 @@ FULL_BYTES = 16 * 1024**2
 """A disk with less than this free is full: what is written to it next fails, or soon."""
 
 
+LEFT_RUNNING = (
+    "what it had started and left running was ended with it, as a trial is over when its script is; a script that goes on in the "
+    "background has to wait for that, or to stay in the foreground"
+)
+
+
 @dataclass(frozen=True)
 class Termination:
     """How a job ended, and why."""
@@ -63,6 +69,7 @@ class LocalJob:
     files: FileReports | None = None
     started_at: float | None = None
     exit_code: int | None = None
+    left_running: bool = False
     exited_at: float | None = None
     ended_at: float | None = None
     decided: Termination | None = None
@@ -94,6 +101,8 @@ class LocalJob:
             self.exit_code or 0, reports, counts.alien if counts else 0, tail, raised, self.spec.is_silent
         )
         remarks = [*(parser.remarks() if parser else ()), *(self.files.problems() if self.files else ())]
+        if self.left_running and found.cause is Cause.NO_METRICS:
+            remarks.append(LEFT_RUNNING)
         if remarks and found.cause is Cause.NO_METRICS:
             found = replace(found, message="; ".join([found.message, *remarks]))
         elif remarks and found.outcome is Outcome.COMPLETED:

@@ -256,6 +256,7 @@ class JobRunner:
         if job.kill_at is None and not self._processes.may_be_left(job):
             self._end(job)
         else:
+            job.left_running = job.kill_at is None
             self._chase(job)
 
     def _ask_kernel(self, job: LocalJob) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from backends.scripts.interface import Interface, Kind, ScriptArgument
@@ -30,7 +31,10 @@ def read_argv(source: ScriptSource) -> Interface | None:
     flags = tuple(_flags(source))
     if flags:
         return Interface("sys.argv", flags, style="two_words")
-    pairs = tuple(_pairs(source))
+    splits = {name: value for tree in source.trees for node in ast.walk(tree) for name, value in _assignments(node) if _is_split(value)}
+    pairs = tuple(_pairs(source, set(splits)))
+    if pairs and any(_takes_hyphens_off(value) for value in splits.values()):
+        return Interface("sys.argv", tuple(replace(one, flags=(f"--{one.name}",)) for one in pairs))
     return Interface("sys.argv", pairs, style="key=value") if pairs else None
 
 
@@ -96,9 +100,8 @@ def _flags(source: ScriptSource) -> Iterator[ScriptArgument]:
     yield from seen.values()
 
 
-def _pairs(source: ScriptSource) -> Iterator[ScriptArgument]:
-    """Yield the keys of a mapping that is made of words split at `=`: `given["lr"]`, `given.get("lr", 0.1)`."""
-    names = {name for tree in source.trees for node in ast.walk(tree) for name, value in _assignments(node) if _is_split(value)}
+def _pairs(source: ScriptSource, names: set[str]) -> Iterator[ScriptArgument]:
+    """Yield the keys of mappings that are made of words split at `=`, by their names: `given["lr"]`, `given.get("lr", 0.1)`."""
     seen: set[str] = set()
     for tree in source.trees:
         for node in ast.walk(tree):
@@ -111,6 +114,17 @@ def _pairs(source: ScriptSource) -> Iterator[ScriptArgument]:
 def _is_split(value: ast.expr) -> bool:
     text = ast.dump(value)
     return "'argv'" in text and "'split'" in text and "'='" in text
+
+
+def _takes_hyphens_off(value: ast.expr) -> bool:
+    """Return whether words lose their hyphens before they are split: `word.lstrip("-")`, `word.removeprefix("--")`, `word[2:]`."""
+    for node in ast.walk(value):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="removeprefix" | "lstrip" | "strip"), args=[ast.Constant(value="-" | "--")]):
+                return True
+            case ast.Subscript(slice=ast.Slice(lower=ast.Constant(value=2), upper=None)) if not _is_argv_slice(node):
+                return True
+    return False
 
 
 def _key(node: ast.AST, names: set[str], source: ScriptSource) -> ScriptArgument | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from pathlib import Path
 
@@ -200,6 +201,13 @@ FORMS = {
         print("accuracy:", given["optim"]["lr"] * len(given["layers"]))
         """,
 }
+FORMS["fire_form.py"] = """
+    import sys
+    words = dict(word.removeprefix("--").split("=") for word in sys.argv[2:])
+    if sys.argv[1:2] != ["train"]:
+        sys.exit("usage: fire_form.py COMMAND")
+    print("loss", (float(words["lr"]) - 0.3) ** 2 + int(words["depth"]) * (words["kind"] == "ridge"))
+    """
 FILES = {
     "inner.py": "import argparse\n"
     "p = argparse.ArgumentParser()\n"
@@ -214,6 +222,7 @@ FILES = {
     [
         ("click_form.py", (), "val_acc", {"learning_rate", "shuffle"}),
         ("argv_form.py", ("--run", "python argv_form.py 0.1"), "loss", {"lr", "batch"}),
+        ("fire_form.py", ("--run", "python fire_form.py train --lr=0.1 --depth=3 --kind=ridge"), "loss", {"lr", "depth"}),
         ("pairs_form.py", (), "test_error", {"lr"}),
         ("shell_form.sh", (), "val_loss", {"lr"}),
         ("handed_on.sh", (), "loss", {"lr"}),
@@ -275,9 +284,20 @@ def test_files_beside_the_script_are_found_where_trials_start(folder):
     assert [row["last_loss"] for row in runs("train.yaml", 1)] == [str(2.0 / 3)]
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not here")
+def test_a_target_of_a_makefile_is_run_where_that_is_and_told_its_variables(folder):
+    write("train.py", "import sys\nprint(f'loss: {float(sys.argv[1]) / 3}')\n")
+    write("Makefile", "LR ?= 0.1\ntrain:\n\t@python train.py $(LR)\n")
+    assert main(["init", "--run", "make train LR=0.5"]) == 0
+    definition = resolve(Registry().find("make.yaml"), "local", ()).definition
+    assert (definition.working_dir, set(definition.space)) == ("source", {"LR"})
+    assert len({row["last_loss"] for row in runs("make.yaml", 2)}) == 2
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["--run", "python train.py < data.json"], "means something to a shell only"),
         ([], "init needs a script"),
         (["nowhere.py"], "there is no such file"),
         (["train.py", "--run", "python other.py"], "train.py is no word of the command"),

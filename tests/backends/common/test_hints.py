@@ -15,6 +15,16 @@ def test_a_file_of_the_source_and_a_relative_import_are_told_by_what_mends_them(
     missing = "FileNotFoundError: [Errno 2] No such file or directory: '{}'"
     assert "`working_dir: source`" in calling_hint(missing.format("data/scale.txt"), job)
     assert calling_hint(missing.format("data/other.txt"), job) == ""
+    assert "`working_dir: source`" in calling_hint("sh: 1: cannot open data/scale.txt: No such file", job)
+    no_rule = "make: *** No rule to make target 'train'.  Stop."
+    assert calling_hint(no_rule, job) == ""
+    (tmp_path / "Makefile").touch()
+    assert (
+        calling_hint(no_rule, job)
+        == "Makefile is in source_dir, and jobs start in folders of their own; `working_dir: source` starts them there"
+    )
+    assert "`working_dir: source`" in calling_hint("make: *** No targets specified and no makefile found.  Stop.", job)
+    assert calling_hint(no_rule, dataclasses.replace(job, working_dir=str(tmp_path))) == ""
     assert calling_hint(missing.format(tmp_path / "data" / "scale.txt"), job) == ""
     assert calling_hint(missing.format("data/scale.txt"), dataclasses.replace(job, working_dir=str(tmp_path))) == ""
     said = calling_hint("ImportError: attempted relative import with no known parent package", job)

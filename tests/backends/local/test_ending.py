@@ -337,3 +337,10 @@ def test_a_descendant_that_hides_all_signs_is_ended_and_its_chase_is_not_the_scr
     assert end.ended_at is not None
     assert over.at - end.ended_at >= 0.4
     assert end.billable_s == pytest.approx(end.ended_at - (end.started_at or 0.0))
+
+
+def test_a_script_that_goes_on_in_the_background_is_told_that_this_was_ended(bench: LocalBench) -> None:
+    code = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(60)\n    os._exit(0)\nprint('started')"
+    end = bench.end_of(bench.job("one", code))
+    assert (end.outcome, end.cause) == (Outcome.FAILED, Cause.NO_METRICS)
+    assert "reported nothing; last line: started; what it had started and left running was ended with it" in end.message

@@ -57,3 +57,9 @@ def test_huggingface() -> None:
     assert [(one["epoch"], one["loss"], one["eval_loss"]) for one in evaluated[:2]] == [(1, 0.6931, 0.6927), (2, 0.6914, 0.6927)]
     assert evaluated[-1]["train_runtime"] == 1.31
     assert reports("huggingface", "loss")[0] == {"loss": 0.6925, "grad_norm": 0.3623, "learning_rate": 4.375e-05, "epoch": 0.5}
+
+
+def test_a_program_s_own_bar_that_counts_from_1_is_not_lightning_s() -> None:
+    bar = b"\rEpoch 1/3:  50%|##  | 5/10 [00:00<00:01, 9.1it/s, loss=0.5]\rEpoch 1/3: 100%|####| 10/10 [00:01<00:00, 9.1it/s, loss=0.4]\n"
+    parser = ReportParser(sources=MetricSources((), ("lightning",), None, ("loss",)))
+    assert parser.feed(bar) + parser.finish() == []

@@ -297,3 +297,19 @@ def test_a_script_that_takes_no_words_has_no_parser(tmp_path):
     (tmp_path / "c.py").write_text("this is no Python\n", encoding="utf-8")
     assert [has_parser(tmp_path / name, tmp_path) for name in ("a.py", "b.py", "c.py")] == [False, True, False]
     assert read_script(tmp_path / "c.py", tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("taken_off", "flags", "style"),
+    [
+        ("w", ("lr",), "key=value"),
+        ("w.removeprefix('--')", ("--lr",), "flags"),
+        ("w.lstrip('-')", ("--lr",), "flags"),
+        ("w[2:]", ("--lr",), "flags"),
+    ],
+)
+def test_words_that_lose_their_hyphens_before_they_are_split_are_flags(taken_off, flags, style, tmp_path):
+    script = f"import sys\ngiven = dict({taken_off}.split('=') for w in sys.argv[2:])\nprint(given.get('lr', '0.1'))\n"
+    (tmp_path / "train.py").write_text(script)
+    found = read_script(tmp_path / "train.py", tmp_path)
+    assert ([one.flags for one in found.arguments], found.style) == ([flags], style)

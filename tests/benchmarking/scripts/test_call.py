@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from backends.scripts.interface import ScriptArgument
-from benchmarking.scripts.call import ScriptCall, call_of, parse_call, read_given
+from benchmarking.scripts.call import ScriptCall, call_of, parse_call, read_given, typed_interface
 from definitions.errors import UserError
 
 FILES = ("train.py", "run.sh", "./tool", "conf.yaml")
@@ -52,3 +54,29 @@ def test_given_words_are_flags_places_and_unknown_ones():
     assert given.values == {"lr": "-1e-3", "amp": "false", "hidden": "32"}
     assert given.kept == {"lr": ("-l", "-1e-3"), "amp": ("--no-amp",), "hidden": ("--hidden", "64", "32")}
     assert (given.positionals, given.unknown, rest) == (("data",), ("--else", "x"), ("train", "--lr=2"))
+
+
+@pytest.mark.parametrize(
+    "text", ["python train.py < conf.yaml", "python train.py | tee log", "cd a && python train.py", "python train.py 2>&1"]
+)
+def test_what_only_a_shell_understands_is_said_with_the_words_that_start_one(text):
+    with pytest.raises(UserError, match="means something to a shell only") as found:
+        parse_call(text, lambda word: False, lambda name: False)
+    said = str(found.value).rpartition("--run ")[2]
+    assert parse_call(shlex.split(said)[0], lambda word: False, lambda name: False) == ScriptCall(("sh",), given=("-c", text))
+
+
+@pytest.mark.parametrize(
+    ("words", "style", "names"),
+    [
+        (("train", "--lr=0.1", "--n-layers=3", "--kind=ridge"), "flags", ["lr", "n_layers"]),
+        (("--lr", "-1e-3", "--fast", "--out", "folder"), "two_words", ["lr"]),
+        (("train", "LR=0.1", "optim.lr=2", "NAME=x"), "key=value", ["LR", "optim.lr"]),
+        (("data", "0.1", "--fast"), "flags", []),
+    ],
+)
+def test_numbers_that_a_person_gave_by_name_are_arguments(words, style, names):
+    found = typed_interface(words)
+    assert ([one.name for one in found.arguments], found.style) == (names, style)
+    given, _ = read_given(words, found.arguments)
+    assert set(given.values) == set(names)
