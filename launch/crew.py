@@ -63,7 +63,7 @@ class Crew:
 
         The first signal winds down all that run, the second raises KeyboardInterrupt once they have stopped.
         """
-        patience_s = _END_S
+        timeout_s = _END_S
         try:
             with winding_down(self._wind_down, self._progress.say):
                 self._progress.start()
@@ -72,7 +72,7 @@ class Crew:
                     self._turn(None)
                     self._begin()
         except KeyboardInterrupt:
-            patience_s = 0.0
+            timeout_s = 0.0
             self._stop_at_once()
             raise
         finally:
@@ -80,7 +80,7 @@ class Crew:
             for member in self._members:
                 member.let_go()
             for member in self._members:
-                member.close(patience_s)
+                member.close(timeout_s)
             self._selector.close()
         return [self._outcomes[place] for place in sorted(self._outcomes)]
 

@@ -100,11 +100,11 @@ class CrewMember:
         with contextlib.suppress(OSError):
             self._process.stdin.close()
 
-    def close(self, patience_s: float) -> None:
+    def close(self, timeout_s: float) -> None:
         """Wait for its end at most so many seconds, and kill it then."""
         self.let_go()
         try:
-            self._process.wait(patience_s)
+            self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -55,6 +55,6 @@ def tracking(kinds: Sequence[str], tag_folder: Path, environ: Mapping[str, str],
 
 
 def _close(process: TrackingProcess, kind: str, tag: str, say: Callable[[str], None], hurried: Sequence[bool]) -> None:
-    left, error = process.close(patience_s=_HURRIED_S) if hurried else process.close()
+    left, error = process.close(timeout_s=_HURRIED_S) if hurried else process.close()
     if left is None or left:
         say(f"{kind} lacks something of {tag}{f' ({error})' if error else ''}; `{command('export', tag, '--to', kind)}` brings it there")

@@ -1,1 +1,1 @@
-"""What a training script can be told: read from its source, its help text, and its complaints."""
+"""What can be passed to a training script: read from its source, its help text, and its complaints."""

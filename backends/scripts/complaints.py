@@ -73,17 +73,17 @@ class Complaint:
         return nearest_spelling(word, [*self.known, *further])
 
 
-def find_complaint(lines: Sequence[str], told: Iterable[str] | None = None) -> Complaint | None:
+def find_complaint(lines: Sequence[str], arguments: Iterable[str] | None = None) -> Complaint | None:
     """Return what a program's output says that it does not know; None where it says nothing of the kind.
 
     Args:
         lines: of the output, the last ones at least.
-        told: flags and keys that it was told, which alone count; None for all.
+        arguments: flags and keys that it was given, which alone count; None for all.
     """
     plain = [_FRAME.sub(" ", line) for line in lines]
     unknown = [word for line in plain for word in _unknown_in(line)]
-    if told is not None:
-        listed = [one.partition("=")[0] for one in told]
+    if arguments is not None:
+        listed = [one.partition("=")[0] for one in arguments]
         words = {_bare(one) for one in listed}
         longs = [one for one in listed if one.startswith("--")] if "--" in unknown else []
         unknown = [*(word for word in unknown if _bare(word) in words), *longs]
@@ -95,26 +95,26 @@ def find_complaint(lines: Sequence[str], told: Iterable[str] | None = None) -> C
     return Complaint(tuple(dict.fromkeys(unknown)), tuple(suggested), _usage(plain))
 
 
-def find_switches(lines: Sequence[str], told: Sequence[str]) -> tuple[str, ...]:
+def find_switches(lines: Sequence[str], arguments: Sequence[str]) -> tuple[str, ...]:
     """Return the flags that were told true or false, of which a program says that they take no value.
 
     Args:
         lines: of the output, the last ones at least.
-        told: words that it was told.
+        arguments: words that it was given.
     """
     said = {match["flag"] for line in lines for pattern in _NO_VALUE if (match := pattern.search(_FRAME.sub(" ", line))) is not None}
-    joined = [word.partition("=")[0] for word in told if word.lower().endswith(("=true", "=false"))]
+    joined = [word.partition("=")[0] for word in arguments if word.lower().endswith(("=true", "=false"))]
     found = [flag for flag in joined if flag in said]
     # Told as two words, the second is what a parser does not know, and it does not say behind which flag.
     unknown = {word for line in lines if (several := _SEVERAL.search(line)) is not None for word in several["words"].split()}
     if unknown and {word.lower() for word in unknown} <= {"true", "false"}:
-        found += [flag for flag, value in pairwise(told) if flag.startswith("-") and value in unknown]
+        found += [flag for flag, value in pairwise(arguments) if flag.startswith("-") and value in unknown]
     return tuple(dict.fromkeys(found))
 
 
 def _unknown_in(line: str) -> list[str]:
     if (several := _SEVERAL.search(line)) is not None:
-        return _told_words(several["words"])
+        return _named_words(several["words"])
     if (listed := _LISTED.search(line)) is not None:
         return [word.partition("=")[0] for word in _literal(listed["list"]) if word.startswith("-")]
     for pattern in _ONE:
@@ -127,7 +127,7 @@ def _unknown_in(line: str) -> list[str]:
     return []
 
 
-def _told_words(text: str) -> list[str]:
+def _named_words(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError:

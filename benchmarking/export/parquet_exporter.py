@@ -31,12 +31,12 @@ class ParquetExporter:
 
     def experiment(self, one: ExportedExperiment, folder: Path) -> Sequence[str]:
         """Write the files of one experiment; raises `UserError` where one cannot be written."""
-        told = []
+        written = []
         for name, table in tables_of(one).items():
             if table.rows or name != "forecasts":
                 self._write(folder / f"{name}.parquet", table.columns, table.rows)
-                told.append(str(folder / f"{name}.parquet"))
-        return told
+                written.append(str(folder / f"{name}.parquet"))
+        return written
 
     def finish(self, left_out: Sequence[str]) -> Sequence[str]:
         """Do nothing: the experiments have no file in common."""

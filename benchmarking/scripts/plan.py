@@ -54,8 +54,8 @@ class CallPlan:
 
 
 @dataclass
-class _Told:
-    """What is told one parser: the words for its places, and the flags that stay as they were given."""
+class _ParserWords:
+    """What is passed to one parser: the words for its places, and the flags that stay as they were given."""
 
     fixed: list[str] = field(default_factory=list)
     positionals: list[str] = field(default_factory=list)
@@ -77,7 +77,7 @@ def make_plan(call: ScriptCall, interface: Interface, *, guess: bool = False) ->
     given, rest = read_given(call.given, interface.arguments, stops_at=interface.commands)
     command = rest[0] if rest else _command(interface.commands, call)
     proposals: dict[str, tuple[ScriptArgument, Proposal]] = {}
-    main = _told(interface.arguments, given, proposals, call.words, guess=guess)
+    main = _parser_words(interface.arguments, given, proposals, call.words, guess=guess)
     words = [*call.words, *main.positionals, *main.fixed]
     outer: list[ScriptArgument] = []
     if command:
@@ -85,12 +85,12 @@ def make_plan(call: ScriptCall, interface: Interface, *, guess: bool = False) ->
         outer = [argument for argument in main.flags if argument.kind != "switch"]
         words += [f"{argument.flag}=${{{argument.name}}}" for argument in outer]
         inner_given, _ = read_given(rest[1:], interface.commands[command])
-        inner = _told(interface.commands[command], inner_given, proposals, (*call.words, command), guess=guess)
+        inner = _parser_words(interface.commands[command], inner_given, proposals, (*call.words, command), guess=guess)
         words += [command, *inner.positionals, *inner.fixed]
-        told = inner.flags
+        passed = inner.flags
     else:
-        told = main.flags
-    kept = {argument.name for argument in (*outer, *told)}
+        passed = main.flags
+    kept = {argument.name for argument in (*outer, *passed)}
     placed = {name for name in proposals if any(f"${{{name}}}" in word for word in words)}
     used = {name: pair for name, pair in proposals.items() if name in kept or name in placed}
     level = next((argument for argument, made in used.values() if made.role is Role.LEVEL), None)
@@ -102,7 +102,7 @@ def make_plan(call: ScriptCall, interface: Interface, *, guess: bool = False) ->
         if made.role is Role.SEARCHED or argument in (level, seed) or name in placed
     }
     used = {name: (argument, made) for name, (argument, made) in used.items() if _exists(argument, used)}
-    names, booleans, told = _booleans(told, used)
+    names, booleans, passed = _booleans(passed, used)
     space: dict[str, Dimension] = {}
     for name, (argument, made) in used.items():
         if made.role is Role.SEARCHED:
@@ -110,7 +110,7 @@ def make_plan(call: ScriptCall, interface: Interface, *, guess: bool = False) ->
             as_text = booleans != "value" and argument.kind == "boolean"
             found = dimension_of(argument, replace(made, domain={"choice": ["true", "false"]}) if as_text else made)
             space[names.get(name, name)] = _conditional(found, argument, used)
-    listed = [argument for argument in told if argument.name in used or argument.name in names.values()]
+    listed = [argument for argument in passed if argument.name in used or argument.name in names.values()]
     flagged = [argument for argument in listed if not _is_variable(argument)]
     style, rename = _spelling(flagged, interface.style)
     if flagged:
@@ -156,16 +156,16 @@ def _command(commands: Mapping[str, Any], call: ScriptCall) -> str:
     return found
 
 
-def _told(
+def _parser_words(
     arguments: Iterable[ScriptArgument],
     given: Given,
     proposals: dict[str, tuple[ScriptArgument, Proposal]],
     words: Sequence[str],
     *,
     guess: bool,
-) -> _Told:
+) -> _ParserWords:
     """Decide about each argument of one parser, which the words start; what is searched is noted in `proposals`."""
-    made = _Told()
+    made = _ParserWords()
     places = list(given.positionals)
     missing: list[ScriptArgument] = []
     for argument in arguments:
@@ -191,7 +191,7 @@ def _told(
 
 
 def _place(
-    made: _Told,
+    made: _ParserWords,
     own: ScriptArgument,
     proposal: Proposal,
     text: str | None,
@@ -244,20 +244,20 @@ def _conditional(found: Dimension, argument: ScriptArgument, used: Mapping[str, 
 
 
 def _booleans(
-    told: Sequence[ScriptArgument], used: dict[str, tuple[ScriptArgument, Proposal]]
+    passed: Sequence[ScriptArgument], used: dict[str, tuple[ScriptArgument, Proposal]]
 ) -> tuple[dict[str, str], str, list[ScriptArgument]]:
     """Return keys that stand for others, how truth is told, and the arguments by these keys.
 
     One way holds for all: where only some switches have a `--no-` form, these are told by the form that changes something.
     """
-    switches = [argument for argument in told if argument.kind == "switch" and argument.name in used]
+    switches = [argument for argument in passed if argument.kind == "switch" and argument.name in used]
     if not switches:
-        return {}, "value", [*told]
+        return {}, "value", [*passed]
     if all(argument.negative.startswith("--no-") for argument in switches):
-        return {}, "no_switch", [*told]
+        return {}, "no_switch", [*passed]
     names: dict[str, str] = {}
     changed: list[ScriptArgument] = []
-    for argument in told:
+    for argument in passed:
         if argument in switches and argument.negative and argument.default is True:
             names[argument.name] = argument.negative.lstrip("-").replace("-", "_")
             changed.append(replace(argument, name=names[argument.name], flags=(argument.negative,), negative="", default=False))
@@ -270,17 +270,17 @@ def _is_variable(argument: ScriptArgument) -> bool:
     return argument.flag.startswith("$")
 
 
-def _spelling(told: Sequence[ScriptArgument], style: str) -> tuple[str, dict[str, str]]:
+def _spelling(passed: Sequence[ScriptArgument], style: str) -> tuple[str, dict[str, str]]:
     """Return the style with the fewest exceptions, and these: what the script calls a key."""
-    if not told:
+    if not passed:
         return "flags", {}
     if style == "key=value":
-        return style, {argument.name: argument.flag for argument in told if argument.flag != argument.name}
+        return style, {argument.name: argument.flag for argument in passed if argument.flag != argument.name}
     options = []
     for one in ("two_words",) if style == "two_words" else ("flags", "hyphens"):
         rename = {
             argument.name: argument.flag.removeprefix("--") if argument.flag.startswith("--") else argument.flag
-            for argument in told
+            for argument in passed
             if argument.flag != "--" + (argument.name.replace("_", "-") if one == "hyphens" else argument.name)
         }
         options.append((one, rename))

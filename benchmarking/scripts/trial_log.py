@@ -27,7 +27,7 @@ class TrialLog:
         level: the metric that says how far the job is; empty where there is none.
         objective: the one to optimise; empty where there is none.
         is_whole: whether the job came to its end.
-        told: the level that the job was told to go to, where it came to its end; None where it was not told, or was ended.
+        asked_level: the level that the job was asked to go to, where it came to its end; None where it was not asked, or was ended.
     """
 
     source: str = ""
@@ -35,7 +35,7 @@ class TrialLog:
     expressions: Mapping[str, str] = field(default_factory=dict)
     level: str = ""
     objective: str = ""
-    told: float | None = None
+    asked_level: float | None = None
     is_whole: bool = False
 
     @property
@@ -45,9 +45,9 @@ class TrialLog:
 
     @property
     def counts_from_one(self) -> bool:
-        """Whether the level says how much is done, in whole steps: it is 1 or more first, never falls, and is at last what was told."""
+        """Whether the level says how much is done, in whole steps: it is 1 or more first, never falls, and is at last what was asked for."""
         course = self.metrics.get(self.level, ())
-        return bool(course) and min(course) >= 1 and _never_falls(course) and self.told in (None, course[-1])
+        return bool(course) and min(course) >= 1 and _never_falls(course) and self.asked_level in (None, course[-1])
 
 
 def read_trial_log(output: bytes) -> TrialLog:

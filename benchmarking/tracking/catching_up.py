@@ -242,7 +242,7 @@ def rounds(telling: Telling, *, tries: int, sleep: Callable[[float], None]) -> I
     while True:
         whole = telling.round()
         yield whole
-        # A round without a failure that left something found it in another process's hands, or unreadable: that is no matter of patience.
+        # A round without a failure that left something found it in another process's hands, or unreadable: waiting longer would not help.
         if whole or telling.refused or telling.failures >= tries or not telling.failures:
             return
         sleep(0.2)

@@ -39,7 +39,7 @@ class TrackingExporter:
         """Wait until the tracker has all; raises `UserError` where it does not take it."""
         if self._process is None:
             return ()
-        left, error = self._process.close(once=True, patience_s=None)
+        left, error = self._process.close(once=True, timeout_s=None)
         self._process = None
         if left is None or left:
             which = f": {left[0]}" if left else ""

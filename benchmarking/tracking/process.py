@@ -14,7 +14,7 @@ from typing import Any
 from benchmarking.tracking.worker import command
 from definitions import strict_json
 
-_PATIENCE_S = 25.0
+_TIMEOUT_S = 25.0
 """Seconds that the process may take to tell the rest, and a little more than it gives itself."""
 
 
@@ -62,12 +62,12 @@ class TrackingProcess:
         """Have it told of all experiments of a tag, also of those that are made later."""
         self._order(follow_all=str(tag_folder.absolute()))
 
-    def close(self, *, once: bool = False, patience_s: float | None = _PATIENCE_S) -> tuple[list[str] | None, str]:
+    def close(self, *, once: bool = False, timeout_s: float | None = _TIMEOUT_S) -> tuple[list[str] | None, str]:
         """Wait until the tracker has all, at most so many seconds, and end the process.
 
         Args:
             once: whether it tries several times where the tracker does not answer.
-            patience_s: None to wait as long as it takes.
+            timeout_s: None to wait as long as it takes.
 
         Returns:
             Folders of the experiments of which the tracker lacks something, None where that is not known, and the last error.
@@ -78,7 +78,7 @@ class TrackingProcess:
         with contextlib.suppress(OSError):
             self._child.stdin.close()
         try:
-            self._child.wait(patience_s)
+            self._child.wait(timeout_s)
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.wait()

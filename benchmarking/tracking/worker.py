@@ -23,7 +23,7 @@ from definitions import strict_json
 from definitions.errors import UserError
 
 _ROUND_S = 1.0
-_PATIENCE_S = 20.0
+_TIMEOUT_S = 20.0
 """Seconds in which what is lacking is told after the last controller is gone, as long as the tracker answers."""
 _TRIES = 5
 
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
         return 2
 
 
-def tell(make: Callable[[], Tracker], kind: str, orders: IO[str], output: IO[str], patience_s: float = _PATIENCE_S) -> int:
+def tell(make: Callable[[], Tracker], kind: str, orders: IO[str], output: IO[str], timeout_s: float = _TIMEOUT_S) -> int:
     """Follow orders, a JSON object a line: `{"follow": FOLDER}`, `{"follow_all": FOLDER_OF_A_TAG}`, `{"once": true}`.
 
     Args:
@@ -57,7 +57,7 @@ def tell(make: Callable[[], Tracker], kind: str, orders: IO[str], output: IO[str
         kind: of tracker, for people.
         orders: their end is that of the controller, which may have been killed.
         output: takes `{"say": LINE}`, and at the end `{"left": [FOLDER, ...], "error": TEXT}`.
-        patience_s: seconds that the rest may take after the end.
+        timeout_s: seconds that the rest may take after the end.
 
     Returns:
         0 where the tracker has all in the end.
@@ -79,7 +79,7 @@ def tell(make: Callable[[], Tracker], kind: str, orders: IO[str], output: IO[str
         if ended:
             break
         telling.round()
-    until = time.monotonic() + (sys.maxsize if once else patience_s)
+    until = time.monotonic() + (sys.maxsize if once else timeout_s)
     for _ in rounds(telling, tries=_TRIES if once else 1, sleep=time.sleep):
         if time.monotonic() > until:
             break

@@ -168,7 +168,7 @@ def _tried(
             last,
             "--run 'COMMAND' says how it is called; --no_run writes without a run",
         )
-    log = replace(read_trial_log(start.output), told=None if start.is_cut_off else few, is_whole=not start.is_cut_off)
+    log = replace(read_trial_log(start.output), asked_level=None if start.is_cut_off else few, is_whole=not start.is_cut_off)
     how = f"was ended after {start.seconds:.3g} s" if start.is_cut_off else f"took {start.seconds:.3g} s"
     told = "" if few is None or plan.level is None else f" with {plan.level.name}={few}"
     remark = f"The trial run{told} {how}" + ("." if log.source else ", and printed no metric that was recognised.")

@@ -12,14 +12,14 @@ class Process:
     answer = ([], "")
 
     def __init__(self, kind, say, environ):
-        self.kind, self.followed, self.patience_s = kind, [], None
+        self.kind, self.followed, self.timeout_s = kind, [], None
         Process.made.append(self)
 
     def follow_all(self, folder):
         self.followed.append(folder)
 
-    def close(self, *, patience_s=25.0):
-        self.patience_s = patience_s
+    def close(self, *, timeout_s=25.0):
+        self.timeout_s = timeout_s
         return Process.answer
 
 
@@ -33,8 +33,8 @@ def processes(monkeypatch):
 def test_each_tracker_follows_the_tag_while_the_run_lasts(tmp_path):
     said = []
     with tracking(["mlflow", "mlflow"], tmp_path / "t", {}, said.append):
-        assert [(one.kind, one.followed, one.patience_s) for one in Process.made] == [("mlflow", [tmp_path / "t"], None)]
-    assert Process.made[0].patience_s == 25.0
+        assert [(one.kind, one.followed, one.timeout_s) for one in Process.made] == [("mlflow", [tmp_path / "t"], None)]
+    assert Process.made[0].timeout_s == 25.0
     assert said == []
 
 
@@ -50,7 +50,7 @@ def test_what_a_tracker_lacks_is_said_with_what_brings_it_there(tmp_path, proces
 def test_who_interrupts_twice_waits_two_seconds_at_most(tmp_path):
     with pytest.raises(KeyboardInterrupt), tracking(["mlflow"], tmp_path / "t", {}, print):
         raise KeyboardInterrupt
-    assert Process.made[0].patience_s == 2.0
+    assert Process.made[0].timeout_s == 2.0
 
 
 def test_without_trackers_nothing_is_started(tmp_path):

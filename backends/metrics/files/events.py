@@ -59,7 +59,7 @@ class EventsReader(Reader):
         super().__init__()
         self._path = path
         self._files: dict[str, RecordTail] = {}
-        self._told: dict[str, _Steps] = {}
+        self._delivered: dict[str, _Steps] = {}
 
     def read(self) -> tuple[list[dict[str, Any]], bool]:
         """Return a row for each step, and whether there may be more, as `Reader.read` does."""
@@ -87,7 +87,7 @@ class EventsReader(Reader):
         while self.read()[1]:
             pass
         # The same steps may come again in files of the job's own.
-        self._told.clear()
+        self._delivered.clear()
         self.columns.clear()
         self.unreadable = 0
 
@@ -118,7 +118,7 @@ class EventsReader(Reader):
             return
         for tag, value in scalars.items():
             name = prefix + tag
-            if self._told.setdefault(name, _Steps()).add(step):
+            if self._delivered.setdefault(name, _Steps()).add(step):
                 self.columns[name] = None
                 rows.setdefault(step, {})[name] = value
 

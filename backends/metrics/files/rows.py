@@ -1,4 +1,4 @@
-"""What the readers of all formats return, and which rows of a file that was written anew were told before."""
+"""What the readers of all formats return, and which rows of a file that was written anew were delivered before."""
 
 from __future__ import annotations
 
@@ -47,29 +47,29 @@ class Reader:
 
 
 class RowMemory:
-    """Rows that were told, so that they are not told again where a file is written anew with what it had before."""
+    """Rows that were delivered, so that they are not delivered again where a file is written anew with what it had before."""
 
     def __init__(self) -> None:
-        self._told = array("q")
+        self._delivered = array("q")
         self._known: Counter[int] = Counter()
 
     def restart(self) -> None:
-        """The file begins anew: each row that was told may stand there once more."""
-        self._known = Counter(self._told)
+        """The file begins anew: each row that was delivered may stand there once more."""
+        self._known = Counter(self._delivered)
 
     def is_new(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row was not told, and take it as told."""
+        """Return whether a row was not delivered yet, and take it as delivered."""
         # Columns that have no value in it may have come since.
         digest = hash(repr(sorted(row.items())))
         if self._known.get(digest, 0) > 0:
             self._known[digest] -= 1
             return False
-        self._told.append(digest)
+        self._delivered.append(digest)
         return True
 
     def forget(self) -> None:
-        """Take nothing as told."""
-        self._told = array("q")
+        """Take nothing as delivered."""
+        self._delivered = array("q")
         self._known.clear()
 
 

@@ -37,7 +37,7 @@ class RefusedCallError(TrackerError):
 
 
 class PacedCalls:
-    """Makes calls; one that fails is not repeated here, as whoever tells a tracker has a patience of its own.
+    """Makes calls; one that fails is not repeated here, as whoever tells a tracker has a limit of its own.
 
     Args:
         clients: of AWS.

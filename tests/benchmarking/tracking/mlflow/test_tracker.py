@@ -235,7 +235,7 @@ def test_a_tracker_that_hangs_costs_its_process_and_not_the_run(tmp_path):
         for _ in range(20_000):
             process.follow(folder)
         assert time.monotonic() - began < 5.0
-        left, error = process.close(patience_s=0.5)
+        left, error = process.close(timeout_s=0.5)
         assert time.monotonic() - began < 10.0
     assert (left, error != "") == (None, True)
 
