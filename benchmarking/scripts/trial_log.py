@@ -45,7 +45,7 @@ class TrialLog:
 
     @property
     def counts_from_one(self) -> bool:
-        """Whether the level says how much is done, in whole steps: it is 1 or more first, never falls, and is at last what was asked for."""
+        """Whether the level says how much is done, in whole steps: it is 1 or more first, never falls, and ends at what was asked."""
         course = self.metrics.get(self.level, ())
         return bool(course) and min(course) >= 1 and _never_falls(course) and self.asked_level in (None, course[-1])
 
