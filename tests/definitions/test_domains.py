@@ -2,6 +2,7 @@
 
 import pytest
 
+from definitions.domains import FiniteRange
 from definitions.space import parse_domain
 
 CHOICE, ORDINAL = {"choice": ["b", "a", "c"]}, {"ordinal": ["s", "m", "l"]}
@@ -60,3 +61,17 @@ def test_the_quantile_is_in_the_middle_of_those_that_yield_the_value(spec, value
 def test_a_value_that_is_none_of_the_domains_has_no_quantile():
     with pytest.raises(ValueError, match="'x' is none of"):
         parse_domain(ORDINAL).quantile("x")
+
+
+@pytest.mark.parametrize(
+    ("domain", "values"),
+    [
+        (FiniteRange(2.0, 8.0, 1), (2.0,)),
+        (FiniteRange(2.0, 8.0, 3), (2.0, 5.0, 8.0)),
+        (FiniteRange(1, 100, 3, "log", integer=True), (1, 10, 100)),
+        (FiniteRange(1, 2, 5, integer=True), (1, 2)),
+    ],
+)
+def test_a_finite_range_has_its_values_and_of_one_point_the_lower_end(domain, values):
+    assert domain.grid(0) == pytest.approx(values)
+    assert domain.size == len(values)
