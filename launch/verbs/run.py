@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import time
@@ -14,6 +15,7 @@ from launch.cli import parse_run
 if TYPE_CHECKING:
     from launch.experiment_outcome import ExperimentOutcome
     from launch.planning import Planned
+    from launch.request import RunRequest
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -48,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
         print(describe(planned.specs, os.environ, planned.study))
         return 0
     from launch.confirm import confirm
-    from launch.experiments import execute, resume_command
+    from launch.experiments import execute
     from launch.panels import panel_here
     from launch.progress import Progress
     from launch.tracking import check_tracking, tracking
@@ -60,8 +62,14 @@ def main(arguments: Sequence[str]) -> int:
     progress = Progress(sys.stderr, panel=panel_here(sys.stderr, os.environ), verbose=request.verbose)
     with tracking(request.track, planned.specs[0].folder.parent.parent, os.environ, progress.say):
         outcomes = execute(planned, request, progress)
-    # What says how it went, imported when no job waits for it any more.
+    return _report(given, request, planned, outcomes)
+
+
+def _report(given: argparse.Namespace, request: RunRequest, planned: Planned, outcomes: Sequence[ExperimentOutcome]) -> int:
+    """Print what came of the experiments, in the form that was asked for; return the exit code of all."""
+    # Imported when no job waits for it any more.
     from launch.experiment_outcome import with_results
+    from launch.experiments import resume_command
     from launch.hints import hint_for
     from launch.outcome import as_csv, as_json, as_text, gravest
 
