@@ -12,7 +12,7 @@ import pytest
 
 from benchmarking.archive import folder as module
 from benchmarking.archive.folder import check_bills, discard_unstarted, prepare_folder
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.journal import SqliteJournal, has_records
 from benchmarking.methods.registry import experiment_spec
 from definitions.errors import UserError
 from definitions.resolve import resolve_python
@@ -96,3 +96,15 @@ def test_what_began_and_what_another_process_holds_stays(tmp_path):
         journal.commit()
     discard_unstarted(folder, tmp_path)
     assert (folder / "experiment.json").is_file()
+
+
+def test_a_journal_that_cannot_be_read_counts_as_one_that_holds_something(tmp_path):
+    path = tmp_path / "journal.sqlite"
+    assert has_records(path) is False
+    with contextlib.closing(SqliteJournal(path)) as journal:
+        assert has_records(path) is False
+        journal.append(1.0, "suggest", {"evaluation": 0})
+        journal.commit()
+    assert has_records(path) is True
+    path.write_bytes(b"no journal at all" * 100)
+    assert has_records(path) is True

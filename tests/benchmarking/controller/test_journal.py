@@ -16,7 +16,6 @@ from benchmarking.controller.journal import (
     DiskFullError,
     Record,
     SqliteJournal,
-    has_records,
     latest_records,
 )
 from definitions.errors import UserError
@@ -395,15 +394,3 @@ def test_a_commit_that_is_interrupted_at_any_line_is_made_good_by_the_next(tmp_p
         if not was_interrupted:
             break
     assert number > 10
-
-
-def test_a_journal_that_cannot_be_read_counts_as_one_that_holds_something(tmp_path):
-    path = tmp_path / "journal.sqlite"
-    assert has_records(path) is False
-    with contextlib.closing(SqliteJournal(path)) as journal:
-        assert has_records(path) is False
-        journal.append(1.0, "suggest", {"evaluation": 0})
-        journal.commit()
-    assert has_records(path) is True
-    path.write_bytes(b"no journal at all" * 100)
-    assert has_records(path) is True
