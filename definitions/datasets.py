@@ -148,6 +148,65 @@ class ImagesDataset(_Generated):
         return self
 
 
+class BytesDataset(_Generated):
+    """Records of random bytes, which nothing can decode or compress: what a store and a reader can do by themselves."""
+
+    type: Literal["bytes"]
+    format: Literal["bin", "tar", "tfrecord"] = "bin"
+    samples: Count = 1000
+    size: Size = 100_000
+    spread: Spread = 0.0
+    samples_per_shard: Count | None = None
+    shard_size: Size = 8 * 1024**2
+    copies: Positive = 1
+    seed: NotNegative = 0
+
+    @property
+    def label_place(self) -> str:
+        """Nowhere."""
+        return "none"
+
+    @property
+    def class_count(self) -> int | None:
+        """There are no classes."""
+        return None
+
+    @model_validator(mode="after")
+    def _check(self) -> BytesDataset:
+        if self.samples_per_shard is not None and self.shard_size != type(self).model_fields["shard_size"].default:
+            raise ValueError("samples_per_shard and shard_size: give one of them")
+        return self
+
+
+class TableDataset(_Generated):
+    """Rows of numbers and a label that depends on them."""
+
+    type: Literal["table"]
+    format: Literal["csv", "parquet"] = "csv"
+    rows: Count = 10_000
+    columns: Positive = 10
+    partitions: Positive = 4
+    classes: Positive = 2
+    copies: Positive = 1
+    seed: NotNegative = 0
+
+    @property
+    def samples(self) -> int:
+        """Rows, each of which is a sample."""
+        return self.rows
+
+    @property
+    def class_count(self) -> int | None:
+        """Number of classes."""
+        return self.classes
+
+    @model_validator(mode="after")
+    def _check(self) -> TableDataset:
+        if self.partitions > self.rows:
+            raise ValueError(f"partitions: {self.partitions} of {self.rows} rows: a partition needs a row")
+        return self
+
+
 class PathDataset(_Found):
     """A folder of the user's own on this machine."""
 
@@ -187,4 +246,7 @@ class FilesystemDataset(_Found):
         return f"{self.kind}://{self.id}{self.directory}"
 
 
-Dataset = Annotated[ImagesDataset | PathDataset | S3Dataset | FilesystemDataset, Field(discriminator="type")]
+GeneratedDataset: TypeAlias = ImagesDataset | BytesDataset | TableDataset
+"""What is made here."""
+
+Dataset = Annotated[ImagesDataset | BytesDataset | TableDataset | PathDataset | S3Dataset | FilesystemDataset, Field(discriminator="type")]

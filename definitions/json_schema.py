@@ -50,7 +50,7 @@ def json_schema(backends: Iterable[str] = BUILT_IN) -> dict[str, Any]:
             one: list[dict[str, Any]] = [{"type": "string", "minLength": 1}, {"$ref": "#/$defs/MetricFile"}]
             listed = {"anyOf": [*one, {"type": "array", "items": {"anyOf": one}}]}
             properties["read"] = {**listed, **{key: text for key, text in properties["read"].items() if key == "description"}}
-        for name in ("samples", "samples_per_shard", "shard_size", "log_cap"):
+        for name in ("samples", "samples_per_shard", "rows", "shard_size", "size", "log_cap"):
             if name in properties:
                 properties[name] = _with_unit(properties[name], name)
     # A variant's arguments may stand beside its base.
@@ -118,7 +118,7 @@ def _tuple(least: int, most: int) -> dict[str, Any]:
 
 
 def _with_unit(number: dict[str, Any], name: str) -> dict[str, Any]:
-    units = r"[kKmMgG]?" if name.startswith("samples") else r"([bB]|[kKmMgGtT]([iI])?[bB])?"
+    units = r"[kKmMgG]?" if name.startswith(("samples", "rows")) else r"([bB]|[kKmMgGtT]([iI])?[bB])?"
     written = {"type": "string", "pattern": rf"^\s*[0-9]+(\.[0-9]+)?\s*{units}\s*$"}
     plain = {key: value for key, value in number.items() if key not in ("default", "description")}
     rest = {key: value for key, value in number.items() if key in ("default", "description")}

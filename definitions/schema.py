@@ -12,7 +12,7 @@ from pydantic_core import InitErrorDetails
 from definitions.backend_registry import backend_description, backend_names
 from definitions.command import ArgumentsStyle, Booleans, Calling, Command, Environment, Lists, WorkingDir
 from definitions.configuration import OWN_KEYS, OWN_WITH_DATA
-from definitions.datasets import Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset
+from definitions.datasets import BytesDataset, Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset, TableDataset
 from definitions.errors import UserError
 from definitions.fidelity import Fidelity, PerJob, Progressive
 from definitions.fields import Flag, NotNegative, Positive, Preload, Size, Text
@@ -43,6 +43,7 @@ __all__ = [
     "DERIVED_OBJECTIVES",
     "BenchmarkDefinition",
     "Budget",
+    "BytesDataset",
     "ContradictionError",
     "Dataset",
     "Fidelity",
@@ -62,6 +63,7 @@ __all__ = [
     "Progressive",
     "S3Dataset",
     "Study",
+    "TableDataset",
 ]
 
 KEEP_FOREIGN = {"keep_foreign": True}

@@ -36,7 +36,8 @@ HEAVY = {
 }
 FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "benchmarking": (
-        ("analysis", "datasets", "scripts", "workloads"),
+        ("analysis", "scripts", "workloads"),
+        ("datasets",),
         ("controller",),
         ("report",),
         ("export",),

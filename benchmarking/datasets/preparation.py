@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarking.datasets.existing import Holding, files_below, look_into_folder, look_into_prefix
-from benchmarking.datasets.images import VERSION, libraries, write_images
+from benchmarking.datasets.making import made
 from benchmarking.datasets.s3target import S3Target, upload
 from definitions import strict_json
+from definitions.datasets import Dataset, FilesystemDataset, PathDataset, S3Dataset
 from definitions.errors import UserError
-from definitions.files import making_folder
-from definitions.schema import Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,15 @@ class Prepared:
         return str(found)
 
 
-def prepare(name: str, dataset: Dataset, *, cache: Path, s3: S3Target | None = None) -> Prepared:
+def prepare(
+    name: str,
+    dataset: Dataset,
+    *,
+    cache: Path,
+    s3: S3Target | None = None,
+    say: Callable[[str], None] = lambda line: None,
+    verify: bool = False,
+) -> Prepared:
     """Make sure that a data set exists, and return where it is.
 
     Args:
@@ -57,6 +65,8 @@ def prepare(name: str, dataset: Dataset, *, cache: Path, s3: S3Target | None = N
         dataset: its definition.
         cache: folder for generated data sets, kept between runs and shared between processes.
         s3: where to copy it to; None where no S3 is needed. For data that are in S3 already, whose endpoint and credentials are used.
+        say: called with how far it is, where it takes a while.
+        verify: whether all checksums of a generated set are compared, not those of touched files alone.
 
     Raises:
         UserError: the data do not exist, or cannot be reached.
@@ -71,35 +81,15 @@ def prepare(name: str, dataset: Dataset, *, cache: Path, s3: S3Target | None = N
         held = look_into_folder(name, dataset)
         folder = Path(dataset.path)
         return _found(name, dataset, held, folder, upload(folder, _listing_key(folder), s3) if s3 else None)
-    folder, key, samples, size_bytes = _generated(dataset, cache)
-    uri = upload(folder, key, s3) if s3 else None
-    return Prepared(name, dataset.layout, folder, uri, samples, size_bytes, dataset.class_count)
+    folder, manifest, mended = made(name, dataset, cache, say, verify=verify)
+    uri = upload(folder / "data", folder.name, s3) if s3 else None
+    samples = dataset.samples * dataset.copies
+    return Prepared(name, dataset.layout, folder / "data", uri, samples, manifest.size_bytes, dataset.class_count, mended)
 
 
 def _found(name: str, dataset: PathDataset | S3Dataset, held: Holding, path: Path | None, uri: str | None) -> Prepared:
     notes = (f"data set {name}: {held.note}",) if held.note else ()
     return Prepared(name, dataset.layout, path, uri, held.samples, held.size_bytes, held.classes, notes)
-
-
-def content_key(spec: ImagesDataset) -> str:
-    """Return a name for the bytes that this specification gives with the installed libraries."""
-    facts = {"generator": VERSION, **libraries(), **spec.model_dump()}
-    if spec.layout == "files":
-        del facts["shard_size"]
-    return "images-" + hashlib.sha256(strict_json.dumps(facts).encode()).hexdigest()[:16]
-
-
-def _generated(spec: ImagesDataset, cache: Path) -> tuple[Path, str, int, int]:
-    key = content_key(spec)
-    final = cache / key
-    if not final.exists():
-        with making_folder(final) as making:
-            (making / "data").mkdir()
-            write_images(spec, making / "data")
-            size_bytes = sum(path.stat().st_size for path in (making / "data").rglob("*") if path.is_file())
-            (making / "manifest.json").write_text(strict_json.dumps({"samples": spec.samples, "bytes": size_bytes}), encoding="utf-8")
-    manifest = strict_json.loads((final / "manifest.json").read_text(encoding="utf-8"))
-    return final / "data", key, manifest["samples"], manifest["bytes"]
 
 
 def _listing_key(folder: Path) -> str:

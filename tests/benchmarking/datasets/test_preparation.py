@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import benchmarking.datasets.preparation as preparation
-from benchmarking.datasets import content_key, images, prepare
+from benchmarking.datasets import content_key, generating, prepare
 from definitions.errors import UserError
 from definitions.schema import ImagesDataset, PathDataset
 
@@ -55,16 +54,21 @@ def test_shards_hold_the_same_images_with_their_labels(tmp_path):
         assert merged[f"{path.stem}.cls"] == {"china": b"0", "flower": b"1"}[path.parent.name]
 
 
-def test_shards_are_cut_at_their_size(tmp_path):
-    made = prepare("shards", spec(format="tar", shard_size="8KiB"), cache=tmp_path)
-    for path in made.path.iterdir():
-        used = sum(512 + -(-len(content) // 512) * 512 for content in members(path).values())
-        assert used <= 8192
+def test_shards_hold_as_many_samples_as_their_size_holds_of_the_mean(tmp_path):
+    made = prepare("shards", spec(samples=60, format="tar", shard_size="16KiB"), cache=tmp_path)
+    shards = [members(path) for path in sorted(made.path.iterdir())]
+    used = [sum(512 + -(-len(content) // 512) * 512 for content in shard.values()) for shard in shards]
+    counts = [len(shard) // 2 for shard in shards]
+    assert len(set(counts[:-1])) == 1
+    assert sum(counts) == 60
+    assert 0.75 * 16384 <= sum(used[:-1]) / len(used[:-1]) <= 1.05 * 16384
     single = prepare("shards", spec(format="tar", samples=3, shard_size=1), cache=tmp_path)
     assert [len(members(path)) for path in sorted(single.path.iterdir())] == [2, 2, 2]
+    given = prepare("shards", spec(format="tar", samples=7, samples_per_shard=3), cache=tmp_path)
+    assert [len(members(path)) // 2 for path in sorted(given.path.iterdir())] == [3, 3, 1]
 
 
-@pytest.mark.parametrize("form", ["jpg", "tar"])
+@pytest.mark.parametrize("form", ["jpg", "tar", "tfrecord", "png"])
 def test_same_specification_same_bytes(tmp_path, form):
     one = prepare("a", spec(format=form), cache=tmp_path / "one")
     other = prepare("b", spec(format=form), cache=tmp_path / "other")
@@ -88,47 +92,12 @@ def test_what_does_not_change_the_bytes_does_not_change_the_key():
     assert len(keys) == 5
 
 
-def test_second_call_makes_nothing(tmp_path, monkeypatch):
-    first = prepare("a", spec(), cache=tmp_path)
-    monkeypatch.setattr(preparation, "write_images", lambda *_: pytest.fail("made again"))
-    assert prepare("a", spec(), cache=tmp_path) == first
-
-
-def test_half_made_data_set_never_counts(tmp_path, monkeypatch):
-    real = preparation.write_images
-
-    def broken(asked, folder):
-        real(asked, folder)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(preparation, "write_images", broken)
-    with pytest.raises(KeyboardInterrupt):
-        prepare("a", spec(), cache=tmp_path)
-    assert list(tmp_path.iterdir()) == []
-    monkeypatch.setattr(preparation, "write_images", real)
-    assert len(list(prepare("a", spec(), cache=tmp_path).path.rglob("*.jpg"))) == 40
-
-
-def test_whoever_loses_the_race_takes_the_winners(tmp_path, monkeypatch):
-    real = preparation.write_images
-
-    def overtaken(asked, folder):
-        monkeypatch.setattr(preparation, "write_images", real)
-        prepare("a", asked, cache=tmp_path)
-        real(asked, folder)
-
-    monkeypatch.setattr(preparation, "write_images", overtaken)
-    made = prepare("a", spec(), cache=tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [content_key(spec())]
-    assert len(list(made.path.rglob("*.jpg"))) == 40
-
-
 @pytest.mark.slow
 def test_two_processes_may_race(tmp_path):
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
         paths = {future.result().path for future in [pool.submit(prepare, "a", spec(), cache=tmp_path) for _ in range(2)]}
     assert len(paths) == 1
-    assert [path.name for path in tmp_path.iterdir()] == [content_key(spec())]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".locks", content_key(spec())]
 
 
 def test_own_folder_is_checked_and_counted(tmp_path):
@@ -179,4 +148,4 @@ def test_a_missing_library_is_named(monkeypatch):
 
     monkeypatch.setattr(metadata, "version", missing)
     with pytest.raises(UserError, match=r"the package pillow is not installed\n.*pip install pillow scikit-learn"):
-        images.libraries()
+        generating.versions(spec())

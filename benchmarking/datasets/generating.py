@@ -1,0 +1,121 @@
+"""Makes the parts of a set: what a definition asks for, which packages that needs, and the files of one part."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from benchmarking.datasets.made_sample import SampleSource
+from benchmarking.datasets.manifest import FileEntry
+from benchmarking.datasets.parts import fitting_per_file, fixed_per_file, parts_of
+from benchmarking.datasets.sample_files import Wanted, shard, stored_bytes, write_file
+from definitions import strict_json
+from definitions.datasets import BytesDataset, GeneratedDataset, TableDataset
+from definitions.errors import UserError
+from definitions.formats import FORMATS
+
+GENERATOR = 2
+"""Raised whenever other bytes come out for the same specification, so that older sets do not count."""
+
+_PROBES = 32
+"""Samples that are looked at to say how many fill a shard."""
+
+
+def packages(spec: GeneratedDataset) -> tuple[str, ...]:
+    """Return the packages that making a set needs, and whose versions decide about its bytes."""
+    format_package = FORMATS[spec.format].package
+    own: tuple[str, ...] = ("numpy",)
+    if isinstance(spec, BytesDataset):
+        own = ()
+    elif not isinstance(spec, TableDataset):
+        own = ("pillow", "scikit-learn") if spec.content == "photo" else ("pillow", "numpy")
+    return (*own, *((format_package,) if format_package else ()))
+
+
+def versions(spec: GeneratedDataset) -> dict[str, str]:
+    """Return the versions of these packages; raises `UserError` where one is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {}
+    for name in packages(spec):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError as error:
+            needed = f"a data set of type {spec.type} and format {spec.format} was asked for"
+            raise UserError(needed, f"the package {name} is not installed", f"pip install {' '.join(packages(spec))}") from error
+    return found
+
+
+def content_key(spec: GeneratedDataset) -> str:
+    """Return a name for the bytes that this specification gives with the installed packages; raises `UserError` where one is missing."""
+    facts = {"generator": GENERATOR, **versions(spec), **spec.model_dump(mode="json")}
+    if spec.layout == "files" or facts.get("samples_per_shard"):
+        facts.pop("shard_size", None)
+    return f"{spec.type}-" + hashlib.sha256(strict_json.dumps(facts).encode()).hexdigest()[:16]
+
+
+class Generator:
+    """Makes the parts of one set; the same bytes for the same specification, whoever makes which part.
+
+    Args:
+        spec: of the set.
+        per_file: samples of a file, where an earlier run has found that out; None for finding it out.
+    """
+
+    def __init__(self, spec: GeneratedDataset, per_file: int | None = None) -> None:
+        self.spec = spec
+        self._source = None if isinstance(spec, TableDataset) else _source(spec)
+        self.parts = parts_of(spec, per_file or fixed_per_file(spec) or self._fitting())
+
+    def write_part(self, number: int, data: Path, wanted: Wanted = lambda name: True) -> list[FileEntry]:
+        """Write the files of a part, those that are wanted, and return the entries of all.
+
+        Args:
+            number: of the part.
+            data: folder of the set's files.
+            wanted: says of a name whether it is to be written.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        found = []
+        spec = self.spec
+        for file in self.parts.files(number):
+            rows = self.parts.of_file(file)
+            if isinstance(spec, TableDataset):
+                from benchmarking.datasets.tables import table_file
+
+                found += write_file(data, *table_file(spec, file, rows), wanted=wanted)
+                continue
+            assert self._source is not None
+            if spec.layout == "files":
+                sample = self._source.sample(rows[0])
+                name = f"{sample.folder}/{sample.key}.{sample.ending}".lstrip("/")
+                found += write_file(data, name, spec.copies, sample.content, wanted)
+            else:
+                name = f"shard-{file:05d}.{spec.format}"
+                found += write_file(data, name, spec.copies, shard(spec.layout, map(self._source.sample, rows)), wanted)
+        return found
+
+    def _fitting(self) -> int:
+        spec = self.spec
+        assert not isinstance(spec, TableDataset)
+        assert self._source is not None
+        probes = range(0, spec.samples, max(1, spec.samples // _PROBES))
+        mean = sum(stored_bytes(spec.layout, self._source.sample(index)) for index in probes) / len(probes)
+        return fitting_per_file(spec.shard_size, mean)
+
+
+def _source(spec: GeneratedDataset) -> SampleSource:
+    if isinstance(spec, BytesDataset):
+        from benchmarking.datasets.random_records import RandomRecords
+
+        return RandomRecords(spec)
+    assert not isinstance(spec, TableDataset)
+    if spec.content == "noise":
+        from benchmarking.datasets.noise import NoiseImages
+
+        return NoiseImages(spec)
+    from benchmarking.datasets.photographs import Photographs
+
+    return Photographs(spec)

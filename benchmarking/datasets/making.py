@@ -1,0 +1,192 @@
+"""Makes a set where it is not there yet, goes on with one that was interrupted, and mends one that is damaged; one process at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchmarking.datasets import manifest as manifests
+from benchmarking.datasets.generating import Generator, content_key
+from benchmarking.datasets.making_pool import make_parts
+from benchmarking.datasets.manifest import Damage, FileEntry, Manifest
+from definitions import strict_json
+from definitions.datasets import GeneratedDataset
+from definitions.errors import UserError
+from definitions.files import write_atomically
+from definitions.quantities import size_text
+
+Say = Callable[[str], None]
+
+_SHORT_S = 1.0
+"""What is made within this time is made here; for more, processes on all cores are worth their start."""
+_PARTS = "parts"
+
+
+def made(name: str, spec: GeneratedDataset, cache: Path, say: Say, *, verify: bool = False) -> tuple[Path, Manifest, tuple[str, ...]]:
+    """Make sure that a set is there, whole, and return its folder, its manifest, and what was mended.
+
+    Args:
+        name: in the definition, for what is said.
+        spec: its definition.
+        cache: folder of all sets, shared between processes.
+        say: called with how far it is.
+        verify: whether all checksums are compared, not those of touched files alone.
+
+    Raises:
+        UserError: a package is missing, or the disk is too small or cannot be written.
+    """
+    folder = cache / content_key(spec)
+    found = manifests.read(folder)
+    if found is not None and not manifests.check(folder / "data", found, verify=verify):
+        return folder, found, ()
+    try:
+        with _alone(cache, folder.name, name, say):
+            # Another process may have done all of it meanwhile.
+            found = manifests.read(folder)
+            if found is None:
+                return folder, _make(name, spec, folder, say), ()
+            damage = manifests.check(folder / "data", found, verify=verify)
+            if not damage:
+                return folder, found, ()
+            _mend(name, spec, folder, found, damage)
+            return folder, found, (f"data set {name} was damaged, and is mended: {damage}",)
+    except OSError as error:
+        advice = "give a folder on a larger disk (--cache_dir)" if error.errno == errno.ENOSPC else "check the folder's permissions"
+        raise UserError(f"data set {name!r} cannot be made in {cache}", str(error), advice) from error
+
+
+@contextlib.contextmanager
+def _alone(cache: Path, key: str, name: str, say: Say) -> Iterator[None]:
+    """Hold the lock of a set, and say for whom we wait."""
+    import fcntl
+
+    locks = cache / ".locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    with (locks / key).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            say(f"data set {name}: another process makes it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _make(name: str, spec: GeneratedDataset, folder: Path, say: Say) -> Manifest:
+    making = folder.with_name(f".making-{folder.name}")
+    if folder.exists():
+        # Of an earlier version, or without its manifest: nothing of it can be trusted.
+        shutil.rmtree(folder)
+    (making / "data").mkdir(parents=True, exist_ok=True)
+    (making / _PARTS).mkdir(exist_ok=True)
+    generator = Generator(spec)
+    done = dict(_finished(making, generator.parts.count))
+    if done:
+        say(f"data set {name}: goes on, {len(done)} of {generator.parts.count} parts are there")
+
+    def finished(number: int, entries: list[FileEntry]) -> None:
+        rows = [[entry.name, entry.size_bytes, f"{entry.checksum:08x}"] for entry in entries]
+        write_atomically(making / _PARTS / f"{number}.json", strict_json.dumps(rows))
+        done[number] = tuple(entries)
+
+    _make_rest(name, generator, making / "data", done, finished, say)
+    found = Manifest(tuple(done[number] for number in range(generator.parts.count)), generator.parts.per_file)
+    manifests.write(making, found)
+    shutil.rmtree(making / _PARTS)
+    making.rename(folder)
+    return found
+
+
+def _make_rest(
+    name: str,
+    generator: Generator,
+    data: Path,
+    done: dict[int, tuple[FileEntry, ...]],
+    finished: Callable[[int, list[FileEntry]], None],
+    say: Say,
+) -> None:
+    """Make the parts that are not done: the first ones here, and the others on all cores where that is worth it."""
+    count = generator.parts.count
+    missing = [number for number in range(count) if number not in done]
+    begun, here = time.monotonic(), 0
+    while missing and time.monotonic() - begun < _SHORT_S:
+        number = missing.pop(0)
+        finished(number, generator.write_part(number, data))
+        here += 1
+        if here == 1:
+            _check_room(name, data, done, count)
+    cores = len(os.sched_getaffinity(0))
+    left_s = (time.monotonic() - begun) / max(1, here) * len(missing)
+    if cores > 1 and len(missing) > 1 and left_s > _SHORT_S:
+        make_parts(generator.spec, generator.parts.per_file, data, missing, cores, _telling(name, done, count, finished, say))
+        return
+    tell = _telling(name, done, count, finished, say)
+    for number in missing:
+        tell(number, generator.write_part(number, data))
+
+
+def _telling(
+    name: str, done: dict[int, tuple[FileEntry, ...]], count: int, finished: Callable[[int, list[FileEntry]], None], say: Say
+) -> Callable[[int, list[FileEntry]], None]:
+    """Return `finished` with a line about how far it is, once a second at most."""
+    begun, before, told = time.monotonic(), len(done), [time.monotonic()]
+
+    def tell(number: int, entries: list[FileEntry]) -> None:
+        finished(number, entries)
+        now = time.monotonic()
+        if now - told[0] < 1.0:
+            return
+        told[0] = now
+        left_s = (now - begun) / max(1, len(done) - before) * (count - len(done))
+        size = size_text(sum(entry.size_bytes for part in done.values() for entry in part))
+        say(f"data set {name}: {len(done) / count:.0%} made ({size}), {left_s:.0f} s left")
+
+    return tell
+
+
+def _check_room(name: str, data: Path, done: dict[int, tuple[FileEntry, ...]], count: int) -> None:
+    """Raise `UserError` where the disk has no room for what the parts so far let expect."""
+    so_far = sum(entry.size_bytes for part in done.values() for entry in part)
+    needed = so_far / len(done) * (count - len(done))
+    free = shutil.disk_usage(data).free
+    if needed > free:
+        raise UserError(
+            f"data set {name!r} needs about {size_text(needed + so_far)}",
+            f"{data.parent.parent} has {size_text(free)} left",
+            "ask for fewer samples, or give a folder on a larger disk (--cache_dir)",
+        )
+
+
+def _finished(making: Path, count: int) -> Iterator[tuple[int, tuple[FileEntry, ...]]]:
+    """Yield the parts that an earlier run had finished, whose files are all there."""
+    for number in range(count):
+        try:
+            entries = manifests.entries_of(strict_json.loads((making / _PARTS / f"{number}.json").read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            continue
+        part = Manifest((entries,), 1)
+        damage = manifests.check(making / "data", part)
+        if not (damage.missing or damage.changed):
+            yield number, entries
+
+
+def _mend(name: str, spec: GeneratedDataset, folder: Path, found: Manifest, damage: Damage) -> None:
+    """Make the damaged files anew and remove those that are none of the set; raises `UserError` where they come out differently."""
+    data = folder / "data"
+    for foreign in damage.foreign:
+        (data / foreign).unlink()
+    wrong = {*damage.missing, *damage.changed}
+    generator = Generator(spec, found.per_file)
+    for number, part in enumerate(found.parts):
+        if wrong.isdisjoint(entry.name for entry in part):
+            continue
+        if tuple(generator.write_part(number, data, wrong.__contains__)) != part:
+            raise UserError(
+                f"data set {name!r} is damaged: {damage}",
+                "made anew, its files are not those that its manifest tells of",
+                f"delete {folder}, so that all of it is made again",
+            )

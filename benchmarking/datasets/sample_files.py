@@ -1,0 +1,111 @@
+"""Writes samples into files: one each, TAR shards, or TFRecords; with the checksum that the manifest keeps."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from benchmarking.datasets.made_sample import MadeSample
+from benchmarking.datasets.manifest import FileEntry, mark
+from benchmarking.workloads.ingestion.tfrecord import Value, example, framed
+
+Wanted = Callable[[str], bool]
+
+
+def tar_members(sample: MadeSample) -> Iterator[bytes]:
+    """Yield what a TAR archive holds of a sample: `<key>.<ending>`, and `<key>.cls` with its label."""
+    content = (npy_header(sample.shape), *sample.content) if sample.shape else sample.content
+    yield from _member(f"{sample.key}.{sample.ending}", content)
+    if sample.label is not None:
+        yield from _member(f"{sample.key}.cls", (str(sample.label).encode(),))
+
+
+def _member(name: str, content: tuple[bytes, ...]) -> Iterator[bytes]:
+    info = tarfile.TarInfo(name)
+    info.size = sum(map(len, content))
+    yield info.tobuf(tarfile.USTAR_FORMAT)
+    yield from content
+    yield bytes(-info.size % tarfile.BLOCKSIZE)
+
+
+def npy_header(shape: tuple[int, ...]) -> bytes:
+    """Return what stands before bytes of this shape in a file of NumPy's own format."""
+    from numpy.lib import format as npy
+
+    buffer = io.BytesIO()
+    npy.write_array_header_1_0(buffer, {"descr": "|u1", "fortran_order": False, "shape": shape})
+    return buffer.getvalue()
+
+
+def record(sample: MadeSample) -> bytes:
+    """Return the TFRecord of a sample: `image`, `label`, and for pixels `height`, `width`, `depth`; `data` for bytes that are no image."""
+    content = b"".join(sample.content)
+    features: dict[str, Value] = {"data" if sample.ending == "bin" else "image": content, "key": sample.key.encode()}
+    if sample.label is not None:
+        features["label"] = sample.label
+    if sample.shape:
+        features.update(zip(("height", "width", "depth"), sample.shape, strict=True))
+    return framed(example(features))
+
+
+_END_OF_TAR = bytes(2 * tarfile.BLOCKSIZE)
+
+
+def shard(layout: str, samples: Iterable[MadeSample]) -> Iterator[bytes]:
+    """Yield the bytes of a shard of layout `shards` or of a file of layout `records`."""
+    for sample in samples:
+        if layout == "records":
+            yield record(sample)
+        else:
+            yield from tar_members(sample)
+    if layout == "shards":
+        yield _END_OF_TAR
+
+
+def stored_bytes(layout: str, sample: MadeSample) -> int:
+    """Return how many bytes a sample takes in a shard."""
+    return sum(map(len, tar_members(sample) if layout == "shards" else (record(sample),)))
+
+
+def write_file(data: Path, name: str, copies: int, content: Iterable[bytes], wanted: Wanted) -> list[FileEntry]:
+    """Write a file and its copies, those that are wanted, and return the entries of all.
+
+    Args:
+        data: folder of the set's files.
+        name: of the file; copies are `copy-2/<name>` and so on, files of their own, as a link would share its cached pages.
+        copies: how often it is there, itself included.
+        content: its bytes, in parts.
+        wanted: says of a name whether it is to be written.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    names = [name, *(f"copy-{number}/{name}" for number in range(2, copies + 1))]
+    files = [_opened(data / one) for one in names if wanted(one)]
+    size, checksum = 0, 0
+    try:
+        for part in content:
+            size += len(part)
+            checksum = zlib.crc32(part, checksum)
+            for file in files:
+                file.write(part)
+    finally:
+        for file in files:
+            file.close()
+    for one in names:
+        if wanted(one):
+            mark(data / one)
+    return [FileEntry(one, size, checksum) for one in names]
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return open(path, "wb", buffering=1 << 17)  # noqa: PTH123  # closed by the caller; a path's own open costs twice as much
+    except FileNotFoundError:
+        os.makedirs(path.parent, exist_ok=True)  # noqa: PTH103  # as above
+        return path.open("wb", buffering=1 << 17)
