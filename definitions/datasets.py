@@ -136,10 +136,10 @@ class ImagesDataset(_Generated):
 
     @model_validator(mode="after")
     def _check(self) -> ImagesDataset:
-        if self.format in ("bin", "csv", "parquet"):
-            raise ValueError(f"format: images are made as jpg, png, tar, tfrecord or chunks; {self.format!r} was given")
+        if self.format not in ("jpg", "png", "tar", "tfrecord"):
+            raise ValueError(f"format: images are made as jpg, png, tar or tfrecord; {self.format!r} was given")
         if self.layout == "files" and self.inside != self.format:
-            raise ValueError(f"encoding: {self.encoding!r}: files of format {self.format} hold {self.format}; tar, tfrecord and chunks any")
+            raise ValueError(f"encoding: {self.encoding!r}: files of format {self.format} hold {self.format}; tar and tfrecord any")
         fields = type(self).model_fields
         # What is given as its default may come out of a dump, where all of them stand.
         for one, other in (("resolution", "image_size"), ("samples_per_shard", "shard_size")):
@@ -250,3 +250,9 @@ GeneratedDataset: TypeAlias = ImagesDataset | BytesDataset | TableDataset
 """What is made here."""
 
 Dataset = Annotated[ImagesDataset | BytesDataset | TableDataset | PathDataset | S3Dataset | FilesystemDataset, Field(discriminator="type")]
+
+
+class DatasetsFile(Model):
+    """What a file of data sets says, or the part of a definition that does."""
+
+    datasets: dict[str, Dataset]

@@ -118,7 +118,7 @@ def _tuple(least: int, most: int) -> dict[str, Any]:
 
 
 def _with_unit(number: dict[str, Any], name: str) -> dict[str, Any]:
-    units = r"[kKmMgG]?" if name.startswith(("samples", "rows")) else r"([bB]|[kKmMgGtT]([iI])?[bB])?"
+    units = r"([kKmMgG][iI]?)?" if name.startswith(("samples", "rows")) else r"([bB]|[kKmMgGtT]([iI])?[bB])?"
     written = {"type": "string", "pattern": rf"^\s*[0-9]+(\.[0-9]+)?\s*{units}\s*$"}
     plain = {key: value for key, value in number.items() if key not in ("default", "description")}
     rest = {key: value for key, value in number.items() if key in ("default", "description")}

@@ -44,9 +44,9 @@ KEYS: Mapping[str, Mapping[str, str]] = {
     },
     "ImagesDataset": {
         "type": "images that are made here",
-        "format": "single files (jpg, png), TAR shards, TFRecords, or chunks of litdata",
+        "format": "single files (jpg, png), TAR shards or TFRecords",
         "content": "crops of photographs, or noise, which is made many times faster and does not compress",
-        "encoding": "of each image in shards, records and chunks; default jpg",
+        "encoding": "of each image in shards and records; default jpg",
         "samples": "number of images",
         "image_size": "height and width in pixels",
         "resolution": "width x height in pixels, such as 496x387, in place of `image_size`",

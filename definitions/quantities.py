@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_COUNTS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3}
+_COUNTS = {"": 1, **{p: 1000**k for k, p in enumerate("kmg", 1)}, **{f"{p}i": 1024**k for k, p in enumerate("kmg", 1)}}
 _SIZES = {"": 1, "b": 1, **{f"{p}b": 1000**k for k, p in enumerate("kmgt", 1)}, **{f"{p}ib": 1024**k for k, p in enumerate("kmgt", 1)}}
 _FORM = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*")
 
 
 def parse_count(value: Any) -> int:
-    """Return a count given as a whole number or as `2k`, `1.5M`; raises ValueError for anything else."""
+    """Return a count given as a whole number or as `2k`, `1.5M`, `4Ki`; raises ValueError for anything else."""
     return _parse(value, _COUNTS, "a count such as 2000 or 2k")
 
 

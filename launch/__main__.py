@@ -14,6 +14,7 @@ VERBS = {
     "init": "propose a benchmark definition for a script as it stands",
     "list": "list the known benchmarks",
     "show": "show a benchmark's resolved definition",
+    "datagen": "make data sets, here and in S3",
     "forecast": "forecast a full job from measured canaries",
     "emulate": "run an emulator of SageMaker's training jobs on this machine",
     "doctor": "check whether a first start can work, and print policies and a CloudFormation template",

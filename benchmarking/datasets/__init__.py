@@ -3,6 +3,7 @@
 from benchmarking.datasets.generating import content_key
 from benchmarking.datasets.preparation import Prepared, prepare
 from benchmarking.datasets.s3server import EmbeddedS3
-from benchmarking.datasets.s3target import S3Target, upload
+from benchmarking.datasets.s3target import S3Target
+from benchmarking.datasets.s3upload import upload
 
 __all__ = ["EmbeddedS3", "Prepared", "S3Target", "content_key", "prepare", "upload"]

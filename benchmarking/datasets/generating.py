@@ -91,7 +91,7 @@ class Generator:
             if spec.layout == "files":
                 sample = self._source.sample(rows[0])
                 name = f"{sample.folder}/{sample.key}.{sample.ending}".lstrip("/")
-                found += write_file(data, name, spec.copies, sample.content, wanted)
+                found += write_file(data, name, spec.copies, (b"".join(sample.content),), wanted)
             else:
                 name = f"shard-{file:05d}.{spec.format}"
                 found += write_file(data, name, spec.copies, shard(spec.layout, map(self._source.sample, rows)), wanted)

@@ -25,49 +25,59 @@ Say = Callable[[str], None]
 _SHORT_S = 1.0
 """What is made within this time is made here; for more, processes on all cores are worth their start."""
 _PARTS = "parts"
+_WHERE = "--cache_dir or $OUTRIDER_CACHE"
 
 
-def made(name: str, spec: GeneratedDataset, cache: Path, say: Say, *, verify: bool = False) -> tuple[Path, Manifest, tuple[str, ...]]:
-    """Make sure that a set is there, whole, and return its folder, its manifest, and what was mended.
+def made(name: str, spec: GeneratedDataset, folder: Path, say: Say, *, verify: bool = False) -> tuple[Manifest, tuple[str, ...]]:
+    """Make sure that a set is there, whole, and return its manifest, and what was mended.
 
     Args:
         name: in the definition, for what is said.
         spec: its definition.
-        cache: folder of all sets, shared between processes.
+        folder: of the set, shared between processes.
         say: called with how far it is.
         verify: whether all checksums are compared, not those of touched files alone.
 
     Raises:
         UserError: a package is missing, or the disk is too small or cannot be written.
     """
-    folder = cache / content_key(spec)
-    found = manifests.read(folder)
+    key = content_key(spec)
+    found = _of_this_set(name, key, folder)
     if found is not None and not manifests.check(folder / "data", found, verify=verify):
-        return folder, found, ()
+        return found, ()
     try:
-        with _alone(cache, folder.name, name, say):
+        with _alone(folder, name, say):
             # Another process may have done all of it meanwhile.
-            found = manifests.read(folder)
+            found = _of_this_set(name, key, folder)
             if found is None:
-                return folder, _make(name, spec, folder, say), ()
+                return _make(name, spec, key, folder, say), ()
             damage = manifests.check(folder / "data", found, verify=verify)
             if not damage:
-                return folder, found, ()
+                return found, ()
             _mend(name, spec, folder, found, damage)
-            return folder, found, (f"data set {name} was damaged, and is mended: {damage}",)
+            return found, (f"data set {name} was damaged, and is mended: {damage}",)
     except OSError as error:
-        advice = "give a folder on a larger disk (--cache_dir)" if error.errno == errno.ENOSPC else "check the folder's permissions"
-        raise UserError(f"data set {name!r} cannot be made in {cache}", str(error), advice) from error
+        advice = f"give a folder on a larger disk ({_WHERE})" if error.errno == errno.ENOSPC else "check the folder's permissions"
+        raise UserError(f"data set {name!r} cannot be made in {folder.parent}", str(error), advice) from error
+
+
+def _of_this_set(name: str, key: str, folder: Path) -> Manifest | None:
+    """Return the manifest of a set, None where it is not made; raises `UserError` where something else is in its folder."""
+    found = manifests.read(folder)
+    if (found is not None and found.key == key) or folder.name == key or not folder.exists() or not any(folder.iterdir()):
+        return found
+    held = "another data set" if found is not None else "files that are none of a data set"
+    raise UserError(f"data set {name!r} in {folder}", f"the folder holds {held}", "give another folder or name, or delete this one")
 
 
 @contextlib.contextmanager
-def _alone(cache: Path, key: str, name: str, say: Say) -> Iterator[None]:
+def _alone(folder: Path, name: str, say: Say) -> Iterator[None]:
     """Hold the lock of a set, and say for whom we wait."""
     import fcntl
 
-    locks = cache / ".locks"
+    locks = folder.parent / ".locks"
     locks.mkdir(parents=True, exist_ok=True)
-    with (locks / key).open("w") as lock:
+    with (locks / folder.name).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -76,10 +86,10 @@ def _alone(cache: Path, key: str, name: str, say: Say) -> Iterator[None]:
         yield
 
 
-def _make(name: str, spec: GeneratedDataset, folder: Path, say: Say) -> Manifest:
-    making = folder.with_name(f".making-{folder.name}")
+def _make(name: str, spec: GeneratedDataset, key: str, folder: Path, say: Say) -> Manifest:
+    making = folder.with_name(f".making-{key}")
     if folder.exists():
-        # Of an earlier version, or without its manifest: nothing of it can be trusted.
+        # Without its manifest nothing of it can be trusted; what is not a set of ours was refused before.
         shutil.rmtree(folder)
     (making / "data").mkdir(parents=True, exist_ok=True)
     (making / _PARTS).mkdir(exist_ok=True)
@@ -94,7 +104,7 @@ def _make(name: str, spec: GeneratedDataset, folder: Path, say: Say) -> Manifest
         done[number] = tuple(entries)
 
     _make_rest(name, generator, making / "data", done, finished, say)
-    found = Manifest(tuple(done[number] for number in range(generator.parts.count)), generator.parts.per_file)
+    found = Manifest(key, tuple(done[number] for number in range(generator.parts.count)), generator.parts.per_file)
     manifests.write(making, found)
     shutil.rmtree(making / _PARTS)
     making.rename(folder)
@@ -157,7 +167,7 @@ def _check_room(name: str, data: Path, done: dict[int, tuple[FileEntry, ...]], c
         raise UserError(
             f"data set {name!r} needs about {size_text(needed + so_far)}",
             f"{data.parent.parent} has {size_text(free)} left",
-            "ask for fewer samples, or give a folder on a larger disk (--cache_dir)",
+            f"ask for fewer samples, or give a folder on a larger disk ({_WHERE})",
         )
 
 
@@ -168,7 +178,7 @@ def _finished(making: Path, count: int) -> Iterator[tuple[int, tuple[FileEntry, 
             entries = manifests.entries_of(strict_json.loads((making / _PARTS / f"{number}.json").read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             continue
-        part = Manifest((entries,), 1)
+        part = Manifest("", (entries,), 1)
         damage = manifests.check(making / "data", part)
         if not (damage.missing or damage.changed):
             yield number, entries

@@ -40,10 +40,12 @@ class Manifest:
     """All files of a set.
 
     Args:
+        key: names the specification and the packages that it was made with.
         parts: files of each part, in the order of their numbers.
         per_file: samples of a file, which the parts were cut by.
     """
 
+    key: str
     parts: tuple[tuple[FileEntry, ...], ...]
     per_file: int
 
@@ -81,7 +83,9 @@ def _files(names: Sequence[str]) -> str:
 def write(folder: Path, manifest: Manifest) -> None:
     """Write the manifest into a set's folder; raises `UserError` where the disk refuses."""
     parts = [[[entry.name, entry.size_bytes, f"{entry.checksum:08x}"] for entry in part] for part in manifest.parts]
-    write_atomically(folder / FILE, strict_json.dumps({"version": VERSION, "per_file": manifest.per_file, "parts": parts}))
+    write_atomically(
+        folder / FILE, strict_json.dumps({"version": VERSION, "key": manifest.key, "per_file": manifest.per_file, "parts": parts})
+    )
 
 
 def read(folder: Path) -> Manifest | None:
@@ -90,7 +94,7 @@ def read(folder: Path) -> Manifest | None:
         found = strict_json.loads((folder / FILE).read_text(encoding="utf-8"))
         if found["version"] != VERSION:
             return None
-        return Manifest(tuple(entries_of(part) for part in found["parts"]), int(found["per_file"]))
+        return Manifest(str(found["key"]), tuple(entries_of(part) for part in found["parts"]), int(found["per_file"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

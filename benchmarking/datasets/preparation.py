@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarking.datasets.existing import Holding, files_below, look_into_folder, look_into_prefix
+from benchmarking.datasets.generating import content_key
 from benchmarking.datasets.making import made
-from benchmarking.datasets.s3target import S3Target, upload
+from benchmarking.datasets.s3target import S3Target
+from benchmarking.datasets.s3upload import upload
 from definitions import strict_json
 from definitions.datasets import Dataset, FilesystemDataset, PathDataset, S3Dataset
 from definitions.errors import UserError
@@ -54,7 +56,9 @@ def prepare(
     dataset: Dataset,
     *,
     cache: Path,
+    folder: Path | None = None,
     s3: S3Target | None = None,
+    s3_key: str | None = None,
     say: Callable[[str], None] = lambda line: None,
     verify: bool = False,
 ) -> Prepared:
@@ -64,7 +68,9 @@ def prepare(
         name: its name in the definition.
         dataset: its definition.
         cache: folder for generated data sets, kept between runs and shared between processes.
+        folder: for a generated one, in place of its own folder in the cache.
         s3: where to copy it to; None where no S3 is needed. For data that are in S3 already, whose endpoint and credentials are used.
+        s3_key: what it is called there, in place of a name for its content.
         say: called with how far it is, where it takes a while.
         verify: whether all checksums of a generated set are compared, not those of touched files alone.
 
@@ -79,12 +85,15 @@ def prepare(
         return _found(name, dataset, held, None, dataset.uri)
     if isinstance(dataset, PathDataset):
         held = look_into_folder(name, dataset)
-        folder = Path(dataset.path)
-        return _found(name, dataset, held, folder, upload(folder, _listing_key(folder), s3) if s3 else None)
-    folder, manifest, mended = made(name, dataset, cache, say, verify=verify)
-    uri = upload(folder / "data", folder.name, s3) if s3 else None
+        listed = _listing_key(Path(dataset.path)) if s3 else ""
+        uri = upload(Path(dataset.path), s3_key or listed, s3, content=listed, say=say) if s3 else None
+        return _found(name, dataset, held, Path(dataset.path), uri)
+    key = content_key(dataset)
+    place = folder or cache / key
+    manifest, mended = made(name, dataset, place, say, verify=verify)
+    uri = upload(place / "data", s3_key or key, s3, content=key, copies=dataset.copies, say=say) if s3 else None
     samples = dataset.samples * dataset.copies
-    return Prepared(name, dataset.layout, folder / "data", uri, samples, manifest.size_bytes, dataset.class_count, mended)
+    return Prepared(name, dataset.layout, place / "data", uri, samples, manifest.size_bytes, dataset.class_count, mended)
 
 
 def _found(name: str, dataset: PathDataset | S3Dataset, held: Holding, path: Path | None, uri: str | None) -> Prepared:

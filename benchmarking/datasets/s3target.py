@@ -1,19 +1,14 @@
-"""Brings a folder to S3 once: objects first, a marker last, so that a half-made copy never counts."""
+"""Where data sets lie in S3, what is there, and what is said where the service refuses."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from backends.common.aws_client import boto3_missing, make_client
 from definitions.errors import UserError
-
-_MARKER = "complete.json"
 
 _ADVICE = {
     "NoSuchBucket 404": "create the bucket, or name one that exists",
@@ -53,43 +48,6 @@ class S3Target:
         return make_client("s3", region=self.region, endpoint_url=self.endpoint_url, access_key=self.access_key, secret_key=self.secret_key)
 
 
-def upload(folder: Path, key: str, target: S3Target, *, threads: int = 8, client: Any = None) -> str:
-    """Copy a folder's files to `s3://<bucket>/<prefix>/<key>/data/` unless they are there already, and return that URI.
-
-    Args:
-        folder: what to copy; names relative to it become keys.
-        key: names the content; a marker object with this key says that the copy is complete.
-        target: where to.
-        threads: uploads at once.
-        client: a boto3 S3 client to use in place of the target's own.
-
-    Raises:
-        UserError: the bucket cannot be reached or written.
-    """
-    root = "/".join(part for part in (target.prefix.strip("/"), key) if part)
-    uri = f"s3://{target.bucket}/{root}/data/"
-
-    def copy(s3: Any) -> None:
-        marker = f"{root}/{_MARKER}"
-        found = s3.list_objects_v2(Bucket=target.bucket, Prefix=marker, MaxKeys=1).get("Contents", [])
-        if found and found[0]["Key"] == marker:
-            return
-        names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-
-        def put(name: str) -> int:
-            body = folder / name
-            with body.open("rb") as file:
-                s3.put_object(Bucket=target.bucket, Key=f"{root}/data/{name}", Body=file)
-            return body.stat().st_size
-
-        with ThreadPoolExecutor(threads) as pool:
-            size_bytes = sum(pool.map(put, names))
-        s3.put_object(Bucket=target.bucket, Key=marker, Body=json.dumps({"objects": len(names), "bytes": size_bytes}).encode())
-
-    _asking(f"upload of a data set to {uri}", lambda: copy(client or target.client()))
-    return uri
-
-
 def objects_under(uri: str, target: S3Target | None) -> Iterator[tuple[str, int]]:
     """Yield (name relative to the URI, bytes) of the objects under an `s3://` URI, without folders' own objects, a page at a time.
 
@@ -101,20 +59,29 @@ def objects_under(uri: str, target: S3Target | None) -> Iterator[tuple[str, int]
         UserError: the bucket cannot be reached or read.
     """
     bucket, _, prefix = uri.removeprefix("s3://").partition("/")
-    token: dict[str, str] = {}
-    s3 = None
+    pages: Iterator[list[dict[str, Any]]] | None = None
     while True:
-        answer: dict[str, Any] = {}
+        page: list[dict[str, Any]] | None = None
 
-        def ask(answer: dict[str, Any] = answer, token: dict[str, str] = token) -> None:
-            nonlocal s3
-            s3 = s3 or (target or S3Target(bucket)).client()
-            answer.update(s3.list_objects_v2(Bucket=bucket, Prefix=prefix, **token))
+        def ask() -> None:
+            nonlocal page, pages
+            pages = pages or pages_under((target or S3Target(bucket)).client(), bucket, prefix)
+            page = next(pages, None)
 
-        _asking(f"data set {uri}", ask)
-        for entry in answer.get("Contents", []):
+        asking(f"data set {uri}", ask)
+        if page is None:
+            return
+        for entry in page:
             if not entry["Key"].endswith("/"):
                 yield entry["Key"][len(prefix) :].lstrip("/"), int(entry["Size"])
+
+
+def pages_under(s3: Any, bucket: str, prefix: str) -> Iterator[list[dict[str, Any]]]:
+    """Yield the entries of each page of objects below a prefix; raises what boto3 raises."""
+    token: dict[str, str] = {}
+    while True:
+        answer = s3.list_objects_v2(Bucket=bucket, Prefix=prefix, **token)
+        yield answer.get("Contents", [])
         if not answer.get("IsTruncated"):
             return
         token = {"ContinuationToken": answer["NextContinuationToken"]}
@@ -129,11 +96,12 @@ def put_object(key: str, body: bytes, target: S3Target) -> str:
     """Write one object below the target's prefix and return its URI; raises `UserError` where the bucket cannot be written."""
     whole = "/".join(part for part in (target.prefix.strip("/"), key) if part)
     uri = f"s3://{target.bucket}/{whole}"
-    _asking(f"upload of {uri}", lambda: target.client().put_object(Bucket=target.bucket, Key=whole, Body=body))
+    asking(f"upload of {uri}", lambda: target.client().put_object(Bucket=target.bucket, Key=whole, Body=body))
     return uri
 
 
-def _asking(what: str, action: Callable[[], object]) -> None:
+def asking(what: str, action: Callable[[], object]) -> None:
+    """Do what asks S3; raises `UserError`, with what was asked, where service or network refuse."""
     try:
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError

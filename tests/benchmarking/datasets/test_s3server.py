@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -12,9 +13,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from benchmarking.datasets import EmbeddedS3, prepare
-from benchmarking.datasets.s3target import upload
+from benchmarking.datasets.s3upload import upload
 from definitions.errors import OutriderError, UserError
-from definitions.schema import ImagesDataset, PathDataset, S3Dataset
+from definitions.schema import BytesDataset, ImagesDataset, PathDataset, S3Dataset
 
 pytestmark = pytest.mark.slow
 
@@ -78,6 +79,9 @@ def test_a_copy_is_made_once(server, client, tmp_path):
         def list_objects_v2(self, **asked):
             return client.list_objects_v2(**asked)
 
+        def get_object(self, **asked):
+            return client.get_object(**asked)
+
         def put_object(self, **asked):
             self.puts += 1
             return client.put_object(**asked)
@@ -87,13 +91,16 @@ def test_a_copy_is_made_once(server, client, tmp_path):
     assert counting.puts == 0
 
 
-def test_a_half_made_copy_is_made_again(server, client, tmp_path):
+def test_a_half_made_copy_goes_on(server, client, tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"1")
     (tmp_path / "b.jpg").write_bytes(b"22")
 
     class Failing:
         def __init__(self):
             self.real = client
+
+        def get_object(self, **asked):
+            return self.real.get_object(**asked)
 
         def list_objects_v2(self, **asked):
             return self.real.list_objects_v2(**asked)
@@ -105,9 +112,65 @@ def test_a_half_made_copy_is_made_again(server, client, tmp_path):
 
     with pytest.raises(RuntimeError, match="cable"):
         upload(tmp_path, "half", server.target, client=Failing())
-    assert "datasets/half/complete.json" not in keys(client, "datasets/half/")
-    upload(tmp_path, "half", server.target)
+    marker = json.loads(client.get_object(Bucket="outrider", Key="datasets/half/complete.json")["Body"].read())
+    assert marker["complete"] is False
+    first = client.head_object(Bucket="outrider", Key="datasets/half/data/a.jpg")["LastModified"]
+    said = []
+    upload(tmp_path, "half", server.target, say=said.append)
     assert keys(client, "datasets/half/") == ["datasets/half/complete.json", "datasets/half/data/a.jpg", "datasets/half/data/b.jpg"]
+    assert client.head_object(Bucket="outrider", Key="datasets/half/data/a.jpg")["LastModified"] == first
+    assert json.loads(client.get_object(Bucket="outrider", Key="datasets/half/complete.json")["Body"].read()) == {
+        "content": "half",
+        "complete": True,
+        "objects": 2,
+        "bytes": 3,
+    }
+
+
+def test_what_was_lost_in_s3_is_sent_again(server, client, tmp_path):
+    (tmp_path / "a.jpg").write_bytes(b"1")
+    (tmp_path / "b.jpg").write_bytes(b"22")
+    upload(tmp_path, "lost", server.target)
+    client.delete_object(Bucket="outrider", Key="datasets/lost/data/a.jpg")
+    client.put_object(Bucket="outrider", Key="datasets/lost/data/b.jpg", Body=b"2")
+    upload(tmp_path, "lost", server.target)
+    assert client.get_object(Bucket="outrider", Key="datasets/lost/data/a.jpg")["Body"].read() == b"1"
+    assert client.get_object(Bucket="outrider", Key="datasets/lost/data/b.jpg")["Body"].read() == b"22"
+
+
+def test_another_set_under_the_same_key_is_refused(server, client, tmp_path):
+    (tmp_path / "a.jpg").write_bytes(b"1")
+    upload(tmp_path, "taken", server.target, content="one")
+    (tmp_path / "a.jpg").write_bytes(b"2")
+    with pytest.raises(UserError, match=r"another data set is there \(one\)\n.*another prefix"):
+        upload(tmp_path, "taken", server.target, content="other")
+    assert client.get_object(Bucket="outrider", Key="datasets/taken/data/a.jpg")["Body"].read() == b"1"
+
+
+def test_copies_are_made_by_the_server(server, client, tmp_path):
+    spec = BytesDataset(type="bytes", samples=3, size=10, copies=3)
+    sent = []
+
+    class Counting:
+        def __getattr__(self, name):
+            real = getattr(client, name)
+
+            def call(**asked):
+                sent.append((name, asked.get("Key", "").rpartition("/data/")[2]))
+                return real(**asked)
+
+            return call
+
+    local = prepare("d", spec, cache=tmp_path)
+    uri = upload(local.path, "copied", server.target, copies=3, client=Counting())
+    prefix = uri.removeprefix("s3://outrider/")
+    assert sorted(keys(client, prefix)) == sorted(f"{prefix}{path.relative_to(local.path)}" for path in local.path.rglob("*.bin"))
+    assert sorted(key for name, key in sent if name == "put_object" and key.endswith(".bin")) == [
+        f"00000{number}.bin" for number in range(3)
+    ]
+    assert sum(name == "copy_object" for name, _ in sent) == 6
+    body = client.get_object(Bucket="outrider", Key=f"{prefix}copy-3/000001.bin")["Body"].read()
+    assert body == (local.path / "000001.bin").read_bytes()
 
 
 def test_own_folder_is_copied_anew_when_it_changes(server, client, tmp_path):

@@ -42,8 +42,10 @@ def test_a_folder_is_uploaded_listed_and_not_uploaded_again(target, tmp_path):
     assert uri == "s3://theirs/datasets/key/data/"
     assert sorted(list_objects(uri, target)) == [("2.jpg", 4), ("a/1.jpg", 3)]
     assert target.client().get_object(Bucket="theirs", Key="datasets/key/data/a/1.jpg")["Body"].read() == b"one"
-    (tmp_path / "2.jpg").write_bytes(b"another")
+    # What has its name and size there is the same, as the key names the content.
+    (tmp_path / "2.jpg").write_bytes(b"vier")
     upload(tmp_path, "key", target)
+    assert target.client().get_object(Bucket="theirs", Key="datasets/key/data/2.jpg")["Body"].read() == b"zwei"
     assert sorted(list_objects(uri, target)) == [("2.jpg", 4), ("a/1.jpg", 3)]
 
 
