@@ -166,11 +166,6 @@ class BytesDataset(_Generated):
         """Nowhere."""
         return "none"
 
-    @property
-    def class_count(self) -> int | None:
-        """There are no classes."""
-        return None
-
     @model_validator(mode="after")
     def _check(self) -> BytesDataset:
         if self.samples_per_shard is not None and self.shard_size != type(self).model_fields["shard_size"].default:
@@ -190,20 +185,32 @@ class TableDataset(_Generated):
     copies: Positive = 1
     seed: NotNegative = 0
 
-    @property
-    def samples(self) -> int:
-        """Rows, each of which is a sample."""
-        return self.rows
-
-    @property
-    def class_count(self) -> int | None:
-        """Number of classes."""
-        return self.classes
-
     @model_validator(mode="after")
     def _check(self) -> TableDataset:
         if self.partitions > self.rows:
             raise ValueError(f"partitions: {self.partitions} of {self.rows} rows: a partition needs a row")
+        return self
+
+
+class Caltech256Dataset(_Generated):
+    """Caltech-256 (Griffin, Holub, Perona 2007): 30,607 photographs of 257 classes, which are downloaded once (1.2 GB)."""
+
+    type: Literal["caltech256"]
+    format: Literal["jpg", "tar", "tfrecord"] = "jpg"
+    encoding: Literal["jpg", "raw"] | None = None
+    samples: Count | None = None
+    samples_per_shard: Count | None = None
+    shard_size: Size = 8 * 1024**2
+    copies: Positive = 1
+    url: Text = "https://data.caltech.edu/records/nyy15-4j048/files/256_ObjectCategories.tar"
+    md5: Annotated[str, Field(strict=True, pattern=r"^[0-9a-f]{32}$")] = "67b4f42ca05d46448c6bb8ecd2220f6d"
+
+    @model_validator(mode="after")
+    def _check(self) -> Caltech256Dataset:
+        if self.format == "jpg" and self.encoding == "raw":
+            raise ValueError("encoding: 'raw': files of format jpg hold jpg; tar and tfrecord any")
+        if self.samples_per_shard is not None and self.shard_size != type(self).model_fields["shard_size"].default:
+            raise ValueError("samples_per_shard and shard_size: give one of them")
         return self
 
 
@@ -246,10 +253,13 @@ class FilesystemDataset(_Found):
         return f"{self.kind}://{self.id}{self.directory}"
 
 
-GeneratedDataset: TypeAlias = ImagesDataset | BytesDataset | TableDataset
+GeneratedDataset: TypeAlias = ImagesDataset | BytesDataset | TableDataset | Caltech256Dataset
 """What is made here."""
 
-Dataset = Annotated[ImagesDataset | BytesDataset | TableDataset | PathDataset | S3Dataset | FilesystemDataset, Field(discriminator="type")]
+Dataset = Annotated[
+    ImagesDataset | BytesDataset | TableDataset | Caltech256Dataset | PathDataset | S3Dataset | FilesystemDataset,
+    Field(discriminator="type"),
+]
 
 
 class DatasetsFile(Model):

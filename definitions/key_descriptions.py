@@ -69,6 +69,17 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "copies": "how often the whole set is there, as files of their own",
         "seed": "of the generator",
     },
+    "Caltech256Dataset": {
+        "type": "the photographs of Caltech-256, downloaded once",
+        "format": "single files (jpg), TAR shards or TFRecords",
+        "encoding": "of each image in shards and records; default jpg",
+        "samples": "number of images, of all classes; default all 30,607",
+        "samples_per_shard": "images of a shard or record file; default: as many as `shard_size` holds",
+        "shard_size": "bytes of a shard or record file, about",
+        "copies": "how often the whole set is there, as files of their own",
+        "url": "of the archive; `file:///...` for one that was fetched otherwise",
+        "md5": "of the archive",
+    },
     "TableDataset": {
         "type": "a table of numbers and a label that is made here",
         "format": "of its files",

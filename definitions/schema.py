@@ -12,7 +12,16 @@ from pydantic_core import InitErrorDetails
 from definitions.backend_registry import backend_description, backend_names
 from definitions.command import ArgumentsStyle, Booleans, Calling, Command, Environment, Lists, WorkingDir
 from definitions.configuration import OWN_KEYS, OWN_WITH_DATA
-from definitions.datasets import BytesDataset, Dataset, FilesystemDataset, ImagesDataset, PathDataset, S3Dataset, TableDataset
+from definitions.datasets import (
+    BytesDataset,
+    Caltech256Dataset,
+    Dataset,
+    FilesystemDataset,
+    ImagesDataset,
+    PathDataset,
+    S3Dataset,
+    TableDataset,
+)
 from definitions.errors import UserError
 from definitions.fidelity import Fidelity, PerJob, Progressive
 from definitions.fields import Flag, NotNegative, Positive, Preload, Size, Text
@@ -44,6 +53,7 @@ __all__ = [
     "BenchmarkDefinition",
     "Budget",
     "BytesDataset",
+    "Caltech256Dataset",
     "ContradictionError",
     "Dataset",
     "Fidelity",

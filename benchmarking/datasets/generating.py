@@ -10,7 +10,7 @@ from benchmarking.datasets.manifest import FileEntry
 from benchmarking.datasets.parts import fitting_per_file, fixed_per_file, parts_of
 from benchmarking.datasets.sample_files import Wanted, shard, stored_bytes, write_file
 from definitions import strict_json
-from definitions.datasets import BytesDataset, GeneratedDataset, TableDataset
+from definitions.datasets import BytesDataset, Caltech256Dataset, GeneratedDataset, TableDataset
 from definitions.errors import UserError
 from definitions.formats import FORMATS
 
@@ -27,6 +27,8 @@ def packages(spec: GeneratedDataset) -> tuple[str, ...]:
     own: tuple[str, ...] = ("numpy",)
     if isinstance(spec, BytesDataset):
         own = ()
+    elif isinstance(spec, Caltech256Dataset):
+        own = ("pillow", "numpy") if spec.encoding == "raw" else ()
     elif not isinstance(spec, TableDataset):
         own = ("pillow", "scikit-learn") if spec.content == "photo" else ("pillow", "numpy")
     return (*own, *((format_package,) if format_package else ()))
@@ -60,12 +62,15 @@ class Generator:
     Args:
         spec: of the set.
         per_file: samples of a file, where an earlier run has found that out; None for finding it out.
+        archive: what was downloaded for it; None where nothing was.
     """
 
-    def __init__(self, spec: GeneratedDataset, per_file: int | None = None) -> None:
-        self.spec = spec
-        self._source = None if isinstance(spec, TableDataset) else _source(spec)
-        self.parts = parts_of(spec, per_file or fixed_per_file(spec) or self._fitting())
+    def __init__(self, spec: GeneratedDataset, per_file: int | None = None, archive: Path | None = None) -> None:
+        self.spec, self.archive = spec, archive
+        self._source = None if isinstance(spec, TableDataset) else _source(spec, archive)
+        self.samples = spec.rows if isinstance(spec, TableDataset) else self._source_of().samples
+        self.classes = spec.classes if isinstance(spec, TableDataset) else self._source_of().classes
+        self.parts = parts_of(spec, self.samples, per_file or fixed_per_file(spec) or self._fitting())
 
     def write_part(self, number: int, data: Path, wanted: Wanted = lambda name: True) -> list[FileEntry]:
         """Write the files of a part, those that are wanted, and return the entries of all.
@@ -87,26 +92,35 @@ class Generator:
 
                 found += write_file(data, *table_file(spec, file, rows), wanted=wanted)
                 continue
-            assert self._source is not None
+            source = self._source_of()
             if spec.layout == "files":
-                sample = self._source.sample(rows[0])
+                sample = source.sample(rows[0])
                 name = f"{sample.folder}/{sample.key}.{sample.ending}".lstrip("/")
                 found += write_file(data, name, spec.copies, (b"".join(sample.content),), wanted)
             else:
                 name = f"shard-{file:05d}.{spec.format}"
-                found += write_file(data, name, spec.copies, shard(spec.layout, map(self._source.sample, rows)), wanted)
+                found += write_file(data, name, spec.copies, shard(spec.layout, map(source.sample, rows)), wanted)
         return found
+
+    def _source_of(self) -> SampleSource:
+        assert self._source is not None, "all but tables have one"
+        return self._source
 
     def _fitting(self) -> int:
         spec = self.spec
         assert not isinstance(spec, TableDataset)
-        assert self._source is not None
-        probes = range(0, spec.samples, max(1, spec.samples // _PROBES))
-        mean = sum(stored_bytes(spec.layout, self._source.sample(index)) for index in probes) / len(probes)
+        source = self._source_of()
+        probes = range(0, self.samples, max(1, self.samples // _PROBES))
+        mean = sum(stored_bytes(spec.layout, source.sample(index)) for index in probes) / len(probes)
         return fitting_per_file(spec.shard_size, mean)
 
 
-def _source(spec: GeneratedDataset) -> SampleSource:
+def _source(spec: GeneratedDataset, archive: Path | None) -> SampleSource:
+    if isinstance(spec, Caltech256Dataset):
+        from benchmarking.datasets.caltech import CaltechImages
+
+        assert archive is not None, "it is downloaded before"
+        return CaltechImages(spec, archive)
     if isinstance(spec, BytesDataset):
         from benchmarking.datasets.random_records import RandomRecords
 

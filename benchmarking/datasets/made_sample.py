@@ -29,7 +29,13 @@ class MadeSample:
 
 
 class SampleSource(Protocol):
-    """Makes samples by their number alone, so that processes can share them out and a set can be mended."""
+    """Makes samples by their number alone, so that processes can share them out and a set can be mended.
+
+    `samples` is their number, `classes` that of their classes, None where they have none.
+    """
+
+    samples: int
+    classes: int | None
 
     def sample(self, index: int) -> MadeSample:
         """Return the sample of this number, from 0."""

@@ -15,7 +15,7 @@ from benchmarking.datasets.generating import Generator, content_key
 from benchmarking.datasets.making_pool import make_parts
 from benchmarking.datasets.manifest import Damage, FileEntry, Manifest
 from definitions import strict_json
-from definitions.datasets import GeneratedDataset
+from definitions.datasets import Caltech256Dataset, GeneratedDataset
 from definitions.errors import UserError
 from definitions.files import write_atomically
 from definitions.quantities import size_text
@@ -28,7 +28,9 @@ _PARTS = "parts"
 _WHERE = "--cache_dir or $OUTRIDER_CACHE"
 
 
-def made(name: str, spec: GeneratedDataset, folder: Path, say: Say, *, verify: bool = False) -> tuple[Manifest, tuple[str, ...]]:
+def made(
+    name: str, spec: GeneratedDataset, folder: Path, say: Say, *, cache: Path, verify: bool = False
+) -> tuple[Manifest, tuple[str, ...]]:
     """Make sure that a set is there, whole, and return its manifest, and what was mended.
 
     Args:
@@ -36,6 +38,7 @@ def made(name: str, spec: GeneratedDataset, folder: Path, say: Say, *, verify: b
         spec: its definition.
         folder: of the set, shared between processes.
         say: called with how far it is.
+        cache: folder that downloads are kept below.
         verify: whether all checksums are compared, not those of touched files alone.
 
     Raises:
@@ -50,15 +53,23 @@ def made(name: str, spec: GeneratedDataset, folder: Path, say: Say, *, verify: b
             # Another process may have done all of it meanwhile.
             found = _of_this_set(name, key, folder)
             if found is None:
-                return _make(name, spec, key, folder, say), ()
+                return _make(name, lambda: _generator(spec, cache, say), key, folder, say), ()
             damage = manifests.check(folder / "data", found, verify=verify)
             if not damage:
                 return found, ()
-            _mend(name, spec, folder, found, damage)
+            _mend(name, _generator(spec, cache, say, found.per_file), folder, found, damage)
             return found, (f"data set {name} was damaged, and is mended: {damage}",)
     except OSError as error:
         advice = f"give a folder on a larger disk ({_WHERE})" if error.errno == errno.ENOSPC else "check the folder's permissions"
         raise UserError(f"data set {name!r} cannot be made in {folder.parent}", str(error), advice) from error
+
+
+def _generator(spec: GeneratedDataset, cache: Path, say: Say, per_file: int | None = None) -> Generator:
+    if not isinstance(spec, Caltech256Dataset):
+        return Generator(spec, per_file)
+    from benchmarking.datasets.caltech import download
+
+    return Generator(spec, per_file, download(spec, cache, say))
 
 
 def _of_this_set(name: str, key: str, folder: Path) -> Manifest | None:
@@ -77,7 +88,7 @@ def _alone(folder: Path, name: str, say: Say) -> Iterator[None]:
 
     locks = folder.parent / ".locks"
     locks.mkdir(parents=True, exist_ok=True)
-    with (locks / folder.name).open("w") as lock:
+    with (locks / folder.name).open("w", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -86,14 +97,14 @@ def _alone(folder: Path, name: str, say: Say) -> Iterator[None]:
         yield
 
 
-def _make(name: str, spec: GeneratedDataset, key: str, folder: Path, say: Say) -> Manifest:
+def _make(name: str, generator_of: Callable[[], Generator], key: str, folder: Path, say: Say) -> Manifest:
     making = folder.with_name(f".making-{key}")
     if folder.exists():
         # Without its manifest nothing of it can be trusted; what is not a set of ours was refused before.
         shutil.rmtree(folder)
     (making / "data").mkdir(parents=True, exist_ok=True)
     (making / _PARTS).mkdir(exist_ok=True)
-    generator = Generator(spec)
+    generator = generator_of()
     done = dict(_finished(making, generator.parts.count))
     if done:
         say(f"data set {name}: goes on, {len(done)} of {generator.parts.count} parts are there")
@@ -104,7 +115,8 @@ def _make(name: str, spec: GeneratedDataset, key: str, folder: Path, say: Say) -
         done[number] = tuple(entries)
 
     _make_rest(name, generator, making / "data", done, finished, say)
-    found = Manifest(key, tuple(done[number] for number in range(generator.parts.count)), generator.parts.per_file)
+    parts = tuple(done[number] for number in range(generator.parts.count))
+    found = Manifest(key, parts, generator.parts.per_file, generator.samples, generator.classes)
     manifests.write(making, found)
     shutil.rmtree(making / _PARTS)
     making.rename(folder)
@@ -132,7 +144,7 @@ def _make_rest(
     cores = len(os.sched_getaffinity(0))
     left_s = (time.monotonic() - begun) / max(1, here) * len(missing)
     if cores > 1 and len(missing) > 1 and left_s > _SHORT_S:
-        make_parts(generator.spec, generator.parts.per_file, data, missing, cores, _telling(name, done, count, finished, say))
+        make_parts(generator, data, missing, cores, _telling(name, done, count, finished, say))
         return
     tell = _telling(name, done, count, finished, say)
     for number in missing:
@@ -178,19 +190,18 @@ def _finished(making: Path, count: int) -> Iterator[tuple[int, tuple[FileEntry, 
             entries = manifests.entries_of(strict_json.loads((making / _PARTS / f"{number}.json").read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             continue
-        part = Manifest("", (entries,), 1)
+        part = Manifest("", (entries,), 1, 0, None)
         damage = manifests.check(making / "data", part)
         if not (damage.missing or damage.changed):
             yield number, entries
 
 
-def _mend(name: str, spec: GeneratedDataset, folder: Path, found: Manifest, damage: Damage) -> None:
+def _mend(name: str, generator: Generator, folder: Path, found: Manifest, damage: Damage) -> None:
     """Make the damaged files anew and remove those that are none of the set; raises `UserError` where they come out differently."""
     data = folder / "data"
     for foreign in damage.foreign:
         (data / foreign).unlink()
     wrong = {*damage.missing, *damage.changed}
-    generator = Generator(spec, found.per_file)
     for number, part in enumerate(found.parts):
         if wrong.isdisjoint(entry.name for entry in part):
             continue

@@ -14,16 +14,16 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from benchmarking.datasets.generating import Generator
 from benchmarking.datasets.manifest import FileEntry
-from definitions.datasets import Dataset, GeneratedDataset
+from definitions.datasets import Dataset
 from definitions.errors import OutriderError
 
 _ROOT = Path(__file__).resolve().parents[2]
 
 
 def make_parts(
-    spec: GeneratedDataset,
-    per_file: int,
+    generator: Generator,
     data: Path,
     numbers: Sequence[int],
     processes: int,
@@ -32,8 +32,7 @@ def make_parts(
     """Make parts in several processes, and return when all are made.
 
     Args:
-        spec: of the set.
-        per_file: samples of a file.
+        generator: of the set.
         data: folder of its files.
         numbers: of the parts.
         processes: how many, at most.
@@ -43,7 +42,12 @@ def make_parts(
         OutriderError: a process failed; what was finished is.
         OSError: the disk refused.
     """
-    order = {"spec": spec.model_dump(mode="json"), "per_file": per_file, "data": str(data)}
+    order = {
+        "spec": generator.spec.model_dump(mode="json"),
+        "per_file": generator.parts.per_file,
+        "archive": None if generator.archive is None else str(generator.archive),
+        "data": str(data),
+    }
     answers: SimpleQueue[tuple[int, Any] | BaseException] = SimpleQueue()
     queue = list(reversed(numbers))
     lock = threading.Lock()
@@ -77,6 +81,7 @@ def _started(order: dict[str, Any]) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        encoding="utf-8",
         start_new_session=True,  # a Ctrl-C in the terminal is for the controller, which ends them
     )
     assert process.stdin is not None
@@ -117,11 +122,9 @@ def _feed(
 
 def main() -> None:
     """Make parts as asked for on standard input, until it ends; runs as a process of its own."""
-    from benchmarking.datasets.generating import Generator
-
     order = json.loads(sys.stdin.readline())
     spec: Any = TypeAdapter(Dataset).validate_python(order["spec"])
-    generator = Generator(spec, order["per_file"])
+    generator = Generator(spec, order["per_file"], None if order["archive"] is None else Path(order["archive"]))
     data = Path(order["data"])
     for line in sys.stdin:
         try:

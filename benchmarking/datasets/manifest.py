@@ -43,11 +43,14 @@ class Manifest:
         key: names the specification and the packages that it was made with.
         parts: files of each part, in the order of their numbers.
         per_file: samples of a file, which the parts were cut by.
+        samples: of the set, without copies; `classes`: their number, None where there are none.
     """
 
     key: str
     parts: tuple[tuple[FileEntry, ...], ...]
     per_file: int
+    samples: int
+    classes: int | None
 
     @property
     def entries(self) -> Iterator[FileEntry]:
@@ -83,9 +86,8 @@ def _files(names: Sequence[str]) -> str:
 def write(folder: Path, manifest: Manifest) -> None:
     """Write the manifest into a set's folder; raises `UserError` where the disk refuses."""
     parts = [[[entry.name, entry.size_bytes, f"{entry.checksum:08x}"] for entry in part] for part in manifest.parts]
-    write_atomically(
-        folder / FILE, strict_json.dumps({"version": VERSION, "key": manifest.key, "per_file": manifest.per_file, "parts": parts})
-    )
+    facts = {"version": VERSION, "key": manifest.key, "per_file": manifest.per_file, "samples": manifest.samples}
+    write_atomically(folder / FILE, strict_json.dumps({**facts, "classes": manifest.classes, "parts": parts}))
 
 
 def read(folder: Path) -> Manifest | None:
@@ -94,7 +96,8 @@ def read(folder: Path) -> Manifest | None:
         found = strict_json.loads((folder / FILE).read_text(encoding="utf-8"))
         if found["version"] != VERSION:
             return None
-        return Manifest(str(found["key"]), tuple(entries_of(part) for part in found["parts"]), int(found["per_file"]))
+        parts = tuple(entries_of(part) for part in found["parts"])
+        return Manifest(str(found["key"]), parts, int(found["per_file"]), int(found["samples"]), found["classes"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

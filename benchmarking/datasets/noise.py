@@ -26,7 +26,8 @@ class NoiseImages:
     """Makes images of evenly distributed noise; its `sample` goes by seed and number alone."""
 
     def __init__(self, spec: ImagesDataset) -> None:
-        self._spec = spec
+        self._spec, self.samples = spec, spec.samples
+        self.classes: int | None = spec.class_count
         self._pools: dict[tuple[int, int], Any] = {}
         self._pool = {"jpg": _jpeg_pool, "png": _pixel_pool, "raw": _pixel_pool}[spec.inside]
 

@@ -55,6 +55,6 @@ def fitting_per_file(shard_bytes: int, sample_bytes: float) -> int:
     return max(1, int(shard_bytes // max(1.0, sample_bytes)))
 
 
-def parts_of(spec: GeneratedDataset, per_file: int) -> Parts:
-    """Return the parts of a set with so many samples a file."""
-    return Parts(spec.samples, per_file, 1 if isinstance(spec, TableDataset) else max(1, _SAMPLES // per_file))
+def parts_of(spec: GeneratedDataset, samples: int, per_file: int) -> Parts:
+    """Return the parts of a set of so many samples, with so many a file."""
+    return Parts(samples, per_file, 1 if isinstance(spec, TableDataset) else max(1, _SAMPLES // per_file))

@@ -15,7 +15,8 @@ class Photographs:
     """Makes crops; a generator for each sample, so that the first n samples do not depend on how many there are."""
 
     def __init__(self, spec: ImagesDataset) -> None:
-        self._spec = spec
+        self._spec, self.samples = spec, spec.samples
+        self.classes: int | None = spec.class_count
         self._shipped = _shipped()
 
     def sample(self, index: int) -> MadeSample:

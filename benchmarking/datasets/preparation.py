@@ -90,10 +90,10 @@ def prepare(
         return _found(name, dataset, held, Path(dataset.path), uri)
     key = content_key(dataset)
     place = folder or cache / key
-    manifest, mended = made(name, dataset, place, say, verify=verify)
+    manifest, mended = made(name, dataset, place, say, cache=cache, verify=verify)
     uri = upload(place / "data", s3_key or key, s3, content=key, copies=dataset.copies, say=say) if s3 else None
-    samples = dataset.samples * dataset.copies
-    return Prepared(name, dataset.layout, place / "data", uri, samples, manifest.size_bytes, dataset.class_count, mended)
+    samples = manifest.samples * dataset.copies
+    return Prepared(name, dataset.layout, place / "data", uri, samples, manifest.size_bytes, manifest.classes, mended)
 
 
 def _found(name: str, dataset: PathDataset | S3Dataset, held: Holding, path: Path | None, uri: str | None) -> Prepared:

@@ -12,7 +12,8 @@ class RandomRecords:
     """Makes records by seed and number alone."""
 
     def __init__(self, spec: BytesDataset) -> None:
-        self._spec = spec
+        self._spec, self.samples = spec, spec.samples
+        self.classes: int | None = None
 
     def sample(self, index: int) -> MadeSample:
         """Return the record of this number."""

@@ -250,7 +250,7 @@ exclusive: yes
             "  demo.yaml:6: objectives.loss: must be one of min, max; 'mni' was given; did you mean 'min'?",
             "  demo.yaml:8: max_run: unknown key; it belongs to 'budget': budget.max_run",
             "  demo.yaml:10: datasets.photos.samples: 'lots' is not a count such as 2000 or 2k",
-            "  demo.yaml:11: datasets.p2.type: must be one of images, bytes, table, path, s3, filesystem; 'vidio' was given",
+            "  demo.yaml:11: datasets.p2.type: must be one of images, bytes, table, caltech256, path, s3, filesystem; 'vidio' was given",
             "  demo.yaml:12: datasets.p3.type: is missing",
             "  demo.yaml:13: datasets.p4: needs a mapping (key: value); 4 was given",
             "  demo.yaml:14: fidelity: the ladder must ascend",

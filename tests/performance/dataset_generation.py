@@ -87,7 +87,8 @@ def main() -> None:
                 folder = scratch / "parts"
                 folder.mkdir()
                 begun = time.perf_counter()
-                make_parts(spec, 1, folder, range(Generator(spec).parts.count), processes, lambda part, entries: None)
+                generator = Generator(spec)
+                make_parts(generator, folder, range(generator.parts.count), processes, lambda part, entries: None)
                 walls.append(time.perf_counter() - begun)
                 shutil.rmtree(folder)
             two_cores.append(walls[0] / walls[1])

@@ -22,6 +22,12 @@ def contents(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.fixture(autouse=True)
+def here(monkeypatch):
+    """Nothing is given to other processes, however busy the machine is."""
+    monkeypatch.setattr(making, "_SHORT_S", 1e9)
+
+
 @pytest.fixture
 def written(monkeypatch):
     """Number of the parts that are written."""
@@ -200,7 +206,7 @@ def test_processes_make_the_same_bytes_as_one(tmp_path, changes):
     data = tmp_path / "data"
     data.mkdir()
     found = {}
-    making_pool.make_parts(generator.spec, generator.parts.per_file, data, range(generator.parts.count), 2, found.__setitem__)
+    making_pool.make_parts(generator, data, range(generator.parts.count), 2, found.__setitem__)
     assert contents(data) == contents(alone.path)
     parts = tuple(tuple(found[number]) for number in range(generator.parts.count))
     assert parts == manifest.read(alone.path.parent).parts
@@ -212,14 +218,14 @@ def test_a_process_that_fails_is_told_with_what_it_said(tmp_path, monkeypatch):
     monkeypatch.setattr(making_pool, "_ROOT", tmp_path / "nothing")
     monkeypatch.chdir("/")
     with pytest.raises(OutriderError, match="a process that makes a data set ended: ModuleNotFoundError"):
-        making_pool.make_parts(images, 1, tmp_path, [0], 2, lambda number, entries: None)
+        making_pool.make_parts(Generator(images), tmp_path, [0], 2, lambda number, entries: None)
 
 
 @pytest.mark.slow
 def test_a_disk_that_refuses_a_process_is_told(tmp_path):
     (tmp_path / "data").write_text("a file, where a folder should be")
     with pytest.raises(OSError, match="data"):
-        making_pool.make_parts(spec(), 1, tmp_path / "data", [0], 2, lambda number, entries: None)
+        making_pool.make_parts(Generator(spec()), tmp_path / "data", [0], 2, lambda number, entries: None)
 
 
 def test_copies_are_files_of_their_own(tmp_path):
