@@ -194,7 +194,8 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
     check_room(definition, spec.backend, backend.capacity, backend.there_is)
     check_listed(definition, refusal(definition, spec.backend, backend.capacity))
     target = upload_target(definition, backend, surroundings.environ)
-    with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed, target=target) as inputs:
+    decided = surroundings.decided
+    with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed, target=target, say=lambda line: decided((line,))) as inputs:
         surroundings.decided(inputs.data_notes)
         jobs = JobBuilder(
             definition,

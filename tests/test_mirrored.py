@@ -148,7 +148,6 @@ TESTED_TOGETHER = {
     "tests/benchmarking/controller/test_event_codec.py": ["backends/events.py"],
     "tests/benchmarking/controller/test_method_adapter.py": ["benchmarking/controller/method.py"],
     "tests/benchmarking/controller/test_tuner.py": ["benchmarking/controller/interfaces.py"],
-    "tests/backends/common/test_channel_variables.py": ["backends/job_input.py"],
     "tests/benchmarking/datasets/test_preparation.py": ["benchmarking/datasets/photographs.py"],
     "tests/benchmarking/datasets/test_noise.py": ["benchmarking/datasets/made_sample.py"],
     "tests/benchmarking/datasets/test_making.py": ["benchmarking/datasets/making_pool.py", "benchmarking/datasets/manifest.py"],

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from benchmarking.datasets.made_sample import MadeSample
+from benchmarking.datasets.pace import Pace
 from definitions.datasets import Caltech256Dataset
 from definitions.errors import UserError
 from definitions.quantities import size_text
@@ -73,12 +74,11 @@ def _fetch(url: str, partial: Path, say: Callable[[str], None]) -> None:
         goes_on = getattr(answer, "status", None) == 206
         expected = int(answer.headers.get("Content-Length") or 0) + (begun if goes_on else 0)
         with partial.open("ab" if goes_on else "wb") as file:
-            told = 0
+            pace = Pace()
             while block := answer.read(_BLOCK):
                 file.write(block)
-                if file.tell() - told >= 64 * _BLOCK:
-                    told = file.tell()
-                    say(f"download of {url}: {size_text(told)}{f' of {size_text(expected)}' if expected else ''}")
+                if pace.is_due():
+                    say(f"download of {url}: {size_text(file.tell())}{f' of {size_text(expected)}' if expected else ''}")
         if expected and partial.stat().st_size < expected:
             raise OSError(f"the connection ended after {partial.stat().st_size} of {expected} bytes")
 

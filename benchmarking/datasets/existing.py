@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import tarfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from benchmarking.datasets.s3target import S3Target, objects_under
+from benchmarking.workloads.ingestion.tfrecord import DamagedRecordError, records
 from definitions.datasets import PathDataset, S3Dataset
 from definitions.errors import UserError
 from definitions.formats import FORMATS, unread
@@ -65,10 +67,40 @@ def look_into_folder(name: str, dataset: PathDataset) -> Holding:
     folder = Path(dataset.path)
     if not folder.is_dir():
         raise UserError(f"data set {name!r}: {folder}", "there is no such folder", "check `path` in the definition")
-    found = holding(((relative, path.stat().st_size) for relative, path in files_below(folder)), dataset)
+    listed = files_below(folder)
+    found = holding(((relative, path.stat().st_size) for relative, path in listed), dataset)
     if found is None:
         raise _nothing(name, folder, dataset)
-    return found
+    form = FORMATS[dataset.format]
+    first = next(path for relative, path in listed if form.holds(relative))
+    notes = [note for note in (found.note, inner_note(first, dataset)) if note]
+    return replace(found, note="; ".join(notes))
+
+
+def inner_note(path: Path, dataset: PathDataset) -> str:
+    """Return what is wrong with the first sample of an archive or record file, in a line; empty where nothing is, or others hold it.
+
+    Args:
+        path: of the file.
+        dataset: its definition.
+    """
+    if dataset.layout == "shards":
+        try:
+            with tarfile.open(path) as archive:
+                members = [member.name for member in itertools.islice((one for one in archive if one.isfile()), 8)]
+        except (tarfile.TarError, OSError) as error:
+            return f"{path.name} is no TAR archive that can be read ({error})"
+        stems = {member.partition(".")[0] for member in members[:1]}
+        beside = [member for member in members if member.partition(".")[0] in stems]
+        if dataset.label_place == "member" and members and not any(member.lower().endswith((".cls", ".label")) for member in beside):
+            return f"{path.name} has no .cls beside {members[0]}: its samples have no labels, which `labels: none` says"
+    if dataset.layout == "records":
+        try:
+            with path.open("rb") as file:
+                next(records(file, path.name), None)
+        except (DamagedRecordError, OSError) as error:
+            return str(error)
+    return ""
 
 
 def look_into_prefix(name: str, dataset: S3Dataset, target: S3Target | None) -> Holding:

@@ -14,6 +14,7 @@ from benchmarking.datasets import manifest as manifests
 from benchmarking.datasets.generating import Generator, content_key
 from benchmarking.datasets.making_pool import make_parts
 from benchmarking.datasets.manifest import Damage, FileEntry, Manifest
+from benchmarking.datasets.pace import Pace
 from definitions import strict_json
 from definitions.datasets import Caltech256Dataset, GeneratedDataset
 from definitions.errors import UserError
@@ -154,16 +155,14 @@ def _make_rest(
 def _telling(
     name: str, done: dict[int, tuple[FileEntry, ...]], count: int, finished: Callable[[int, list[FileEntry]], None], say: Say
 ) -> Callable[[int, list[FileEntry]], None]:
-    """Return `finished` with a line about how far it is, once a second at most."""
-    begun, before, told = time.monotonic(), len(done), [time.monotonic()]
+    """Return `finished` with a line about how far it is, now and then."""
+    begun, before, pace = time.monotonic(), len(done), Pace()
 
     def tell(number: int, entries: list[FileEntry]) -> None:
         finished(number, entries)
-        now = time.monotonic()
-        if now - told[0] < 1.0:
+        if not pace.is_due():
             return
-        told[0] = now
-        left_s = (now - begun) / max(1, len(done) - before) * (count - len(done))
+        left_s = (time.monotonic() - begun) / max(1, len(done) - before) * (count - len(done))
         size = size_text(sum(entry.size_bytes for part in done.values() for entry in part))
         say(f"data set {name}: {len(done) / count:.0%} made ({size}), {left_s:.0f} s left")
 

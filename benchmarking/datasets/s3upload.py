@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarking.datasets.existing import files_below
+from benchmarking.datasets.pace import Pace
 from benchmarking.datasets.s3target import S3Target, asking, pages_under
 from definitions.errors import UserError
 from definitions.quantities import size_text
@@ -68,7 +68,7 @@ def upload(
         copies: how often the set is in the folder, as `<name>`, `copy-2/<name>` and so on.
         threads: uploads at once.
         client: a boto3 S3 client to use in place of the target's own.
-        say: called with how far it is, once a second at most.
+        say: called with how far it is, now and then.
 
     Raises:
         UserError: the bucket cannot be reached or written, or other content is there already.
@@ -99,13 +99,13 @@ def upload(
             s3.put_object(Bucket=target.bucket, Key=marker, Body=json.dumps(body).encode())
 
         note(False)
-        told = [time.monotonic(), 0.0]
+        pace, sent = Pace(), 0
 
         def tell(size: int) -> None:
-            told[1] += size
-            if time.monotonic() - told[0] >= 1.0:
-                told[0] = time.monotonic()
-                say(f"upload to {uri}: {size_text(told[1])} of {size_text(total)}")
+            nonlocal sent
+            sent += size
+            if pace.is_due():
+                say(f"upload to {uri}: {size_text(sent)} of {size_text(total)}")
 
         def put(name: str) -> int:
             body = folder / name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -113,6 +113,7 @@ class Inputs:
         seed: of the samples that canaries read.
         target: where data sets are uploaded to, for jobs that read a bucket; for those that read this machine a server of its own is
             started where one is needed.
+        say: called with how far a data set is that takes a while to make.
     """
 
     definition: BenchmarkDefinition
@@ -123,6 +124,7 @@ class Inputs:
     data_notes: list[str] = field(default_factory=list)
     seed: int = 0
     target: S3Target | None = None
+    say: Callable[[str], None] = lambda line: None
     _prepared: dict[str, Prepared] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
     _manifests: Manifests | None = None
@@ -151,7 +153,7 @@ class Inputs:
                 self.notes.append(f"embedded S3 server on {server.endpoint_url}")
             for name in sorted({choice.dataset for choice in choices}):
                 s3 = target if cloud or name in uploaded else None
-                self._prepared[name] = prepare(name, self.definition.datasets[name], cache=self.cache, s3=s3)
+                self._prepared[name] = prepare(name, self.definition.datasets[name], cache=self.cache, s3=s3, say=self.say)
                 self.data_notes += self._prepared[name].notes
         except BaseException:
             self._stack.close()

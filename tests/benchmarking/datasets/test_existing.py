@@ -1,9 +1,13 @@
 """What folders and prefixes hold, and what of it is not read."""
 
+import io
+import tarfile
+
 import pytest
 
 from benchmarking.datasets import existing
 from benchmarking.datasets.existing import holding, look_into_folder, look_into_prefix
+from benchmarking.workloads.ingestion.tfrecord import framed
 from definitions.errors import UserError
 from definitions.schema import PathDataset, S3Dataset
 
@@ -45,6 +49,50 @@ def test_a_folder_is_looked_into(tmp_path):
     assert look_into_folder("d", path(path=str(tmp_path), format="png")).samples == 1
     with pytest.raises(UserError, match=r"data set .d.: [\s\S]*holds no \*.tfrecord"):
         look_into_folder("d", path(path=str(tmp_path), format="tfrecord"))
+
+
+def packed(path, *members):
+    with tarfile.open(path, "w") as archive:
+        for name in members:
+            info = tarfile.TarInfo(name)
+            info.size = 1
+            archive.addfile(info, io.BytesIO(b"1"))
+
+
+NONE = "shard_1.tar has no .cls beside {}: its samples have no labels, which `labels: none` says"
+
+
+@pytest.mark.parametrize(
+    ("members", "labels", "note"),
+    [
+        (
+            ["image_0.JPEG", "image_1.JPEG"],
+            None,
+            "shard_1.tar has no .cls beside image_0.JPEG: its samples have no labels, which `labels: none` says",
+        ),
+        (["image_0.JPEG", "image_1.JPEG"], "none", ""),
+        (["0.jpg", "0.cls", "1.jpg"], None, ""),
+        (["0.cls", "0.jpg"], None, ""),
+        (["0.jpg", "1.cls"], None, NONE.format("0.jpg")),
+    ],
+)
+def test_an_archive_without_labels_is_told_before_the_start(tmp_path, members, labels, note):
+    packed(tmp_path / "shard_1.tar", *members)
+    assert look_into_folder("d", path(path=str(tmp_path), format="tar", labels=labels)).note == note
+
+
+def test_an_archive_that_is_none_is_told_too(tmp_path):
+    (tmp_path / "a.tar").write_bytes(b"x" * 1000)
+    assert look_into_folder("d", path(path=str(tmp_path), format="tar")).note.startswith("a.tar is no TAR archive that can be read")
+
+
+def test_a_record_file_that_is_cut_is_told_with_its_place(tmp_path):
+    (tmp_path / "a.tfrecord").write_bytes(framed(b"abc"))
+    assert look_into_folder("d", path(path=str(tmp_path), format="tfrecord")).note == ""
+    (tmp_path / "a.tfrecord").write_bytes(framed(b"abc")[:-1])
+    assert look_into_folder("d", path(path=str(tmp_path), format="tfrecord")).note == (
+        "a.tfrecord: record at byte 0: the file ends within it: 6 of 7 bytes"
+    )
 
 
 @pytest.mark.parametrize(
