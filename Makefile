@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo help test fast scripts lint types install clean
+.PHONY: demo help test fast scripts clients lint types install clean
 
 demo: install ## install, then run the built-in benchmark `demo` (about a minute)
 	$(BIN)/outrider run --benchmark demo
@@ -31,6 +31,9 @@ $(SCRIPTS)/installed: tests/scripts/requirements.lock
 	$(SCRIPTS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/scripts/requirements.lock
 	touch $@
 
+clients: install ## run clients that others wrote against the emulator, in .venv-clients; at most ten minutes, what cannot be had is skipped
+	$(BIN)/python tests/clients/run.py
+
 lint: install ## check format and lint
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -49,4 +52,4 @@ $(VENV)/installed: requirements.lock setup.cfg pyproject.toml
 	touch $@
 
 clean: ## remove the environments and what builds left
-	rm -rf $(VENV) $(SCRIPTS) build *.egg-info
+	rm -rf $(VENV) $(SCRIPTS) .venv-clients build *.egg-info
