@@ -175,6 +175,12 @@ TESTED_TOGETHER = {
     "tests/benchmarking/workloads/ingestion/test_opening.py": [
         "benchmarking/workloads/image_ingestion.py",
         "benchmarking/workloads/ingestion/datasets.py",
+        "benchmarking/workloads/ingestion/samples.py",
+        "benchmarking/workloads/ingestion/stores/base.py",
+    ],
+    "tests/benchmarking/workloads/ingestion/test_modes.py": [
+        "benchmarking/workloads/ingestion/stores/feeder.py",
+        "benchmarking/workloads/ingestion/stores/memory.py",
         "benchmarking/workloads/ingestion/stores/s3_connector.py",
     ],
     "tests/benchmarking/workloads/test_resnet_cifar10.py": ["benchmarking/workloads/cifar10.py", "benchmarking/workloads/resnet.py"],

@@ -38,47 +38,43 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
     started_at = time.monotonic()
     with phase("startup"):
         import torch
-        from ingestion import Channel  # type: ignore[import-not-found]  # lies beside this script, where a job has it on its path
+        from ingestion import Channel, Knobs, make_loader, open_channel  # type: ignore[import-not-found]  # lies beside this script, where a job has it on its path
 
         channel = Channel.announced(environ)
+        knobs = Knobs(batch_size=asked.batch_size, loader_workers=asked.loader_workers, seed=asked.seed)
         torch.set_num_threads(max(1, int(environ.get("OUTRIDER_CORES") or len(os.sched_getaffinity(0)))))
         torch.manual_seed(asked.seed)
         trainer = Trainer(asked)
     deadline = started_at + asked.max_seconds if asked.max_seconds else None
-    for epoch in range(asked.epochs):
-        with phase("load"):
-            batches = _batches(channel, asked, environ, epoch)
-        report(epoch=epoch + 1, **trainer.run_epoch(batches, deadline, time.monotonic))
-        if deadline is not None and time.monotonic() >= deadline:
-            break
-
-
-def _batches(channel: Any, asked: argparse.Namespace, environ: Mapping[str, str], epoch: int) -> Iterable[Any]:
-    import torch
-    from ingestion import open_channel
-    from torch.utils.data import DataLoader
-
-    dataset, map_style = open_channel(channel, environ, seed=asked.seed, epoch=epoch)
-    return DataLoader(
-        dataset,
-        batch_size=asked.batch_size,
-        num_workers=asked.loader_workers,
-        shuffle=map_style,
-        generator=torch.Generator().manual_seed(asked.seed + epoch),
-        collate_fn=_Collate(asked.image_size),
-    )
+    with phase("load"):
+        opened = open_channel(channel, environ, knobs)
+        batches = make_loader(opened, knobs, _Collate(asked.image_size, opened.tolerance))
+    with opened:
+        for epoch in range(asked.epochs):
+            opened.set_epoch(epoch)
+            report(epoch=epoch + 1, **trainer.run_epoch(batches, deadline, time.monotonic))
+            if deadline is not None and time.monotonic() >= deadline:
+                break
 
 
 class _Collate:
-    """Stacks samples to (keys, images (batch, height, width, 3) as uint8, labels (batch,)); a class, so that it can be sent to workers."""
+    """Decodes samples and stacks them to (keys, images (batch, height, width, 3) as uint8, labels (batch,)).
 
-    def __init__(self, image_size: int) -> None:
-        self._size = (image_size, image_size)
+    A class, so that it can be sent to workers. What cannot be decoded, and may be skipped, is not in the batch.
+    """
+
+    def __init__(self, image_size: int, tolerance: Any) -> None:
+        self._size, self._tolerance = (image_size, image_size), tolerance
 
     def __call__(self, samples: list[Any]) -> Any:
         import torch
+        from ingestion import decode
 
-        keys, images, labels = zip(*samples, strict=True)
+        decoded = [self._tolerance.guarded(decode, sample) for sample in samples]
+        whole = [sample for sample in decoded if sample is not None]
+        if not whole:
+            return (), torch.zeros(0, *self._size, 3, dtype=torch.uint8), torch.zeros(0, dtype=torch.int64)
+        keys, images, labels = zip(*whole, strict=True)
         return keys, torch.stack([self._scaled(image) for image in images]), torch.tensor(labels)
 
     def _scaled(self, image: Any) -> Any:

@@ -5,12 +5,39 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .channel import Channel
-    from .opening import open_channel
-    from .samples import Sample, held_out
+    from .knobs import Knobs, add_knobs, knobs_from
+    from .loader import make_loader
+    from .opening import Opened, open_channel
+    from .samples import BadSampleError, RawSample, Sample, decode, held_out
+    from .share import ReaderShare
+    from .tolerance import Tolerance
 
-__all__ = ["Channel", "Sample", "held_out", "open_channel"]
+__all__ = [
+    "BadSampleError",
+    "Channel",
+    "Knobs",
+    "Opened",
+    "RawSample",
+    "ReaderShare",
+    "Sample",
+    "Tolerance",
+    "add_knobs",
+    "decode",
+    "held_out",
+    "knobs_from",
+    "make_loader",
+    "open_channel",
+]
 
-_PLACES = {"Channel": "channel", "open_channel": "opening", "Sample": "samples", "held_out": "samples"}
+_PLACES = {
+    "Channel": "channel",
+    **dict.fromkeys(("Knobs", "add_knobs", "knobs_from"), "knobs"),
+    "make_loader": "loader",
+    **dict.fromkeys(("Opened", "open_channel"), "opening"),
+    **dict.fromkeys(("BadSampleError", "RawSample", "Sample", "decode", "held_out"), "samples"),
+    "ReaderShare": "share",
+    "Tolerance": "tolerance",
+}
 
 
 def __getattr__(name: str) -> Any:

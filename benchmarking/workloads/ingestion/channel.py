@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-USUAL_READERS = {"files": "files", "shards": "tar"}
+USUAL_READERS = {"files": "files", "shards": "tar", "records": "records"}
 """Readers of what lies on a disk, by layout."""
 
 
@@ -15,13 +16,26 @@ class Channel:
 
     Args:
         location: a folder, a FIFO's path without its epoch, or an `s3://` URI.
-        reader: `files`, `tar`, `pipe`, `s3_map`, `s3_iterable`, `boto3` or `fsspec`; see `open_channel`.
-        layout: `files` (`<class>/<key>.jpg`) or `shards` (TAR files of `<key>.jpg` and `<key>.cls`).
+        reader: one of `opening.READERS`.
+        layout: `files` (`<class>/<key>.jpg`), `shards` (TAR files of `<key>.jpg` and `<key>.cls`) or `records` (TFRecords).
+        format: of its files, e.g. `jpg`; empty for all that the layout knows.
+        labels: `folder`, `member`, `feature` or `none`; empty for what is usual for the layout.
+        input_mode: how the back-end put it into place: `local`, `file`, `fastfile`, `pipe`, `fsx`, `efs` or `none`.
+        distribution: `replicated` where each host sees all of it, `sharded` where each has a part.
     """
 
     location: str
     reader: str
     layout: str
+    format: str = ""
+    labels: str = ""
+    input_mode: str = ""
+    distribution: str = "replicated"
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is an URI, so that this process fetches the objects itself."""
+        return self.location.startswith("s3://")
 
     @classmethod
     def announced(cls, environ: Mapping[str, str], name: str = "train") -> Channel:
@@ -30,9 +44,14 @@ class Channel:
         Raises:
             SystemExit: there is no such channel.
         """
-        upper = name.upper()
+        upper = re.sub(r"\W", "_", name).upper()
         location = environ.get(f"OUTRIDER_CHANNEL_{upper}") or environ.get(f"SM_CHANNEL_{upper}")
         if not location:
             raise SystemExit(f"there is no channel {name!r}: neither OUTRIDER_CHANNEL_{upper} nor SM_CHANNEL_{upper} is set")
-        layout = environ.get(f"OUTRIDER_LAYOUT_{upper}", "files")
-        return cls(location, environ.get(f"OUTRIDER_READER_{upper}") or USUAL_READERS.get(layout, "files"), layout)
+        told = {
+            key: environ.get(f"OUTRIDER_{key}_{upper}", "")
+            for key in ("LAYOUT", "READER", "FORMAT", "LABELS", "INPUT_MODE", "DISTRIBUTION")
+        }
+        layout = told["LAYOUT"] or "files"
+        reader = told["READER"] or USUAL_READERS.get(layout, "files")
+        return cls(location, reader, layout, told["FORMAT"], told["LABELS"], told["INPUT_MODE"], told["DISTRIBUTION"] or "replicated")

@@ -1,84 +1,236 @@
-"""Opens a channel: which store and format its reader stands for, and what each loader worker reads of it."""
+"""Opens a channel: lists it, fetches it beforehand where its mode does so, and makes the data set that a loader reads."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator, Mapping
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from torch.utils.data import Dataset, get_worker_info
+from torch.utils.data import Dataset
 
 from .channel import Channel
-from .datasets import Files, Stream
-from .samples import Sample, class_of
-from .stores.base import Store
+from .datasets import FifoStream, MapSamples, Objects, ObjectStream, OfMemory, OfObjects, ShardStream, Source, StreamSamples
+from .formats import SampleFormat, format_of, unread_note
+from .knobs import Knobs
+from .samples import RawSample, class_of
+from .share import EpochSampler, ReaderShare, share_of_rank, sharing_note
+from .stores.base import Store, StoredName
 from .stores.boto3_store import Boto3
+from .stores.downloaded import download, scratch_folder
+from .stores.feeder import Feeder
+from .stores.fifo import Fifo
 from .stores.folder import Folder
 from .stores.fsspec_store import Fsspec
+from .stores.memory import Memory
 from .stores.s3_connector import S3Connector
+from .tolerance import Tolerance
 
-_SUFFIXES = {"files": ".jpg", "shards": ".tar"}
+
+@dataclass
+class Opened:
+    """A channel that is open; a context manager, at whose end what it started is ended.
+
+    Args:
+        dataset: of `RawSample`, map-style or iterable-style.
+        sampler: the order of a map-style one; None for the other.
+        tolerance: counts what was bad, and failed reads.
+        notes: what is to be said about it, a line each.
+        objects, size_bytes: how many files are read, and their size where listing tells (else -1).
+        list_s, download_s: seconds that listing took, and fetching everything beforehand.
+    """
+
+    dataset: Dataset[RawSample]
+    sampler: EpochSampler | None
+    tolerance: Tolerance
+    notes: list[str] = field(default_factory=list)
+    objects: int = 0
+    size_bytes: int = -1
+    list_s: float = 0.0
+    download_s: float = 0.0
+    _closing: list[Callable[[], object]] = field(default_factory=list)
+
+    @property
+    def is_map_style(self) -> bool:
+        """Whether samples are asked for by number."""
+        return self.sampler is not None
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch comes next, from 0; before the loader is asked for it."""
+        if self.sampler is not None:
+            self.sampler.set_epoch(epoch)
+        elif isinstance(self.dataset, StreamSamples):
+            self.dataset.set_epoch(epoch)
+
+    def close(self) -> None:
+        """End what was started for it."""
+        while self._closing:
+            self._closing.pop()()
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
-def open_channel(channel: Channel, environ: Mapping[str, str], *, seed: int, epoch: int) -> tuple[Dataset[Sample], bool]:
-    """Return the data set of one epoch, and whether it is map-style (then the loader shuffles it; else it is in its order).
+def open_channel(
+    channel: Channel,
+    environ: Mapping[str, str],
+    knobs: Knobs | None = None,
+    *,
+    share: ReaderShare | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Opened:
+    """Return a channel's data set, with what opening it took.
 
     Args:
         channel: what to read, and how.
-        environ: endpoint and region for S3.
-        seed: of the order of files or shards.
-        epoch: from 0; each has an order of its own, and for `pipe` a FIFO of its own.
+        environ: endpoint and region for S3; which rank this is.
+        knobs: of the loader.
+        share: what this process reads; as the environment says where it is not given.
+        clock: monotonic seconds.
 
     Raises:
-        SystemExit: the channel holds nothing of its layout, or the reader is unknown.
+        SystemExit: the channel holds nothing of its format, or the reader is unknown.
     """
-    if channel.reader == "pipe":
-        return Stream(lambda: _from_fifo(f"{channel.location}_{epoch}"), "shards", {}), False
-    makers: dict[str, Callable[[], Store]] = {
-        "files": lambda: Folder(channel.location),
-        "tar": lambda: Folder(channel.location),
-        "s3_map": lambda: S3Connector(channel.location, environ),
-        "s3_iterable": lambda: S3Connector(channel.location, environ),
-        "boto3": lambda: Boto3(channel.location),
-        "fsspec": lambda: Fsspec(channel.location),
-    }
-    if channel.reader not in makers:
-        raise SystemExit(f"there is no reader {channel.reader!r} (known: {', '.join([*makers, 'pipe'])})")
-    store = makers[channel.reader]()
-    names = sorted(name for name in store.names() if name.endswith(_SUFFIXES[channel.layout]))
-    if not names:
-        raise SystemExit(f"{channel.location} holds no {_SUFFIXES[channel.layout]} files")
-    classes = {name: label for label, name in enumerate(sorted({class_of(name) for name in names}))}
-    random.Random(f"{seed}/{epoch}").shuffle(names)
-    if isinstance(store, S3Connector) and channel.reader == "s3_iterable":
-        connector = store
-        return Stream(lambda: _from_connector(connector, names), channel.layout, classes), False
-    if isinstance(store, S3Connector):
-        store.select(names)
-    if channel.layout == "files":
-        return Files(store, names, classes), True
-    return Stream(lambda: _share_of_worker(store, names), "shards", classes), False
+    asked = knobs or Knobs()
+    mine = share or share_of_rank(environ, channel.distribution)
+    return _Opening(channel, environ, asked, mine, clock).open()
 
 
-def _share_of_worker(store: Store, names: list[str]) -> Iterator[tuple[str, Any]]:
-    worker = get_worker_info()
-    for name in names[worker.id :: worker.num_workers] if worker else names:
-        with store.open(name) as file:
-            yield name, file
+class _Opening:
+    def __init__(self, channel: Channel, environ: Mapping[str, str], knobs: Knobs, share: ReaderShare, clock: Callable[[], float]) -> None:
+        self._channel, self._environ, self._knobs, self._share, self._clock = channel, environ, knobs, share, clock
+        self._form = format_of(channel.format, channel.layout)
+        self._tolerance = Tolerance(knobs.max_bad_samples)
+        self._notes: list[str] = []
+        self._closing: list[Callable[[], object]] = []
+        self._list_s = self._download_s = 0.0
+        self._entries: Sequence[StoredName] = ()
+
+    def open(self) -> Opened:
+        if self._channel.reader == "pipe" and not self._channel.is_remote:
+            return self._fifo(self._channel.location)
+        store = self._store()
+        began_s = self._clock()
+        self._entries = self._listed(store)
+        self._list_s = self._clock() - began_s
+        if self._channel.reader == "pipe":
+            assert isinstance(store, S3Connector)
+            feeder = Feeder([one.name for one in self._entries], store.client_arguments(), self._environ)
+            self._closing.append(feeder.close)
+            return self._fifo(feeder.location)
+        if self._channel.is_remote and self._channel.input_mode == "file":
+            store = self._downloaded(store)
+        names = [one.name for one in self._entries]
+        if isinstance(store, S3Connector):
+            store.select(names)
+        objects = self._objects(store, names)
+        if self._channel.reader == "memory":
+            return self._memory(objects)
+        if self._form.unpack is not None:
+            self._note(sharing_note(len(names), self._share.count * max(self._knobs.loader_workers, 1)))
+            return self._stream(ShardStream(objects, self._knobs.seed, self._knobs.shuffle, self._knobs.threads_per_worker))
+        if self._channel.reader == "s3_iterable":
+            return self._stream(ObjectStream(objects, self._knobs.seed, self._knobs.shuffle, self._knobs.threads_per_worker))
+        return self._by_number(len(names), MapSamples(len(names), OfObjects(objects), self._knobs.threads_per_worker))
+
+    def _store(self) -> Store:
+        location, reader = self._channel.location, self._channel.reader
+        if reader == "boto3":
+            return Boto3(location)
+        if reader == "fsspec":
+            return Fsspec(location)
+        if self._channel.is_remote:
+            lazily = self._channel.input_mode == "fastfile"
+            return S3Connector(location, self._environ, "range_based" if lazily else self._knobs.s3_reader, self._knobs.s3_buffer)
+        if reader not in READERS:
+            raise SystemExit(f"there is no reader {reader!r} (known: {', '.join(READERS)})")
+        return Folder(location)
+
+    def _listed(self, store: Store) -> list[StoredName]:
+        entries = [one for one in store.entries() if not one.name.endswith("/")]
+        mine = sorted(one for one in entries if self._form.holds(one.name))
+        note = unread_note((one.name for one in entries), self._form)
+        if not mine:
+            wanted = " or ".join(self._form.suffixes)
+            there = f"; {note}" if note else ", it is empty" if not entries else ""
+            raise SystemExit(f"{self._channel.location} holds no {wanted} files (in upper or lower case){there}")
+        self._note(f"{self._channel.location}: {note}" if note else "")
+        return mine
+
+    def _downloaded(self, store: Store) -> Store:
+        assert isinstance(store, S3Connector)
+        folder = scratch_folder(self._channel.location, self._environ)
+        began_s = self._clock()
+        download(self._channel.location, self._entries, store, folder)
+        self._download_s = self._clock() - began_s
+        local = Folder(str(folder))
+        sizes = {str(folder / _below(one.name, self._channel.location)): one.size for one in self._entries}
+        self._entries = [StoredName(name, size) for name, size in sorted(sizes.items())]
+        return local
+
+    def _objects(self, store: Store, names: Sequence[str]) -> Objects:
+        labels = self._channel.labels or _USUAL_LABELS.get(self._channel.layout, "none")
+        classes = {name: label for label, name in enumerate(sorted({class_of(name) for name in names}))} if labels == "folder" else {}
+        return Objects(store, names, self._form, labels, classes, self._tolerance, self._channel.reader == "s3_iterable")
+
+    def _memory(self, objects: Objects) -> Opened:
+        began_s = self._clock()
+        memory = Memory(_all_of(objects, self._form))
+        self._download_s = self._clock() - began_s
+        return self._by_number(len(memory), MapSamples(len(memory), OfMemory(memory)))
+
+    def _fifo(self, location: str) -> Opened:
+        if self._share.count > 1 and self._channel.distribution != "sharded":
+            raise SystemExit(
+                f"{location}: {self._share.count} ranks read one FIFO, which has one reader; give each host a shard of the data"
+            )
+        idle = range(1, self._knobs.loader_workers)
+        if idle:
+            which = f"worker {idle[0]} reads" if len(idle) == 1 else f"workers {idle[0]} to {idle[-1]} read"
+            self._note(f"a FIFO has one reader: loader {which} nothing; use loader_workers 1")
+        return self._stream(FifoStream(Fifo(location), self._objects(Folder(location), [])))
+
+    def _stream(self, source: Source) -> Opened:
+        return self._opened(StreamSamples(source, self._share), None)
+
+    def _by_number(self, length: int, dataset: MapSamples) -> Opened:
+        knobs = self._knobs
+        return self._opened(dataset, EpochSampler(length, self._share, seed=knobs.seed, shuffle=knobs.shuffle, even=knobs.drop_last))
+
+    def _opened(self, dataset: Dataset[RawSample], sampler: EpochSampler | None) -> Opened:
+        sizes = [one.size for one in self._entries]
+        total = sum(sizes) if sizes and min(sizes) >= 0 else -1
+        found = (len(sizes), total, self._list_s, self._download_s, self._closing)
+        for note in self._notes:
+            print(f"input: {note}", file=sys.stderr, flush=True)
+        return Opened(dataset, sampler, self._tolerance, self._notes, *found)
+
+    def _note(self, line: str) -> None:
+        if line:
+            self._notes.append(line)
 
 
-def _from_connector(store: S3Connector, names: list[str]) -> Iterator[tuple[str, Any]]:
-    from s3torchconnector import S3IterableDataset
+READERS = ("files", "tar", "records", "memory", "pipe", "s3_map", "s3_iterable", "boto3", "fsspec")
+"""What a channel's reader can be."""
 
-    # the connector itself divides the objects among workers
-    for reader in S3IterableDataset.from_objects(names, enable_sharding=True, **store.options()):
-        with reader:
-            yield reader.key, reader
+_USUAL_LABELS = {"files": "folder", "shards": "member", "records": "feature", "table": "feature", "chunks": "member"}
 
 
-def _from_fifo(path: str) -> Iterator[tuple[str, Any]]:
-    worker = get_worker_info()
-    if worker is None or worker.id == 0:  # a FIFO has one reader
-        with Path(path).open("rb") as file:
-            yield path, file
+def _all_of(objects: Objects, form: SampleFormat) -> Iterator[RawSample]:
+    found: Iterable[Any] = map(objects.sample, objects.names)
+    if form.unpack is not None:
+        from .share import Piece
+
+        found = (sample for name in objects.names for sample in objects.of_shard(Piece(name)))
+    return (sample for sample in found if sample is not None)
+
+
+def _below(name: str, uri: str) -> Path:
+    from .stores.downloaded import below
+
+    return Path(below(name, uri))

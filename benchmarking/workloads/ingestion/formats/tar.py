@@ -2,28 +2,82 @@
 
 from __future__ import annotations
 
-import tarfile
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..samples import Sample, decoded, key_of
+from ..samples import UNLABELLED, BadSampleError, RawSample, class_of, key_of
+from ..tolerance import Tolerance
+from .tar_stream import DamagedTarError, members
 
-_BUFFER_BYTES = 1 << 18
+_IMAGES = ("jpg", "jpeg", "png", "ppm", "webp", "bmp", "gif", "tif", "tiff", "npy")
+_LABELS = ("cls", "label")
+_NUMBER = re.compile(r"(\d+)(?:\D|$)")
 
 
-def unpacked(file: Any) -> Iterator[Sample]:
-    """Yield the samples of a TAR stream, whose members `<key>.jpg` and `<key>.cls` follow each other; several archives may follow too."""
-    key = ""
-    parts: dict[str, bytes] = {}
-    with tarfile.open(fileobj=file, mode="r|", ignore_zeros=True, bufsize=_BUFFER_BYTES) as archive:
-        for member in archive:
-            stem, _, suffix = member.name.rpartition(".")
-            content = archive.extractfile(member)
-            if content is None:
-                continue
-            if stem != key:
-                key, parts = stem, {}
-            parts[suffix] = content.read()
-            if "jpg" in parts and "cls" in parts:
-                yield key_of(member.name), decoded(parts["jpg"]), int(parts["cls"])
-                parts = {}
+def members_of(file: Any, name: str, labels: str, tolerance: Tolerance) -> Iterator[RawSample]:
+    """Yield the samples of a TAR stream; several archives may follow each other in it, as in a FIFO.
+
+    A sample is an image (`<key>.jpg`, `.jpeg`, `.png`, `.npy`, ...; where its stem has none, its first member) and what else has its stem:
+    `<key>.cls` is its label.
+
+    Args:
+        file: binary, read forwards only.
+        name: of the archive, for what is said of what is wrong with it.
+        labels: `member`, `folder` (the number that the member's folder is called by, or begins with) or `none`.
+        tolerance: where samples without a label are counted, and damaged archives.
+
+    Raises:
+        BadSampleError: the archive is damaged or cut, or a label is no number, and no more may be skipped.
+    """
+    stem, parts = "", dict[str, bytes]()
+    try:
+        for member, content in members(file):
+            folder, _, base = member.rpartition("/")
+            start, _, suffix = base.partition(".")
+            here = f"{folder}/{start}"
+            if here != stem:
+                yield from _sample(stem, parts, name, labels, tolerance)
+                stem, parts = here, {}
+            parts[suffix.lower()] = content
+    except DamagedTarError as error:
+        tolerance.skip(BadSampleError(f"{name}: a damaged or cut TAR archive, after member {stem.lstrip('/') or 'none'}: {error}"))
+        return
+    yield from _sample(stem, parts, name, labels, tolerance)
+
+
+def _sample(stem: str, parts: dict[str, bytes], name: str, labels: str, tolerance: Tolerance) -> Iterator[RawSample]:
+    if not parts:
+        return
+    main = next((kind for kind in _IMAGES if kind in parts), None) or next((kind for kind in parts if kind not in _LABELS), None)
+    member = stem.lstrip("/")
+    if main is None:
+        return
+    place = f"{name}: member {member}.{main}"
+    try:
+        label = _label(member, parts, place, labels, tolerance)
+    except BadSampleError as error:
+        tolerance.skip(error)
+        return
+    yield RawSample(key_of(f"{member}."), parts[main], label, place)
+
+
+def _label(member: str, parts: dict[str, bytes], place: str, labels: str, tolerance: Tolerance) -> int:
+    if labels == "none":
+        return UNLABELLED
+    if labels == "folder":
+        folder = class_of(member)
+        found = _NUMBER.match(folder)
+        if found is None:
+            raise BadSampleError(
+                f"{place}: its folder {folder!r} begins with no number, by which `labels: folder` counts classes in archives"
+            )
+        return int(found[1])
+    text = next((parts[kind] for kind in _LABELS if kind in parts), None)
+    if text is None:
+        tolerance.count("unlabelled")
+        return UNLABELLED
+    try:
+        return int(text)
+    except ValueError:
+        raise BadSampleError(f"{place}: its label {text[:40]!r} is no whole number") from None

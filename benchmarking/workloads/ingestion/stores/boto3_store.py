@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any
 
+from .base import StoredName
 
-@dataclass
+_CONNECTIONS = 64
+
+
 class Boto3:
-    """Objects through boto3, as most scripts do it."""
+    """Objects through boto3, as most scripts do it.
 
-    uri: str
-    _client: Any = None
-    _pid: int = 0
+    Args:
+        uri: `s3://bucket/prefix`.
+    """
 
-    def names(self) -> list[str]:
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+        self._client: Any = None
+        self._pid = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_client": None}
+
+    def entries(self) -> list[StoredName]:
         """Return the URIs of all objects under the channel's URI."""
-        bucket, _, prefix = self.uri.removeprefix("s3://").partition("/")
+        bucket, _, prefix = self._uri.removeprefix("s3://").partition("/")
         pages = self._connected().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
-        return [f"s3://{bucket}/{entry['Key']}" for page in pages for entry in page.get("Contents", [])]
+        return [StoredName(f"s3://{bucket}/{one['Key']}", one["Size"]) for page in pages for one in page.get("Contents", [])]
 
     def open(self, name: str) -> Any:
         """Request an object and return its body as a stream; raises botocore's `ClientError` where it is missing."""
@@ -29,7 +39,9 @@ class Boto3:
     def _connected(self) -> Any:
         if self._client is None or self._pid != os.getpid():
             import boto3
+            from botocore.config import Config
 
             # connections must not be shared with the process that this one was forked from
-            self._client, self._pid = boto3.session.Session().client("s3"), os.getpid()
+            config = Config(max_pool_connections=_CONNECTIONS)
+            self._client, self._pid = boto3.session.Session().client("s3", config=config), os.getpid()
         return self._client

@@ -1,47 +1,80 @@
-"""Objects in S3 through the S3 connector for PyTorch."""
+"""Objects in S3 through the S3 connector for PyTorch, whose client is the AWS CRT."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import SEEK_END
 from typing import Any
 
+from .base import StoredName
 
-@dataclass
+READERS = ("sequential", "range_based")
+"""How an object is read: all of it in one go, kept in memory; or in ranges as they are asked for."""
+
+
 class S3Connector:
-    """Objects through the S3 connector for PyTorch, each by a request of its own."""
+    """Objects through the connector, each by a request of its own.
 
-    uri: str
-    environ: Mapping[str, str]
-    _indices: dict[str, int] = field(default_factory=dict)
-    _objects: Any = None
+    Args:
+        uri: `s3://bucket/prefix`.
+        environ: whose AWS_* say which server to ask.
+        reader: one of `READERS`.
+        buffer_bytes: of ranges that are read ahead; 0 for the connector's own size.
 
-    def options(self) -> dict[str, Any]:
-        """Return the connector's arguments that say which server to ask, and how."""
-        from s3torchconnector import S3ClientConfig
+    Raises:
+        SystemExit: there is no such reader.
+    """
 
-        endpoint = self.environ.get("AWS_ENDPOINT_URL_S3") or self.environ.get("AWS_ENDPOINT_URL") or None
-        region = self.environ.get("AWS_REGION") or self.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
-        return {"region": region, "endpoint": endpoint, "s3client_config": S3ClientConfig(force_path_style=endpoint is not None)}
+    def __init__(self, uri: str, environ: Mapping[str, str], reader: str = "sequential", buffer_bytes: int = 0) -> None:
+        if reader not in READERS:
+            raise SystemExit(f"s3_reader {reader!r}: it is one of {', '.join(READERS)}")
+        self._uri, self._reader, self._buffer_bytes = uri, reader, buffer_bytes
+        self._endpoint = environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL") or None
+        self._region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+        self._objects: Any = None
+        self._indices: dict[str, int] = {}
 
-    def names(self) -> list[str]:
+    def client_arguments(self) -> dict[str, Any]:
+        """Return the arguments of the connector's client that say which server to ask, and how."""
+        return {"region": self._region, "endpoint": self._endpoint, "force_path_style": self._endpoint is not None}
+
+    def _options(self, reader: str) -> dict[str, Any]:
+        from s3torchconnector import S3ClientConfig, S3ReaderConstructor
+
+        size = {"buffer_size": self._buffer_bytes} if self._buffer_bytes else {}
+        made = S3ReaderConstructor.range_based(**size) if reader == "range_based" else S3ReaderConstructor.sequential()
+        return {
+            "region": self._region,
+            "endpoint": self._endpoint,
+            "s3client_config": S3ClientConfig(force_path_style=self._endpoint is not None),
+            "reader_constructor": made,
+        }
+
+    def entries(self) -> list[StoredName]:
         """Return the URIs of all objects under the channel's URI, by listing alone."""
         from s3torchconnector import S3IterableDataset
 
-        # a reader asks for the object's content when it is first read, so this only lists
-        return list(S3IterableDataset.from_prefix(self.uri, transform=_uri_of, **self.options()))
+        # a reader of ranges knows the size from the listing, and asks for content only when it is read
+        return list(S3IterableDataset.from_prefix(self._uri, transform=_entry_of, **self._options("range_based")))
 
-    def select(self, names: list[str]) -> None:
+    def select(self, names: Sequence[str]) -> None:
         """Say which objects will be opened."""
         from s3torchconnector import S3MapDataset
 
-        self._objects = S3MapDataset.from_objects(names, **self.options())
+        self._objects = S3MapDataset.from_objects(list(names), **self._options(self._reader))
         self._indices = {name: index for index, name in enumerate(names)}
 
     def open(self, name: str) -> Any:
         """Return a reader for an object that `select` has named; the request is made when it is first read."""
         return self._objects[self._indices[name]]
 
+    def one_after_another(self, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+        """Yield the name and a reader of each object by the connector's iterable data set."""
+        from s3torchconnector import S3IterableDataset
 
-def _uri_of(reader: Any) -> str:
-    return f"s3://{reader.bucket}/{reader.key}"
+        for reader in S3IterableDataset.from_objects(list(names), **self._options(self._reader)):
+            yield f"s3://{reader.bucket}/{reader.key}", reader
+
+
+def _entry_of(reader: Any) -> StoredName:
+    return StoredName(f"s3://{reader.bucket}/{reader.key}", reader.seek(0, SEEK_END))

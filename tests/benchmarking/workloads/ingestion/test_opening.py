@@ -2,169 +2,163 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
-from torch.utils.data import DataLoader
 
-from benchmarking.datasets import EmbeddedS3, prepare
-from benchmarking.workloads.ingestion import Channel, held_out, open_channel
-from benchmarking.workloads.ingestion.stores.boto3_store import Boto3
+from benchmarking.workloads.ingestion import BadSampleError, Channel, Knobs, ReaderShare, decode, held_out, make_loader, open_channel
 from definitions.ingestion import INGESTIONS
-from definitions.schema import ImagesDataset
+from tests.benchmarking.workloads.ingestion.contract import EXPECTED, SAMPLES, decoded, read, tar_of
 
 ROOT = Path(__file__).resolve().parents[4]
-SAMPLES = 40
 
 
-@pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("data")
-    with EmbeddedS3(folder / "s3") as server:
-        sets = {
-            layout: prepare(
-                layout,
-                ImagesDataset(type="images", format=form, samples=SAMPLES, image_size=32, shard_size="16KiB"),
-                cache=folder / "cache",
-                s3=server.target,
-            )
-            for layout, form in (("files", "jpg"), ("shards", "tar"))
-        }
-        yield sets, server.environment
+def folder_of(tmp_path, count, content=b"x"):
+    for number in range(count):
+        (tmp_path / f"{number:03}.bin").write_bytes(content)
+    return Channel(str(tmp_path), "files", "files", format="bin", labels="none")
 
 
-@pytest.fixture
-def s3_only(world, monkeypatch):
-    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in world[1].items():
-        monkeypatch.setenv(name, value)
-    return world
+def test_an_unknown_reader_is_answered_with_the_known_ones(tmp_path):
+    with pytest.raises(SystemExit, match=r"there is no reader 'tape' .*s3_map"):
+        open_channel(Channel(str(tmp_path), "tape", "files"), {})
 
 
-def read(channel, environment, *, workers=0, epoch=0):
-    dataset, map_style = open_channel(channel, environment, seed=0, epoch=epoch)
-    loader = DataLoader(dataset, batch_size=7, num_workers=workers, shuffle=map_style, collate_fn=list)
-    return [sample for batch in loader for sample in batch]
+def test_an_empty_folder_is_said(tmp_path):
+    with pytest.raises(SystemExit, match=r"holds no \.tar files .*it is empty"):
+        open_channel(Channel(str(tmp_path), "tar", "shards"), {})
 
 
-def labels(samples):
-    return {key: label for key, _, label in samples}
-
-
-EXPECTED = {f"{index:06d}": index % 2 for index in range(SAMPLES)}
+def test_listing_is_timed(tmp_path):
+    times = iter([10.0, 12.5])
+    with open_channel(folder_of(tmp_path, 2), {}, clock=lambda: next(times)) as opened:
+        assert (opened.list_s, opened.download_s, opened.objects) == (2.5, 0.0, 2)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("layout", ["files", "shards"])
-@pytest.mark.parametrize(
-    ("ingestion", "workers"), [("local", 2), ("s3_map", 0), ("s3_map", 2), ("s3_iterable", 0), ("s3_iterable", 2), ("boto3", 0)]
-)
-def test_every_reader_gives_each_sample_once(s3_only, ingestion, layout, workers):
-    sets, environment = s3_only
-    entry = INGESTIONS[ingestion]
-    channel = Channel(sets[layout].location(entry.input_mode), entry.layouts[layout], layout)
-    samples = read(channel, environment, workers=workers)
-    assert len(samples) == SAMPLES
-    assert labels(samples) == EXPECTED
-    assert {tuple(image.shape) for _, image, _ in samples} == {(32, 32, 3)}
+def test_up_to_max_bad_samples_are_skipped_counted_and_said(tmp_path, capfd):
+    channel = folder_of(tmp_path, 20)
+    for number in (3, 11, 12):
+        (tmp_path / f"{number:03}.bin").write_bytes(b"")
+    for workers in (0, 2):
+        knobs = Knobs(batch_size=4, loader_workers=workers, max_bad_samples=3)
+        with open_channel(channel, {}, knobs) as opened:
+            assert len(read(opened, knobs)) == 17
+            assert opened.tolerance.counts()["bad_samples"] == 3
+        said = capfd.readouterr().err
+        assert all(f"{number:03}.bin: it is empty" in said for number in (3, 11, 12))
+        assert "of at most 3 skipped" in said
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("layout", ["files", "shards"])
-def test_fsspec_reads_both_layouts(world, layout):
-    assert labels(read(Channel(str(world[0][layout].path), "fsspec", layout), {})) == EXPECTED
+@pytest.mark.parametrize("workers", [0, 2])
+def test_one_bad_sample_too_many_is_fatal_with_its_name(tmp_path, workers):
+    channel = folder_of(tmp_path, 20)
+    for number in (3, 11):
+        (tmp_path / f"{number:03}.bin").write_bytes(b"")
+    knobs = Knobs(batch_size=4, loader_workers=workers, max_bad_samples=1, shuffle=False)
+    with open_channel(channel, {}, knobs) as opened, pytest.raises(BadSampleError, match=r"\d+\.bin: it is empty \(max_bad_samples is 1"):
+        read(opened, knobs)
+
+
+def test_a_batch_of_bad_samples_alone_is_empty(tmp_path):
+    channel = folder_of(tmp_path, 3, b"")
+    knobs = Knobs(batch_size=3, max_bad_samples=9)
+    with open_channel(channel, {}, knobs) as opened:
+        assert read(opened, knobs) == []
+
+
+def test_an_object_that_vanished_after_the_listing_is_named(tmp_path):
+    channel = folder_of(tmp_path, 4)
+    with open_channel(channel, {}, Knobs()) as opened:
+        (tmp_path / "002.bin").unlink()
+        with pytest.raises(BadSampleError, match=r"002\.bin: it cannot be read: FileNotFoundError"):
+            read(opened, Knobs())
+        assert opened.tolerance.counts()["read_errors"] == 1
+        assert opened.tolerance.counts()["read_retries"] == 0  # what is gone is not asked for again
+
+
+def test_an_alien_image_is_located_in_its_shard(tmp_path):
+    tar_of(tmp_path / "a.tar", {"0.jpg": b"no image", "0.cls": b"1"})
+    with open_channel(Channel(str(tmp_path), "tar", "shards"), {}) as opened, pytest.raises(BadSampleError, match=r"a\.tar: member 0\.jpg"):
+        read(opened, Knobs(), collate=decoded)
 
 
 @pytest.mark.slow
-def test_images_are_the_same_through_s3_and_from_disk(s3_only):
-    sets, environment = s3_only
-    local = {key: image for key, image, _ in read(Channel(str(sets["files"].path), "files", "files"), {})}
-    remote = {key: image for key, image, _ in read(Channel(sets["shards"].uri, "s3_iterable", "shards"), environment)}
-    assert all((local[key] == remote[key]).all() for key in EXPECTED)
+@pytest.mark.parametrize("workers", [1, 3, 8])
+def test_more_workers_than_shards_share_them(tmp_path, workers, capfd):
+    for shard in range(2):
+        tar_of(tmp_path / f"{shard}.tar", {f"{shard}{number}.jpg": b"x" for number in range(10)})
+    knobs = Knobs(batch_size=2, loader_workers=workers)
+    with open_channel(Channel(str(tmp_path), "tar", "shards"), {}, knobs) as opened:
+        found = [sample.key for sample in read(opened, knobs)]
+    assert sorted(found) == [f"{shard}{number}" for shard in range(2) for number in range(10)]
+    assert ("share 2 shards" in capfd.readouterr().err) == (workers > 2)
 
 
-@pytest.mark.slow
-def test_each_epoch_has_its_own_order(world):
-    channel = Channel(str(world[0]["shards"].path), "tar", "shards")
-    first, second, again = (list(labels(read(channel, {}, epoch=epoch))) for epoch in (0, 1, 0))
-    assert first == again
-    assert first != second
-    assert sorted(first) == sorted(second)
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_more_ranks_than_shards_share_them_evenly(tmp_path, ranks):
+    tar_of(tmp_path / "one.tar", {f"{number:02}.jpg": b"x" for number in range(20)})
+    found = []
+    for rank in range(ranks):
+        with open_channel(Channel(str(tmp_path), "tar", "shards"), {}, share=ReaderShare(rank, ranks)) as opened:
+            found.append([sample.key for sample in read(opened, Knobs())])
+    assert sorted(key for keys in found for key in keys) == [f"{number:02}" for number in range(20)]
+    assert {len(keys) for keys in found} == {20 // ranks}
 
 
-@pytest.mark.slow
-def test_pipe_reads_archives_that_follow_each_other_from_a_fifo(world, tmp_path):
-    shards = sorted(world[0]["shards"].path.iterdir())
-    assert len(shards) > 1
-    os.mkfifo(tmp_path / "train_3")
+def test_a_batch_larger_than_the_set(tmp_path):
+    channel = folder_of(tmp_path, 5)
+    with open_channel(channel, {}, Knobs(batch_size=64)) as opened:
+        assert [len(batch) for batch in make_loader(opened, Knobs(batch_size=64), list)] == [5]
+        with pytest.raises(SystemExit, match="batch_size is 64, there are 5 samples, and drop_last"):
+            make_loader(opened, Knobs(batch_size=64, drop_last=True), list)
 
-    def feed():
-        with (tmp_path / "train_3").open("wb") as fifo:
-            for shard in shards:
-                fifo.write(shard.read_bytes())
 
-    feeder = threading.Thread(target=feed, daemon=True)
-    feeder.start()
-    samples = read(Channel(str(tmp_path / "train"), "pipe", "shards"), {}, epoch=3)
-    feeder.join(10)
-    assert len(samples) == SAMPLES
-    assert labels(samples) == EXPECTED
+def test_hosts_of_a_job_share_replicated_data_and_read_all_of_sharded(tmp_path):
+    folder_of(tmp_path, 9)
+    sizes = {}
+    for distribution in ("replicated", "sharded"):
+        channel = Channel(str(tmp_path), "files", "files", format="bin", labels="none", distribution=distribution)
+        for host in ("algo-1", "algo-2"):
+            environ = {"SM_HOSTS": '["algo-1", "algo-2"]', "SM_CURRENT_HOST": host}
+            with open_channel(channel, environ) as opened:
+                sizes[distribution, host] = len(read(opened, Knobs()))
+    assert list(sizes.values()) == [5, 4, 9, 9]
+
+
+def test_a_fifo_without_a_writer_is_given_up_and_one_with_several_workers_said(tmp_path):
+    os.mkfifo(tmp_path / "train_0")
+    knobs = Knobs(loader_workers=3)
+    with open_channel(Channel(str(tmp_path / "train"), "pipe", "shards"), {}, knobs) as opened:
+        assert opened.notes == ["a FIFO has one reader: loader workers 1 to 2 read nothing; use loader_workers 1"]
+    with pytest.raises(SystemExit, match="2 ranks read one FIFO"):
+        open_channel(Channel(str(tmp_path / "train"), "pipe", "shards"), {}, share=ReaderShare(0, 2))
 
 
 @pytest.mark.slow
 def test_every_reader_in_the_ingestion_table_exists(world):
     for entry in INGESTIONS.values():
         for layout, reader in entry.layouts.items():
-            location = str(world[0][layout].path) if entry.input_mode != "none" or reader == "fsspec" else world[0][layout].uri
             if not reader.startswith(("s3_", "boto3")):
-                open_channel(Channel(location, reader, layout), {}, seed=0, epoch=0)
-    with pytest.raises(SystemExit, match="there is no reader 'tape'"):
-        open_channel(Channel("x", "tape", "files"), {}, seed=0, epoch=0)
-
-
-def test_empty_channel_is_said(tmp_path):
-    with pytest.raises(SystemExit, match=r"holds no \.tar files"):
-        open_channel(Channel(str(tmp_path), "tar", "shards"), {}, seed=0, epoch=0)
-
-
-def test_channel_is_read_from_the_environment():
-    ours = {
-        "OUTRIDER_CHANNEL_TRAIN": "s3://b/k",
-        "OUTRIDER_READER_TRAIN": "s3_map",
-        "OUTRIDER_LAYOUT_TRAIN": "shards",
-        "SM_CHANNEL_TRAIN": "/x",
-    }
-    assert Channel.announced(ours) == Channel("s3://b/k", "s3_map", "shards")
-    assert Channel.announced({"SM_CHANNEL_TRAIN": "/opt/ml/input/data/train"}) == Channel("/opt/ml/input/data/train", "files", "files")
-    assert Channel.announced({"SM_CHANNEL_TRAIN": "/x", "OUTRIDER_LAYOUT_TRAIN": "shards"}).reader == "tar"
-    with pytest.raises(SystemExit, match="no channel 'train'"):
-        Channel.announced({})
+                open_channel(Channel(world.location(layout, False), reader, layout), {}).close()
 
 
 def test_about_a_tenth_is_held_out():
     assert sum(held_out(f"{index:06d}") for index in range(2000)) == pytest.approx(200, abs=40)
 
 
-@pytest.mark.slow
-def test_boto3_connects_once_and_anew_after_a_fork(s3_only, monkeypatch):
-    import boto3
+def test_decoding_says_what_is_wrong():
+    from benchmarking.workloads.ingestion import RawSample
 
-    sessions, session = [], boto3.session.Session
-    monkeypatch.setattr(boto3.session, "Session", lambda: sessions.append(1) or session())
-    store = Boto3(s3_only[0]["files"].uri)
-    assert len(store.names()) == SAMPLES
-    store.names()
-    assert len(sessions) == 1
-    monkeypatch.setattr("os.getpid", lambda: -1)
-    assert len(store.names()) == SAMPLES
-    assert len(sessions) == 2
+    with pytest.raises(BadSampleError, match=r"s: member a\.jpg: no image that can be read \(3 bytes\)"):
+        decode(RawSample("a", b"xyz", 0, "s: member a.jpg"))
+    with pytest.raises(BadSampleError, match="it is empty"):
+        decode(RawSample("a", b"", 0, "a.jpg"))
 
 
 @pytest.mark.slow
 def test_script_runs_alone(world, tmp_path):
-    sets, environment = world
     command = [sys.executable, str(ROOT / "benchmarking" / "workloads" / "image_ingestion.py")]
     ran = subprocess.run(
         [*command, "--epochs", "2", "--batch_size", "8", "--loader_workers", "1", "--image_size", "32"],
@@ -172,8 +166,8 @@ def test_script_runs_alone(world, tmp_path):
         env={
             "PATH": os.environ["PATH"],
             "PYTHONPATH": str(ROOT / "backends" / "reporter"),
-            **environment,
-            "OUTRIDER_CHANNEL_TRAIN": sets["shards"].uri,
+            **world.server.environment,
+            "OUTRIDER_CHANNEL_TRAIN": world.location("shards", True),
             "OUTRIDER_READER_TRAIN": "s3_iterable",
             "OUTRIDER_LAYOUT_TRAIN": "shards",
             "OUTRIDER_CORES": "1",

@@ -1,0 +1,58 @@
+"""The loader of a channel that is open, with all knobs set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+from .knobs import Knobs
+from .opening import Opened
+
+
+def make_loader(opened: Opened, knobs: Knobs, collate: Callable[[list[Any]], Any], dataset: Dataset[Any] | None = None) -> Any:
+    """Return a loader; each pass over it is an epoch, which `opened.set_epoch` names before.
+
+    Args:
+        opened: the channel.
+        knobs: how to load.
+        collate: from a list of samples to a batch.
+        dataset: what wraps the channel's own data set; None for that itself.
+
+    Raises:
+        SystemExit: the loader asked for is not installed, or no batch would be full.
+    """
+    if opened.sampler is not None and knobs.drop_last and len(opened.sampler) < knobs.batch_size:
+        raise SystemExit(
+            f"batch_size is {knobs.batch_size}, there are {len(opened.sampler)} samples, and drop_last leaves out what is not full"
+        )
+    workers: dict[str, Any] = {}
+    if knobs.loader_workers:
+        workers = {
+            "prefetch_factor": knobs.prefetch,
+            "persistent_workers": knobs.persistent_workers,
+            "multiprocessing_context": knobs.start_method,
+        }
+    return _loader_class(knobs.loader)(
+        opened.dataset if dataset is None else dataset,
+        batch_size=knobs.batch_size,
+        sampler=opened.sampler,
+        num_workers=knobs.loader_workers,
+        collate_fn=collate,
+        pin_memory=knobs.pin_memory,
+        drop_last=knobs.drop_last,
+        generator=torch.Generator().manual_seed(knobs.seed),
+        **workers,
+    )
+
+
+def _loader_class(name: str) -> Any:
+    if name == "torch":
+        return DataLoader
+    try:
+        from torchdata.stateful_dataloader import StatefulDataLoader  # type: ignore[import-not-found]  # optional
+    except ImportError:
+        raise SystemExit("loader 'stateful' needs the package torchdata: pip install torchdata") from None
+    return StatefulDataLoader

@@ -1,0 +1,78 @@
+"""File mode where no platform does it: all objects are copied to the disk before the first is read, by the AWS CRT."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from .base import StoredName
+from .s3_connector import S3Connector
+
+_AT_ONCE = 16
+_BLOCK_BYTES = 1 << 20
+_DONE = ".complete"
+
+
+def download(uri: str, entries: Sequence[StoredName], store: S3Connector, folder: Path) -> int:
+    """Copy objects into a folder, under their names below the URI, and return the bytes copied; nothing where another process did.
+
+    Args:
+        uri: of the channel.
+        entries: what to copy.
+        store: where from.
+        folder: where to; processes of one job share it, and the first of them copies.
+
+    Raises:
+        SystemExit: the disk has no room for it.
+        OSError: the folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (folder.parent / f"{folder.name}{_DONE}").exists():
+            return 0
+        wanted, free = sum(max(one.size, 0) for one in entries), shutil.disk_usage(folder).free
+        if wanted > free:
+            raise SystemExit(
+                f"file mode copies {uri} to the disk before training: {wanted / 1e9:.2f} GB, and {folder} has {free / 1e9:.2f} GB left; "
+                f"set OUTRIDER_SCRATCH to a larger disk, or use fastfile or s3_iterable"
+            )
+        store.select([one.name for one in entries])
+
+        def copy(entry: StoredName) -> int:
+            path = folder / below(entry.name, uri)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with store.open(entry.name) as source, path.open("wb") as target:
+                while block := source.read(_BLOCK_BYTES):
+                    target.write(block)
+                return target.tell()
+
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            copied = sum(pool.map(copy, entries))
+        (folder.parent / f"{folder.name}{_DONE}").touch()
+        return copied
+
+
+def below(name: str, uri: str) -> str:
+    """Return an object's name relative to the channel's URI; a prefix that ends within a name takes the whole last part."""
+    root = uri if uri.endswith("/") else uri.rpartition("/")[0] + "/"
+    if name.startswith(uri + "/"):
+        root = uri + "/"
+    relative = name.removeprefix(root)
+    if ".." in relative.split("/") or relative.startswith("/"):
+        raise SystemExit(f"{name}: its name leads out of the folder that it would be copied to")
+    return relative
+
+
+def scratch_folder(uri: str, environ: Mapping[str, str]) -> Path:
+    """Return where this job keeps a copy of a channel: below OUTRIDER_SCRATCH, else the folder for temporary files."""
+    base = environ.get("OUTRIDER_SCRATCH") or tempfile.gettempdir()
+    job = environ.get("OUTRIDER_JOB") or f"process-{os.getpid()}"
+    mark = hashlib.sha256(f"{job}\0{environ.get('OUTRIDER_ATTEMPT', '')}\0{uri}".encode()).hexdigest()[:16]
+    return Path(base) / f"outrider-file-{mark}" / "data"
