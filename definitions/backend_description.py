@@ -89,6 +89,9 @@ class BackendDescription(Generic[Block]):
     input_modes: ClassVar[tuple[str, ...]] = ("local", "none")
     """How it puts data before a script: some of `definitions.ingestion.INPUT_MODES`; `none` hands over the URI alone."""
 
+    emulated_modes: ClassVar[tuple[str, ...]] = ()
+    """Those of its input modes that it does not put into place: jobs get the URI, and their reader does what a platform would do."""
+
     sampled_modes: ClassVar[tuple[str, ...]] = ("local",)
     """Those of its input modes in which it can put a part of the files into place, for canaries."""
 

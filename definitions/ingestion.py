@@ -19,24 +19,43 @@ class Ingestion:
         name: the user's word.
         input_mode: what a back-end materialises: `local`, `file`, `fastfile`, `pipe`, `fsx`, `efs`, or `none` (only the URI is passed).
         layouts: the workload's reader for each layout that can be read this way.
+        packages: what a reader of objects in S3 imports, as packages are called where they are imported.
+        about: what it does, in a few words.
     """
 
     name: str
     input_mode: str
     layouts: Mapping[str, str]
+    packages: tuple[str, ...] = ()
+    about: str = ""
+
+    def needs(self, is_emulated: bool) -> tuple[str, ...]:
+        """Return the packages that its reader imports; where a platform's mode is emulated that is the S3 connector."""
+        return ("s3torchconnector",) if is_emulated else self.packages
 
 
-_MOUNTED = {"files": "files", "shards": "tar"}
+_MOUNTED = {"files": "files", "shards": "tar", "records": "records"}
+_STREAMED = {"shards": "pipe", "records": "pipe"}
+_CONNECTOR = ("s3torchconnector",)
 
 INGESTIONS: Mapping[str, Ingestion] = {
     entry.name: entry
     for entry in (
-        Ingestion("local", "local", _MOUNTED),
-        Ingestion("file", "file", _MOUNTED),
-        Ingestion("fastfile", "fastfile", _MOUNTED),
-        Ingestion("pipe", "pipe", {"shards": "pipe"}),
-        *(Ingestion(name, name, _MOUNTED) for name in FILE_SYSTEMS),
-        *(Ingestion(name, "none", dict.fromkeys(("files", "shards"), name)) for name in ("s3_map", "s3_iterable", "fsspec", "boto3")),
+        Ingestion("local", "local", _MOUNTED, about="files on this machine's disk"),
+        Ingestion("memory", "local", dict.fromkeys(_MOUNTED, "memory"), about="the same samples from memory: the ceiling of any other"),
+        Ingestion("file", "file", _MOUNTED, about="all is copied to the disk before the script starts"),
+        Ingestion("fastfile", "fastfile", _MOUNTED, about="a mount: objects are fetched as they are read"),
+        Ingestion("pipe", "pipe", _STREAMED, about="a FIFO an epoch, with one reader"),
+        *(Ingestion(name, name, _MOUNTED, about="a file system of your own, mounted") for name in FILE_SYSTEMS),
+        *(
+            Ingestion(name, "none", dict.fromkeys(_MOUNTED, name), _CONNECTOR, about)
+            for name, about in (
+                ("s3_map", "the S3 connector for PyTorch, by number"),
+                ("s3_iterable", "the same, one object after another"),
+            )
+        ),
+        Ingestion("fsspec", "none", dict.fromkeys(_MOUNTED, "fsspec"), ("fsspec", "s3fs"), "fsspec's file system for S3"),
+        Ingestion("boto3", "none", dict.fromkeys(_MOUNTED, "boto3"), ("boto3",), "a request an object, as most scripts do it"),
     )
 }
 """All of them, by name."""
@@ -84,3 +103,21 @@ def problem(name: str, layout: str, backend: str, input_modes: Collection[str], 
 def needs_s3(name: str) -> bool:
     """Return whether the data must lie in S3 for it; raises `UserError` where there is no ingestion of this name."""
     return ingestion(name).input_mode not in ("local", *FILE_SYSTEMS)
+
+
+def settings_problem(name: str, settings: Mapping[str, object]) -> str | None:
+    """Return why an ingestion cannot go together with a loader's knobs, or None where it can.
+
+    Args:
+        name: of the ingestion.
+        settings: of a configuration, by name; those of no loader are not looked at.
+
+    Raises:
+        UserError: there is no ingestion of this name.
+    """
+    workers = settings.get("loader_workers")
+    if ingestion(name).input_mode == "pipe" and isinstance(workers, int) and workers > 1:
+        return f"ingestion {name!r} has one reader, and loader_workers is {workers}: all but one would read nothing; use 0 or 1"
+    if workers == 0 and settings.get("prefetch_factor"):
+        return f"prefetch_factor is {settings['prefetch_factor']}, and loader_workers 0: nobody loads ahead; use workers, or leave it out"
+    return None

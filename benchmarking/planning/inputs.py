@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.datasets import Dataset
 from definitions.errors import UserError
-from definitions.ingestion import ingestion, needs_s3, problem
+from definitions.ingestion import ingestion, needs_s3, problem, settings_problem
 from definitions.schema import BenchmarkDefinition, InputChannel, PerJob
 from definitions.trial import TrialSpec
 
@@ -60,15 +62,36 @@ def _choice(
     return ChannelChoice(name, dataset, channel.ingestion or chosen.get("ingestion") or usual)
 
 
-def input_problem(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> str | None:
-    """Return why the configuration's data cannot be read the way it asks for, or None where it can."""
-    modes = backend_description(backend).input_modes
+def input_problem(
+    definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any], is_installed: Callable[[str], bool] | None = None
+) -> str | None:
+    """Return why the configuration's data cannot be read the way it asks for, or None where it can.
+
+    Args:
+        definition: the resolved definition.
+        backend: name of the back-end.
+        configuration: one of its own.
+        is_installed: whether a package can be imported where jobs run, asked where that is this machine; as it is where not given.
+    """
+    described = backend_description(backend)
+    installed = is_installed or _is_installed
     for choice in channel_choices(definition, backend, configuration):
         dataset = definition.datasets[choice.dataset]
-        found = problem(choice.ingestion, dataset.layout, backend, modes, dataset.type, dataset.own_ingestion or "")
+        found = problem(choice.ingestion, dataset.layout, backend, described.input_modes, dataset.type, dataset.own_ingestion or "")
+        found = found or settings_problem(choice.ingestion, {**definition.arguments, **configuration})
+        if found is None and described.data_access is DataAccess.MACHINE:
+            entry = ingestion(choice.ingestion)
+            missing = [name for name in entry.needs(entry.input_mode in described.emulated_modes) if not installed(name)]
+            if missing:
+                found = f"ingestion {choice.ingestion!r} needs what is not installed: pip install {' '.join(missing)}"
         if found is not None:
             return f"inputs.{choice.channel}: {found}"
     return None
+
+
+@cache
+def _is_installed(package: str) -> bool:
+    return find_spec(package) is not None
 
 
 def possible_choices(definition: BenchmarkDefinition, backend: str) -> set[ChannelChoice]:

@@ -4,7 +4,7 @@ from definitions import ingestion as table
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.formats import LAYOUTS
-from definitions.ingestion import INGESTIONS, ingestion, needs_s3
+from definitions.ingestion import INGESTIONS, ingestion, needs_s3, settings_problem
 
 BACKENDS = ("local", "sagemaker", "warm_pool", "simulated")
 
@@ -34,7 +34,7 @@ def test_each_word_has_a_mode_and_a_reader_per_layout(name, input_mode, files, s
 
 
 def test_the_table_is_complete():
-    assert set(INGESTIONS) == {"local", "file", "fastfile", "pipe", "fsx", "efs", "s3_map", "s3_iterable", "fsspec", "boto3"}
+    assert set(INGESTIONS) == {"local", "memory", "file", "fastfile", "pipe", "fsx", "efs", "s3_map", "s3_iterable", "fsspec", "boto3"}
     for entry in INGESTIONS.values():
         assert set(entry.layouts) <= set(LAYOUTS)
 
@@ -49,7 +49,9 @@ def test_unknown_word_is_answered_with_the_nearest():
     ("name", "valid_on"),
     [
         ("local", {"local", "simulated"}),
-        ("fastfile", {"sagemaker", "warm_pool", "simulated"}),
+        ("fastfile", {"local", "sagemaker", "warm_pool", "simulated"}),
+        ("efs", {"sagemaker", "warm_pool", "simulated"}),
+        ("memory", {"local", "simulated"}),
         ("s3_map", {"local", "sagemaker", "warm_pool", "simulated"}),
     ],
 )
@@ -58,16 +60,17 @@ def test_back_ends_of_each_kind(name, valid_on):
 
 
 def test_a_refusal_says_what_works_instead():
-    said = problem("fastfile", "files", "local")
-    assert said == "ingestion 'fastfile' does not exist on back-end 'local'; there: local, s3_map, s3_iterable, fsspec, boto3"
-    assert problem("pipe", "files", "sagemaker") == "ingestion 'pipe' reads shards, not files"
+    said = problem("efs", "files", "local")
+    there = "local, memory, file, fastfile, s3_map, s3_iterable, fsspec, boto3"
+    assert said == f"ingestion 'efs' does not exist on back-end 'local'; there: {there}"
+    assert problem("pipe", "files", "sagemaker") == "ingestion 'pipe' reads shards and records, not files"
 
 
 def test_a_back_end_offers_what_it_says_and_no_more():
     assert table.problem("fastfile", "files", "my_cluster", ("fastfile", "pipe")) is None
     said = table.problem("local", "files", "my_cluster", ("fastfile", "pipe"))
     assert said == "ingestion 'local' does not exist on back-end 'my_cluster'; there: fastfile"
-    assert table.problem("pipe", "files", "my_cluster", ("fastfile", "pipe")) == "ingestion 'pipe' reads shards, not files"
+    assert table.problem("pipe", "files", "my_cluster", ("fastfile", "pipe")) == "ingestion 'pipe' reads shards and records, not files"
 
 
 def test_local_disk_does_not_hold_what_is_in_s3():
@@ -85,4 +88,26 @@ def test_file_systems_are_mounted_each_by_its_own_word_and_nothing_else_is():
 
 
 def test_what_is_neither_on_this_disk_nor_mounted_is_in_s3():
-    assert {name for name in INGESTIONS if not needs_s3(name)} == {"local", "fsx", "efs"}
+    assert {name for name in INGESTIONS if not needs_s3(name)} == {"local", "memory", "fsx", "efs"}
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "said"),
+    [
+        ("pipe", {"loader_workers": 4}, "ingestion 'pipe' has one reader, and loader_workers is 4: all but one would read nothing"),
+        ("pipe", {"loader_workers": 1}, None),
+        ("pipe", {}, None),
+        ("local", {"loader_workers": 4, "prefetch_factor": 4}, None),
+        ("local", {"loader_workers": 0, "prefetch_factor": 4}, "prefetch_factor is 4, and loader_workers 0: nobody loads ahead"),
+        ("local", {"prefetch_factor": 4}, None),  # the script may have workers of its own accord
+    ],
+)
+def test_knobs_that_cannot_go_together_with_an_ingestion(name, settings, said):
+    found = settings_problem(name, settings)
+    assert found is None if said is None else found.startswith(said)
+
+
+def test_what_a_reader_needs_is_that_of_its_store_or_of_its_emulation():
+    assert ingestion("fsspec").needs(False) == ("fsspec", "s3fs")
+    assert ingestion("fastfile").needs(False) == ingestion("local").needs(False) == ()
+    assert ingestion("fastfile").needs(True) == ingestion("s3_map").needs(False) == ("s3torchconnector",)

@@ -41,7 +41,7 @@ def test_data_that_cannot_be_read_so():
     refuse = refusal(benchmark, "local", capacity)
     assert refuse(TrialSpec({"dataset": "d", "ingestion": "local"})) is None
     assert refuse(TrialSpec({"dataset": "d", "ingestion": "pipe"})).startswith(
-        "inputs.train: ingestion 'pipe' does not exist on back-end 'local'"
+        "inputs.train: ingestion 'pipe' reads shards and records, not files"
     )
 
 

@@ -65,9 +65,16 @@ def test_an_unknown_data_set_is_answered_with_the_known_ones():
     [
         ("local", {"dataset": "files", "ingestion": "local"}, None),
         ("local", {"dataset": "files", "ingestion": "s3_map"}, None),
-        ("local", {"dataset": "files", "ingestion": "fastfile"}, "inputs.train: ingestion 'fastfile' does not exist on back-end 'local'"),
+        ("local", {"dataset": "files", "ingestion": "fastfile"}, None),
+        ("local", {"dataset": "files", "ingestion": "efs"}, "inputs.train: ingestion 'efs' does not exist on back-end 'local'"),
+        ("local", {"dataset": "shards", "ingestion": "pipe", "loader_workers": 2}, "inputs.train: ingestion 'pipe' has one reader"),
+        (
+            "local",
+            {"dataset": "files", "loader_workers": 0, "prefetch_factor": 2},
+            "inputs.train: prefetch_factor is 2, and loader_workers 0",
+        ),
         ("sagemaker", {"dataset": "shards", "ingestion": "pipe"}, None),
-        ("sagemaker", {"dataset": "files", "ingestion": "pipe"}, "inputs.train: ingestion 'pipe' reads shards, not files"),
+        ("sagemaker", {"dataset": "files", "ingestion": "pipe"}, "inputs.train: ingestion 'pipe' reads shards and records, not files"),
         ("local", {"dataset": "remote", "ingestion": "local"}, "inputs.train: ingestion 'local' reads this machine's disk"),
         ("local", {"dataset": "remote", "ingestion": "s3_iterable"}, None),
     ],
@@ -78,6 +85,17 @@ def test_pairs_that_cannot_be_are_refused_with_the_reason(backend, configuration
     assert (found is None) if reason is None else found.startswith(reason)
 
 
+def test_packages_that_are_missing_are_named_before_anything_starts_where_jobs_run_on_this_machine():
+    made = benchmark(datasets={"files": FILES, "shards": SHARDS})
+    asked = {"dataset": "files", "ingestion": "fsspec"}
+    found = input_problem(made, "local", asked, is_installed={"fsspec"}.__contains__)
+    assert found == "inputs.train: ingestion 'fsspec' needs what is not installed: pip install s3fs"
+    assert input_problem(made, "local", asked, is_installed={"fsspec", "s3fs"}.__contains__) is None
+    assert input_problem(made, "sagemaker", asked, is_installed=set().__contains__) is None
+    emulated = {"dataset": "files", "ingestion": "file"}
+    assert "pip install s3torchconnector" in input_problem(made, "local", emulated, is_installed=set().__contains__)
+
+
 def test_all_pairs_that_some_configuration_can_ask_for():
     made = benchmark({"dataset": {"choice": ["files", "shards"]}, "ingestion": {"choice": ["file", "pipe", "local"]}})
     assert possible_choices(made, "sagemaker") == {
@@ -85,7 +103,10 @@ def test_all_pairs_that_some_configuration_can_ask_for():
         ChannelChoice("train", "shards", "file"),
         ChannelChoice("train", "shards", "pipe"),
     }
-    assert possible_choices(made, "local") == {ChannelChoice("train", name, "local") for name in ("files", "shards")}
+    assert possible_choices(made, "local") == {
+        ChannelChoice("train", *pair)
+        for pair in (("files", "local"), ("shards", "local"), ("files", "file"), ("shards", "file"), ("shards", "pipe"))
+    }
 
 
 def test_listed_trials_ask_for_what_they_list():
