@@ -30,7 +30,7 @@ class JobInput:
         dataset: the data set's name in the definition.
         layout: `files`, `shards`, `records`, `table` or `chunks`.
         input_mode: how the back-end materialises it: `local`, `file`, `fastfile`, `pipe`, `fsx`, or `none` (only the URI is passed).
-        reader: how the workload reads it: `files`, `tar`, `s3_map`, `s3_iterable`, ...
+        reader: how the workload reads it: `files`, `tar`, `records`, `memory`, `pipe`, `s3_map`, ..._iterable`, ...
         uri: a local path, or an `s3://` URI.
         facts: what is known of the data.
     """

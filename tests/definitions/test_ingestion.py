@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from definitions import ingestion as table
@@ -111,3 +113,21 @@ def test_what_a_reader_needs_is_that_of_its_store_or_of_its_emulation():
     assert ingestion("fsspec").needs(False) == ("fsspec", "s3fs")
     assert ingestion("fastfile").needs(False) == ingestion("local").needs(False) == ()
     assert ingestion("fastfile").needs(True) == ingestion("s3_map").needs(False) == ("s3torchconnector",)
+
+
+def table_rows():
+    """Yield the README's rows: ingestion, what it is, layouts, how each back-end does it, packages."""
+    kinds = [backend_description(name) for name in ("local", "sagemaker")]
+    for entry in INGESTIONS.values():
+        how = [
+            "-" if entry.input_mode not in kind.input_modes else "emulated" if entry.input_mode in kind.emulated_modes else "yes"
+            for kind in kinds
+        ]
+        needs = entry.needs("emulated" in how)
+        packages = ", ".join(needs) + (" (where emulated)" if needs and "emulated" in how else "")
+        yield f"| `{entry.name}` | {entry.about} | {', '.join(entry.layouts)} | {' | '.join(how)} | {packages or '-'} |"
+
+
+def test_the_readme_has_the_table():
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert [row for row in table_rows() if row not in text] == []
