@@ -98,7 +98,7 @@ def open_channel(
     """
     asked = knobs or Knobs()
     mine = share or share_of_rank(environ, channel.distribution)
-    return _Opening(channel, environ, asked, mine, clock).open()
+    return _Opening(channel, environ, asked, mine, clock).result()
 
 
 class _Opening:
@@ -111,7 +111,7 @@ class _Opening:
         self._list_s = self._download_s = 0.0
         self._entries: Sequence[StoredName] = ()
 
-    def open(self) -> Opened:
+    def result(self) -> Opened:
         if self._channel.reader == "pipe" and not self._channel.is_remote:
             return self._fifo(self._channel.location)
         store = self._store()

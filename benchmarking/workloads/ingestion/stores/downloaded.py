@@ -33,7 +33,7 @@ def download(uri: str, entries: Sequence[StoredName], store: S3Connector, folder
         OSError: the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder.parent / f"{folder.name}.lock").open("w") as lock:
+    with (folder.parent / f"{folder.name}.lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if (folder.parent / f"{folder.name}{_DONE}").exists():
             return 0
