@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from definitions.instance_tables import LISTED_REGION, InstanceFacts, Price, Tables
 from definitions.parts import KeyPath, Overrides
@@ -208,6 +208,11 @@ class BackendDescription(Generic[Block]):
     def region(self, block: Block, environ: Mapping[str, str]) -> str:
         """Return the region whose prices count, before a back-end is made: that of the AWS configuration, else the one that is listed."""
         return environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or LISTED_REGION
+
+    def store_faults(self, block: Block) -> Sequence[Mapping[str, Any]]:
+        """Return the faults of the S3 server that serves its runs, where there is one."""
+        del block
+        return ()
 
     def grace_s(self, block: Block) -> float:
         """Return the seconds between the request that a job ends and the moment when it is killed."""

@@ -79,7 +79,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("core",),
         ("http",),
         ("account", "faults", "s3"),
-        ("logs",),
+        ("alone", "logs"),
         ("container",),
         ("training",),
         ("experiments",),
@@ -211,7 +211,9 @@ KNOWS_A_GUEST = {
     "benchmarking.datasets.s3server": {
         "backends.emulator.core.credentials",
         "backends.emulator.core.settings",
-        "backends.emulator.s3.alone_process",
+        "backends.emulator.alone.counts",
+        "backends.emulator.alone.process",
+        "backends.emulator.faults.rules",
     },
 }
 """Modules of the core that import from a folder of guests, and what; back-ends are found by the registry alone."""

@@ -52,9 +52,8 @@ TESTED_TOGETHER = {
         "backends/emulator/http/moto_bridge.py",
     ],
     "tests/backends/emulator/logs/test_service.py": ["backends/emulator/logs/store.py"],
+    "tests/backends/emulator/alone/test_process.py": ["backends/emulator/alone/counts.py", "backends/emulator/alone/server.py"],
     "tests/backends/emulator/s3/test_api.py": [
-        "backends/emulator/s3/alone.py",
-        "backends/emulator/s3/alone_process.py",
         "backends/emulator/s3/aws_chunked.py",
         "backends/emulator/s3/store.py",
         "backends/emulator/s3/xml.py",

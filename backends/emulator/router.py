@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 from backends.emulator.account import identity
 from backends.emulator.admin import PREFIX, AdminApi
+from backends.emulator.alone.store_faults import with_faults
 from backends.emulator.core.credentials import Keyring
 from backends.emulator.core.metric_series import MetricSeries
 from backends.emulator.core.settings import Settings
@@ -101,7 +102,7 @@ class Router:
             return answered(lambda: self._rest(service, request), _json_error)
         form = request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
         if service in ("s3", "s3express") or (not service and not form):
-            return self._s3.answer(request, self._authenticator, lambda *call: self._injector.check_call("s3", *call))
+            return with_faults(self._s3, request, self._authenticator, self._injector)
         return answered(lambda: self._query(service, request, form), _query_error if form else _json_error)
 
     def _json(self, service: str, signed_for: str, operation: str, request: Request) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -22,6 +22,9 @@ class LocalBlock(Overrides):
     """What differs on this machine, and the local back-end's options."""
 
     grace_s: Seconds | None = Field(None, description="seconds between TERM and KILL (default 5)")
+    store_faults: tuple[dict[str, Any], ...] | None = Field(
+        None, description="faults of the S3 server of runs on this machine, as in a fault file of the emulator: `kind: slow`, `reset`, ..."
+    )
 
 
 class LocalDescription(BackendDescription[LocalBlock]):
@@ -79,6 +82,10 @@ class LocalDescription(BackendDescription[LocalBlock]):
     def grace_s(self, block: LocalBlock) -> float:
         """Return the seconds between TERM and KILL."""
         return block.grace_s or DEFAULT_GRACE_S
+
+    def store_faults(self, block: LocalBlock) -> Sequence[Mapping[str, Any]]:
+        """Return the faults of the S3 server that is started for runs on this machine."""
+        return block.store_faults or ()
 
 
 def usual_share(cores: int, gpus: int) -> str:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Any
 
+from backends.emulator.alone.counts import read_counts
+from backends.emulator.alone.process import command
 from backends.emulator.core.credentials import Credentials
 from backends.emulator.core.settings import around_proxies, client_environment
-from backends.emulator.s3.alone_process import command
+from backends.emulator.faults.rules import parse_faults
 from benchmarking.datasets.s3target import S3Target
 from definitions.errors import OutriderError
 
@@ -29,6 +32,10 @@ class EmbeddedS3:
         bucket: a bucket that exists from the start.
         timeout_s: how long the server may take to answer.
         environ: where exceptions from the use of a proxy are found, to which this server is added.
+        faults: of the store, as the emulator's fault book has them: `slow`, `reset`, `truncate`, `s3_error`, ...
+
+    Raises:
+        UserError: a fault is wrong.
     """
 
     def __init__(
@@ -38,11 +45,15 @@ class EmbeddedS3:
         bucket: str = "outrider",
         timeout_s: float = 30.0,
         environ: Mapping[str, str] = os.environ,
+        faults: Sequence[Mapping[str, Any]] = (),
     ) -> None:
+        parse_faults(list(faults), "store_faults")
+        self._faults = [dict(fault) for fault in faults]
         self.folder, self.bucket = folder, bucket
         self._timeout_s, self._environ = timeout_s, environ
         self._credentials = Credentials.drawn()
         self._process: subprocess.Popen[bytes] | None = None
+        self._counts: Path | None = None
         self._log: IO[bytes] | None = None
         self.endpoint_url = ""
 
@@ -51,6 +62,10 @@ class EmbeddedS3:
         """Process id of the server, 0 where it does not run."""
         return self._process.pid if self._process else 0
 
+    def served(self) -> Mapping[str, int]:
+        """Return how many `requests` it has answered, `received_bytes` and `sent_bytes` of bodies, and its own `cpu_ns`, since it began."""
+        return read_counts(self._counts) if self._counts is not None else {}
+
     @property
     def environment(self) -> Mapping[str, str]:
         """What a job needs in its environment to reach the server, and to reach nothing else."""
@@ -58,6 +73,7 @@ class EmbeddedS3:
         return {
             **client_environment(self.endpoint_url, _REGION, self._credentials),
             "AWS_ENDPOINT_URL_S3": self.endpoint_url,
+            "OUTRIDER_STORE_COUNTS": str(self._counts or ""),
             "NO_PROXY": direct,
             "no_proxy": direct,
         }
@@ -76,8 +92,9 @@ class EmbeddedS3:
     def __enter__(self) -> EmbeddedS3:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._log = tempfile.TemporaryFile()
+        self._counts = Path(tempfile.mkstemp(prefix="outrider-s3-")[1])
         self._process = subprocess.Popen(
-            command(self.folder, self.bucket, _REGION, os.getpid()),
+            command(self.folder, self.bucket, _REGION, os.getpid(), self._counts),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -98,7 +115,7 @@ class EmbeddedS3:
         assert process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
             # Not on the command line, which every user of the machine can read.
-            process.stdin.write(f"{self._credentials.access_key}\n{self._credentials.secret_key}\n".encode())
+            process.stdin.write(f"{self._credentials.access_key}\n{self._credentials.secret_key}\n{json.dumps(self._faults)}\n".encode())
             process.stdin.flush()
         ready, _, _ = select.select([process.stdout], [], [], self._timeout_s)
         line = process.stdout.readline().decode().strip() if ready else ""
@@ -124,3 +141,5 @@ class EmbeddedS3:
         if self._log is not None:
             self._log.close()
             self._log = None
+        if self._counts is not None:
+            self._counts.unlink(missing_ok=True)

@@ -170,10 +170,12 @@ class Inputs:
             raise UserError(f"data sets {', '.join(sorted(uploaded))} have to be in S3", "no bucket is known that they could be copied to")
         try:
             if uploaded and not cloud:
-                server = self._stack.enter_context(EmbeddedS3(self.cache / "s3"))
+                faults = described.store_faults(self.definition.block(self.backend, described.block))
+                server = self._stack.enter_context(EmbeddedS3(self.cache / "s3", faults=faults))
                 target = server.target
                 self.environment.update(server.environment)
-                self.notes.append(f"embedded S3 server on {server.endpoint_url}")
+                said = f", with faults: {', '.join(str(fault.get('kind')) for fault in faults)}" if faults else ""
+                self.notes.append(f"embedded S3 server on {server.endpoint_url}{said}")
             for name in sorted({choice.dataset for choice in choices}):
                 s3 = target if cloud or name in uploaded else None
                 self._prepared[name] = prepare(name, self.definition.datasets[name], cache=self.cache, s3=s3, say=self.say)

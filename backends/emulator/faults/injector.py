@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from backends.emulator.faults.rules import FaultRule
+from backends.emulator.faults.rules import STORE_KINDS, FaultRule
 from backends.emulator.http.errors import ServiceError, throttled
+from backends.emulator.http.transfer import SharedRate, Transfer
 
 _OF_THE_PLATFORM = "Job"
 
@@ -41,6 +42,7 @@ class FaultInjector:
         self._calls: Counter[int] = Counter()
         self._struck: Counter[tuple[int, str]] = Counter()
         self._buckets: dict[int, _Bucket] = {}
+        self._rates: dict[int, SharedRate] = {}
         self.add(faults)
 
     def add(self, faults: Iterable[FaultRule]) -> None:
@@ -77,15 +79,35 @@ class FaultInjector:
                 continue
             if fault.operation == "*" and fault.kind != "s3_error" and operation.startswith(_OF_THE_PLATFORM):
                 continue  # the service's own uploads repeat what fails; only a fault that names them strikes
-            if fault.kind == "s3_error" and (
-                service != "s3"
-                or not fnmatch.fnmatchcase(bucket, fault.get("bucket", "*"))
-                or not fnmatch.fnmatchcase(key, fault.get("key", "*"))
-            ):
+            if fault.kind == "s3_error" and (service != "s3" or not _in_store(fault, operation, bucket, key)):
                 continue
             if not self._strikes_call(number, fault):
                 continue
             raise _error(fault, service)
+
+    def transfer(self, operation: str, bucket: str, key: str) -> Transfer | None:
+        """Return how the store's answer to a call is sent; None where as usual."""
+        delay_s, bytes_per_s, rates, cut, is_reset = 0.0, 0.0, list[SharedRate](), None, False
+        for number, fault in list(self._faults):
+            if fault.kind not in STORE_KINDS or not _in_store(fault, operation, bucket, key):
+                continue
+            count = self._calls[number]
+            if not self._strikes_call(number, fault):
+                continue
+            if fault.kind != "slow":
+                cut, is_reset = fault.get("share", 0.5), is_reset or fault.kind == "reset"
+                continue
+            # Lognormal would have a longer tail than a store within a region; the jitter is even, and half of it on either side.
+            jitter_s = fault.get("jitter_s", 0.0) * (self.draw(number, "jitter", count).random() - 0.5)
+            delay_s += max(fault.get("latency_s", 0.0) + jitter_s, 0.0)
+            own = fault.get("connection_bytes_per_s", 0.0)
+            bytes_per_s = min(bytes_per_s or own, own or bytes_per_s)
+            if fault.get("bytes_per_s", 0.0):
+                with self._lock:
+                    rates.append(self._rates.setdefault(number, SharedRate(fault.get("bytes_per_s", 0.0), self._now)))
+        if not delay_s and not bytes_per_s and not rates and cut is None:
+            return None
+        return Transfer(delay_s, bytes_per_s, tuple(rates), cut, is_reset)
 
     def for_job(self, kind: str, job: str, instance_type: str, life: int = 0) -> FaultRule | None:
         """Return the rule of a kind that strikes this life of a job, and count it as struck."""
@@ -145,6 +167,11 @@ class FaultInjector:
 
 def _named(operation: str, pattern: str) -> bool:
     return any(fnmatch.fnmatchcase(operation, one.strip()) for one in pattern.split(","))
+
+
+def _in_store(fault: FaultRule, operation: str, bucket: str, key: str) -> bool:
+    places = ((bucket, fault.get("bucket", "*")), (key, fault.get("key", "*")))
+    return _named(operation, fault.operation) and all(fnmatch.fnmatchcase(name, pattern) for name, pattern in places)
 
 
 def _error(fault: FaultRule, service: str) -> ServiceError:

@@ -14,11 +14,18 @@ _EACH = {"times": int, "after": int, "probability": float}
 _JOB = {"job": str, "instance_type": str}
 _WHEN = {"at_s": float, "at_step": int, "step_regex": str}
 
+_STORE = {"operation": str, "bucket": str, "key": str}
+STORE_KINDS = ("slow", "reset", "truncate")
+"""Faults in how the store sends its answers."""
+
 KINDS: dict[str, dict[str, type]] = {
     "throttle": {"operation": str, "rate_per_s": float, "burst": int},
     "error": {"operation": str, "code": str, "message": str, "status": int},
     "expired_token": {"operation": str},
     "s3_error": {"operation": str, "code": str, "status": int, "bucket": str, "key": str},
+    "slow": {**_STORE, "latency_s": float, "jitter_s": float, "connection_bytes_per_s": float, "bytes_per_s": float},
+    "reset": {**_STORE, "share": float},
+    "truncate": {**_STORE, "share": float},
     "quota": {"quota": str, "limit": int},
     "capacity": {**_JOB, "on": str, "message": str},
     "pending": {**_JOB, "seconds": float},
@@ -132,6 +139,11 @@ def _check(kind: str, values: Mapping[str, Any], where: str) -> None:
             raise UserError(f"{where} ({kind}): {name} is {value}", "it cannot be negative")
     if not 0 <= values.get("probability", 1.0) <= 1:
         raise UserError(f"{where} ({kind}): probability is {values['probability']}", "it lies between 0 and 1")
+    if not 0 <= values.get("share", 0.5) < 1:
+        raise UserError(f"{where} ({kind}): share is {values['share']}", "of the body, before it ends: at least 0 and below 1")
+    for name in ("connection_bytes_per_s", "bytes_per_s"):
+        if values.get(name) == 0:
+            raise UserError(f"{where} ({kind}): {name} is 0", "nothing would ever arrive", "leave it out for no limit")
     if kind == "throttle" and values.get("rate_per_s") == 0:
         raise UserError(f"{where} (throttle): rate_per_s is 0", "no call would ever pass", "use `kind: error` for that")
     if kind == "capacity" and values.get("on", "start") not in ("create", "start"):

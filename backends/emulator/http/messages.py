@@ -10,6 +10,7 @@ from typing import BinaryIO
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.payload import ChunkSignatures
 from backends.emulator.http.signature import Signature, SignatureFormError, signature_of
+from backends.emulator.http.transfer import Transfer
 
 HEXADECIMAL = re.compile(rb"[0-9a-fA-F]{1,16}")
 """What the size of a chunk is written in, with no sign and no prefix."""
@@ -78,6 +79,7 @@ class Response:
     Args:
         file: open for reading, closed by whoever sends it; None where `body` is all.
         start, length: which part of the file, in bytes; a length without a file is that of a body that is left out (HEAD).
+        transfer: how it is sent; None for as fast as it goes.
     """
 
     status: int
@@ -86,3 +88,4 @@ class Response:
     file: BinaryIO | None = None
     start: int = 0
     length: int | None = None
+    transfer: Transfer | None = None

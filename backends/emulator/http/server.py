@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import socket
+import struct
 import sys
 import threading
+import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, BinaryIO
 
 from backends.emulator.http import gate
 from backends.emulator.http.messages import HEXADECIMAL, Request, Response
+from backends.emulator.http.transfer import Transfer
 
 _BLOCK_BYTES = 1 << 18
 _MOST_HEADERS, _HEADER_BYTES = 200, 1 << 16
@@ -30,13 +33,21 @@ class HttpServer:
         port: 0 for a free one.
         answer: makes a response of a request.
         poll_s: how often it looks whether it is to be closed, so how long `close` may take, in seconds.
+        sent: told the bytes of each request's body and of the body that was sent for it.
 
     Raises:
         OSError: the port is taken.
     """
 
-    def __init__(self, port: int, answer: Callable[[Request], Response], poll_s: float = 0.05) -> None:
-        handler = type("Handler", (_Handler,), {"answer": staticmethod(answer), "port": staticmethod(lambda: self.port)})
+    def __init__(
+        self,
+        port: int,
+        answer: Callable[[Request], Response],
+        poll_s: float = 0.05,
+        sent: Callable[[int, int], object] | None = None,
+    ) -> None:
+        counted = staticmethod(sent) if sent is not None else None
+        handler = type("Handler", (_Handler,), {"answer": staticmethod(answer), "port": staticmethod(lambda: self.port), "sent": counted})
         self._server = _Server(("127.0.0.1", port), handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(poll_s,), name="emulator-http", daemon=True)
 
@@ -68,6 +79,7 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, *arguments: Any) -> None:
         self._open: set[socket.socket] = set()
+        self.resets: set[socket.socket] = set()
         super().__init__(*arguments)
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -76,6 +88,11 @@ class _Server(ThreadingHTTPServer):
 
     def shutdown_request(self, request: Any) -> None:
         self._open.discard(request)
+        if request in self.resets:
+            # An orderly end first would not let the reset through.
+            self.resets.discard(request)
+            self.close_request(request)
+            return
         super().shutdown_request(request)
 
     def close_connections(self) -> None:
@@ -98,6 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = 65536
     answer: Callable[[Request], Response]
     port: Callable[[], int]
+    sent: Callable[[int, int], object] | None = None
     raw_requestline: bytes
     _fields: dict[str, str]
 
@@ -158,12 +176,17 @@ class _Handler(BaseHTTPRequestHandler):
             if response.status >= 400 and rest > _DRAINED_BYTES:
                 self.close_connection = True
                 break
-        self._send(response)
+        sent = self._send(response)
+        counting = type(self).sent
+        if counting is not None:
+            counting(body.length or 0, sent)
 
-    def _send(self, response: Response) -> None:
+    def _send(self, response: Response) -> int:
         length = len(response.body) if response.length is None else response.length
         file = response.file
         try:
+            if response.transfer is not None:
+                time.sleep(response.transfer.delay_s)
             self.send_response(response.status)
             for name, value in response.headers.items():
                 # What moto answers would let pages of any origin read it.
@@ -174,10 +197,12 @@ class _Handler(BaseHTTPRequestHandler):
                 self.send_header("Content-Length", str(length))
             self.end_headers()
             if self.command == "HEAD":
-                return
+                return 0
+            if response.transfer is not None:
+                return self._send_as(response, response.transfer, length)
             if file is None:
                 self.wfile.write(response.body)
-                return
+                return len(response.body)
             if length < _SENT_BY_THE_SYSTEM_BYTES:
                 # In one packet with the headers.
                 file.seek(response.start)
@@ -187,10 +212,33 @@ class _Handler(BaseHTTPRequestHandler):
                 sent = self._send_file(file, response.start, length)
             if sent < length:
                 self.close_connection = True
+            return sent
         finally:
             if file is not None:
                 file.close()
             self.wfile.flush()
+
+    def _send_as(self, response: Response, transfer: Transfer, length: int) -> int:
+        """Send a body at a rate and in part, as is asked for."""
+        self.wfile.flush()
+        source = response.file
+        if source is not None:
+            source.seek(response.start)
+        sent = 0
+        for size, seconds in transfer.pieces(transfer.sent_bytes(length)):
+            began_s = time.monotonic()
+            self.wfile.write(response.body[sent : sent + size] if source is None else source.read(size))
+            self.wfile.flush()
+            sent += size
+            time.sleep(max(seconds - (time.monotonic() - began_s), 0.0))
+        if transfer.cut is not None:
+            self.close_connection = True
+            if transfer.is_reset:
+                # With nothing left to wait for, closing sends a reset in place of an end.
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                assert isinstance(self.server, _Server)
+                self.server.resets.add(self.connection)
+        return sent
 
     def _send_file(self, file: BinaryIO, start: int, length: int) -> int:
         sent = 0

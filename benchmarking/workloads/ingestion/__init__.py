@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .loader import make_loader
     from .opening import Opened, open_channel
     from .samples import BadSampleError, RawSample, Sample, decode, held_out
+    from .served import served
     from .share import ReaderShare
     from .tolerance import Tolerance
 
@@ -27,6 +28,7 @@ __all__ = [
     "knobs_from",
     "make_loader",
     "open_channel",
+    "served",
 ]
 
 _PLACES = {
@@ -36,6 +38,7 @@ _PLACES = {
     **dict.fromkeys(("Opened", "open_channel"), "opening"),
     **dict.fromkeys(("BadSampleError", "RawSample", "Sample", "decode", "held_out"), "samples"),
     "ReaderShare": "share",
+    "served": "served",
     "Tolerance": "tolerance",
 }
 

@@ -151,3 +151,22 @@ def test_metrics_are_found_by_their_expressions():
     assert find("epoch 1 loss=0.25") == {"loss": 0.25, "all": 1.0}
     assert find("loss=nan") == {}
     assert find("loss=1e-3;") == {"all": 1.0}
+
+
+def test_a_slow_store_draws_its_jitter_by_seed_and_shares_its_rate():
+    rule = {"kind": "slow", "operation": "GetObject", "latency_s": 0.1, "jitter_s": 0.1, "bytes_per_s": 1000.0}
+    made = injector(rule)
+    first, second = made.transfer("GetObject", "b", "k"), made.transfer("GetObject", "b", "k")
+    assert made.transfer("PutObject", "b", "k") is None
+    assert first.rates == second.rates
+    assert first.delay_s != second.delay_s
+    assert all(0.05 <= one.delay_s <= 0.15 for one in (first, second))
+    assert injector(rule).transfer("GetObject", "b", "k").delay_s == first.delay_s
+
+
+def test_bodies_break_off_so_often_as_the_rule_says_and_where_it_says():
+    made = injector({"kind": "truncate", "key": "*.tar", "times": 2, "share": 0.25}, {"kind": "reset", "bucket": "other"})
+    assert made.transfer("GetObject", "b", "a.jpg") is None
+    found = [made.transfer("GetObject", "b", "a.tar") for _ in range(3)]
+    assert [one and (one.cut, one.is_reset) for one in found] == [(0.25, False), (0.25, False), None]
+    assert made.transfer("GetObject", "other", "x").is_reset

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
+from backends.emulator.alone.counts import ServedCounts
+from backends.emulator.alone.store_faults import with_faults
 from backends.emulator.core.credentials import Credentials, Keyring
+from backends.emulator.faults.injector import FaultInjector
+from backends.emulator.faults.rules import FaultRule
 from backends.emulator.http.authentication import Authenticator
 from backends.emulator.http.messages import Request, Response
 from backends.emulator.http.server import HttpServer
@@ -20,16 +26,29 @@ class S3Server:
         credentials: that requests have to be signed with.
         region: that it says it is in.
         poll_s: how long `close` may take, in seconds.
+        faults: of the store, drawn by `seed`.
+        counts: file in which it counts what it does; None for none.
 
     Raises:
         OSError: the folder cannot be written.
     """
 
-    def __init__(self, folder: Path, credentials: Credentials, region: str, poll_s: float = 0.05) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        credentials: Credentials,
+        region: str,
+        poll_s: float = 0.05,
+        faults: Sequence[FaultRule] = (),
+        counts: Path | None = None,
+        seed: int = 0,
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.store = S3Store(folder)
         self._api, self._authenticator = S3Api(self.store, region), Authenticator(Keyring(credentials), region)
-        self._http = HttpServer(0, self._answer, poll_s)
+        self._injector = FaultInjector(faults, seed, time.monotonic) if faults else None
+        self._counts = ServedCounts(counts) if counts is not None else None
+        self._http = HttpServer(0, self._answer, poll_s, self._counts.sent if self._counts is not None else None)
 
     @property
     def endpoint_url(self) -> str:
@@ -50,4 +69,6 @@ class S3Server:
         self.store.close()
 
     def _answer(self, request: Request) -> Response:
-        return self._api.answer(request, self._authenticator)
+        if self._injector is None:
+            return self._api.answer(request, self._authenticator)
+        return with_faults(self._api, request, self._authenticator, self._injector)

@@ -1,0 +1,1 @@
+"""S3 without the rest of the emulator, for runs on this machine."""
