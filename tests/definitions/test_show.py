@@ -76,6 +76,7 @@ study:
   seeds: 8                            # default
 local:
   grace_s: 1.0                        # demo.yaml:9 (local)
+  store_faults: null                  # default
 """
 
 
