@@ -144,7 +144,6 @@ TESTED_TOGETHER = {
         "backends/simulated/table.py",
     ],
     "tests/benchmarking/archive/test_reusing.py": ["benchmarking/archive/measured.py"],
-    "tests/backends/common/test_channel_variables.py": ["backends/job_input.py"],
     "tests/benchmarking/controller/test_event_codec.py": ["backends/events.py"],
     "tests/benchmarking/controller/test_method_adapter.py": ["benchmarking/controller/method.py"],
     "tests/benchmarking/controller/test_tuner.py": ["benchmarking/controller/interfaces.py"],
