@@ -68,7 +68,8 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+    # Asked only where the file does not say, as that starts a process.
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "") or platform.processor()
 
 
 def _git(folder: Path) -> dict[str, Any] | None:

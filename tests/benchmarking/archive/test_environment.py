@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +73,26 @@ def test_facts_that_can_be_checked(tmp_path, no_git):
     assert list(found["packages"]) == sorted(found["packages"], key=str.lower)
     assert (found["schema_version"], found["git"]) == (1, None)
     assert found["prices_as_of"] >= "2026-11-27"
+
+
+@pytest.mark.parametrize(
+    ("told", "processor", "asked"),
+    [("processor: 0\nmodel name\t: Fast CPU @ 3 GHz\n", "Fast CPU @ 3 GHz", 0), ("CPU part: 0xd0c\n", "aarch64", 1), (None, "aarch64", 1)],
+)
+def test_the_system_is_asked_for_the_processor_only_where_its_file_does_not_say(tmp_path, no_git, monkeypatch, told, processor, asked):
+    asks = []
+    read = Path.read_text
+
+    def text_of(path, *args, **kwargs):
+        if str(path) != "/proc/cpuinfo":
+            return read(path, *args, **kwargs)
+        if told is None:
+            raise FileNotFoundError
+        return told
+
+    monkeypatch.setattr(Path, "read_text", text_of)
+    monkeypatch.setattr("platform.processor", lambda: asks.append(1) or "aarch64")
+    assert (describe_environment(tmp_path, {})["processor"], len(asks)) == (processor, asked)
 
 
 def test_the_load_at_the_start_and_the_data_are_named(tmp_path, no_git, monkeypatch):
