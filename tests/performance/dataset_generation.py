@@ -1,8 +1,8 @@
 """Generation of a set of noise images: ours into a manifest's parts, against encoding each image, by processor seconds; and on two cores.
 
-The peer makes each image anew, as s3torch-datagen does: even noise of numpy, encoded by Pillow with its defaults, kept in memory. That ours
-writes files and takes their checksums counts against it. Sizes of files and times of decoding are compared, as cheap images would be
-another set; and all checksums are looked at, as equal images would be.
+The peer makes each image anew, as s3torch-datagen does: even noise of numpy, encoded by Pillow with its defaults, kept in memory. `memory`
+is that for ours; the others write files and take checksums too, which counts against them. Sizes of files and times of decoding are
+compared, as cheap images would be another set; and all checksums are looked at, as equal images would be.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from PIL import Image
 
 from benchmarking.datasets.generating import Generator
 from benchmarking.datasets.making_pool import make_parts
+from benchmarking.datasets.noise import NoiseImages
 from definitions.datasets import ImagesDataset
 
 
@@ -33,6 +34,12 @@ def peer(count: int, width: int, height: int, seed: int) -> list[bytes]:
         Image.fromarray(generator.randint(0, high=256, size=(height, width, 3), dtype=np.uint8)).save(buffer, format="JPEG")
         made.append(buffer.getvalue())
     return made
+
+
+def made(spec: ImagesDataset) -> int:
+    """Return the bytes of all images, made as the peer makes them: in memory."""
+    source = NoiseImages(spec)
+    return sum(len(b"".join(source.sample(index).content)) for index in range(spec.samples))
 
 
 def ours(spec: ImagesDataset, folder: Path) -> list:
@@ -60,7 +67,7 @@ def main() -> None:
     given = parser.parse_args()
     spec = ImagesDataset(type="images", content="noise", samples=given.samples, resolution=given.resolution)
     width, height = spec.pixels
-    rates: dict[str, list[float]] = {name: [] for name in ("peer", "files", "tar", "tfrecord")}
+    rates: dict[str, list[float]] = {name: [] for name in ("peer", "memory", "files", "tar", "tfrecord")}
     decoding: list[float] = []
     sizes: list[float] = []
     two_cores: list[float] = []
@@ -70,6 +77,9 @@ def main() -> None:
             begun = time.process_time()
             theirs = peer(given.samples // 16, width, height, number)
             rates["peer"].append(len(theirs) / (time.process_time() - begun))
+            begun = time.process_time()
+            made(spec.model_copy(update={"seed": number}))
+            rates["memory"].append(given.samples / (time.process_time() - begun))
             for name, form in (("files", "jpg"), ("tar", "tar"), ("tfrecord", "tfrecord")):
                 folder = scratch / name
                 folder.mkdir()
