@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.events import Closed, Reported, Scope
+from backends.events import Closed, Rejected, Reported, Scope
 from backends.failures import Cause, Outcome
 from backends.simulated.backend import SimulatedBackend
 from benchmarking.controller.ending import Reason
@@ -281,3 +281,26 @@ def test_a_kill_by_hand_is_no_failure_and_one_together_with_the_controller_is_it
     run.run()
     assert statuses(run) == expected
     assert run.state.counted_failures == 0
+
+
+def test_what_waits_for_a_quota_starts_when_a_job_of_that_type_has_made_room():
+    class Quota(Rejecting):
+        """Sends the second job back, to come again after a thousand seconds."""
+
+        def submit(self, job):
+            self.submitted.append((self.now(), job.name))
+            if len(self.submitted) == 2:
+                self.rejected.append(Rejected(job.name, self.now(), Cause.QUOTA, "one", Scope.INSTANCE_TYPE, self.now() + 1000.0))
+            else:
+                SimulatedBackend.submit(self, job)
+
+    backend = Quota([], Scope.INSTANCE_TYPE)
+    run = tuner(definition(budget=Budget(max_num_trials=3)), MemoryJournal(), backend=backend, n_workers=3)
+    assert run.run().exit_code == 0
+    assert statuses(run) == {"completed": 3}
+    first = run.state.trials[0]
+    began = backend.submitted[0][0]
+    submitted = [at - began for at, name in backend.submitted if name.startswith("job-t1")]
+    # Sent back at once, and started as the first one ends, long before the thousand seconds are over.
+    assert submitted == [0.0, pytest.approx(first.ended_at - began)]
+    assert first.ended_at - began < 10.0

@@ -22,6 +22,8 @@ from benchmarking.report.text import configuration_text, dollars, duration, show
         (0.00012345, "0.0001234"),
         (0.0000123456, "1.235e-05"),
         (1.5e7, "1.5e+07"),
+        (1e7, "1e+07"),
+        (1e-4, "0.0001000"),
         (math.nan, "nan"),
         (-math.inf, "-inf"),
         ("text", "text"),
