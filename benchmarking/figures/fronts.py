@@ -151,6 +151,8 @@ def hypervolume_figure(runs: Sequence[ComparedRun], question: ComparisonQuestion
             panels.append(LinePanel(short[benchmark], X_AXES[axis], PlotAxis("hypervolume", better="max"), tuple(curves)))
         else:
             notes.append(f"{short[benchmark]}: no {X_AXES[axis].title} at which all seeds of any method have a result.")
+    if len(panels) > MOST_PANELS:
+        notes.append(f"The first {MOST_PANELS} of {len(panels)} benchmarks.")
     if not several:
         alone = all(len(run.objectives) < 2 for run in runs)
         notes.append("No benchmark has several objectives." if alone else "No method has a result yet.")
