@@ -69,14 +69,26 @@
     { rootMargin: "400px" },
   );
 
+  // A figure takes the width of its place when it is drawn, which on paper is another than on the screen.
+  const paper = "680px";
+
+  function fit(place, width) {
+    place.style.width = width;
+    if (drawn.has(place)) Plotly.relayout(place, { autosize: true });
+  }
+
   // What is folded on a screen, or not drawn yet, is read on paper too.
   let opened = [];
   window.addEventListener("beforeprint", () => {
     opened = [...document.querySelectorAll("details:not([open])")].filter((one) => one.dataset.print !== "no");
     for (const one of opened) one.open = true;
-    places.forEach(draw);
+    for (const place of places) {
+      fit(place, paper);
+      draw(place);
+    }
   });
   window.addEventListener("afterprint", () => {
+    for (const place of places) fit(place, "");
     for (const one of opened) one.open = false;
   });
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarking.comparison.document import document
@@ -106,6 +108,37 @@ def test_figures_are_drawn_when_one_comes_to_them_and_all_before_print(chromium,
         assert shown.locator("[data-plot]:has(.main-svg)").count() == every
         assert shown.locator("details[open]").count() == 0
         assert (seen.requests, seen.faults) == ([path.as_uri()], [])
+
+
+_DRAWN_WIDTHS = (
+    "[...document.querySelectorAll('[data-plot] .main-svg:first-child')].map(one => Math.round(one.getBoundingClientRect().width))"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", WIDTHS)
+def test_on_paper_all_figures_have_its_width_whenever_they_were_drawn_and_on_the_screen_theirs_again(chromium, tmp_path, width):
+    path = tmp_path / "report.html"
+    page = drawn_page(study())
+    few = [section for section in page.sections if section.identity in ("best-so-far", "seeds")]
+    path.write_text(render(replace(page, sections=few), drawing_library()), encoding="utf-8")
+    with opened(chromium, path.as_uri(), width) as (shown, seen):
+        every = shown.locator("[data-plot]").count()
+        shown.evaluate("window.addEventListener('beforeprint', () => { window.printed = " + _DRAWN_WIDTHS + "; })")
+        for figure in shown.query_selector_all("figure:has([data-plot]):not(details figure)")[:2]:
+            figure.scroll_into_view_if_needed()
+            figure.wait_for_selector(".main-svg", state="attached")
+        before = shown.evaluate(_DRAWN_WIDTHS)
+        assert 0 < len(before) < every
+        assert all(abs(one - 680) > 20 for one in before)
+        shown.pdf(path=tmp_path / "report.pdf", format="A4")
+        # A sheet of A4 has 794 pixels, of which its margins leave at least 680.
+        assert shown.evaluate("window.printed") == [680] * every
+        shown.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        widths = "[...document.querySelectorAll('[data-plot]')].map(one => Math.round(one.clientWidth))"
+        shown.wait_for_function(f"JSON.stringify({_DRAWN_WIDTHS}) === JSON.stringify({widths})", timeout=20_000)
+        assert overflow(shown) <= 0
+        assert seen.faults == []
 
 
 @pytest.mark.slow
