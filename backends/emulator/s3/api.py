@@ -229,7 +229,8 @@ class S3Api:
         return s3_xml.answer(s3_xml.parts(call.bucket, call.key, upload, self._store.parts(upload)))
 
     def _source(self, call: _Call) -> StoredObject:
-        path = unquote(call.request.headers["x-amz-copy-source"]).partition("?")[0].lstrip("/")
+        # A key may hold a question mark, encoded; what follows one that is not names a version.
+        path = unquote(call.request.headers["x-amz-copy-source"].partition("?")[0]).removeprefix("/")
         bucket, _, key = path.partition("/")
         return self._store.get(bucket, key)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import time
 from collections.abc import Mapping, Sequence
 from email.utils import formatdate
@@ -12,6 +13,7 @@ from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
 from backends.emulator.s3.store import S3Store, StoredObject
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 
 
@@ -22,8 +24,8 @@ def answer(content: str) -> Response:
 
 
 def escape(text: str) -> str:
-    """Return a text as the content of an element."""
-    return html.escape(text, quote=False)
+    """Return a text as the content of an element, control characters by their numbers, as S3 answers them."""
+    return _CONTROL.sub(lambda found: f"&#x{ord(found[0]):X};", html.escape(text, quote=False))
 
 
 def http_date(at: float) -> str:

@@ -167,7 +167,7 @@ def test_nulls_are_taken_for_absent(bench):
 def test_an_interruption_can_be_told_while_it_runs(bench):
     spot = {"EnableManagedSpotTraining": True, "stopping": {"MaxRuntimeInSeconds": 60, "MaxWaitTimeInSeconds": 60}}
     name = bench.shell(
-        "echo ready; test -e $SM_CHECKPOINT_DIR/x || { echo > $SM_CHECKPOINT_DIR/x; sleep 60; }",
+        "test -e $SM_CHECKPOINT_DIR/x && exit; echo > $SM_CHECKPOINT_DIR/x; echo ready; sleep 60",
         **spot,
         CheckpointConfig={"S3Uri": "s3://bucket/ck/told"},
     )

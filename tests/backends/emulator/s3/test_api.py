@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import urllib.request
 
 import pytest
 from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 
 from backends.emulator.s3.store import S3Store
+from tests.backends.emulator.asking import ask_signed
 
 pytestmark = pytest.mark.slow
 
@@ -137,8 +139,6 @@ def test_conditions(bench, box):
 
 
 def test_a_presigned_address_works_without_credentials(bench, box):
-    import urllib.request
-
     put(bench, box, "a")
     url = bench.s3.generate_presigned_url("get_object", Params={"Bucket": box, "Key": "a"})
     with urllib.request.urlopen(url) as response:
@@ -203,3 +203,79 @@ def test_an_object_that_is_replaced_while_it_is_asked_for_is_still_found(tmp_pat
     found.path.unlink()
     with pytest.raises(FileNotFoundError):
         store.open("box", "key")
+
+
+PRINTABLE = "".join(map(chr, range(32, 127)))
+NAMES = [
+    "x" * 1024,
+    (PRINTABLE * 11)[:1024],
+    "é" * 512,
+    "..",
+    "../up",
+    "a/../b",
+    "/leading",
+    "trailing/",
+    "a//b",
+    ".",
+    "\t\n\r\x01\x7f",
+    "e\u0301",
+    "é",
+    "\U0001f600",
+]
+
+
+def test_objects_may_be_called_anything_of_at_most_1024_bytes(bench, box):
+    s3 = bench.s3
+    for number, key in enumerate(NAMES):
+        s3.put_object(Bucket=box, Key=key, Body=str(number).encode())
+    for number, key in enumerate(NAMES):
+        assert s3.get_object(Bucket=box, Key=key)["Body"].read() == str(number).encode(), key
+        url = s3.generate_presigned_url("get_object", Params={"Bucket": box, "Key": key})
+        with urllib.request.urlopen(url) as answer:
+            assert answer.read() == str(number).encode(), key
+    pages = s3.get_paginator("list_objects_v2").paginate(Bucket=box, PaginationConfig={"PageSize": 3})
+    assert [one["Key"] for page in pages for one in page["Contents"]] == sorted(NAMES, key=str.encode)
+    s3.copy_object(Bucket=box, Key="copied", CopySource={"Bucket": box, "Key": NAMES[1]})
+    assert s3.get_object(Bucket=box, Key="copied")["Body"].read() == b"1"
+    for key in [*NAMES, "copied"]:
+        s3.delete_object(Bucket=box, Key=key)
+    assert s3.list_objects_v2(Bucket=box)["KeyCount"] == 0
+
+
+@pytest.mark.parametrize("key", ["x" * 1025, "é" * 513])
+def test_a_longer_name_is_refused(bench, box, key):
+    with pytest.raises(ClientError) as caught:
+        bench.s3.put_object(Bucket=box, Key=key, Body=b"x")
+    assert caught.value.response["Error"]["Code"] == "KeyTooLongError"
+
+
+def test_a_name_that_is_no_text_is_refused(bench):
+    status, answer, _ = ask_signed(bench.emulator.credentials, f"{bench.emulator.endpoint_url}/bucket/a%ff", "PUT", b"x")
+    assert (status, b"<Code>InvalidURI</Code>" in answer) == (400, True)
+
+
+def test_several_of_odd_names_are_deleted_at_once(bench, box):
+    keys = ["\r\n", "a&b<c>", "é", "e\u0301"]
+    put(bench, box, *keys)
+    answer = bench.s3.delete_objects(Bucket=box, Delete={"Objects": [{"Key": key} for key in keys]})
+    assert [one["Key"] for one in answer["Deleted"]] == keys
+    assert bench.s3.list_objects_v2(Bucket=box)["KeyCount"] == 0
+
+
+def test_what_a_checksum_in_the_end_of_a_body_belongs_to_is_kept(bench, box):
+    bench.s3.put_object(Bucket=box, Key="k", Body=io.BytesIO(b"x" * 100_000), ChecksumAlgorithm="CRC32")
+    assert bench.s3.get_object(Bucket=box, Key="k")["Body"].read() == b"x" * 100_000
+
+
+@pytest.mark.parametrize("name", ["my_bucket", "a..b", "-abc", "192.168.1.1", "xn--a"])
+def test_buckets_that_s3_would_not_make_are_refused(bench, name):
+    status, answer, _ = ask_signed(bench.emulator.credentials, f"{bench.emulator.endpoint_url}/{name}", "PUT")
+    assert (status, b"<Code>InvalidBucketName</Code>" in answer) == (400, True)
+
+
+def test_an_unknown_sub_resource_changes_nothing(bench, box):
+    bench.s3.put_object(Bucket=box, Key="k", Body=b"data")
+    with pytest.raises(ClientError) as caught:
+        bench.s3.put_object_legal_hold(Bucket=box, Key="k", LegalHold={"Status": "ON"})
+    assert caught.value.response["Error"]["Code"] == "NotImplemented"
+    assert bench.s3.get_object(Bucket=box, Key="k")["Body"].read() == b"data"
