@@ -42,6 +42,9 @@ TESTS = {
         f"{PRIVATE}::test_only_folders_of_dead_owners_and_of_our_kind_are_removed",
         f"{PRIVATE}::test_a_link_that_is_left_in_a_dead_owner_s_folder_is_not_followed",
     ],
+    "The folder in the temporary folder by which": [
+        "tests/backends/common/test_leases_folder.py::test_one_that_others_may_have_prepared_is_refused"
+    ],
     "`status --serve` listens on 127.0.0.1 alone": [
         f"{SERVER}::test_it_listens_on_one_address_alone",
         f"{SERVER}::test_the_page_and_its_data_and_nothing_else",
