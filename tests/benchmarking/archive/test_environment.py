@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -73,6 +74,20 @@ def test_facts_that_can_be_checked(tmp_path, no_git):
     assert list(found["packages"]) == sorted(found["packages"], key=str.lower)
     assert (found["schema_version"], found["git"]) == (1, None)
     assert found["prices_as_of"] >= "2026-11-27"
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("# branch.oid 1a2b\n# branch.head main\n", {"commit": "1a2b", "dirty": False}),
+        ("# branch.oid 1a2b\n1 .M N... 100644 100644 100644 0 0 train.py\n", {"commit": "1a2b", "dirty": True}),
+        ("# branch.oid (initial)\n1 A. N... 0 0 0 0 0 train.py\n", None),
+        ("", None),
+    ],
+)
+def test_what_git_says_is_the_commit_and_whether_files_differ_from_it(tmp_path, monkeypatch, said, found):
+    monkeypatch.setattr("subprocess.run", lambda words, **_: SimpleNamespace(stdout=said))
+    assert describe_environment(tmp_path, {})["git"] == found
 
 
 @pytest.mark.parametrize(
