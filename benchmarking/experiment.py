@@ -43,7 +43,7 @@ from benchmarking.planning.feasibility import Refuse, check_listed, check_room, 
 from benchmarking.planning.inputs import Inputs, upload_target
 from benchmarking.planning.job_builder import JobBuilder
 from definitions.backend_description import BackendDescription
-from definitions.backend_registry import backend_description
+from definitions.backend_registry import backend_description, emulated_modes
 from definitions.errors import OutriderError, UserError
 from definitions.instances import default_instance_type
 from definitions.program import command
@@ -83,7 +83,8 @@ class ExperimentResult:
 
         definition = self.spec.definition
         keys, keeps_warm = definition.configuration_keys, self.described.keeps_warm
-        return summarise(self.state, definition.objectives, self.price_label, keys, keeps_warm=keeps_warm)
+        modes = emulated_modes(self.spec.backend, self.price_label)
+        return summarise(self.state, definition.objectives, self.price_label, keys, keeps_warm=keeps_warm, emulated_modes=modes)
 
     @property
     def warm(self) -> dict[str, Any] | None:

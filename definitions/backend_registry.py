@@ -10,6 +10,7 @@ from typing import Any
 from definitions.backend_description import BackendDescription
 from definitions.builtin_backends import BUILT_IN
 from definitions.errors import UserError, nearest
+from definitions.ingestion import PLATFORM_MODES
 from definitions.parts import Overrides
 from definitions.plugins import installed
 
@@ -59,6 +60,22 @@ def backend_description(name: str, plugins: Iterable[EntryPoint] | None = None) 
         raise UserError(f"back-end {name}: its plug-in {_origin(point)} cannot be used", problem, "mend or uninstall it")
     described: BackendDescription[Any] = found
     return described
+
+
+def emulated_modes(backend: str, dollars: str) -> tuple[str, ...]:
+    """Return the input modes that were imitated where something was measured, so that their speed is not the platform's.
+
+    Args:
+        backend: its name; it need not be installed any more.
+        dollars: what kind of dollars its costs are; where they are `emulated` the whole platform is.
+    """
+    try:
+        described = backend_description(backend)
+    except UserError:
+        return ()
+    if dollars == "emulated":
+        return tuple(mode for mode in described.input_modes if mode in PLATFORM_MODES)
+    return described.emulated_modes
 
 
 def _plugins(plugins: Iterable[EntryPoint] | None) -> dict[str, EntryPoint]:

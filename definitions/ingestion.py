@@ -63,6 +63,9 @@ INGESTIONS: Mapping[str, Ingestion] = {
 INPUT_MODES = tuple(dict.fromkeys(entry.input_mode for entry in INGESTIONS.values()))
 """All of theirs."""
 
+PLATFORM_MODES = tuple(mode for mode in INPUT_MODES if mode not in ("local", "none"))
+"""Those in which a platform puts data into place, so that they are as fast as the platform."""
+
 
 def ingestion(name: str) -> Ingestion:
     """Return the ingestion of this name; raises `UserError` where there is none."""
@@ -121,3 +124,14 @@ def settings_problem(name: str, settings: Mapping[str, object]) -> str | None:
     if workers == 0 and settings.get("prefetch_factor"):
         return f"prefetch_factor is {settings['prefetch_factor']}, and loader_workers 0: nobody loads ahead; use workers, or leave it out"
     return None
+
+
+def emulation(name: object, emulated_modes: Collection[str]) -> str:
+    """Return the name of an ingestion whose platform's part is imitated, and with it no speed of the platform's; empty for any other.
+
+    Args:
+        name: of an ingestion, or anything else that a configuration has in its place.
+        emulated_modes: input modes that are imitated where it was measured.
+    """
+    entry = INGESTIONS.get(name) if isinstance(name, str) else None
+    return entry.name if entry is not None and entry.input_mode in emulated_modes else ""

@@ -348,7 +348,12 @@ class BenchmarkDefinition(Model):
     @property
     def is_exclusive(self) -> bool:
         """Whether nothing may run beside a trial: as given, else where an objective is speed (`*_per_s`, `duration_s`) or cost."""
-        return self.exclusive if self.exclusive is not None else any(name in _TIMED or name.endswith("_per_s") for name in self.objectives)
+        return self.exclusive if self.exclusive is not None else any(map(is_timed, self.objectives))
+
+
+def is_timed(objective: str) -> bool:
+    """Return whether other load on the machine changes an objective: speed, seconds and dollars."""
+    return objective in _TIMED or objective.endswith("_per_s")
 
 
 def _block(name: str, data: Any, context: Any) -> Overrides:

@@ -16,8 +16,9 @@ from benchmarking.export.reports_csv import reports_table
 from benchmarking.export.trials_csv import trials_table
 from benchmarking.export.usage_csv import usage_table
 from benchmarking.report.comparison import comparison_rows
-from benchmarking.report.summary import Summary, keys_shown, ranking, summarise
+from benchmarking.report.summary import Summary, keys_shown, ranking, real_ranking, summarise
 from benchmarking.report.text import shown, table
+from definitions.backend_registry import emulated_modes
 from definitions.errors import UserError
 from definitions.schema import Mode
 
@@ -220,8 +221,9 @@ def result_of(spec: ExperimentSpec, state: ExperimentState, price_label: str = "
     """
     definition = spec.definition
     objectives, primary, order = definition.objectives, definition.primary_objective, definition.configuration_keys
-    summary = summarise(state, objectives, price_label, order, keeps_warm=keeps_warm)
-    ranked = ranking(state, primary, objectives[primary])
+    modes = emulated_modes(spec.backend, price_label)
+    summary = summarise(state, objectives, price_label, order, keeps_warm=keeps_warm, emulated_modes=modes)
+    ranked = real_ranking(ranking(state, primary, objectives[primary]), primary, modes)
     measured = [] if ranked is None else [ranked.leader, *(one.other for one in ranked.comparisons)]
     keys = keys_shown([one.configuration for one in measured], order)
     comparison = ResultTable(tuple(comparison_rows(ranked, primary, keys)), summary.verdict)

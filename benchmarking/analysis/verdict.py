@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarking.analysis.effects import Contrast, Scale, Word, contrast, decide, scale_of, seeds_to_decide, unit_of
@@ -56,6 +56,7 @@ class Comparison:
         p: adjusted for the family; None where so few measurements cannot be significant.
         more: repeats that would decide it; None where it is decided, nobody was asked, or 1,000 would not do.
         test: how p was found.
+        emulated: whether it cannot be decided as one of the two is an emulation, or both are different ones.
     """
 
     other: Measured
@@ -66,6 +67,7 @@ class Comparison:
     p: float | None = None
     more: int | None = None
     test: str = ""
+    emulated: bool = False
 
     @property
     def decided(self) -> bool:
@@ -84,6 +86,25 @@ class Ranking:
     def tied(self) -> tuple[Comparison, ...]:
         """Those that the measurements do not separate from the leader."""
         return tuple(comparison for comparison in self.comparisons if not comparison.decided)
+
+
+def without_emulations(ranking: Ranking | None, emulation: Callable[[Measured], str]) -> Ranking | None:
+    """Return a ranking in which nothing is decided between an emulation and the real thing, nor between two emulations.
+
+    Args:
+        ranking: None where nothing was measured.
+        emulation: of a configuration, by name; empty where it is real.
+    """
+    if ranking is None:
+        return None
+    mine = emulation(ranking.leader)
+    return Ranking(
+        ranking.leader,
+        tuple(
+            replace(one, word=Word.NOT_DECIDED, more=None, emulated=True) if emulation(one.other) != mine else one
+            for one in ranking.comparisons
+        ),
+    )
 
 
 def judge(

@@ -13,6 +13,7 @@ from benchmarking.export.exporter import ExportContext, ExportedExperiment
 from benchmarking.export.files import utc
 from benchmarking.report.summary import summarise
 from definitions import strict_json
+from definitions.backend_registry import emulated_modes
 from definitions.files import write_atomically
 
 SCHEMA_VERSION = 1
@@ -25,7 +26,8 @@ def result_document(one: ExportedExperiment) -> dict[str, Any]:
     `records` is how many records of the journal it stands for.
     """
     state, definition = one.state, one.definition
-    summary = summarise(state, definition.objectives, "" if one.dollars == "real" else one.dollars, definition.configuration_keys)
+    label, modes = "" if one.dollars == "real" else one.dollars, emulated_modes(one.backend, one.dollars)
+    summary = summarise(state, definition.objectives, label, definition.configuration_keys, emulated_modes=modes)
     ended = state.ended or {}
     clock = ExperimentClock(one.journal.sessions())
     return {

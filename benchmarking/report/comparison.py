@@ -29,7 +29,7 @@ def comparison_rows(ranking: Ranking | None, primary: str, keys: Sequence[str]) 
     for one in ranking.comparisons:
         low, high = one.interval or (None, None)
         lead: dict[str, Any] = {"factor": one.factor, "difference": one.difference, "low": low, "high": high, "decided": one.decided}
-        lead |= {"verdict": str(one.word), "p": one.p}
+        lead |= {"verdict": f"{one.word}: emulated" if one.emulated else str(one.word), "p": one.p}
         yield {**_about(one.other, primary, keys), **lead}
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from backends.failures import LOG_INCOMPLETE, METRICS_IN_PART
 from benchmarking.analysis.pareto import pareto_front
-from benchmarking.analysis.verdict import Measured, Ranking, judge
+from benchmarking.analysis.verdict import Measured, Ranking, judge, without_emulations
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
@@ -18,8 +18,9 @@ from benchmarking.report.labels import varying_keys
 from benchmarking.report.text import configuration_text, shown, table
 from benchmarking.report.verdict_text import verdict_sentence
 from benchmarking.report.warm import warm_text
+from definitions.ingestion import emulation
 from definitions.scalars import mean
-from definitions.schema import Mode
+from definitions.schema import Mode, is_timed
 
 _ROWS = 12
 
@@ -50,6 +51,7 @@ def summarise(
     keys_in_order: Sequence[str] = (),
     *,
     keeps_warm: bool = False,
+    emulated_modes: Collection[str] = (),
 ) -> Summary:
     """Return the summary of an experiment's state.
 
@@ -59,13 +61,15 @@ def summarise(
         price_label: what kind of dollars it counts, e.g. `nominal`.
         keys_in_order: configuration keys in the order of the definition.
         keeps_warm: whether the back-end was to keep instances warm.
+        emulated_modes: input modes that were imitated, whose speed is not the platform's: they are labelled, and decide nothing.
     """
     primary, mode = next(iter(objectives.items()))
     groups = _by_evaluation(state)
+    verdict = real_ranking(ranking(state, primary, mode), primary, emulated_modes)
+    groups = {e: [_labelled(trial, emulated_modes) for trial in trials] for e, trials in groups.items()}
     points = {e: _point(trials[0]) for e, trials in groups.items()}
-    verdict = ranking(state, primary, mode)
     keys = keys_shown(list(points.values()), keys_in_order)
-    lines = [verdict_sentence(verdict, primary, keys, price_label)]
+    lines = [verdict_sentence(_called(verdict, points), primary, keys, price_label)]
     several = len(state.codes) > 1
     if several:
         lines = [_across_versions(state, primary, mode, keys), *(f"Of all together: {line[:1].lower()}{line[1:]}" for line in lines)]
@@ -90,6 +94,19 @@ def summarise(
     return Summary(
         "\n".join(lines), text if rows else "", *((None, warm, None) if leader is None else (leader.mean, warm, leader.configuration))
     )
+
+
+def real_ranking(ranked: Ranking | None, primary: str, emulated_modes: Collection[str]) -> Ranking | None:
+    """Return a ranking in which emulations decide nothing, where the objective is one of time or money.
+
+    Args:
+        ranked: as measured.
+        primary: the objective.
+        emulated_modes: input modes that were imitated.
+    """
+    if not is_timed(primary):
+        return ranked
+    return without_emulations(ranked, lambda one: emulation(one.configuration.get("ingestion"), emulated_modes))
 
 
 def ranking(state: ExperimentState, primary: str, mode: Mode, code: str | None = None) -> Ranking | None:
@@ -129,6 +146,21 @@ def _point(trial: TrialState) -> Mapping[str, Any]:
     if trial.level is None:
         return trial.configuration
     return {**trial.configuration, "fidelity": trial.level, "repeat": trial.repeat}
+
+
+def _called(ranked: Ranking | None, points: Mapping[int, Mapping[str, Any]]) -> Ranking | None:
+    """Return a ranking whose leader is called as in the table."""
+    if ranked is None:
+        return None
+    return replace(ranked, leader=replace(ranked.leader, configuration=points[ranked.leader.evaluation]))
+
+
+def _labelled(trial: TrialState, emulated_modes: Collection[str]) -> TrialState:
+    """Return a trial for a table, in which an emulation is called so."""
+    name = emulation(trial.spec.configuration.get("ingestion"), emulated_modes)
+    if not name:
+        return trial
+    return replace(trial, spec=replace(trial.spec, configuration={**trial.spec.configuration, "ingestion": f"{name} (emulated)"}))
 
 
 def _by_evaluation(state: ExperimentState) -> dict[int, list[TrialState]]:

@@ -23,9 +23,16 @@ def verdict_sentence(verdict: Ranking | None, primary: str, keys: Sequence[str],
     label = f" ({price_label} price)" if price_label and primary == "cost_usd" else ""
     leader = f"configuration {verdict.leader.evaluation} ({configuration_text(verdict.leader.configuration, keys)})"
     value = f"{primary} = {shown(verdict.leader.mean)}{label}"
+    if verdict.comparisons and all(comparison.emulated for comparison in verdict.comparisons):
+        return f"Not decided: emulated. {leader[0].upper()}{leader[1:]} has {value}, but an emulation's speed is not the platform's."
     if not verdict.comparisons:
         return f"Only {leader} was completed: {value}."
     nearest, tied = verdict.comparisons[0], verdict.tied
+    beside = [comparison for comparison in verdict.comparisons if comparison.emulated]
+    if beside:
+        names = ", ".join(str(comparison.other.evaluation) for comparison in beside[:6]) + (", ..." if len(beside) > 6 else "")
+        rest = Ranking(verdict.leader, tuple(comparison for comparison in verdict.comparisons if not comparison.emulated))
+        return f"{verdict_sentence(rest, primary, keys, price_label)} Against {names} it is not decided: emulated."
     if nearest.interval is None:
         gap = _gap(nearest)
         return (

@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from definitions import ingestion as table
-from definitions.backend_registry import backend_description
+from definitions.backend_registry import backend_description, emulated_modes
 from definitions.errors import UserError
 from definitions.formats import LAYOUTS
-from definitions.ingestion import INGESTIONS, ingestion, needs_s3, settings_problem
+from definitions.ingestion import INGESTIONS, emulation, ingestion, needs_s3, settings_problem
 
 BACKENDS = ("local", "sagemaker", "warm_pool", "simulated")
 
@@ -131,3 +131,15 @@ def table_rows():
 def test_the_readme_has_the_table():
     text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     assert [row for row in table_rows() if row not in text] == []
+
+
+def test_which_ingestions_imitate_a_platform_where_something_was_measured():
+    def emulated(backend, dollars):
+        modes = emulated_modes(backend, dollars)
+        return [name for name in INGESTIONS if emulation(name, modes)]
+
+    assert emulated("local", "nominal") == ["file", "fastfile", "pipe"]
+    assert emulated("sagemaker", "real") == []
+    assert emulated("sagemaker", "emulated") == ["file", "fastfile", "pipe", "fsx", "efs"]
+    assert emulated("no longer installed", "real") == []
+    assert emulation(None, ("file",)) == emulation("an ingestion of their own", ("file",)) == ""

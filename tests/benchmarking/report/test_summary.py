@@ -171,3 +171,41 @@ def test_stopped_and_paused_trials_show_what_they_reached_and_at_which_level():
     ]
     # They are shown, and never win.
     assert summary.verdict.startswith("Only configuration 0 (x=0) was completed")
+
+
+def ingestions(objective, *given, modes=("file", "fastfile", "pipe")):
+    """Return the summary of three measurements of each ingestion, whose values lie far apart."""
+    state = ExperimentState(StateSetup(objectives={objective: "max"}))
+    for evaluation, (ingestion, value) in enumerate(given):
+        for repeat in range(3):
+            number = len(state.trials)
+            trial = TrialState(number, evaluation, TrialSpec({"ingestion": ingestion}, repeat=repeat), status=TrialStatus.COMPLETED)
+            trial.last[objective] = value * (1 + 0.001 * repeat)
+            state.trials[number] = trial
+    return summarise(state, {objective: "max"}, "nominal", emulated_modes=modes)
+
+
+def test_an_emulation_is_labelled_and_decides_nothing_however_far_it_leads():
+    summary = ingestions("samples_per_s", ("fastfile", 900.0), ("file", 100.0))
+    assert summary.verdict.startswith("Not decided: emulated. Configuration 0 (ingestion=fastfile (emulated)) has samples_per_s = ")
+    assert "fastfile (emulated)" in summary.table
+    assert "file (emulated)" in summary.table
+    assert summary.best_config == {"ingestion": "fastfile"}  # what runs again has no label
+
+
+def test_real_ones_are_decided_beside_an_emulation():
+    verdict = ingestions("samples_per_s", ("local", 900.0), ("s3_map", 100.0), ("pipe", 10.0)).verdict
+    assert verdict.startswith("Best: configuration 0 (ingestion=local): samples_per_s = ")
+    assert verdict.endswith(" Against 2 it is not decided: emulated.")
+
+
+def test_what_takes_no_time_is_decided_through_an_emulation_too():
+    assert ingestions("accuracy", ("fastfile", 0.9), ("file", 0.1)).verdict.startswith(
+        "Best: configuration 0 (ingestion=fastfile (emulated))"
+    )
+
+
+def test_where_nothing_is_emulated_nothing_is_labelled():
+    summary = ingestions("samples_per_s", ("fastfile", 900.0), ("file", 100.0), modes=())
+    assert summary.verdict.startswith("Best: configuration 0 (ingestion=fastfile): ")
+    assert "emulated" not in summary.table
