@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,20 @@ def environment_facts(folder: Path) -> dict[str, str]:
         "cores": str(known.get("cores", "")),
         "memory": f"{memory / 2**30:.0f} GiB" if is_number(memory) else "",
         "Python": str(known.get("python", "")),
-        "packages": configuration_id(known["packages"]) if isinstance(known.get("packages"), dict) else "",
+        "packages": _packages_id(tuple((name, str(version)) for name, version in known["packages"].items()))
+        if isinstance(known.get("packages"), dict)
+        else "",
         "data": str(known.get("data") or ""),
         "load": f"{load / cores:.2f} a core" if is_number(load) and is_number(cores) and cores else "",
         "prices of": str(known.get("prices_as_of") or ""),
     }
     return {name: value for name, value in found.items() if value}
+
+
+@lru_cache(maxsize=8)
+def _packages_id(packages: tuple[tuple[str, str], ...]) -> str:
+    """Return a hash of names and versions: the same hundreds of them are in nearly all experiments that are compared."""
+    return configuration_id(dict(packages))
 
 
 def differences(runs: Sequence[ComparedRun], by: Sequence[str] = ("method",)) -> list[str]:
