@@ -51,6 +51,8 @@ EMULATED_INTERVALS = PollIntervals(shortest_s=1.0, longest_s=2.0, settle_s=4.0)
 _UNKNOWN_QUOTA = 1_000_000
 _CLOSE_WAIT_S = 180.0
 _HURRY_S = 10.0
+_RARER = 3.0
+"""Times as long between two listings while all scripts run, as their logs tell when one ends."""
 _TRACKER = "sagemaker"
 """The name by which SageMaker Experiments is asked for as a tracker."""
 
@@ -114,6 +116,7 @@ class SageMakerBackend(Backend):
             lambda job, event: self._tracker.log_event_seen(job, event),
             lambda looked_at: self._tracker.logs_seen(looked_at),
             pattern=not definition.metric_sources,
+            keeps=logs_folder is not None,
         )
         self._keeper = PoolKeeper(self._table)
         self._terminator = JobTerminator(
@@ -324,11 +327,15 @@ class SageMakerBackend(Backend):
         now, live = self.now(), self._table.live()
         if live:
             every_s = self._intervals.every_s(now - max(cloud.submitted_at for cloud in live))
-            self._status_poller.plan(now, every_s)
+            self._status_poller.plan(now, every_s if self._expects_changes(live) else _RARER * every_s)
             if any(cloud.runs_script or cloud.stage == "Stopping" for cloud in live):
                 self._log_poller.plan(now, every_s)
         self._terminator.plan(now)
         self._keeper.plan()
+
+    def _expects_changes(self, live: Sequence[CloudJob]) -> bool:
+        """Return whether a listing may have news that no log has: of jobs that wait for instances or are to stop, or whose script ended."""
+        return any(cloud.stage != "Training" or cloud.stop_reason is not None or cloud.log.has_ended for cloud in live)
 
     def _next_at(self) -> float:
         sweeps = [self._status_poller.next_at, self._log_poller.next_at if self._reads() else math.inf] if self._table.live() else []

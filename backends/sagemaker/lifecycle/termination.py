@@ -107,6 +107,7 @@ class JobTerminator:
         cloud.end_seen_at = self._table.now()
         if ran:
             cloud.next_look_at = cloud.end_seen_at
+            self._conclude_seen(cloud)
         else:
             self._conclude(cloud)
 
@@ -127,7 +128,7 @@ class JobTerminator:
     def plan(self, now: float) -> None:
         """Read the logs of ended jobs from their beginning where that is due."""
         for cloud in [*self._table.jobs.values()]:
-            if cloud.next_look_at <= now:
+            if cloud.next_look_at <= now and not self._conclude_seen(cloud):
                 cloud.next_look_at = math.inf
                 self._log_poller.read_all(
                     cloud.spec.name,
@@ -139,6 +140,30 @@ class JobTerminator:
     def next_at(self) -> float:
         """Return when `plan` has something to do; infinity where nothing is planned."""
         return min((cloud.next_look_at for cloud in self._table.jobs.values()), default=math.inf)
+
+    def _conclude_seen(self, cloud: CloudJob) -> bool:
+        """Close a job whose whole log has been seen by polls, or see when that will be; return whether it need not be read now."""
+        # What has no numbers may be missing without a sign; an earlier controller's polls are not known.
+        if cloud.n_looks or cloud.spec.metrics or cloud.accepted_at is not None or cloud.spec.instance_count > 1 or self.closing:
+            return False
+        end = cloud.log.end(lives(cloud.described or {}))
+        if end is None or cloud.log.has_gaps:
+            return False
+        complete_at = self._complete_at(end.printed_at)
+        if self._table.now() < complete_at:
+            cloud.next_look_at = complete_at
+            return True
+        lines = self._log_poller.kept(cloud.spec.name) if self._keeps_logs else []
+        if lines is None:
+            return False
+        cloud.next_look_at = math.inf
+        self._keep_log(cloud, lines)
+        self._conclude(cloud)
+        return True
+
+    def _complete_at(self, printed_at: float) -> float:
+        """Return by when all is there that was printed before a line, as lines overtake each other and have been late by so far."""
+        return printed_at - self._table.skew.ahead_s + _LATER * self._log_poller.lag_s
 
     @property
     def _keeps_logs(self) -> bool:
@@ -153,8 +178,7 @@ class JobTerminator:
         end = cloud.log.end(n_lives) or (failed[1] if failed else None)
         again_at = now + _LOOKS_S[min(cloud.n_looks, len(_LOOKS_S) - 1)]
         if end is not None and not cloud.log.has_gaps:
-            # Lines overtake each other; what was printed before the last one is there by when lines have been late by so far.
-            complete_at = end.printed_at - self._table.skew.ahead_s + _LATER * self._log_poller.lag_s
+            complete_at = self._complete_at(end.printed_at)
             again_at = now if now >= complete_at else complete_at
         if again_at <= now or now >= settled_at:
             self._keep_log(cloud, lines)

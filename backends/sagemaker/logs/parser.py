@@ -103,6 +103,11 @@ class JobLog:
         """Return the end of the script's last life, of so many; None while the log does not tell."""
         return self._ends.get(self._lives[-1]) if self._lives and len(self._lives) >= lives else None
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether some host's script said that it ended, in its newest life."""
+        return bool(self._other_ends) or self.end() is not None
+
     def failed_host(self, lives: int = 1) -> tuple[int, ScriptEnd] | None:
         """Return the number of the host that failed first, and its end; None while no log tells of one that failed by itself.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from backends.sagemaker.aws.call_queue import Call, CallQueue
@@ -15,6 +16,16 @@ from backends.sagemaker.logs.window import LogWindow, job_request, poll_request
 _TAIL_LINES = 1000
 """Last lines read of a failed job, by one call: a launcher prints many after the exception that says why."""
 _FORGET_LAG = 0.98
+_MOST_KEPT = 2_000_000
+"""Characters of a job's log that are kept in memory."""
+
+
+@dataclass
+class _KeptLines:
+    """Lines with their times in milliseconds, and how long they are together."""
+
+    lines: list[tuple[int, str]] = field(default_factory=list)
+    size: int = 0
 
 
 class LogPoller:
@@ -27,6 +38,7 @@ class LogPoller:
         take: takes a job's name and one event of its log; events come more than once.
         polled: told when a poll began whose events have all been taken.
         pattern: whether only lines with our marks are asked for.
+        keeps: whether all lines are kept in memory, so that no log has to be read again to be kept elsewhere.
 
     Its `lag_s` is how many seconds late lines were lately.
     """
@@ -40,9 +52,12 @@ class LogPoller:
         polled: Callable[[float], None] = lambda begun_at: None,
         *,
         pattern: bool = True,
+        keeps: bool = False,
     ) -> None:
         self._prefix, self._clients, self._calls, self._take, self._polled = prefix, clients, calls, take, polled
         self._pattern = PATTERN if pattern else None
+        self._keeps = keeps
+        self._kept: dict[str, _KeptLines] = {}
         self._window = LogWindow()
         self._lags_s: list[float] = []
         self.lag_s = 0.0
@@ -63,13 +78,16 @@ class LogPoller:
             def done(page: Mapping[str, Any]) -> None:
                 for event in self._window.fresh(page["events"]):
                     self._lags_s.append(_lag_s(event))
-                    self._pass_on(event)
+                    if self._keeps and _is_of_first_host(event):
+                        self._keep(event)
+                    if not self._keeps or self._pattern is None or is_marked(str(event.get("message", ""))):
+                        self._pass_on(event)
                 if page.get("nextToken"):
                     ask(str(page["nextToken"]))
                 else:
                     over()
 
-            self._put(poll_request(self._prefix, start_ms, token, self._pattern), done, over)
+            self._put(poll_request(self._prefix, start_ms, token, None if self._keeps else self._pattern), done, over)
 
         def over() -> None:
             self._window.finish_poll(self._lags_s)
@@ -79,6 +97,22 @@ class LogPoller:
             self._polled(self._begun_at)
 
         ask("")
+
+    def kept(self, job: str) -> list[str] | None:
+        """Return the lines of a job's first host that polls have seen, by their times, and forget them; None where they may not be all."""
+        found = self._kept.pop(job, _KeptLines())
+        return None if not found.lines or found.size > _MOST_KEPT else [text for _, text in sorted(found.lines, key=lambda line: line[0])]
+
+    def _keep(self, event: Mapping[str, Any]) -> None:
+        name = stream_name(str(event.get("logStreamName", "")))
+        if name is None:
+            return
+        kept, text = self._kept.setdefault(name.job, _KeptLines()), message_of(event)
+        kept.size += len(text)
+        if kept.size <= _MOST_KEPT:
+            kept.lines.append((int(event.get("timestamp", 0)), text))
+        else:
+            kept.lines.clear()
 
     def read_all(self, job: str, done: Callable[[Sequence[str]], None], *, all_hosts: bool = False, whole: bool = False) -> None:
         """Read all lines of a job's first host, or of all, from their beginning, then call `done`.

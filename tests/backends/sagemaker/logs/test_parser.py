@@ -250,3 +250,13 @@ def test_hosts_but_the_first_that_report_are_known():
     log = JobLog()
     assert fed(log, line(report(0, loss=1.0), 1, "x-1/algo-2-100"), line("epoch 1", 2, "x-1/algo-3-100")) == []
     assert log.elsewhere == ["algo-2"]
+
+
+def test_that_a_script_has_ended_is_seen_on_any_host():
+    log = JobLog()
+    assert not log.has_ended
+    fed(log, end(0, 3, "j/algo-2-100"))
+    assert log.has_ended
+    first = JobLog()
+    fed(first, end(1))
+    assert first.has_ended

@@ -150,3 +150,28 @@ def test_without_a_stream_there_is_no_tail(desk):
     log_poller(desk).tail("x-1", [], got.append)
     desk.refuse("ResourceNotFoundException", "no group")
     assert [list(lines) for lines in got] == [[], []]
+
+
+def test_lines_that_polls_have_seen_are_kept_by_their_times_and_need_no_second_reading(desk):
+    found = LogPoller("x-", desk, desk, lambda job, event: desk.taken.append((job, event["message"])), keeps=True)
+    found.plan(100.0, 3.0)
+    report = '[tune-metric]: {"loss": 1}'
+    events = [
+        event("second#011x", "x-1/algo-1-9", 2000),
+        event(report, "x-1/algo-1-9", 1000),
+        event("of another host", "x-1/algo-2-9", 1000),
+        event("of another job", "x-2/algo-1-9", 1000),
+    ]
+    desk.answer(events=events)
+    assert "filterPattern" not in desk.requests[0][1]
+    assert desk.taken == [("x-1", report)]
+    assert found.kept("x-1") == [report, "second\tx"]
+    assert found.kept("x-1") is None  # forgotten by now
+    assert found.kept("x-2") == ["of another job"]
+
+
+def test_of_a_log_that_is_too_long_nothing_is_kept(desk):
+    found = LogPoller("x-", desk, desk, lambda job, event: None, keeps=True)
+    found.plan(100.0, 3.0)
+    desk.answer(events=[event("y" * 250_000, "x-1/algo-1-9", at_ms) for at_ms in range(1000, 1009)])
+    assert found.kept("x-1") is None
