@@ -203,7 +203,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
             spec.backend,
             prefix,
             inputs.channels,
-            inputs.environment,
+            {**inputs.environment, **_shared(spec)},
             spec.seed,
             region=backend.region,
             longest_s=longest_s,
@@ -220,6 +220,13 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
             ending = tuner.run()
         _tidy(tuner.state, backend, jobs, definition)
         return tuner, ending
+
+
+def _shared(spec: ExperimentSpec) -> dict[str, str]:
+    """Return what tells jobs of this machine where those of one tag keep what they measure once for all of them."""
+    if not spec.definition.datasets or not backend_description(spec.backend).shares_this_machine:
+        return {}
+    return {"OUTRIDER_CEILINGS": str((spec.results_dir / spec.tag / "ceilings").absolute())}
 
 
 def _by_forecasts(spec: ExperimentSpec, region: str) -> tuple[Refuse, Callable[[TrialSpec], float | None]]:

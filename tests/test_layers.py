@@ -89,7 +89,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 """Folders and modules of a folder, lowest first; those on one floor do not know each other. `.` is its modules that are not named."""
 
 WORKLOADS_APART = "benchmarking.workloads."  # scripts that stand alone, and each trains something of its own
-NAMED_TWICE = {"Trainer": [f"{WORKLOADS_APART}{name}" for name in ("digits", "image_ingestion", "resnet_cifar10")]}
+NAMED_TWICE = {"Trainer": [f"{WORKLOADS_APART}{name}" for name in ("digits", "resnet_cifar10")]}
 """Public classes of one name in several modules, and in which."""
 
 LONGEST = 400

@@ -167,7 +167,6 @@ TESTED_TOGETHER = {
     "tests/benchmarking/syne_tune_adapter/test_backend.py": ["benchmarking/syne_tune_adapter/trial_manager.py"],
     "tests/benchmarking/workloads/test_gbm.py": ["benchmarking/workloads/gbm_tables.py"],
     "tests/benchmarking/workloads/ingestion/test_opening.py": [
-        "benchmarking/workloads/image_ingestion.py",
         "benchmarking/workloads/ingestion/datasets.py",
         "benchmarking/workloads/ingestion/samples.py",
         "benchmarking/workloads/ingestion/stores/base.py",
@@ -176,6 +175,12 @@ TESTED_TOGETHER = {
         "benchmarking/workloads/ingestion/stores/feeder.py",
         "benchmarking/workloads/ingestion/stores/memory.py",
         "benchmarking/workloads/ingestion/stores/s3_connector.py",
+    ],
+    "tests/benchmarking/workloads/ingestion_models/test_registry.py": [
+        "benchmarking/workloads/ingestion_models/base.py",
+        "benchmarking/workloads/ingestion_models/cnn.py",
+        "benchmarking/workloads/ingestion_models/images.py",
+        "benchmarking/workloads/ingestion_models/without_network.py",
     ],
     "tests/benchmarking/workloads/test_resnet_cifar10.py": ["benchmarking/workloads/cifar10.py", "benchmarking/workloads/resnet.py"],
     "tests/benchmarking/studies/test_record.py": ["benchmarking/studies/files.py"],

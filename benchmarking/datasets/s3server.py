@@ -67,6 +67,11 @@ class EmbeddedS3:
         return read_counts(self._counts) if self._counts is not None else {}
 
     @property
+    def contents(self) -> Path:
+        """Folder of the files that objects lie in."""
+        return self.folder / "contents"
+
+    @property
     def environment(self) -> Mapping[str, str]:
         """What a job needs in its environment to reach the server, and to reach nothing else."""
         direct = around_proxies(self._environ)

@@ -176,6 +176,8 @@ class Inputs:
                 self.environment.update(server.environment)
                 said = f", with faults: {', '.join(str(fault.get('kind')) for fault in faults)}" if faults else ""
                 self.notes.append(f"embedded S3 server on {server.endpoint_url}{said}")
+                # So that a job can tell the store's load and pages from others'.
+                self.environment.update(OUTRIDER_STORE_PID=str(server.pid), OUTRIDER_STORE_FOLDER=str(server.contents))
             for name in sorted({choice.dataset for choice in choices}):
                 s3 = target if cloud or name in uploaded else None
                 self._prepared[name] = prepare(name, self.definition.datasets[name], cache=self.cache, s3=s3, say=self.say)

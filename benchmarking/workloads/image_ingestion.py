@@ -1,182 +1,234 @@
-"""Trains a small CNN on images and measures how fast a loader feeds it. The script of the benchmark `demo`.
+"""Trains a model on images and measures how fast a loader feeds it, and what bounds it. The script of the benchmark `demo`.
 
 Runs alone: needs this folder and `outrider_report` on the path. Environment: OUTRIDER_CHANNEL_TRAIN, OUTRIDER_READER_TRAIN,
-OUTRIDER_LAYOUT_TRAIN, OUTRIDER_CORES; for S3 the usual AWS_*.
+OUTRIDER_LAYOUT_TRAIN, OUTRIDER_CORES; OUTRIDER_STORE_PID and OUTRIDER_STORE_FOLDER, of an object store on this machine;
+OUTRIDER_CEILINGS, a folder that trials share; for S3 the usual AWS_*.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from outrider_report import phase, report, step
 
-_MAX_HELD_OUT = 512
-_MAX_CLASSES = 100
-
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Return what the command line asks for."""
+    """Return what the command line asks for; the knobs of the loader are those of `ingestion.knobs`."""
+    from ingestion import add_knobs  # type: ignore[import-not-found]  # lies beside this script, where a job has it on its path
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--batch_size", type=int, default=64)
-    parser.add_argument("--loader_workers", type=int, default=0, help="processes that load beside the training one; 0: it loads itself")
+    add_knobs(parser)
+    parser.add_argument("--model", default="cnn", help="entitlement (bytes only), sleep, cnn, or module:Class of your own")
+    parser.add_argument("--compute_s", type=float, default=0.0, help="seconds that the model `sleep` takes for a batch")
     parser.add_argument("--learning_rate", type=float, default=1e-3)
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--max_samples", type=int, default=0, help="samples per epoch; 0: all")
     parser.add_argument("--max_seconds", type=float, default=0.0, help="no further batch after this long; 0: no limit")
     parser.add_argument("--image_size", type=int, default=96, help="images of another size are scaled to it")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--min_window_s", type=float, default=5.0, help="seconds of steady batches that a rate needs")
+    parser.add_argument("--page_cache", default="as_found", help="before each epoch: as_found, warm (read all), cold (evict all)")
+    parser.add_argument("--stall_s", type=float, default=300.0, help="seconds after which a loader that gives nothing is ended; 0: never")
+    parser.add_argument("--ceilings", default="measure", choices=("measure", "none"), help="whether it is said what bounds the trial")
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os.environ) -> None:
-    """Train as asked, and report once per epoch."""
+    """Train as asked; report once per epoch, and at the end what bounds the trial."""
     asked = parse_arguments(arguments)
-    started_at = time.monotonic()
+    started_s = time.monotonic()
     with phase("startup"):
         import torch
-        from ingestion import Channel, Knobs, make_loader, open_channel  # type: ignore[import-not-found]  # lies beside this script, where a job has it on its path
+        from ingestion import Channel, knobs_from, open_channel
+        from ingestion_models import make_model  # type: ignore[import-not-found]
+        from ingestion_models.base import ModelOptions  # type: ignore[import-not-found]
 
-        channel = Channel.announced(environ)
-        knobs = Knobs(batch_size=asked.batch_size, loader_workers=asked.loader_workers, seed=asked.seed)
-        torch.set_num_threads(max(1, int(environ.get("OUTRIDER_CORES") or len(os.sched_getaffinity(0)))))
+        channel, knobs = Channel.announced(environ), knobs_from(asked)
+        torch.set_num_threads(knobs.threads_of_torch(environ))
         torch.manual_seed(asked.seed)
-        trainer = Trainer(asked)
-    deadline = started_at + asked.max_seconds if asked.max_seconds else None
-    with phase("load"):
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        model = make_model(asked.model, ModelOptions(asked.image_size, asked.learning_rate, asked.compute_s, device))
+    with phase("list"):
         opened = open_channel(channel, environ, knobs)
-        batches = make_loader(opened, knobs, _Collate(asked.image_size, opened.tolerance))
+    deadline_s = started_s + asked.max_seconds if asked.max_seconds else None
     with opened:
+        pipeline = Pipeline(asked, environ, channel, opened, model, device)
         for epoch in range(asked.epochs):
-            opened.set_epoch(epoch)
-            report(epoch=epoch + 1, **trainer.run_epoch(batches, deadline, time.monotonic))
-            if deadline is not None and time.monotonic() >= deadline:
+            report(epoch=epoch + 1, **pipeline.run_epoch(epoch, deadline_s))
+            if deadline_s is not None and time.monotonic() >= deadline_s:
                 break
+        if asked.ceilings == "measure":
+            with phase("ceilings"):
+                report(**pipeline.bound())
 
 
-class _Collate:
-    """Decodes samples and stacks them to (keys, images (batch, height, width, 3) as uint8, labels (batch,)).
+class Pipeline:
+    """A loader and its workers, which last for all epochs, and the model that they feed.
 
-    A class, so that it can be sent to workers. What cannot be decoded, and may be skipped, is not in the batch.
+    Args:
+        asked: the arguments.
+        environ: of the job.
+        channel: what is read; `opened`: the same, open.
+        model: what is trained.
+        device: where it is.
     """
 
-    def __init__(self, image_size: int, tolerance: Any) -> None:
-        self._size, self._tolerance = (image_size, image_size), tolerance
+    def __init__(self, asked: argparse.Namespace, environ: Mapping[str, str], channel: Any, opened: Any, model: Any, device: str) -> None:
+        from ingestion import GuardedLoad, knobs_from
+        from measuring.page_cache import files_below  # type: ignore[import-not-found]
 
-    def __call__(self, samples: list[Any]) -> Any:
-        import torch
-        from ingestion import decode
+        self._asked, self._environ, self._channel, self._opened = asked, environ, channel, opened
+        self._model, self._device, self._knobs = model, device, knobs_from(asked)
+        self._load = GuardedLoad(model.load_sample, opened.tolerance)
+        self._loader = self._loader_of(self._load)
+        self._server_pid = int(environ.get("OUTRIDER_STORE_PID") or 0)
+        stores = [environ["OUTRIDER_STORE_FOLDER"]] if environ.get("OUTRIDER_STORE_FOLDER") else []
+        self._files = files_below(stores if channel.location.startswith("s3://") else [channel.location])
+        self._start_s = self._whole_s = 0.0
+        self._samples = 0
+        self._batch: Any = None
 
-        decoded = [self._tolerance.guarded(decode, sample) for sample in samples]
-        whole = [sample for sample in decoded if sample is not None]
-        if not whole:
-            return (), torch.zeros(0, *self._size, 3, dtype=torch.uint8), torch.zeros(0, dtype=torch.int64)
-        keys, images, labels = zip(*whole, strict=True)
-        return keys, torch.stack([self._scaled(image) for image in images]), torch.tensor(labels)
-
-    def _scaled(self, image: Any) -> Any:
-        if tuple(image.shape[:2]) == self._size:
-            return image
-        import torch
-
-        channels_first = image.permute(2, 0, 1)[None].float()
-        scaled = torch.nn.functional.interpolate(channels_first, self._size, mode="bilinear", antialias=True)
-        return scaled[0].permute(1, 2, 0).round().clamp(0, 255).to(torch.uint8)
-
-
-class Trainer:
-    """A small CNN and its optimiser. About one sample in ten is kept for validation instead of being trained on."""
-
-    def __init__(self, asked: argparse.Namespace) -> None:
-        import torch
-        from torch import nn
-
-        self._max_samples = asked.max_samples
-        self._device = "cuda" if torch.cuda.is_available() else "cpu"
-        self._model = nn.Sequential(
-            nn.Conv2d(3, 16, 5, stride=4, padding=2), nn.ReLU(),
-            nn.Conv2d(16, 32, 3, stride=2, padding=1), nn.ReLU(),
-            nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.LazyLinear(_MAX_CLASSES),
-        ).to(self._device)  # fmt: skip
-        self._model(torch.zeros(1, 3, asked.image_size, asked.image_size, device=self._device))
-        self._optimiser = torch.optim.Adam(self._model.parameters(), lr=asked.learning_rate)
-
-    def run_epoch(self, batches: Iterable[Any], deadline: float | None, clock: Callable[[], float]) -> dict[str, float]:
-        """Train on one pass of the data, and return its metrics.
+    def run_epoch(self, epoch: int, deadline_s: float | None) -> dict[str, Any]:
+        """Train on one pass of the data, and return its figures; see `measuring.batches.figures` and `measuring.resources.difference`.
 
         Args:
-            batches: of (keys, images, labels).
-            deadline: in the clock's seconds, after which no further batch is asked for; None for none.
-            clock: monotonic seconds.
+            epoch: from 0.
+            deadline_s: monotonic seconds after which no further batch is asked for; None for none.
 
-        Returns:
-            `samples`, `loss` (mean over training samples), `first_batch_s` (until the first batch was there, so with the start of loader
-            workers), `samples_per_s` (read and trained, without the first batch), and `accuracy` where there were samples held out.
+        Raises:
+            SystemExit: the channel gave no samples.
         """
-        started_at = steady_from = clock()
-        first_batch_s, first_size, seen, trained, loss_sum = 0.0, 0, 0, 0, 0.0
-        kept: list[tuple[Any, Any]] = []
-        iterator = iter(batches)
-        while not (deadline is not None and seen and clock() >= deadline) and not (self._max_samples and seen >= self._max_samples):
-            with phase("load"):
-                batch = next(iterator, None)
-            if batch is None:
-                break
-            if not seen:
-                first_batch_s = clock() - started_at
-            with phase("train"):
-                keys, images, labels = batch
-                size, loss = self._learn(keys, images, labels, kept)
-            seen, trained, loss_sum = seen + len(keys), trained + size, loss_sum + loss * size
-            step(samples=len(keys))
-            if not first_size:
-                first_size, steady_from = len(keys), clock()
-        ended_at = clock()
-        if not seen:
+        from measuring import batches as batch_figures  # type: ignore[import-not-found]
+        from measuring import epoch as passes
+        from measuring.page_cache import prepared
+        from measuring.resources import difference, is_disturbed, snapshot  # type: ignore[import-not-found]
+        from measuring.stall import StallWatch  # type: ignore[import-not-found]
+
+        asked, losses = self._asked, list[tuple[float, int]]()
+        self._opened.set_epoch(epoch)
+
+        def train(batch: Any) -> None:
+            loss = self._model.train(batch)
+            self._batch = batch
+            if loss is not None:
+                losses.append((loss, len(batch.keys)))
+
+        with phase("page_cache"):
+            found: dict[str, Any] = prepared(asked.page_cache, self._files)
+        before = snapshot(server_pid=self._server_pid)
+        watch = StallWatch(asked.stall_s, lambda: worker_pids(self._loader))
+        events = passes.CudaEvents() if self._device == "cuda" else None
+        instruments = passes.Instruments(time.monotonic, phase, lambda samples: step(samples=samples), watch, events)
+        times, began_s = passes.run_epoch(self._loader, train, passes.EpochLimits(deadline_s, asked.max_samples), instruments)
+        if not times:
             raise SystemExit("the channel gave no samples")
-        # a single batch has no steady state: all of it counts then
-        steady = (seen - first_size, ended_at - steady_from) if seen > first_size else (seen, ended_at - started_at)
-        metrics = {
-            "samples": seen,
-            "loss": loss_sum / max(trained, 1),
-            "samples_per_s": steady[0] / max(steady[1], 1e-9),
-            "first_batch_s": first_batch_s,
-        }
+        after = snapshot(server_pid=self._server_pid)
+        shape = batch_figures.LoaderShape(self._knobs.loader_workers, self._knobs.prefetch, asked.min_window_s)
+        list_s, download_s = (self._opened.list_s, self._opened.download_s) if epoch == 0 else (0.0, 0.0)
+        found |= {"list_s": list_s, "download_s": download_s}
+        found |= batch_figures.figures(times, shape, began_s=began_s, before_s=list_s + download_s)
+        found |= difference(before, after, found["samples"], found["bytes"]) | self._opened.tolerance.counts()
+        found["disturbed"] = is_disturbed(found.get("foreign_cpu_cores"))
+        if losses:
+            found["loss"] = math.fsum(loss * count for loss, count in losses) / sum(count for _, count in losses)
+        self._start_s, self._whole_s = self._start_s + found["first_batch_s"], self._whole_s + found["epoch_s"]
+        self._samples = max(self._samples, found["samples"])
         with phase("validate"):
-            return metrics | self._validated(kept)
+            found |= self._model.finish_epoch()
+        return {name: value for name, value in found.items() if not (isinstance(value, float) and math.isnan(value))}
 
-    def _learn(self, keys: Sequence[str], images: Any, labels: Any, kept: list[tuple[Any, Any]]) -> tuple[int, float]:
-        import torch
-        from ingestion import held_out
+    def bound(self) -> dict[str, Any]:
+        """Return what bounds the trial, by its ceilings; see `measuring.diagnosis`. Ends the loader's workers."""
+        from measuring.ceiling_file import CeilingFiles  # type: ignore[import-not-found]
+        from measuring.diagnosis import Trial, diagnosed  # type: ignore[import-not-found]
+        from measuring.page_cache import prepared
 
-        aside = torch.tensor([held_out(key) for key in keys])
-        if aside.any() and sum(len(group) for _, group in kept) < _MAX_HELD_OUT:
-            kept.append((images[aside], labels[aside]))
-        images, labels = images[~aside], labels[~aside]
-        if not len(labels):
-            return 0, 0.0
-        self._optimiser.zero_grad(set_to_none=True)
-        loss = torch.nn.functional.cross_entropy(self._model(self._pixels(images)), labels.to(self._device))
-        torch.autograd.backward(loss)
-        self._optimiser.step()
-        return len(labels), float(loss.detach())
+        asked, knobs, channel = self._asked, self._knobs, self._channel
+        self._loader = None  # whose workers would take time from what is measured now
+        names = self._names() if channel.reader != "pipe" else []
+        complete = not asked.max_samples and not asked.max_seconds
+        facts = {
+            "instance_type": self._environ.get("OUTRIDER_INSTANCE_TYPE", ""), "cores": len(os.sched_getaffinity(0)),
+            "device": self._device, "dataset": self._environ.get("OUTRIDER_DATASET_TRAIN", ""),
+            "location": channel.location, "reader": channel.reader, "layout": channel.layout,
+            "store": "s3" if channel.location.startswith("s3://") else "files",
+            **vars(asked), **knobs.recorded(), "torch_threads": knobs.threads_of_torch(self._environ),
+        }  # fmt: skip
+        folder = self._environ.get("OUTRIDER_CEILINGS")
+        trial = Trial(
+            facts,
+            knobs.loader_workers,
+            knobs.prefetch,
+            self._samples / len(names) if names and complete else None,
+            self._opened.dataset if names else None,
+            self._load,
+            self._model.train,
+            self._batch,
+            self._loader_from,
+            self._loader_of if names else None,
+            lambda: self._drained(names) if names else None,
+            self._wait,
+            lambda: prepared(asked.page_cache, self._files),
+        )
+        return dict(diagnosed(trial, CeilingFiles(Path(folder) if folder else None), self._start_s, self._whole_s))
 
-    def _validated(self, kept: list[tuple[Any, Any]]) -> dict[str, float]:
-        import torch
+    def _loader_of(self, load: Any) -> Any:
+        """Return a loader of the channel's timed batches."""
+        from ingestion import make_loader
+        from measuring.stall import answer_with_stacks
+        from measuring.timed import TimedMap, TimedStream, collate  # type: ignore[import-not-found]
 
-        if not kept:
-            return {}
-        self._model.eval()
-        with torch.inference_mode():
-            right = sum(int((self._model(self._pixels(images)).argmax(1).cpu() == labels).sum()) for images, labels in kept)
-        self._model.train()
-        return {"accuracy": right / sum(len(labels) for _, labels in kept)}
+        timed = (TimedMap if self._opened.is_map_style else TimedStream)(self._opened.dataset, load)
+        return make_loader(self._opened, self._knobs, collate, timed, begin_worker=answer_with_stacks)
 
-    def _pixels(self, images: Any) -> Any:
-        return images.to(self._device).permute(0, 3, 1, 2).float().div_(255.0)
+    def _loader_from(self, dataset: Any) -> Any:
+        """Return a loader of the same knobs for a map-style data set without end."""
+        from ingestion import make_loader
+        from measuring.timed import collate
+
+        return make_loader(self._opened, self._knobs, collate, dataset, in_order=True)
+
+    def _names(self) -> list[str]:
+        """Return the objects of the channel, as the store that is drained raw knows them."""
+        if not self._channel.location.startswith("s3://"):
+            return [str(path) for path in self._files]
+        from ingestion.stores.boto3_store import Boto3  # type: ignore[import-not-found]
+
+        try:
+            return [one.name for one in Boto3(self._channel.location).entries()]
+        except ImportError:  # without boto3 nobody signs requests
+            return []
+
+    def _drained(self, names: list[str]) -> Any:
+        from measuring import draining
+
+        if not self._channel.location.startswith("s3://"):
+            return draining.drained(draining.of_files(names), len(names))
+        from ingestion.stores.boto3_store import Boto3
+
+        store = Boto3(self._channel.location)
+        some = names[:_MOST_SIGNED]
+        return draining.drained(draining.of_urls([store.address(name) for name in some]), len(some))
+
+    def _wait(self) -> None:
+        if self._device == "cuda":
+            import torch
+
+            torch.cuda.synchronize()
+
+
+_MOST_SIGNED = 1000
+
+
+def worker_pids(loader: Any) -> list[int]:
+    """Return the process ids of a loader's workers; none where it has not begun, or loads itself."""
+    workers = getattr(getattr(loader, "_iterator", None), "_workers", ())
+    return [worker.pid for worker in workers if worker.pid]
 
 
 if __name__ == "__main__":

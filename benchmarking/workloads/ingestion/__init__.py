@@ -7,8 +7,9 @@ if TYPE_CHECKING:
     from .channel import Channel
     from .knobs import Knobs, add_knobs, knobs_from
     from .loader import make_loader
+    from .loading import GuardedLoad
     from .opening import Opened, open_channel
-    from .samples import BadSampleError, RawSample, Sample, decode, held_out
+    from .samples import BadSampleError, RawSample
     from .served import served
     from .share import ReaderShare
     from .tolerance import Tolerance
@@ -16,15 +17,13 @@ if TYPE_CHECKING:
 __all__ = [
     "BadSampleError",
     "Channel",
+    "GuardedLoad",
     "Knobs",
     "Opened",
     "RawSample",
     "ReaderShare",
-    "Sample",
     "Tolerance",
     "add_knobs",
-    "decode",
-    "held_out",
     "knobs_from",
     "make_loader",
     "open_channel",
@@ -34,9 +33,10 @@ __all__ = [
 _PLACES = {
     "Channel": "channel",
     **dict.fromkeys(("Knobs", "add_knobs", "knobs_from"), "knobs"),
+    "GuardedLoad": "loading",
     "make_loader": "loader",
     **dict.fromkeys(("Opened", "open_channel"), "opening"),
-    **dict.fromkeys(("BadSampleError", "RawSample", "Sample", "decode", "held_out"), "samples"),
+    **dict.fromkeys(("BadSampleError", "RawSample"), "samples"),
     "ReaderShare": "share",
     "served": "served",
     "Tolerance": "tolerance",

@@ -12,14 +12,24 @@ from .knobs import Knobs
 from .opening import Opened
 
 
-def make_loader(opened: Opened, knobs: Knobs, collate: Callable[[list[Any]], Any], dataset: Dataset[Any] | None = None) -> Any:
+def make_loader(
+    opened: Opened,
+    knobs: Knobs,
+    collate: Callable[[list[Any]], Any],
+    dataset: Dataset[Any] | None = None,
+    *,
+    in_order: bool = False,
+    begin_worker: Callable[[int], object] | None = None,
+) -> Any:
     """Return a loader; each pass over it is an epoch, which `opened.set_epoch` names before.
 
     Args:
         opened: the channel.
         knobs: how to load.
         collate: from a list of samples to a batch.
-        dataset: what wraps the channel's own data set; None for that itself.
+        dataset: what wraps the channel's own data set, or stands for it; None for that itself.
+        in_order: whether samples come by their numbers, as of a data set that is not the channel's.
+        begin_worker: called in each worker with its number.
 
     Raises:
         SystemExit: the loader asked for is not installed, or no batch would be full.
@@ -38,9 +48,10 @@ def make_loader(opened: Opened, knobs: Knobs, collate: Callable[[list[Any]], Any
     return _loader_class(knobs.loader)(
         opened.dataset if dataset is None else dataset,
         batch_size=knobs.batch_size,
-        sampler=opened.sampler,
+        sampler=None if in_order else opened.sampler,
         num_workers=knobs.loader_workers,
         collate_fn=collate,
+        worker_init_fn=begin_worker,
         pin_memory=knobs.pin_memory,
         drop_last=knobs.drop_last,
         generator=torch.Generator().manual_seed(knobs.seed),

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import zlib
-from typing import Any, NamedTuple, TypeAlias
-
-import numpy as np
-import torch
+from typing import Any, NamedTuple
 
 UNLABELLED = 0
 """The label of a sample that has none, so that a loss can be computed."""
-
-Sample: TypeAlias = tuple[str, torch.Tensor, int]
-"""Key, image as uint8 (height, width, 3), label."""
 
 
 class RawSample(NamedTuple):
@@ -36,39 +28,6 @@ class BadSampleError(ValueError):
     """A sample that cannot be read: says where it lies, and why."""
 
 
-def decode(raw: RawSample) -> Sample:
-    """Return a sample with its picture as uint8 (height, width, 3).
-
-    Raises:
-        BadSampleError: the content is no image, or a truncated one.
-    """
-    return raw.key, pixels(raw.content, raw.place), raw.label
-
-
-def pixels(content: Any, place: str) -> torch.Tensor:
-    """Return the picture that encoded bytes or an array hold, as uint8 (height, width, 3).
-
-    Args:
-        content: JPEG, PNG or another form that Pillow knows; bytes of a `.npy` file; or an array (height, width, 3).
-        place: where it lies, for what is said where it is none.
-
-    Raises:
-        BadSampleError: it is no image, or a truncated one.
-    """
-    from PIL import Image
-
-    try:
-        if isinstance(content, np.ndarray):
-            return torch.from_numpy(content)
-        if content[:6] == b"\x93NUMPY":
-            return torch.from_numpy(np.load(io.BytesIO(content), allow_pickle=False))
-        with Image.open(io.BytesIO(content)) as image:
-            return torch.from_numpy(np.array(image.convert("RGB")))
-    except (OSError, ValueError, SyntaxError, EOFError, TypeError, Image.DecompressionBombError) as error:
-        what = "it is empty" if not len(content) else str(error).replace("<_io.BytesIO object at 0x", "<")
-        raise BadSampleError(f"{place}: no image that can be read ({len(content)} bytes): {what}") from error
-
-
 def key_of(name: str) -> str:
     """Return the key of a sample by the name of its file: without folders and ending."""
     return name.rpartition("/")[2].rpartition(".")[0]
@@ -77,8 +36,3 @@ def key_of(name: str) -> str:
 def class_of(name: str) -> str:
     """Return the folder in which a file lies, which is its class."""
     return name.rpartition("/")[0].rpartition("/")[2]
-
-
-def held_out(key: str) -> bool:
-    """Return whether a sample is for validation: about one in ten, by its key alone, so that each reader holds out the same ones."""
-    return zlib.crc32(key.encode()) % 10 == 0

@@ -8,6 +8,7 @@ from typing import Any
 from .base import StoredName
 
 _CONNECTIONS = 64
+_ADDRESS_VALID_S = 3600
 
 
 class Boto3:
@@ -36,12 +37,18 @@ class Boto3:
         bucket, _, key = name.removeprefix("s3://").partition("/")
         return self._connected().get_object(Bucket=bucket, Key=key)["Body"]
 
+    def address(self, name: str) -> str:
+        """Return an address from which anybody can get an object for an hour."""
+        bucket, _, key = name.removeprefix("s3://").partition("/")
+        params = {"Bucket": bucket, "Key": key}
+        return str(self._connected().generate_presigned_url("get_object", Params=params, ExpiresIn=_ADDRESS_VALID_S))
+
     def _connected(self) -> Any:
         if self._client is None or self._pid != os.getpid():
             import boto3
             from botocore.config import Config
 
             # connections must not be shared with the process that this one was forked from
-            config = Config(max_pool_connections=_CONNECTIONS)
+            config = Config(max_pool_connections=_CONNECTIONS, signature_version="s3v4")
             self._client, self._pid = boto3.session.Session().client("s3", config=config), os.getpid()
         return self._client

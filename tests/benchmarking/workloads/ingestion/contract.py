@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmarking.datasets import EmbeddedS3, prepare, upload
-from benchmarking.workloads.ingestion import BadSampleError, Channel, Knobs, ReaderShare, decode, make_loader, open_channel
+from benchmarking.workloads.ingestion import BadSampleError, Channel, GuardedLoad, Knobs, ReaderShare, Tolerance, make_loader, open_channel
+from benchmarking.workloads.ingestion_models.images import LoadImage
 from definitions.schema import ImagesDataset
 
 SAMPLES = 40
@@ -56,7 +57,8 @@ def keep(samples):
 
 
 def decoded(samples):
-    return [decode(sample) for sample in samples]
+    load = GuardedLoad(LoadImage(32), Tolerance())
+    return [(sample.key, load(sample), sample.label) for sample in samples]
 
 
 def read(opened, knobs, epoch=0, collate=keep):

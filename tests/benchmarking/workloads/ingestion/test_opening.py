@@ -1,14 +1,11 @@
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarking.workloads.ingestion import BadSampleError, Channel, Knobs, ReaderShare, decode, held_out, make_loader, open_channel
+from benchmarking.workloads.ingestion import BadSampleError, Channel, Knobs, ReaderShare, make_loader, open_channel
 from definitions.ingestion import INGESTIONS
-from tests.benchmarking.workloads.ingestion.contract import EXPECTED, SAMPLES, decoded, read, tar_of
+from tests.benchmarking.workloads.ingestion.contract import decoded, read, tar_of
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -142,52 +139,3 @@ def test_every_reader_in_the_ingestion_table_exists(world):
         for layout, reader in entry.layouts.items():
             if not reader.startswith(("s3_", "boto3")):
                 open_channel(Channel(world.location(layout, False), reader, layout), {}).close()
-
-
-def test_about_a_tenth_is_held_out():
-    assert sum(held_out(f"{index:06d}") for index in range(2000)) == pytest.approx(200, abs=40)
-
-
-def test_decoding_says_what_is_wrong():
-    from benchmarking.workloads.ingestion import RawSample
-
-    with pytest.raises(BadSampleError, match=r"s: member a\.jpg: no image that can be read \(3 bytes\)"):
-        decode(RawSample("a", b"xyz", 0, "s: member a.jpg"))
-    with pytest.raises(BadSampleError, match="it is empty"):
-        decode(RawSample("a", b"", 0, "a.jpg"))
-
-
-@pytest.mark.slow
-def test_script_runs_alone(world, tmp_path):
-    command = [sys.executable, str(ROOT / "benchmarking" / "workloads" / "image_ingestion.py")]
-    ran = subprocess.run(
-        [*command, "--epochs", "2", "--batch_size", "8", "--loader_workers", "1", "--image_size", "32"],
-        cwd=tmp_path,
-        env={
-            "PATH": os.environ["PATH"],
-            "PYTHONPATH": str(ROOT / "backends" / "reporter"),
-            **world.server.environment,
-            "OUTRIDER_CHANNEL_TRAIN": world.location("shards", True),
-            "OUTRIDER_READER_TRAIN": "s3_iterable",
-            "OUTRIDER_LAYOUT_TRAIN": "shards",
-            "OUTRIDER_CORES": "1",
-        },
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    reports = [json.loads(line.partition(": ")[2]) for line in ran.stdout.splitlines() if line.startswith("[tune-metric]:")]
-    assert [one["epoch"] for one in reports] == [1, 2]
-    held = sum(held_out(key) for key in EXPECTED)
-    for one in reports:
-        assert one["samples"] == SAMPLES
-        assert one["samples_per_s"] > 0
-        assert 0 < one["first_batch_s"] < 60
-        assert (one["accuracy"] * held) == pytest.approx(round(one["accuracy"] * held))
-    assert reports[1]["loss"] < reports[0]["loss"]
-    summaries = [line for line in ran.stdout.splitlines() if line.startswith("[outrider-summary]:")]
-    summary = json.loads(summaries[-1].partition(": ")[2])
-    assert summary["samples"] == 2 * SAMPLES
-    assert {"startup", "load", "train"} <= set(summary["phases_s"])

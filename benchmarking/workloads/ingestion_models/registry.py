@@ -1,0 +1,55 @@
+"""Models by name, and the user's own as `module:Class`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from .base import ModelOptions, PipelineModel
+
+MODELS: Mapping[str, str] = {
+    "entitlement": "without_network:Entitlement",
+    "sleep": "without_network:Sleep",
+    "cnn": "cnn:Cnn",
+}
+"""Module of this package and class of each."""
+
+_INTERFACE = ("load_sample", "train", "finish_epoch", "save")
+
+
+def make_model(name: str, options: ModelOptions) -> PipelineModel:
+    """Return a model.
+
+    Args:
+        name: one of `MODELS`, or `module:Class` of the user's own, which is called with the options.
+        options: what it is made with.
+
+    Raises:
+        SystemExit: there is none of this name, it cannot be imported, or it lacks a part of the interface.
+    """
+    if name in MODELS:
+        module, _, attribute = MODELS[name].partition(":")
+        return _checked(name, getattr(import_module(f".{module}", __package__), attribute)(options))
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        near = difflib.get_close_matches(name, MODELS, 1)
+        raise SystemExit(f"model {name!r}: there is none of this name (known: {', '.join(MODELS)}, module:Class)" + _meant(near))
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise SystemExit(f"model {name!r} cannot be imported: {error}; its module has to be on the path of the job") from error
+    return _checked(name, found(options))
+
+
+def _checked(name: str, model: Any) -> PipelineModel:
+    missing = [part for part in _INTERFACE if not callable(getattr(model, part, None))]
+    if missing:
+        raise SystemExit(f"model {name!r} has no {', '.join(missing)}; a model has {', '.join(_INTERFACE)}")
+    found: PipelineModel = model
+    return found
+
+
+def _meant(near: list[str]) -> str:
+    return f"; did you mean {near[0]}?" if near else ""

@@ -1,0 +1,100 @@
+import io
+import sys
+
+import pytest
+import torch
+from PIL import Image
+
+from benchmarking.workloads.ingestion_models import make_model
+from benchmarking.workloads.ingestion_models.base import ModelOptions
+from benchmarking.workloads.ingestion_models.cnn import held_out
+from benchmarking.workloads.ingestion_models.images import LoadImage, pixels_of
+from benchmarking.workloads.ingestion_models.registry import MODELS
+from benchmarking.workloads.measuring.timed import Cost, LoadedBatch
+
+OPTIONS = ModelOptions(image_size=32)
+FREE = Cost(0, 0, 0, 0, 0, 0, 0)
+
+
+def encoded(width, height, colour=(200, 10, 10), form="PNG"):
+    file = io.BytesIO()
+    Image.new("RGB", (width, height), colour).save(file, form)
+    return file.getvalue()
+
+
+def batch(model, count=40):
+    values = [model.load_sample(encoded(32, 32, (number * 5, 0, 0))) for number in range(count)]
+    stacked = torch.stack(values) if isinstance(values[0], torch.Tensor) else values
+    return LoadedBatch([f"{number:06d}" for number in range(count)], stacked, torch.tensor([number % 2 for number in range(count)]), FREE)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_each_model_loads_trains_and_saves(name, tmp_path):
+    torch.manual_seed(0)
+    model = make_model(name, OPTIONS)
+    losses = [model.train(batch(model)) for _ in range(6)]
+    assert losses == [None] * 6 or losses[-1] < losses[0]
+    model.finish_epoch()
+    model.save(tmp_path / "model")
+    assert (tmp_path / "model").is_file()
+
+
+def test_entitlement_reads_bytes_only():
+    assert make_model("entitlement", OPTIONS).load_sample(b"12345") == 5
+
+
+def test_sleep_takes_its_time(monkeypatch):
+    slept = []
+    monkeypatch.setattr("benchmarking.workloads.ingestion_models.without_network.time.sleep", slept.append)
+    model = make_model("sleep", ModelOptions(image_size=32, compute_s=0.25))
+    assert model.train(batch(model)) is None
+    assert slept == [0.25]
+
+
+def test_cnn_holds_samples_out_and_tells_their_accuracy():
+    model = make_model("cnn", OPTIONS)
+    model.train(batch(model))
+    held = sum(held_out(f"{number:06d}") for number in range(40))
+    accuracy = model.finish_epoch()["accuracy"]
+    assert (accuracy * held) == pytest.approx(round(accuracy * held))
+    assert model.finish_epoch() == {}
+
+
+def test_about_a_tenth_is_held_out():
+    assert sum(held_out(f"{index:06d}") for index in range(2000)) == pytest.approx(200, abs=40)
+
+
+def test_images_of_another_size_are_scaled():
+    image = LoadImage(16)(encoded(64, 32))
+    assert (tuple(image.shape), image.dtype) == ((16, 16, 3), torch.uint8)
+    assert image.float().mean((0, 1)).tolist() == pytest.approx([200, 10, 10], abs=1)
+    assert pixels_of(image[None], "cpu").shape == (1, 3, 16, 16)
+    assert float(pixels_of(image[None], "cpu")[0, 0, 0, 0]) == pytest.approx(200 / 255, abs=0.01)
+
+
+def test_a_damaged_image_is_an_error():
+    with pytest.raises(OSError, match=r"(?i)truncated"):
+        LoadImage(32)(encoded(64, 64, form="JPEG")[:300])
+
+
+def test_a_model_of_the_users_own(tmp_path, monkeypatch):
+    (tmp_path / "mine_here.py").write_text(
+        "class Good:\n"
+        "    load_sample = staticmethod(len)\n"
+        "    def __init__(self, options): self.size = options.image_size\n"
+        "    def train(self, batch): return 1.0\n"
+        "    def finish_epoch(self): return {}\n"
+        "    def save(self, path): pass\n"
+        "class Bad:\n"
+        "    def __init__(self, options): pass\n"
+        "    def train(self, batch): pass\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert make_model("mine_here:Good", OPTIONS).size == 32
+    with pytest.raises(SystemExit, match=r"'mine_here:Bad' has no load_sample, finish_epoch, save"):
+        make_model("mine_here:Bad", OPTIONS)
+    with pytest.raises(SystemExit, match=r"'mine_here:Gone' cannot be imported"):
+        make_model("mine_here:Gone", OPTIONS)
+    with pytest.raises(SystemExit, match=r"none of this name .*did you mean sleep\?"):
+        make_model("slep", OPTIONS)
+    sys.modules.pop("mine_here", None)

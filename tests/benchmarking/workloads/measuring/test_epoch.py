@@ -1,0 +1,69 @@
+import contextlib
+import itertools
+from collections import Counter
+
+from benchmarking.workloads.measuring.epoch import EpochLimits, Instruments, run_epoch
+from benchmarking.workloads.measuring.stall import StallWatch
+from benchmarking.workloads.measuring.timed import Cost, LoadedBatch
+
+
+class Clock:
+    """Each look takes a second."""
+
+    def __init__(self):
+        self.looks = itertools.count()
+
+    def __call__(self):
+        return float(next(self.looks))
+
+
+NO_LIMITS = EpochLimits()
+
+
+def run(count, limits=NO_LIMITS, device=None):
+    seen, phases = [], Counter()
+
+    @contextlib.contextmanager
+    def phase(name):
+        phases[name] += 1
+        yield
+
+    loader = [LoadedBatch(["k"] * 4, None, None, Cost(0.1, 0.05, 0.2, 0.01, 0.0, 40, 1)) for _ in range(count)]
+    steps = []
+    instruments = Instruments(Clock(), phase, steps.append, StallWatch(0, list), device)
+    batches, began_s = run_epoch(loader, seen.append, limits, instruments)
+    assert len(seen) == len(batches) == len(steps)
+    return batches, began_s, phases
+
+
+def test_each_batch_has_its_times():
+    batches, began_s, phases = run(3)
+    assert began_s == 0.0
+    assert [(b.asked_s, b.arrived_s, b.done_s) for b in batches] == [(1, 2, 3), (4, 5, 6), (7, 8, 9)]
+    assert [b.compute_s for b in batches] == [1.0] * 3
+    assert (batches[0].samples, batches[0].bytes, batches[0].fetch_s) == (4, 40, 0.1)
+    assert phases == {"load": 4, "train": 3}
+
+
+def test_limits_end_a_pass():
+    assert len(run(10, EpochLimits(max_samples=8))[0]) == 2
+    assert len(run(10, EpochLimits(deadline_s=5.0))[0]) == 2
+    # The first batch is had however late it is, as without one nothing is known.
+    assert len(run(10, EpochLimits(deadline_s=-1.0))[0]) == 1
+
+
+def test_a_device_that_works_on_its_own_times_itself():
+    class Device:
+        marks = itertools.count()
+
+        def mark(self):
+            return next(self.marks)
+
+        def between_s(self, begun, ended):
+            return (ended - begun) * 0.25
+
+    assert [b.compute_s for b in run(2, device=Device())[0]] == [0.25, 0.25]
+
+
+def test_no_data_gives_no_batches():
+    assert run(0)[0] == []

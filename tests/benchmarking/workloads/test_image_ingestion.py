@@ -1,0 +1,91 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from benchmarking.datasets import EmbeddedS3, prepare
+from benchmarking.workloads.ingestion_models.cnn import held_out
+from benchmarking.workloads.measuring.bound import BOUNDS
+from definitions.schema import ImagesDataset
+from tests.benchmarking.workloads.workload_runs import ROOT, reports, summaries
+
+SAMPLES = 200
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    with EmbeddedS3(folder / "s3") as server:
+        spec = ImagesDataset(type="images", format="tar", samples=SAMPLES, image_size=32, shard_size="16KiB")
+        yield prepare("shards", spec, cache=folder / "cache", s3=server.target), server
+
+
+def run(folder, *arguments, **environment):
+    ran = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarking" / "workloads" / "image_ingestion.py"), "--image_size", "32", *arguments],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "backends" / "reporter"), "OUTRIDER_CORES": "1", **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return ran
+
+
+@pytest.mark.slow
+def test_it_runs_alone_and_measures_each_epoch(world, tmp_path):
+    prepared, server = world
+    ran = run(
+        tmp_path, "--epochs", "2", "--batch_size", "8", "--loader_workers", "1", "--min_window_s", "0.001",
+        **server.environment,
+        OUTRIDER_CHANNEL_TRAIN=prepared.uri, OUTRIDER_READER_TRAIN="s3_iterable", OUTRIDER_LAYOUT_TRAIN="shards",
+        OUTRIDER_STORE_PID=str(server.pid), OUTRIDER_STORE_FOLDER=str(server.contents), OUTRIDER_CEILINGS=str(tmp_path / "ceilings"),
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    found = reports(ran.stdout)
+    *found, bound = found
+    assert [one["epoch"] for one in found] == [1, 2]
+    assert bound["bound_by"] in (*BOUNDS, "not decided")
+    assert {"bound_why", "ceiling_compute", "ceiling_decode", "ceiling_handover", "ceiling_reader"} <= set(bound)
+    assert {"ceiling_store_latency", "ceiling_store_bandwidth"} <= set(bound)
+    kinds = {path.name.partition("-")[0] for path in (tmp_path / "ceilings").glob("*.json")}
+    assert kinds == {"compute", "memory", "handover", "reader", "store"}
+    held = sum(held_out(f"{index:06d}") for index in range(SAMPLES))
+    for one in found:
+        assert one["samples"] == SAMPLES
+        assert one["samples_per_s"] > 0
+        assert 0 < one["first_batch_s"] < one["epoch_s"] < 60
+        assert 0 < one["accelerator_util"] <= 1
+        assert one["wait_p50_s"] <= one["wait_p95_s"] <= one["wait_p99_s"] <= one["wait_max_s"]
+        assert one["bytes"] == pytest.approx(sum(size for size in jpeg_sizes(prepared)))
+        assert (one["accuracy"] * held) == pytest.approx(round(one["accuracy"] * held))
+        assert {"server_cpu_s_per_sample", "workers_rss_bytes", "foreign_cpu_cores", "disturbed", "cached_share"} <= set(one)
+    assert found[0]["list_s"] > 0 == found[1]["list_s"]
+    assert found[1]["first_batch_s"] < found[0]["first_batch_s"]  # the worker is there already
+    assert found[1]["loss"] < found[0]["loss"]
+    (summary,) = summaries(ran.stdout).values()
+    assert summary["samples"] == 2 * SAMPLES
+    assert {"startup", "list", "load", "train"} <= set(summary["phases_s"])
+
+
+def jpeg_sizes(prepared):
+    import tarfile
+
+    for shard in prepared.path.iterdir():
+        with tarfile.open(shard) as archive:
+            yield from (member.size for member in archive if member.name.endswith(".jpg"))
+
+
+@pytest.mark.slow
+def test_an_epoch_too_short_says_so_instead_of_a_rate(world, tmp_path):
+    prepared, _ = world
+    ran = run(tmp_path, "--model", "entitlement", OUTRIDER_CHANNEL_TRAIN=str(prepared.path), OUTRIDER_LAYOUT_TRAIN="shards")
+    assert ran.returncode == 0, ran.stderr
+    one, bound = reports(ran.stdout)
+    assert "bound_by" in bound
+    assert one["samples_per_s"].startswith("too short: 4 batches")
+    assert "accuracy" not in one
+    assert json.dumps(one)
