@@ -226,7 +226,7 @@ def _shared(spec: ExperimentSpec) -> dict[str, str]:
     """Return what tells jobs of this machine where those of one tag keep what they measure once for all of them."""
     if not spec.definition.datasets or not backend_description(spec.backend).shares_this_machine:
         return {}
-    return {"OUTRIDER_CEILINGS": str((spec.results_dir / spec.tag / "ceilings").absolute())}
+    return {"OUTRIDER_CEILINGS": str((spec.results_dir / spec.tag / ".ceilings").absolute())}
 
 
 def _by_forecasts(spec: ExperimentSpec, region: str) -> tuple[Refuse, Callable[[TrialSpec], float | None]]:

@@ -24,6 +24,8 @@ FILES = {
     "trials.csv": "one row a trial",
     "reports.csv": "one row a report, with the configuration",
     "usage.csv": "one row a job: what it waited for, its stages, its phases, what it used and cost",
+    "pipeline.csv": "of scripts that measure how they are fed: one row a trial and epoch",
+    "ceilings.csv": "of these: what each part of the pipeline could give by itself, and what binds",
     "result.json": "how it ended, its best, its trials by status, what it took",
     "folded.json": "what a comparison takes from the journal; used only with the very journal that it was made of",
     "forecasts.csv": "after canaries: what the full jobs will take, with intervals",

@@ -168,7 +168,6 @@ TESTED_TOGETHER = {
     "tests/benchmarking/workloads/test_gbm.py": ["benchmarking/workloads/gbm_tables.py"],
     "tests/benchmarking/workloads/ingestion/test_opening.py": [
         "benchmarking/workloads/ingestion/datasets.py",
-        "benchmarking/workloads/ingestion/samples.py",
         "benchmarking/workloads/ingestion/stores/base.py",
     ],
     "tests/benchmarking/workloads/ingestion/test_modes.py": [

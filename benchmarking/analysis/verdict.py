@@ -25,12 +25,14 @@ class Measured:
         configuration: the point of the space.
         values: (n_repeats,) values of the primary objective, finite.
         numbers: (n_repeats,) what pairs a value with another configuration's, e.g. which repeat it is; empty for 0, 1, 2, ...
+        disturbed: whether something else used the machine in each of them, so that they decide nothing.
     """
 
     evaluation: int
     configuration: Mapping[str, Any]
     values: Sequence[float]
     numbers: Sequence[int] = ()
+    disturbed: bool = False
 
     @property
     def mean(self) -> float:
@@ -154,15 +156,16 @@ def judge(
     comparisons = []
     for number, (other, found) in enumerate(zip(others, findings, strict=True)):
         one = found.contrast
+        # What was measured beside other load alone may be as it is for that.
+        spoilt = leader.disturbed or other.disturbed
+        word = Word.NOT_DECIDED if spoilt else found.word
         # How many repeats more is looked for where it is said: of the nearest one.
-        wanted = number == 0 and found.word is Word.NOT_DECIDED
+        wanted = number == 0 and word is Word.NOT_DECIDED and not spoilt
         more = seeds_to_decide(one, one.bound(threshold), level, family) if wanted else None
         factor = one.size if scale is Scale.RATIO else None
         test = "pooled Student's t" if one.least_p == 0.0 else "exact"
         comparisons.append(
-            Comparison(
-                other, factor, sign * (other.mean - leader.mean), one.bounds, found.word, found.p, more, test if one.interval else ""
-            )
+            Comparison(other, factor, sign * (other.mean - leader.mean), one.bounds, word, found.p, more, test if one.interval else "")
         )
     return Ranking(leader, tuple(comparisons))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from backends.failures import Cause
+from benchmarking.analysis.pipeline_figures import own_share
 from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from definitions.schema import DERIVED_OBJECTIVES, Mode, Order
@@ -116,17 +117,19 @@ class TrialState:
         """Return the last value of an objective, derived ones included; None where it has none."""
         if objective in ("cost_usd", "billable_s") and self.reused is not None:
             return as_number(self.reused.get(objective))
-        if objective == "cost_usd":
-            return self.cost_usd
-        if objective == "billable_s":
-            return self.billable_s
+        if objective in ("cost_usd", "billable_s"):
+            # What it measured for other trials too is paid for, but no figure of its own.
+            paid = self.cost_usd if objective == "cost_usd" else self.billable_s
+            return None if paid is None else paid * own_share(self.usage, self.duration_s)
         if objective in DERIVED_OBJECTIVES:
             # Of the script alone, where other commands ran before or after it.
             measured = self.usage.get("measured")
             alone = as_number(measured.get(objective)) if isinstance(measured, Mapping) else None
             if alone is not None:
                 return alone
-            return self.duration_s if objective == "duration_s" else as_number(self.usage.get(objective))
+            if objective == "duration_s":
+                return self.duration_s * own_share(self.usage, self.duration_s)
+            return as_number(self.usage.get(objective))
         return as_number(self.last.get(objective))
 
 

@@ -1,4 +1,4 @@
-"""`--to csv`: trials.csv, reports.csv, usage.csv, and forecasts.csv where there are canaries."""
+"""`--to csv`: trials.csv, reports.csv, usage.csv; forecasts.csv of canaries, pipeline.csv and ceilings.csv of input pipelines."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarking.export.exporter import ExportContext, ExportedExperiment
 from benchmarking.export.files import write_csv
+from benchmarking.export.pipeline_csv import write_pipeline
 from benchmarking.export.reports_csv import write_reports
 from benchmarking.export.trials_csv import write_trials
 from benchmarking.export.usage_csv import write_usage
@@ -28,7 +29,8 @@ class CsvExporter:
         write_usage(usage, one.state, one.journal)
         if one.forecasts:
             write_csv(forecasts, list(one.forecasts[0]), [list(row.values()) for row in one.forecasts])
-        return [str(path) for path in (trials, reports, usage, *([forecasts] if one.forecasts else []))]
+        of_pipeline = write_pipeline(folder, one.definition, one.state, one.journal.records())
+        return [str(path) for path in (trials, reports, usage, *([forecasts] if one.forecasts else []), *of_pipeline)]
 
     def finish(self, left_out: Sequence[str]) -> Sequence[str]:
         """Do nothing: the experiments have no file in common."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from backends.failures import LOG_INCOMPLETE, METRICS_IN_PART
 from benchmarking.analysis.pareto import pareto_front
+from benchmarking.analysis.pipeline_figures import ACCELERATOR_UTIL, BOUND_BY, bound_text, is_disturbed
 from benchmarking.analysis.verdict import Measured, Ranking, judge, without_emulations
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from benchmarking.controller.rows import TrialState
@@ -82,10 +83,13 @@ def summarise(
     ranked = [] if verdict is None else [verdict.leader, *(comparison.other for comparison in verdict.comparisons)]
     has_rank = {entry.evaluation for entry in ranked}
     order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in has_rank]
-    header = ["config", *keys, *objectives, "n", "status", *(["front"] if front else []), *(["code"] if several else [])]
+    completed = [trial for trials in groups.values() for trial in _completed(trials)]
+    measured = [name for name in (ACCELERATOR_UTIL, BOUND_BY) if any(name in trial.last for trial in completed) and name not in objectives]
+    marks = [*(["front"] if front else []), *(["code"] if several else [])]
+    header = ["config", *keys, *objectives, *measured, "n", "status", *marks]
     versions = {e: [", ".join(dict.fromkeys(trial.code for trial in groups[e]))] if several else [] for e in groups}
     rows = [
-        [*_row(e, groups[e], keys, objectives, e in front if front else None, state.setup.reported_level), *versions[e]]
+        [*_row(e, groups[e], keys, objectives, measured, e in front if front else None, state.setup.reported_level), *versions[e]]
         for e in order[:_ROWS]
     ]
     text = table(header, rows) + (f"\n... and {len(order) - _ROWS} more" if len(order) > _ROWS else "")
@@ -123,7 +127,8 @@ def ranking(state: ExperimentState, primary: str, mode: Mode, code: str | None =
     for evaluation, trials in groups.items():
         values = {trial.repeat: value for trial in trials if (value := _value(trial, primary)) is not None}
         if values:
-            found.append(Measured(evaluation, _point(trials[0]), [*values.values()], [*values]))
+            spoilt = is_timed(primary) and all(is_disturbed(trial.last) for trial in trials if trial.repeat in values)
+            found.append(Measured(evaluation, _point(trials[0]), [*values.values()], [*values], spoilt))
     return judge(found, mode, paired=state.setup.order == "interleave")
 
 
@@ -132,12 +137,14 @@ def _row(
     trials: Sequence[TrialState],
     keys: Sequence[str],
     objectives: Mapping[str, Mode],
+    measured: Sequence[str],
     on_front: bool | None,
     level_name: str | None,
 ) -> list[Any]:
     configuration = _point(trials[0])
     marks = [] if on_front is None else ["*" if on_front else ""]
     values = [_cell(trials, name, level_name) for name in objectives]
+    values += [_bounds(trials) if name == BOUND_BY else _cell(trials, name, None) for name in measured]
     return [evaluation, *(configuration.get(key) for key in keys), *values, len(_completed(trials)), _statuses(trials), *marks]
 
 
@@ -204,7 +211,16 @@ def _reached(trials: Sequence[TrialState], objective: str, level_name: str | Non
     return "-"
 
 
+def _bounds(trials: Sequence[TrialState]) -> str:
+    return bound_text([trial.last.get(BOUND_BY) for trial in _completed(trials)]) or "-"
+
+
 def _statuses(trials: Sequence[TrialState]) -> str:
+    disturbed = sum(is_disturbed(trial.last) for trial in _completed(trials))
+    return _endings(trials) + (f", {disturbed} disturbed" if disturbed else "")
+
+
+def _endings(trials: Sequence[TrialState]) -> str:
     marks = {trial.trial: str(trial.cause) if trial.cause is not None else "reused" if trial.reused is not None else "" for trial in trials}
     counts = Counter(f"{trial.status}" + (f" ({marks[trial.trial]})" if marks[trial.trial] else "") for trial in trials)
     return ", ".join(name if count == len(trials) else f"{count} {name}" for name, count in counts.items())
@@ -238,6 +254,12 @@ def _caveats(state: ExperimentState) -> list[str]:
     in_part = sum(METRICS_IN_PART in trial.message for trial in state.trials.values())
     if in_part:
         lines.append(f"The metrics of {in_part} trials were read in part: see `message` in trials.csv.")
+    disturbed = sum(is_disturbed(trial.last) for trial in state.trials.values())
+    if disturbed:
+        lines.append(
+            f"{disturbed} of {len(state.trials)} trials were measured while something else used more than a tenth of a core; "
+            "what was measured so alone decides nothing."
+        )
     reused = sum(trial.reused is not None for trial in state.trials.values())
     if reused:
         lines.append(f"{reused} of {len(state.trials)} trials were not run: they were measured before, see `message` in trials.csv.")

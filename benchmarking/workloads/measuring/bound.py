@@ -153,6 +153,8 @@ def _within_fetching(
         return Bound("client", f"the lowest ceiling is that of {figures}", order, headroom, second)
     here, most, client = parts.store_here, parts.store_most, named["client"]
     drained = f"the store drained raw gives {here.samples_per_s:.4g}/s with {parts.in_flight} in flight, {most.samples_per_s:.4g}/s at most"
+    if math.isinf(here.samples_per_s):
+        drained = "nothing waits for the store"
     if client.high < here.low:
         return Bound("client", f"{figures}; {drained}", order, headroom, second)
     if not here.high < client.low:

@@ -106,7 +106,7 @@ def loader_ceiling(
         workers: that it has.
         prefetch: batches that each makes ahead.
         least_s: seconds that are measured at least.
-        most_s: after which it ends with what there is.
+        most_s: seconds of measuring after which it ends with two rounds and more; starting workers is none of them.
     """
     began_s = time.monotonic()
     width, skipped = max(workers, 1), warm_up_batches(workers, prefetch)
@@ -131,7 +131,8 @@ def loader_ceiling(
         if (number - skipped) % width == width - 1:
             rounds.append(at_s - mark_s)
             mark_s = at_s
-            if (len(rounds) >= BLOCKS and math.fsum(rounds) >= least_s) or at_s - began_s > most_s:
+            measured_s = math.fsum(rounds)
+            if (len(rounds) >= BLOCKS and measured_s >= least_s) or (len(rounds) >= 2 and measured_s > most_s):
                 break
     del batches
     if len(rounds) < 2:

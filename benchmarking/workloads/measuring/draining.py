@@ -6,6 +6,7 @@ Requests to S3 are signed beforehand, so that what is timed is a plain HTTP clie
 from __future__ import annotations
 
 import http.client
+import math
 import os
 import ssl
 import threading
@@ -22,6 +23,7 @@ AT_ONCE = (1, 2, 4, 8, 16)
 """Numbers of requests in flight that are tried."""
 
 _ENOUGH = 1.1
+_NO_WAITING = 0.2
 _LEVEL_S = 0.4
 _MOST_LEVEL_S = 2.0
 _CHUNK = 1 << 20
@@ -29,7 +31,13 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Drained:
-    """Objects and bytes a second at a number of requests in flight; `error`: standard error of the first over it."""
+    """What a store gives at a number of requests in flight, the client's own processor time taken out.
+
+    Args:
+        objects_per_s: infinite where next to all of the time was the client's own, as where files lie in memory.
+        bytes_per_s: as drained.
+        error: standard error of the rate over it.
+    """
 
     objects_per_s: float
     bytes_per_s: float
@@ -52,6 +60,8 @@ def drained(
     for count in at_once:
         found[count], first = _level(fetch, objects, first, count, level_s)
         rates = [one.objects_per_s for one in found.values()]
+        if math.isinf(rates[-1]):
+            break  # nothing waits for the store, and what threads of one interpreter wait for is each other
         if len(rates) > 2 and max(rates[-2:]) < _ENOUGH * max(rates[:-2]):
             break
     return found
@@ -60,6 +70,7 @@ def drained(
 def _level(fetch: Callable[[], Callable[[int], int]], objects: int, first: int, count: int, level_s: float) -> tuple[Drained, int]:
     """Fetch with so many threads; objects come in their order, each level going on where the last one ended."""
     lock, done, failures = threading.Lock(), list[tuple[float, int]](), list[BaseException]()
+    waited = list[tuple[float, float]]()
     following = first
     ready = threading.Barrier(count + 1)
     ends = threading.Event()
@@ -70,12 +81,15 @@ def _level(fetch: Callable[[], Callable[[int], int]], objects: int, first: int, 
             get = fetch()
             get(first % objects)  # the connection
             ready.wait()
+            at_s, busy_s = time.monotonic(), _busy_s()
             while not ends.is_set():
                 with lock:
                     number, following = following, following + 1
                 size = get(number % objects)
                 with lock:
                     done.append((time.monotonic(), size))
+            wall_s = time.monotonic() - at_s
+            waited.append((wall_s, max(wall_s - (_busy_s() - busy_s), 0.0)))
         except threading.BrokenBarrierError:
             return
         except Exception as error:  # noqa: BLE001 (told by who waits)
@@ -99,19 +113,37 @@ def _level(fetch: Callable[[], Callable[[int], int]], objects: int, first: int, 
         thread.join()
     if failures:
         raise failures[0]
-    return _rate(done, began_s), following
+    return rate_of(done, began_s, count, waited), following
 
 
-def _rate(done: Sequence[tuple[float, int]], began_s: float) -> Drained:
-    """Return the rate of fetches that ended at these times, and its error from equal stretches of time."""
-    last_s = done[-1][0]
-    seconds = max(last_s - began_s, 1e-9)
+def rate_of(done: Sequence[tuple[float, int]], began_s: float, count: int, waited: Sequence[tuple[float, float]]) -> Drained:
+    """Return the rate of some fetches, and its error from equal stretches of time.
+
+    Args:
+        done: (n_fetches,) when each ended, and its bytes.
+        began_s: when they began.
+        count: how many were in flight.
+        waited: seconds of each thread, and those of them in which it neither worked nor waited for a processor.
+    """
+    seconds = max(done[-1][0] - began_s, 1e-9)
     counts = [0] * BLOCKS
     for at_s, _ in done:
         counts[min(int((at_s - began_s) / seconds * BLOCKS), BLOCKS - 1)] += 1
     # Few fetches make stretches that differ by counting alone.
-    error = max(mean_and_error([float(count) for count in counts])[1], 0.0) if len(done) >= 4 * BLOCKS else 1 / len(done)
-    return Drained(len(done) / seconds, sum(size for _, size in done) / seconds, error)
+    error = mean_and_error([float(number) for number in counts])[1] if len(done) >= 4 * BLOCKS else 1 / len(done)
+    whole_s, waiting_s = math.fsum(one for one, _ in waited), math.fsum(one for _, one in waited)
+    rate = math.inf if waiting_s < _NO_WAITING * whole_s else count / (waiting_s / len(done))
+    return Drained(rate, sum(size for _, size in done) / seconds, error)
+
+
+def _busy_s() -> float:
+    """Return the seconds in which this thread had a processor or, where the kernel tells, waited for one."""
+    try:
+        with open("/proc/thread-self/schedstat", encoding="ascii") as file:  # noqa: PTH123 (called while time is measured)
+            waited_ns = int(file.read().split()[1])
+    except (OSError, ValueError, IndexError):
+        waited_ns = 0
+    return time.thread_time() + waited_ns / 1e9
 
 
 def of_files(names: Sequence[str]) -> Callable[[], Callable[[int], int]]:

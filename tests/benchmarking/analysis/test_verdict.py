@@ -1,6 +1,7 @@
 import itertools
 import math
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -185,3 +186,13 @@ def test_a_baseline_stays_where_it_is_asked_for_and_its_family_is_smaller():
     all_pairs = judge(measured(RUNS), "min").comparisons
     # The smallest p value is taken three times with a baseline, and six times where the leader was chosen by the values.
     assert all_pairs[-1].p == pytest.approx(2 * free[-1].p)
+
+
+def test_what_was_measured_beside_other_load_alone_decides_nothing():
+    quiet = [Measured(0, {}, [1.0, 1.01, 1.0]), Measured(1, {}, [2.0, 2.01, 2.0])]
+    assert judge(quiet, "min").comparisons[0].decided
+    for spoilt in ({0}, {1}, {0, 1}):
+        found = [replace(one, disturbed=one.evaluation in spoilt) for one in quiet]
+        (comparison,) = judge(found, "min").comparisons
+        assert not comparison.decided
+        assert comparison.more is None  # more of the same would not tell either

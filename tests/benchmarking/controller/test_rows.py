@@ -34,3 +34,13 @@ def test_repeats_of_a_suggestion_count_on_from_its_own():
     assert suggestion.trial(0) is suggestion.first
     assert suggestion.trial(2) == TrialSpec({"x": 1}, 0.1, 6)
     assert suggestion.configuration == {"x": 1}
+
+
+def test_what_it_measured_for_other_trials_is_none_of_its_figures():
+    """A quarter of its seconds went into ceilings: paid for, but neither its duration nor its cost."""
+    found = trial()
+    found.usage = {"phases_s": {"ceilings": 1.25}}
+    assert found.duration_s == 5.0
+    assert found.value_of("duration_s") == 3.75
+    assert found.value_of("cost_usd") == pytest.approx(0.75 * found.cost_usd)
+    assert found.value_of("billable_s") == pytest.approx(0.75 * found.billable_s)

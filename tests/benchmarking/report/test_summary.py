@@ -209,3 +209,33 @@ def test_where_nothing_is_emulated_nothing_is_labelled():
     summary = ingestions("samples_per_s", ("fastfile", 900.0), ("file", 100.0), modes=())
     assert summary.verdict.startswith("Best: configuration 0 (ingestion=fastfile): ")
     assert "emulated" not in summary.table
+
+
+def pipeline(rate, bound, util=0.5, disturbed=False):
+    return {"samples_per_s": rate, "bound_by": bound, "accelerator_util": util, "disturbed": disturbed}
+
+
+def test_bounds_and_utilisation_are_columns_where_they_are_known():
+    runs = [[pipeline(100.0, "decode"), pipeline(101.0, "compute", 0.7)], [pipeline(50.0, "client"), pipeline(50.1, "client")]]
+    summary = experiment(runs, {"samples_per_s": "max"})
+    header, _, first, second = summary.table.splitlines()
+    assert header.split()[2:] == ["samples_per_s", "accelerator_util", "bound_by", "n", "status"]
+    assert "decode, compute" in first
+    assert "0.6000 ± 24 %" in first
+    assert "client" in second
+    assert "bound_by" not in experiment([[0.5], [0.6]]).table
+
+
+def test_disturbed_trials_are_marked_and_decide_nothing_alone():
+    loud, quiet = {"disturbed": True}, {"disturbed": False}
+    slow, fast = pipeline(50.0, "client"), pipeline(100.0, "decode")
+    runs = [[fast | quiet, fast | loud, fast | quiet], [slow | loud, slow | loud, slow | loud]]
+    summary = experiment(runs, {"samples_per_s": "max"})
+    assert "completed, 1 disturbed" in summary.table
+    assert "completed, 3 disturbed" in summary.table
+    assert summary.verdict.startswith("Not decided: configuration 0")
+    assert "4 of 6 trials were measured while something else used more than a tenth of a core" in summary.verdict
+    # One quiet repeat of each is enough; what is no matter of time is not disturbed.
+    runs[1][0] = slow | quiet
+    assert experiment(runs, {"samples_per_s": "max"}).verdict.startswith("Best: configuration 0")
+    assert experiment([[{"loss": 1.0} | loud] * 3, [{"loss": 2.0} | loud] * 3]).verdict.startswith("Best: configuration 0")

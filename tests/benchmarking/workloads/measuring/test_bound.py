@@ -52,6 +52,12 @@ def test_what_the_reader_adds_is_the_clients():
     assert found.ceilings["client"] == pytest.approx(1 / 0.0075)
 
 
+def test_where_nothing_waits_for_the_store_the_client_binds():
+    found = bound_of(parts(fetch=Ceiling(100.0), store={1: Ceiling(math.inf)}, in_flight=4))
+    assert (found.by, found.ceilings["client"]) == ("client", 100.0)
+    assert "nothing waits for the store" in found.why
+
+
 def test_store_and_client_alike_decide_nothing():
     assert bound_of(parts(fetch=Ceiling(100.0), store={1: Ceiling(200.0), 2: Ceiling(800.0)})).by == NOT_DECIDED
 

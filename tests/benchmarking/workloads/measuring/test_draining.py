@@ -1,4 +1,5 @@
 import http.server
+import math
 import threading
 
 import pytest
@@ -33,8 +34,24 @@ def test_files_are_drained_in_turn(tmp_path):
 
     found = drained(noting, len(names), at_once=(1, 2), level_s=0.02)
     assert set(seen) == {0, 1, 2}
-    assert found[1].objects_per_s > 0
-    assert found[1].bytes_per_s / found[1].objects_per_s == pytest.approx(1000, rel=0.2)
+    assert found[1].bytes_per_s > 0
+
+
+def test_the_clients_own_time_is_taken_out():
+    """Ten fetches in 2 s of one thread, of which it waited for 0.5 s: by itself the store would give twenty a second."""
+    done = [(0.2 * number, 100) for number in range(1, 11)]
+    found = draining.rate_of(done, 0.0, 1, [(2.0, 0.5)])
+    assert (found.objects_per_s, found.bytes_per_s) == (pytest.approx(20.0), pytest.approx(500.0))
+    assert found.error == pytest.approx(0.1)  # by their number, as they are few
+    # Two threads that wait all the time.
+    assert draining.rate_of(done, 0.0, 2, [(2.0, 2.0), (2.0, 2.0)]).objects_per_s == pytest.approx(5.0)
+    # Files in memory: all of it is the client's.
+    assert draining.rate_of(done, 0.0, 1, [(2.0, 0.1)]).objects_per_s == math.inf
+
+
+def test_a_store_that_nobody_waits_for_is_tried_once(monkeypatch):
+    monkeypatch.setattr(draining, "_level", lambda fetch, objects, first, count, level_s: (Drained(math.inf, 0.0, 0.01), first))
+    assert list(drained(lambda: len, 5)) == [1]
 
 
 def test_a_store_that_fails_is_told(tmp_path):
