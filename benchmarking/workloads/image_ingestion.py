@@ -24,7 +24,8 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_knobs(parser)
-    parser.add_argument("--model", default="cnn", help="entitlement (bytes only), sleep, cnn, or module:Class of your own")
+    parser.add_argument("--model", default="cnn", help="entitlement, sleep, cnn, resnet18, resnet50, vit, or module:Class of your own")
+    parser.add_argument("--accelerator", default="", help="e.g. h100_resnet50: waits as long as it computes, with its batch")
     parser.add_argument("--compute_s", type=float, default=0.0, help="seconds that the model `sleep` takes for a batch")
     parser.add_argument("--learning_rate", type=float, default=1e-3)
     parser.add_argument("--epochs", type=int, default=1)
@@ -34,8 +35,26 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--min_window_s", type=float, default=5.0, help="seconds of steady batches that a rate needs")
     parser.add_argument("--page_cache", default="as_found", help="before each epoch: as_found, warm (read all), cold (evict all)")
     parser.add_argument("--stall_s", type=float, default=300.0, help="seconds after which a loader that gives nothing is ended; 0: never")
+    parser.add_argument("--batches", default="", help="folder for the times of each batch; empty for SM_OUTPUT_DATA_DIR/batches")
     parser.add_argument("--ceilings", default="measure", choices=("measure", "none"), help="whether it is said what bounds the trial")
-    return parser.parse_args(arguments)
+    return emulating(parser.parse_args(arguments))
+
+
+def emulating(asked: argparse.Namespace) -> argparse.Namespace:
+    """Return the arguments with what an emulated accelerator sets: the model `sleep`, its batch and the time of its step.
+
+    Raises:
+        SystemExit: there is no such accelerator.
+    """
+    from ingestion_models.accelerators import ACCELERATORS, SOURCE  # type: ignore[import-not-found]
+
+    if not asked.accelerator:
+        return asked
+    if asked.accelerator not in ACCELERATORS:
+        raise SystemExit(f"accelerator {asked.accelerator!r}: there is none of this name (known: {', '.join(ACCELERATORS)}; from {SOURCE})")
+    chosen = ACCELERATORS[asked.accelerator]
+    asked.model, asked.batch_size, asked.compute_s = "sleep", chosen.batch_size, chosen.compute_s
+    return asked
 
 
 def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os.environ) -> None:
@@ -90,7 +109,7 @@ class Pipeline:
         stores = [environ["OUTRIDER_STORE_FOLDER"]] if environ.get("OUTRIDER_STORE_FOLDER") else []
         self._files = files_below(stores if channel.location.startswith("s3://") else [channel.location])
         self._start_s = self._whole_s = 0.0
-        self._samples = 0
+        self._samples, self._cpu_s = 0, 0.0
         self._batch: Any = None
 
     def run_epoch(self, epoch: int, deadline_s: float | None) -> dict[str, Any]:
@@ -137,10 +156,22 @@ class Pipeline:
         if losses:
             found["loss"] = math.fsum(loss * count for loss, count in losses) / sum(count for _, count in losses)
         self._start_s, self._whole_s = self._start_s + found["first_batch_s"], self._whole_s + found["epoch_s"]
-        self._samples = max(self._samples, found["samples"])
+        self._samples, self._cpu_s = (
+            max(self._samples, found["samples"]),
+            found["main_cpu_s_per_sample"] + found["workers_cpu_s_per_sample"],
+        )
+        self._keep(times, began_s, epoch)
         with phase("validate"):
             found |= self._model.finish_epoch()
         return {name: value for name, value in found.items() if not (isinstance(value, float) and math.isnan(value))}
+
+    def _keep(self, times: Any, began_s: float, epoch: int) -> None:
+        from measuring.batch_file import write_batches  # type: ignore[import-not-found]
+
+        output = self._environ.get("SM_OUTPUT_DATA_DIR")
+        folder = self._asked.batches or (str(Path(output) / "batches") if output else "")
+        if folder:
+            write_batches(Path(folder) / f"epoch-{epoch + 1}.csv", times, began_s)
 
     def bound(self) -> dict[str, Any]:
         """Return what bounds the trial, by its ceilings; see `measuring.diagnosis`. Ends the loader's workers."""
@@ -164,6 +195,8 @@ class Pipeline:
             facts,
             knobs.loader_workers,
             knobs.prefetch,
+            knobs.threads_per_worker,
+            self._cpu_s,
             self._samples / len(names) if names and complete else None,
             self._opened.dataset if names else None,
             self._load,
@@ -175,7 +208,12 @@ class Pipeline:
             self._wait,
             lambda: prepared(asked.page_cache, self._files),
         )
-        return dict(diagnosed(trial, CeilingFiles(Path(folder) if folder else None), self._start_s, self._whole_s))
+        found = dict(diagnosed(trial, CeilingFiles(Path(folder) if folder else None), self._start_s, self._whole_s))
+        if asked.accelerator and "loader_samples_per_s" in found:
+            from ingestion_models.accelerators import ACCELERATORS
+
+            found["accelerators_fed"] = ACCELERATORS[asked.accelerator].fed_by(found["loader_samples_per_s"])
+        return found
 
     def _loader_of(self, load: Any) -> Any:
         """Return a loader of the channel's timed batches."""

@@ -13,6 +13,9 @@ MODELS: Mapping[str, str] = {
     "entitlement": "without_network:Entitlement",
     "sleep": "without_network:Sleep",
     "cnn": "cnn:Cnn",
+    "resnet18": "networks:TrainedResNet18",
+    "resnet50": "networks:TrainedResNet50",
+    "vit": "networks:TrainedVit",
 }
 """Module of this package and class of each."""
 

@@ -7,16 +7,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .advice import Shape, advised, loader_rate, predicted_rate
 from .bound import NOT_DECIDED, Bound, Ceiling, Parts, bound_of
 from .ceiling_file import CeilingFiles
 from .ceilings import MeasuredCeiling, from_memory, loader_ceiling, model_ceiling, size_only, some_samples
 from .draining import Drained
 from .timed import Load
 
-_OF_COMPUTE = ("instance_type", "device", "model", "batch_size", "image_size", "torch_threads", "compute_s")
-_OF_LOADER = ("instance_type", "model", "batch_size", "image_size", "workers", "prefetch", "torch_threads", "dataset", "location")
-_OF_READER = ("instance_type", "batch_size", "workers", "prefetch", "dataset", "location", "reader", "layout", "page_cache")
-_OF_STORE = ("instance_type", "dataset", "location", "store", "layout", "page_cache")
+_MACHINE = ("instance_type", "cores", "device")
+_LOADER = ("batch_size", "loader_workers", "prefetch_factor", "threads_per_worker", "pin_memory", "start_method", "loader")
+_DATA = ("dataset", "location", "layout")
+_OF_COMPUTE = (*_MACHINE, "model", "batch_size", "image_size", "torch_threads", "compute_s")
+_OF_LOADER = (*_MACHINE, *_LOADER, *_DATA, "model", "image_size", "torch_threads")
+_OF_READER = (*_MACHINE, *_LOADER, *_DATA, "reader", "s3_reader", "s3_buffer", "page_cache")
+_OF_STORE = (*_MACHINE, *_DATA, "store", "page_cache")
+NEEDED = tuple(dict.fromkeys((*_OF_COMPUTE, *_OF_LOADER, *_OF_READER, *_OF_STORE)))
+"""Facts that a trial has to tell."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +30,9 @@ class Trial:
     """A trial whose ceilings are wanted.
 
     Args:
-        facts: what ceilings depend on, by name.
-        workers: of its loader; `prefetch`: batches that each makes ahead.
+        facts: what ceilings depend on, by name: all of `NEEDED`.
+        workers: of its loader; `prefetch`: batches that each makes ahead; `threads`: requests that each has in flight.
+        cpu_s: processor seconds of a sample.
         samples_per_object: of the data set; None where the trial did not read all of it.
         dataset: what it read, of raw samples; None where data can be read once only.
         load: from a raw sample to what its model trains on; `train`: takes a step of it.
@@ -40,6 +47,8 @@ class Trial:
     facts: Mapping[str, Any]
     workers: int
     prefetch: int
+    threads: int
+    cpu_s: float
     samples_per_object: float | None
     dataset: Any
     load: Load
@@ -82,7 +91,7 @@ def parts_of(trial: Trial, files: CeilingFiles) -> tuple[Parts | None, dict[str,
     }
     found: dict[str, MeasuredCeiling] = {}
     for kind, (facts, one) in measure.items():
-        known = files.get(kind, {name: trial.facts.get(name) for name in facts}, _documented(one))
+        known = files.get(kind, {name: trial.facts[name] for name in facts}, _documented(one))
         if known is not None:
             found[kind] = MeasuredCeiling(**known)
     if len(found) < len(measure):
@@ -94,7 +103,7 @@ def parts_of(trial: Trial, files: CeilingFiles) -> tuple[Parts | None, dict[str,
         found["handover"].ceiling if trial.workers else None,
         found["reader"].ceiling,
         store,
-        max(trial.workers, 1),
+        max(trial.workers, 1) * trial.threads,
     )
     return parts, found
 
@@ -116,7 +125,7 @@ def _store(trial: Trial, files: CeilingFiles) -> dict[int, Ceiling]:
         trial.before_reading()
         return {str(count): [one.objects_per_s, one.bytes_per_s, one.error] for count, one in drain().items()}
 
-    known = files.get("store", {name: trial.facts.get(name) for name in _OF_STORE}, measured) or {}
+    known = files.get("store", {name: trial.facts[name] for name in _OF_STORE}, measured) or {}
     return {int(count): Ceiling(rate * trial.samples_per_object, error) for count, (rate, _, error) in known.items()}
 
 
@@ -158,4 +167,19 @@ def diagnosed(trial: Trial, files: CeilingFiles, start_s: float, whole_s: float)
     if parts is None:
         missing = sorted({"compute", "memory", "handover", "reader"} - set(found))
         return reported(Bound(NOT_DECIDED, f"ceilings gave too little to tell: {', '.join(missing)}"), found, None)
-    return reported(bound_of(parts, start_s=start_s, whole_s=whole_s), found, parts)
+    bound = bound_of(parts, start_s=start_s, whole_s=whole_s)
+    shape = Shape(trial.workers, trial.threads, int(trial.facts["cores"]), trial.cpu_s)
+    return reported(bound, found, parts) | _advice(parts, shape, bound)
+
+
+def _advice(parts: Parts, shape: Shape, bound: Bound) -> dict[str, float | str]:
+    """Return the rate that ceilings predict, what the loader gives by itself, and what to change."""
+    advice = advised(parts, shape, bound)
+    rows: dict[str, float | str] = {"advice": advice.why}
+    for name, ceiling in (("predicted_samples_per_s", predicted_rate(parts, shape)), ("loader_samples_per_s", loader_rate(parts))):
+        if math.isfinite(ceiling.samples_per_s):
+            rows[name] = ceiling.samples_per_s
+    if advice.change:
+        rows |= {"advice_change": " ".join(f"{name}={value}" for name, value in advice.change.items()), "advice_then": advice.then}
+        rows |= {"advice_gain": advice.gain, "advice_gain_low": advice.low, "advice_gain_high": advice.high}
+    return rows

@@ -6,7 +6,7 @@ from benchmarking.workloads.measuring import diagnosis
 from benchmarking.workloads.measuring.bound import Ceiling
 from benchmarking.workloads.measuring.ceiling_file import CeilingFiles
 from benchmarking.workloads.measuring.ceilings import MeasuredCeiling
-from benchmarking.workloads.measuring.diagnosis import Trial, diagnosed
+from benchmarking.workloads.measuring.diagnosis import NEEDED, Trial, diagnosed
 from benchmarking.workloads.measuring.draining import Drained
 
 
@@ -33,8 +33,8 @@ def measured(monkeypatch):
 
 
 def trial(workers=2, **given):
-    facts = {"instance_type": "x", "batch_size": 32, "workers": workers} | given.pop("facts", {})
-    return Trial(facts, workers, 2, 1.0, [], len, print, None, lambda dataset: dataset, lambda load: "reader", **given)
+    facts = dict.fromkeys(NEEDED, "") | {"cores": 4, "loader_workers": workers} | given.pop("facts", {})
+    return Trial(facts, workers, 2, 1, 0.0, 1.0, [], len, print, None, lambda dataset: dataset, lambda load: "reader", **given)
 
 
 def test_the_figures_that_a_bound_rests_on_are_reported(measured):
@@ -89,6 +89,15 @@ def test_what_fails_now_costs_nothing_that_was_measured(measured):
 
     found = diagnosed(trial(drain=fails), CeilingFiles(None), 0.0, 1.0)
     assert found == {"bound_by": "not decided", "bound_why": "its ceilings could not be measured: OSError: connection refused"}
+
+
+def test_what_to_change_is_advised_with_its_gain(measured):
+    found = diagnosed(trial(), CeilingFiles(None), 0.0, 1.0)
+    # Two workers fetch 3,000 and decode 500 a second by turns: 429; three 643, which the model (1,000) can take.
+    assert found["loader_samples_per_s"] == found["predicted_samples_per_s"] == pytest.approx(1 / (1 / 3000 + 1 / 500))
+    assert (found["advice_change"], found["advice_then"]) == ("loader_workers=3", "decode")
+    assert found["advice_gain"] == pytest.approx(1.5)
+    assert found["advice_gain_low"] < 1.5 < found["advice_gain_high"]
 
 
 def test_the_start_is_looked_at_first(measured):

@@ -1,0 +1,145 @@
+"""What to change about a pipeline, and what that would gain: by the ceilings of its parts. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from .bound import NOT_DECIDED, Bound, Ceiling, Parts, bound_of
+
+_WORTH = 1.05
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One change.
+
+    Args:
+        change: what to set, by name; empty where no setting helps.
+        gain: how many times as fast the trial would be.
+        low, high: between these, by the errors of the ceilings.
+        then: what would bind it then.
+        why: a sentence.
+    """
+
+    change: Mapping[str, int] = field(default_factory=dict)
+    gain: float = 1.0
+    low: float = 1.0
+    high: float = 1.0
+    then: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a trial's rate depends on beside its ceilings.
+
+    Args:
+        workers: of the loader; `threads`: requests that each has in flight.
+        cores: of the trial.
+        cpu_s: processor seconds of a sample, of loading and of training together; 0 where not known.
+    """
+
+    workers: int
+    threads: int = 1
+    cores: int = 1
+    cpu_s: float = 0.0
+
+
+def loader_rate(parts: Parts) -> Ceiling:
+    """Return what the loader gives if nobody trains: a worker fetches and decodes by turns, and hands over meanwhile."""
+    seconds = 1 / parts.fetch.samples_per_s + 1 / parts.decode.samples_per_s
+    error = max(parts.fetch.error, parts.decode.error)
+    made = Ceiling(1 / seconds if seconds > 0 else math.inf, error)
+    if parts.handover is None or made.samples_per_s <= parts.handover.samples_per_s:
+        return made
+    return parts.handover
+
+
+def predicted_rate(parts: Parts, shape: Shape) -> Ceiling:
+    """Return the rate of a trial: with workers that of the slower of loading and training, without the two by turns.
+
+    No more than its cores do: samples a second times processor seconds of a sample (the utilisation law; Lazowska et al., Quantitative
+    System Performance, 1984, ch. 3).
+
+    Args:
+        parts: ceilings.
+        shape: of the trial.
+    """
+    loader, compute = loader_rate(parts), parts.compute
+    if shape.workers:
+        slower = min(loader, compute, key=lambda ceiling: ceiling.samples_per_s)
+    else:
+        seconds = 1 / loader.samples_per_s + 1 / compute.samples_per_s
+        slower = Ceiling(1 / seconds if seconds > 0 else math.inf, max(loader.error, compute.error))
+    most = shape.cores / shape.cpu_s if shape.cpu_s > 0 else math.inf
+    return slower if slower.samples_per_s <= most else Ceiling(most, slower.error)
+
+
+def advised(parts: Parts, shape: Shape, bound: Bound) -> Advice:
+    """Return the change that gains most, capped by what binds next; one without a setting where none helps.
+
+    Args:
+        parts: ceilings of the trial.
+        shape: of the trial.
+        bound: what binds it now.
+    """
+    now = predicted_rate(parts, shape)
+    found = [_advice(now, changed, set_, name) for set_, name, changed in _changes(parts, shape)]
+    best = max(found, key=lambda one: one.gain, default=Advice())
+    if best.gain >= _WORTH:
+        return best
+    if bound.by == NOT_DECIDED:
+        return Advice(why="nothing that can be set is predicted to help")
+    cap = "" if bound.headroom is None else f"; at most {bound.headroom:.2f} times, where {bound.runner_up} binds"
+    return Advice(why=f"{_OTHERWISE.get(bound.by, 'nothing that can be set is predicted to help')}{cap}")
+
+
+_OTHERWISE = {
+    "compute": "training binds: a faster accelerator, or a smaller model",
+    "decode": "decoding binds on all cores: more cores, or images stored at the size that is trained on",
+    "handover": "handing over binds: hand over less (smaller images, whole numbers in place of fractions), or load by threads",
+    "client": "the reader binds: shards in place of files, larger shards, or another reader",
+    "store_bandwidth": "the store gives no more: fewer bytes a sample, or a faster store",
+    "store_latency": "the store answers late: more requests at once, or larger objects",
+    "start": "the start binds: shards in place of files, less to download, or more epochs a job",
+}
+
+
+def _changes(parts: Parts, shape: Shape) -> Iterator[tuple[Mapping[str, int], str, Ceiling]]:
+    # One worker more: they fetch and decode beside each other, as far as the store gives more to more.
+    workers = shape.workers + 1
+    more = _with_in_flight(parts, workers * shape.threads, workers / max(shape.workers, 1))
+    handover = Ceiling(math.inf) if more.handover is None else more.handover
+    yield {"loader_workers": workers}, _binds(more), predicted_rate(replace(more, handover=handover), replace(shape, workers=workers))
+    # Twice as many requests of each worker, which only a store that is waited for rewards.
+    if parts.store and not math.isinf(parts.store_here.samples_per_s):
+        twice = _with_in_flight(parts, parts.in_flight * 2, 1.0)
+        yield {"threads_per_worker": shape.threads * 2}, _binds(twice), predicted_rate(twice, shape)
+
+
+def _with_in_flight(parts: Parts, in_flight: int, hands: float) -> Parts:
+    """Return the ceilings with another number of requests in flight, and so many times the processes that fetch and decode."""
+    decode = Ceiling(parts.decode.samples_per_s * hands, parts.decode.error)
+    if not parts.store or math.isinf(parts.store_here.samples_per_s):
+        fetch = Ceiling(parts.fetch.samples_per_s * hands, parts.fetch.error)
+        return replace(parts, decode=decode, fetch=fetch, in_flight=in_flight)
+    # What is not the store's of fetching is the client's, which grows with the processes; the store's part by its own curve.
+    client = parts.by_name()["client"].samples_per_s * hands
+    store = replace(parts, in_flight=in_flight).store_here
+    seconds = 1 / client + 1 / store.samples_per_s
+    fetch = Ceiling(1 / seconds, max(parts.fetch.error, store.error))
+    return replace(parts, decode=decode, fetch=fetch, in_flight=in_flight)
+
+
+def _binds(parts: Parts) -> str:
+    return bound_of(parts).by
+
+
+def _advice(now: Ceiling, then: Ceiling, change: Mapping[str, int], binds: str) -> Advice:
+    gain = then.samples_per_s / now.samples_per_s if now.samples_per_s > 0 else 1.0
+    spread = 2 * math.hypot(now.error, then.error)
+    what = ", ".join(f"{name}={value}" for name, value in change.items())
+    why = f"{what}: about {gain:.2f} times as fast ({gain * max(1 - spread, 0):.2f} to {gain * (1 + spread):.2f})"
+    return Advice(change, gain, gain * max(1 - spread, 0.0), gain * (1 + spread), binds, why)
