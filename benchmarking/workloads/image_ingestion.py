@@ -122,6 +122,7 @@ class Pipeline:
         Raises:
             SystemExit: the channel gave no samples.
         """
+        from ingestion.served import served  # type: ignore[import-not-found]
         from measuring import batches as batch_figures  # type: ignore[import-not-found]
         from measuring import epoch as passes
         from measuring.page_cache import prepared
@@ -139,19 +140,20 @@ class Pipeline:
 
         with phase("page_cache"):
             found: dict[str, Any] = prepared(asked.page_cache, self._files)
-        before = snapshot(server_pid=self._server_pid)
+        before, served_before = snapshot(server_pid=self._server_pid), served(self._environ)
         watch = StallWatch(asked.stall_s, lambda: worker_pids(self._loader))
         events = passes.CudaEvents() if self._device == "cuda" else None
         instruments = passes.Instruments(time.monotonic, phase, lambda samples: step(samples=samples), watch, events)
         times, began_s = passes.run_epoch(self._loader, train, passes.EpochLimits(deadline_s, asked.max_samples), instruments)
         if not times:
             raise SystemExit("the channel gave no samples")
-        after = snapshot(server_pid=self._server_pid)
+        after, served_after = snapshot(server_pid=self._server_pid), served(self._environ)
         shape = batch_figures.LoaderShape(self._knobs.loader_workers, self._knobs.prefetch, asked.min_window_s)
         list_s, download_s = (self._opened.list_s, self._opened.download_s) if epoch == 0 else (0.0, 0.0)
         found |= {"list_s": list_s, "download_s": download_s}
         found |= batch_figures.figures(times, shape, began_s=began_s, before_s=list_s + download_s)
         found |= difference(before, after, found["samples"], found["bytes"]) | self._opened.tolerance.counts()
+        found |= {f"store_{name}": value - served_before.get(name, 0) for name, value in served_after.items() if name != "server_cpu_s"}
         found["disturbed"] = is_disturbed(found.get("foreign_cpu_cores"))
         if losses:
             found["loss"] = math.fsum(loss * count for loss, count in losses) / sum(count for _, count in losses)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from .bound import NOT_DECIDED, Bound, Ceiling, Parts, bound_of
+from .bound import NOT_DECIDED, Bound, Ceiling, PipelineParts, bound_of
 
 _WORTH = 1.05
 
@@ -47,7 +47,7 @@ class Shape:
     cpu_s: float = 0.0
 
 
-def loader_rate(parts: Parts) -> Ceiling:
+def loader_rate(parts: PipelineParts) -> Ceiling:
     """Return what the loader gives if nobody trains: a worker fetches and decodes by turns, and hands over meanwhile."""
     seconds = 1 / parts.fetch.samples_per_s + 1 / parts.decode.samples_per_s
     error = max(parts.fetch.error, parts.decode.error)
@@ -57,7 +57,7 @@ def loader_rate(parts: Parts) -> Ceiling:
     return parts.handover
 
 
-def predicted_rate(parts: Parts, shape: Shape) -> Ceiling:
+def predicted_rate(parts: PipelineParts, shape: Shape) -> Ceiling:
     """Return the rate of a trial: with workers that of the slower of loading and training, without the two by turns.
 
     No more than its cores do: samples a second times processor seconds of a sample (the utilisation law; Lazowska et al., Quantitative
@@ -77,7 +77,7 @@ def predicted_rate(parts: Parts, shape: Shape) -> Ceiling:
     return slower if slower.samples_per_s <= most else Ceiling(most, slower.error)
 
 
-def advised(parts: Parts, shape: Shape, bound: Bound) -> Advice:
+def advised(parts: PipelineParts, shape: Shape, bound: Bound) -> Advice:
     """Return the change that gains most, capped by what binds next; one without a setting where none helps.
 
     Args:
@@ -107,7 +107,7 @@ _OTHERWISE = {
 }
 
 
-def _changes(parts: Parts, shape: Shape) -> Iterator[tuple[Mapping[str, int], str, Ceiling]]:
+def _changes(parts: PipelineParts, shape: Shape) -> Iterator[tuple[Mapping[str, int], str, Ceiling]]:
     # One worker more: they fetch and decode beside each other, as far as the store gives more to more.
     workers = shape.workers + 1
     more = _with_in_flight(parts, workers * shape.threads, workers / max(shape.workers, 1))
@@ -119,7 +119,7 @@ def _changes(parts: Parts, shape: Shape) -> Iterator[tuple[Mapping[str, int], st
         yield {"threads_per_worker": shape.threads * 2}, _binds(twice), predicted_rate(twice, shape)
 
 
-def _with_in_flight(parts: Parts, in_flight: int, hands: float) -> Parts:
+def _with_in_flight(parts: PipelineParts, in_flight: int, hands: float) -> PipelineParts:
     """Return the ceilings with another number of requests in flight, and so many times the processes that fetch and decode."""
     decode = Ceiling(parts.decode.samples_per_s * hands, parts.decode.error)
     if not parts.store or math.isinf(parts.store_here.samples_per_s):
@@ -133,7 +133,7 @@ def _with_in_flight(parts: Parts, in_flight: int, hands: float) -> Parts:
     return replace(parts, decode=decode, fetch=fetch, in_flight=in_flight)
 
 
-def _binds(parts: Parts) -> str:
+def _binds(parts: PipelineParts) -> str:
     return bound_of(parts).by
 
 

@@ -42,7 +42,7 @@ class Ceiling:
 
 
 @dataclass(frozen=True)
-class Parts:
+class PipelineParts:
     """Ceilings of a trial's parts, each at the trial's own workers, batch and cores.
 
     Args:
@@ -115,7 +115,7 @@ class Bound:
     runner_up: str = ""
 
 
-def bound_of(parts: Parts, *, start_s: float = 0.0, whole_s: float = 0.0) -> Bound:
+def bound_of(parts: PipelineParts, *, start_s: float = 0.0, whole_s: float = 0.0) -> Bound:
     """Return what bounds a trial.
 
     A trial that spends half of its time before its first batches is bound by its start. Else the part with the lowest ceiling binds, if it
@@ -147,7 +147,7 @@ def bound_of(parts: Parts, *, start_s: float = 0.0, whole_s: float = 0.0) -> Bou
 
 
 def _within_fetching(
-    parts: Parts, named: Mapping[str, Ceiling], order: Mapping[str, float], headroom: float, second: str, figures: str
+    parts: PipelineParts, named: Mapping[str, Ceiling], order: Mapping[str, float], headroom: float, second: str, figures: str
 ) -> Bound:
     if not parts.store:
         return Bound("client", f"the lowest ceiling is that of {figures}", order, headroom, second)

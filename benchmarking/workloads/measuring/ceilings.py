@@ -16,7 +16,7 @@ from .timed import Load, StoredSample, TimedMap, size_of
 from .window import warm_up_batches
 
 BLOCKS = 5
-"""Parts that a measurement is cut into, by whose spread its error is told."""
+"""PipelineParts that a measurement is cut into, by whose spread its error is told."""
 
 _LEAST_S = 0.3
 _MOST_S = 2.0

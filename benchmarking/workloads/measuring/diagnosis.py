@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .advice import Shape, advised, loader_rate, predicted_rate
-from .bound import NOT_DECIDED, Bound, Ceiling, Parts, bound_of
+from .bound import NOT_DECIDED, Bound, Ceiling, PipelineParts, bound_of
 from .ceiling_file import CeilingFiles
 from .ceilings import MeasuredCeiling, from_memory, loader_ceiling, model_ceiling, size_only, some_samples
 from .draining import Drained
@@ -61,7 +61,7 @@ class Trial:
     before_reading: Callable[[], Any] = lambda: None
 
 
-def parts_of(trial: Trial, files: CeilingFiles) -> tuple[Parts | None, dict[str, MeasuredCeiling]]:
+def parts_of(trial: Trial, files: CeilingFiles) -> tuple[PipelineParts | None, dict[str, MeasuredCeiling]]:
     """Return a trial's ceilings, and as they were measured; no parts where one of them gave too little to tell.
 
     Args:
@@ -97,7 +97,7 @@ def parts_of(trial: Trial, files: CeilingFiles) -> tuple[Parts | None, dict[str,
     if len(found) < len(measure):
         return None, found
     store = _store(trial, files)
-    parts = Parts(
+    parts = PipelineParts(
         found["compute"].ceiling,
         found["memory"].decode_ceiling(trial.workers),
         found["handover"].ceiling if trial.workers else None,
@@ -129,7 +129,7 @@ def _store(trial: Trial, files: CeilingFiles) -> dict[int, Ceiling]:
     return {int(count): Ceiling(rate * trial.samples_per_object, error) for count, (rate, _, error) in known.items()}
 
 
-def reported(bound: Bound, found: Mapping[str, MeasuredCeiling], parts: Parts | None) -> dict[str, float | str]:
+def reported(bound: Bound, found: Mapping[str, MeasuredCeiling], parts: PipelineParts | None) -> dict[str, float | str]:
     """Return what a trial reports of its bound: the word, why, the headroom, and each ceiling with its error, infinite ones left out.
 
     Args:
@@ -172,7 +172,7 @@ def diagnosed(trial: Trial, files: CeilingFiles, start_s: float, whole_s: float)
     return reported(bound, found, parts) | _advice(parts, shape, bound)
 
 
-def _advice(parts: Parts, shape: Shape, bound: Bound) -> dict[str, float | str]:
+def _advice(parts: PipelineParts, shape: Shape, bound: Bound) -> dict[str, float | str]:
     """Return the rate that ceilings predict, what the loader gives by itself, and what to change."""
     advice = advised(parts, shape, bound)
     rows: dict[str, float | str] = {"advice": advice.why}

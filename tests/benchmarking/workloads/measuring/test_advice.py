@@ -3,13 +3,13 @@ import math
 import pytest
 
 from benchmarking.workloads.measuring.advice import Shape, advised, loader_rate, predicted_rate
-from benchmarking.workloads.measuring.bound import Ceiling, Parts, bound_of
+from benchmarking.workloads.measuring.bound import Ceiling, PipelineParts, bound_of
 
 FAST = Ceiling(100_000.0)
 
 
 def parts(**given):
-    return Parts(**({"compute": FAST, "decode": FAST, "handover": FAST, "fetch": FAST} | given))
+    return PipelineParts(**({"compute": FAST, "decode": FAST, "handover": FAST, "fetch": FAST} | given))
 
 
 def of(one, shape):

@@ -2,13 +2,13 @@ import math
 
 import pytest
 
-from benchmarking.workloads.measuring.bound import NOT_DECIDED, Ceiling, Parts, bound_of
+from benchmarking.workloads.measuring.bound import NOT_DECIDED, Ceiling, PipelineParts, bound_of
 
 FAST = Ceiling(10_000.0)
 
 
 def parts(**given):
-    return Parts(**({"compute": FAST, "decode": FAST, "handover": FAST, "fetch": Ceiling(20_000.0)} | given))
+    return PipelineParts(**({"compute": FAST, "decode": FAST, "handover": FAST, "fetch": Ceiling(20_000.0)} | given))
 
 
 @pytest.mark.parametrize("name", ["compute", "decode", "handover"])
@@ -80,11 +80,11 @@ def test_without_workers_nothing_is_handed_over():
 
 def test_between_measured_numbers_of_requests_the_rate_follows_a_power_law():
     store = {2: Ceiling(100.0), 8: Ceiling(400.0)}
-    assert Parts(FAST, FAST, None, FAST, store, in_flight=4).store_here.samples_per_s == pytest.approx(200.0)
-    assert Parts(FAST, FAST, None, FAST, store, in_flight=1).store_here.samples_per_s == 100.0
-    assert Parts(FAST, FAST, None, FAST, store, in_flight=64).store_here.samples_per_s == 400.0
+    assert PipelineParts(FAST, FAST, None, FAST, store, in_flight=4).store_here.samples_per_s == pytest.approx(200.0)
+    assert PipelineParts(FAST, FAST, None, FAST, store, in_flight=1).store_here.samples_per_s == 100.0
+    assert PipelineParts(FAST, FAST, None, FAST, store, in_flight=64).store_here.samples_per_s == 400.0
 
 
 def test_a_reader_faster_than_the_drain_costs_nothing_itself():
-    found = Parts(FAST, FAST, None, Ceiling(120.0), {1: Ceiling(100.0)}).by_name()
+    found = PipelineParts(FAST, FAST, None, Ceiling(120.0), {1: Ceiling(100.0)}).by_name()
     assert found["client"].samples_per_s == math.inf
