@@ -14,12 +14,12 @@ from syne_tune.optimizer.baselines import RandomSearch
 SCRIPT = """
 import argparse, json, time
 parser = argparse.ArgumentParser()
-parser.add_argument("--x", type=float)
+parser.add_argument("--width", type=float)
 parser.add_argument("--epochs", type=int)
 given, _ = parser.parse_known_args()
 for epoch in range(1, given.epochs + 1):
     worker = {"st_worker_timestamp": time.time(), "st_worker_time": 1.0, "st_worker_iter": epoch - 1}
-    print("[tune-metric]: " + json.dumps({"loss": given.x + 1 / epoch, "epoch": epoch, **worker}), flush=True)
+    print("[tune-metric]: " + json.dumps({"loss": given.width + 1 / epoch, "epoch": epoch, **worker}), flush=True)
 """
 Path("train.py").write_text(SCRIPT)
 
@@ -35,7 +35,7 @@ def four_trials():
         disable_profiler=True,
     )
     backend = SageMakerBackend(sm_estimator=estimator, metrics_names=["loss"])
-    scheduler = RandomSearch({"x": uniform(0, 1), "epochs": 2}, metric="loss", mode="min")
+    scheduler = RandomSearch({"width": uniform(0, 1), "epochs": 2}, metric="loss", mode="min")
     tuner = Tuner(backend, scheduler, StoppingCriterion(max_num_trials_finished=4), n_workers=2, sleep_time=1.0, save_tuner=False)
     tuner.run()
     assert tuner.tuning_status.num_trials_finished >= 4, tuner.tuning_status
