@@ -9,9 +9,11 @@ import json
 import pytest
 
 from backends.emulator import Emulator
+from backends.sagemaker.aws.errors import CloudError, FailureKind
 from backends.sagemaker.code.packing import ARCHIVE, pack
 from backends.sagemaker.code.upload import fits, upload_arguments, upload_code
 from definitions.errors import OutriderError
+from tests.backends.sagemaker.aws.fake_s3 import FakeClient, refused
 
 
 @pytest.fixture
@@ -97,3 +99,18 @@ def test_arguments_are_a_file_of_the_job(emulator):
     assert uri == "s3://bucket/outrider/jobs/tag/demo/demo-t1-a1/"
     body = client.get_object(Bucket="bucket", Key="outrider/jobs/tag/demo/demo-t1-a1/arguments.json")["Body"].read()
     assert json.loads(body) == {"script": "train.py", "arguments": ["--x", "é\n"]}
+
+
+def test_credentials_that_expire_in_the_middle_of_an_upload_leave_nothing_that_counts(source):
+    expired = refused("ExpiredToken", operation="PutObject")
+    package, missing = pack(source), refused("404", 404, "HeadObject")
+    client = FakeClient(head_object=[missing, missing], put_object=[{}, {}, expired, {}, {}, {}, {}])
+    with pytest.raises(CloudError) as caught:
+        upload_code(package, client, "b", "p")
+    assert caught.value.failure.kind is FailureKind.CREDENTIALS
+    keys = [request["Key"].rpartition("/")[2] for operation, request in client.asked if operation == "put_object"]
+    assert keys[-1] == ARCHIVE
+    assert "complete.json" not in keys
+    # Once they are renewed all of it is uploaded anew.
+    assert upload_code(package, client, "b", "p") == f"s3://b/p/code/{package.hash}/"
+    assert client.asked[-1][1]["Key"].endswith("complete.json")
