@@ -80,6 +80,7 @@ def summarise(
         named = ", ".join(f"{e} ({configuration_text(points[e], keys)})" for e in front[:6])
         lines.append(f"Not beaten in every objective ({', '.join(objectives)}): {named}{', ...' if len(front) > 6 else ''}.")
     lines += _caveats(state)
+    lines += [] if verdict is None else _advice(verdict.leader.evaluation, groups[verdict.leader.evaluation])
     ranked = [] if verdict is None else [verdict.leader, *(comparison.other for comparison in verdict.comparisons)]
     has_rank = {entry.evaluation for entry in ranked}
     order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in has_rank]
@@ -209,6 +210,15 @@ def _reached(trials: Sequence[TrialState], objective: str, level_name: str | Non
             level = None if level_name is None else as_number(trial.last.get(level_name))
             return f"{shown(value)} at {level_name} {level:g}" if level is not None else f"{shown(value)} when {trial.status}"
     return "-"
+
+
+def _advice(evaluation: int, trials: Sequence[TrialState]) -> list[str]:
+    """Return what the leader's last repeat says of its bound, and the setting that it advises; nothing where it measures no pipeline."""
+    last = next((trial.last for trial in reversed(_completed(trials)) if trial.last.get("advice")), None)
+    if last is None:
+        return []
+    tried = f" (`--set {last['advice_change']}` tries it; then bound by {last.get('advice_then')})" if last.get("advice_change") else ""
+    return [f"Configuration {evaluation} is bound by {last.get(BOUND_BY)}: {last['advice']}{tried}."]
 
 
 def _bounds(trials: Sequence[TrialState]) -> str:

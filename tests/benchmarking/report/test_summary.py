@@ -239,3 +239,14 @@ def test_disturbed_trials_are_marked_and_decide_nothing_alone():
     runs[1][0] = slow | quiet
     assert experiment(runs, {"samples_per_s": "max"}).verdict.startswith("Best: configuration 0")
     assert experiment([[{"loss": 1.0} | loud] * 3, [{"loss": 2.0} | loud] * 3]).verdict.startswith("Best: configuration 0")
+
+
+def test_advice_for_the_leader_follows():
+    advice = {"advice": "loader_workers=2: about 1.50 times as fast (1.40 to 1.60)", "advice_change": "loader_workers=2"}
+    leader = pipeline(100.0, "decode") | advice | {"advice_then": "compute"}
+    summary = experiment([[leader], [pipeline(50.0, "client") | {"advice": "shards in place of files"}]], {"samples_per_s": "max"})
+    assert summary.verdict.splitlines()[-1] == (
+        "Configuration 0 is bound by decode: loader_workers=2: about 1.50 times as fast (1.40 to 1.60) "
+        "(`--set loader_workers=2` tries it; then bound by compute)."
+    )
+    assert "is bound by" not in experiment([[0.5], [0.6]]).verdict
