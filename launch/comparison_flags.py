@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,11 @@ def _question(flags: Mapping[str, Any]) -> ComparisonQuestion:
     from benchmarking.comparison.methods import ComparisonQuestion
     from benchmarking.comparison.runs import Axis
 
+    at, seeds = flags.get("at"), flags.get("expect_seeds", 1)
+    if at is not None and not 0 < at < math.inf:
+        raise UserError(f"--at {at:g}", "it is the budget at which values are compared", "give a number above 0")
+    if seeds < 1:
+        raise UserError(f"--expect_seeds {seeds}", "it is how many seeds each method should have", "give 1 or more")
     return ComparisonQuestion(
         objective=flags.get("objective", ""),
         baseline=flags.get("baseline", ""),

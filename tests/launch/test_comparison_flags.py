@@ -70,6 +70,12 @@ def test_a_threshold_is_a_share(question, share):
         question({}, "--threshold", share)
 
 
+@pytest.mark.parametrize("words", [("--at", "nan"), ("--at", "-1"), ("--at", "inf"), ("--expect_seeds", "0"), ("--expect_seeds", "-1")])
+def test_a_budget_and_a_number_of_seeds_are_above_nothing(question, words):
+    with pytest.raises(UserError, match=" ".join(words)):
+        question({}, *words)
+
+
 @pytest.mark.slow
 def test_the_report_at_the_end_asks_what_the_study_asks(toy, run, capfd):
     toy.define(
