@@ -11,8 +11,11 @@ NOT_DECIDED = "not decided"
 BOUNDS = ("compute", "decode", "handover", "client", "store_latency", "store_bandwidth", "start")
 """What a trial may be bound by."""
 
-MORE_IN_FLIGHT = 1.25
+MORE_IN_FLIGHT = 1.5
 """Gain from more requests at once from which on a store is said to be bound by latency."""
+
+NO_MORE_IN_FLIGHT = 1.25
+"""Gain below which it is said to be bound by bandwidth: what a request takes beside its bytes is gained in any case."""
 
 _LEAST_NOISE = 0.03
 _START_SHARE = 0.5
@@ -162,7 +165,7 @@ def _within_fetching(
     # More requests at once help, they do not, or the measurements leave that open.
     if most.low / here.high >= 1 and most.samples_per_s / here.samples_per_s >= MORE_IN_FLIGHT:
         return Bound("store_latency", f"{figures}; {drained}", order, headroom, second)
-    if most.samples_per_s / here.samples_per_s < MORE_IN_FLIGHT:
+    if most.samples_per_s / here.samples_per_s < NO_MORE_IN_FLIGHT:
         return Bound("store_bandwidth", f"{figures}; {drained}", order, headroom, second)
     return Bound(NOT_DECIDED, f"whether more requests at once would help is not clear: {figures}; {drained}", order, headroom, second)
 

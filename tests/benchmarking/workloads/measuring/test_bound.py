@@ -45,6 +45,11 @@ def test_a_store_that_gives_no_more_is_bound_by_bandwidth():
     assert bound_of(parts(fetch=Ceiling(97.0), store=store)).by == "store_bandwidth"
 
 
+def test_a_gain_that_a_requests_own_time_explains_decides_nothing():
+    store = {1: Ceiling(100.0, 0.01), 2: Ceiling(135.0, 0.01)}
+    assert bound_of(parts(fetch=Ceiling(97.0), store=store)).by == NOT_DECIDED
+
+
 def test_what_the_reader_adds_is_the_clients():
     # 10 ms a sample, of which the store takes 2.5: 7.5 ms are the client's, 133 a second.
     found = bound_of(parts(fetch=Ceiling(100.0), store={1: Ceiling(400.0), 2: Ceiling(800.0)}))
