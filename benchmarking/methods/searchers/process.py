@@ -31,7 +31,7 @@ class SearcherHost(Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether it is at work on an answer."""
+        """Whether it is at work on an answer, or has one that nobody has taken."""
         ...
 
     def observe(self, observation: Observation) -> None:
@@ -112,8 +112,11 @@ class ChildProcess:
 
     @property
     def busy(self) -> bool:
-        """Whether the child is at work on an answer."""
-        return self._asked is not None and self._thread is not None and self._thread.is_alive()
+        """Whether the child is at work on an answer, or has one that nobody has taken.
+
+        An answer that has just come counts: whoever heard before that there is none yet would else take it that there will be none.
+        """
+        return self._asked is not None and not self._closed
 
     @property
     def process_id(self) -> int | None:

@@ -88,8 +88,12 @@ def test_thinking_apart_gives_what_thinking_here_gives():
         assert apart.ready(12, []) is False
         assert apart.busy
         assert woken.wait(60)
+        # Its thread has ended: whoever asks now whether there will be an answer must not hear that there is none.
+        apart._thread.join()
+        assert apart.busy
         assert apart.ready(12, [])
         found = apart.answer(12, [])
+        assert not apart.busy
         assert found == here.answer(12, [])
         assert all(point["b"] < 0.9 for point in found)
     finally:
