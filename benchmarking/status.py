@@ -15,6 +15,7 @@ from typing import Any
 from benchmarking.archive.dollars import kind_of_dollars
 from benchmarking.archive.liveness import held_files, is_run
 from benchmarking.archive.stored import StoredExperiment, experiments_of, load, read_identity, state_setup
+from benchmarking.controller.ending import Reason
 from benchmarking.controller.experiment_clock import ExperimentClock
 from benchmarking.controller.journal import SqliteJournal
 from benchmarking.controller.retry_policy import TrialStatus
@@ -37,6 +38,8 @@ class Standing(enum.StrEnum):
     WAITING = "waiting"
     """A controller has it, or will come to it, and no job of it runs: for cores, for the service, for its turn."""
     FINISHED = "finished"
+    INTERRUPTED = "interrupted"
+    """Somebody ended it, or the disk was full, and a resume goes on with it."""
     KILLED = "killed"
     """It began, has not ended, and no process of this machine runs it."""
     NOT_STARTED = "not started"
@@ -158,7 +161,7 @@ class StatusReader:
         try:
             return ExperimentStatus(
                 *about,
-                Standing.FINISHED,
+                _ended_as(told["reason"]),
                 told["trials"],
                 told["budget"].get("max_num_trials"),
                 told["reports"],
@@ -261,10 +264,14 @@ def _planned(tag_folder: Path) -> Iterator[tuple[str, str, str, int]]:
 
 def _standing(state: ExperimentState, *, running: bool) -> Standing:
     if not running:
-        return Standing.KILLED if state.ended is None else Standing.FINISHED
+        return Standing.KILLED if state.ended is None else _ended_as(state.ended["reason"])
     if state.first_start is None or (state.jobs and not any(job.started for job in state.jobs.values())):
         return Standing.WAITING
     return Standing.RUNNING
+
+
+def _ended_as(reason: str) -> Standing:
+    return Standing.INTERRUPTED if reason in (Reason.INTERRUPTED, Reason.DISK_FULL) else Standing.FINISHED
 
 
 def best_value(state: ExperimentState, objective: str, mode: Mode) -> float | None:

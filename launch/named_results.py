@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -71,10 +70,12 @@ class NamedTag(NamedTuple):
     is_whole: bool
 
 
-def studies_of(named: Sequence[str], results_dir: Path, verb: str) -> list[NamedTag]:
+def studies_of(
+    named: Sequence[str], results_dir: Path, verb: str, say: Callable[[str], None] = lambda text: print(text, file=sys.stderr)
+) -> list[NamedTag]:
     """Return the tags that the experiments that are named belong to.
 
-    Of a study whose file is damaged nothing is known, and its experiments are compared all the same.
+    Of a study whose file cannot be read nothing is known, which is said, and its experiments are compared all the same.
     """
     from benchmarking.archive.stored import experiments_of
     from benchmarking.studies.files import read_study
@@ -85,8 +86,10 @@ def studies_of(named: Sequence[str], results_dir: Path, verb: str) -> list[Named
     # A tag's folder holds benchmarks, which hold experiments.
     for tag_folder in sorted({folder.parent.parent for folder in folders}):
         study = None
-        with contextlib.suppress(UserError):
+        try:
             study = read_study(tag_folder)
+        except UserError as error:
+            say(f"warning: {error.asked}: {error.fact}; what the study asks of a comparison, and how often it was looked at, is not known")
         found.append(NamedTag(study, {*experiments_of(tag_folder)} <= folders))
     return found
 

@@ -235,7 +235,7 @@ def seeds_to_decide(one: Contrast, bound: float, level: float, family: int) -> i
     """Return how many measurements of each would decide a contrast with a chance of 80 %, were lead and spread the measured ones.
 
     Power of Student's test from the noncentral t distribution (Cohen, Statistical Power Analysis, 1988, ch. 2), at level / family, as the
-    first of Holm's steps has it; for a lead below the bound, when the interval would lie within it.
+    first of Holm's steps has it; for a lead below the bound, when the interval would lie within it, however a new lead of that spread fell.
 
     Args:
         one: a contrast with an interval.
@@ -249,8 +249,9 @@ def seeds_to_decide(one: Contrast, bound: float, level: float, family: int) -> i
         error = spread / math.sqrt(n)
         freedom = n - 1 if one.paired else 2 * n - 2
         if lead <= bound:
-            # A tie: what lies between lead and bound must hold the interval's half width.
-            return student_quantile(1 - level / 2, freedom) * error < bound - lead
+            # A tie: what lies between lead and bound must hold the interval's half width, and how far the lead measured then may be off.
+            off = student_quantile((1 + POWER) / 2, freedom) * error
+            return student_quantile(1 - level / 2, freedom) * error + off < bound - lead
         # What was tested by Student's t has no least p.
         least = 0.0 if one.least_p == 0.0 else least_sign_flip_p(n) if one.paired else least_relabelling_p(n, n)
         return least * family <= level and _power(lead, error, freedom, level / family) >= POWER

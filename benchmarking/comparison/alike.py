@@ -91,6 +91,8 @@ def _difference(runs: Sequence[ComparedRun], name: str, by: Sequence[str]) -> st
         loads = [float(run.facts[name].split()[0]) for run in runs if run.facts.get(name)]
         if not loads or max(loads) < max(_LOAD_FACTOR * min(loads), min(loads) + _LOAD_LEAST):
             return None
+        # A number of each run: where it lies says more than a list of them.
+        return f"{runs[0].benchmark}: not all alike in load: {min(loads):.3g} to {max(loads):.3g} a core"
     if name in _PER_METHOD:
         groups = dict.fromkeys((run.method, run.tag if "tag" in by else "") for run in runs)
         found = [_spread([run for run in runs if run.method == method and tag in ("", run.tag)], name) for method, tag in groups]

@@ -154,7 +154,7 @@ def rows_of(made: ConfigurationComparison) -> list[dict[str, Any]]:
             lead = _turned(one.difference if one.factor is None else one.factor, ratio=ratio)
             low, high = (None, None) if one.interval is None else sorted(_turned(value, ratio=ratio) for value in one.interval)
             word = "worse" if one.decided and lead < (1.0 if ratio else 0.0) else str(one.word)
-            row |= {"lead": lead, "lead_low": low, "lead_high": high, "p": one.p, "verdict": word, "more_seeds": one.more}
+            row |= {"lead": lead, "lead_low": low, "lead_high": high, "p": one.p, "verdict": word, "seeds_needed": one.more}
         rows.append(row)
     return rows
 

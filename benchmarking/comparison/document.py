@@ -28,7 +28,7 @@ from definitions.scalars import mean
 
 COLUMNS = (
     "benchmark", "method", "objective", "budget", "seeds", "value", "low", "high", "lead", "lead_low", "lead_high", "correlation", "p",
-    "verdict", "more_seeds", "reached", "seconds_to_target", "usd_to_target", "regret",
+    "verdict", "seeds_needed", "reached", "seconds_to_target", "usd_to_target", "regret",
 )  # fmt: skip
 
 
@@ -197,7 +197,7 @@ def _row(made: BenchmarkComparison, index: int) -> dict[str, Any]:
         "correlation": found.contrast.correlation if found is not None else None,
         "p": found.p if found is not None else None,
         "verdict": _word(made, found),
-        "more_seeds": found.more if found is not None else None,
+        "seeds_needed": found.more if found is not None else None,
         "reached": f"{reached} of {len(row.reach)}" if made.target is not None else "",
         "seconds_to_target": row.seconds,
         "usd_to_target": row.dollars,

@@ -51,6 +51,10 @@ def best_so_far_figure(
             found = band(short[row.method], drawn, AGGREGATES[question.aggregate], made.confidence)
             if found is not None:
                 curves.append(found)
+            elif kept:
+                notes.append(
+                    f"{short[made.benchmark]}: {short[row.method]} has no {X_AXES[axis].title} at which all its seeds have a result."
+                )
         panels.append(_panel(made, axis, curves, short[made.benchmark]))
     notes += [
         f"Line: {question.aggregate} of the seeds; band: {100 * (1 - question.judged_level):.3g} % interval of their mean.",
@@ -106,7 +110,10 @@ def shown_values(curves: Sequence[Curve], target: float | None, log: bool) -> tu
     lines = [value for curve in curves for value in curve.y if not log or value > 0]
     if not lines:
         return None
+    # An interval that is wider than all that the lines do would flatten them, and is cut off as well.
+    span = max(lines) - min(lines)
     ends = [one[-1] for curve in curves for one in (curve.low, curve.high) if one]
+    ends = [one for one in ends if one is not None and min(lines) - span <= one <= max(lines) + span]
     kept = [*lines, *(one for one in (*ends, target) if one is not None and (not log or one > 0))]
     low, high = min(kept), max(kept)
     if log:

@@ -18,7 +18,7 @@ _HINTS = {
     "lead": "against the baseline: a factor for what is positive, else a difference; above 1 or 0 is better",
     "correlation": "of the pairs of seeds",
     "p": "of no difference, after Holm's correction",
-    "more_seeds": "how many seeds would decide it with a chance of 80 %",
+    "seeds_needed": "how many seeds, with those that there are, would decide it with a chance of 80 %",
     "reached": "seeds that reached the baseline's median final value",
 }
 _ENDS = {"value": ("low", "high"), "lead": ("lead_low", "lead_high")}
@@ -42,7 +42,13 @@ def comparison_section(found: Document) -> Section:
     if found.across:
         tables.append(table_of("Over all benchmarks: 0 is the worst value of any run on each, 1 the best", found.across))
     whole = SortableTable("All columns, as in the CSV of outrider compare", [Column(name, name) for name in COLUMNS], rows, CSV_NAME)
-    return Section("methods", "Configurations" if found.configurations else "Methods", _WORDS, tables, [whole])
+    return Section(
+        "methods",
+        "Configurations" if found.configurations else "Methods",
+        " ".join([_WORDS, *(f"{one}." for one in found.notes)]),
+        tables,
+        [whole],
+    )
 
 
 def about(runs: Sequence[ComparedRun]) -> str:

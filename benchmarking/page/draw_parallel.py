@@ -51,6 +51,8 @@ def draw_parallel(panel: ParallelPanel) -> tuple[list[dict[str, Any]], dict[str,
         "showgrid": False,
         "zeroline": False,
         "automargin": True,
+        # A name that reaches beyond the drawing would else not be drawn at all.
+        "ticklabeloverflow": "allow",
     }
     y = {"visible": False, "range": [-0.05, 1.05]}
     layout = common_layout(x, y, height=_HEIGHT, shapes=shapes, annotations=notes)

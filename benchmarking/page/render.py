@@ -28,12 +28,13 @@ def render(page: Page, library: DrawingLibrary | None, *, version: str = "") -> 
     script = _resource("page.js")
     scripts = [script, _resource("served.js")] if served else [script]
     sections = [_section(one, library is not None) for one in page.sections]
+    links = [_link(one.title, one.identity) for one in page.sections]
     body = [
         element(
             "header",
             element("h1", shortened(page.title)),
             element("p", page.about, class_="soft"),
-            element("nav", element("ul", *(_link(one) for one in page.sections)), aria_label="Sections"),
+            element("nav", element("ul", _link("Verdicts", "verdicts"), *links), aria_label="Sections"),
         ),
         element("main", _verdicts(page), *([] if library is not None else [element("p", WITHOUT_PLOTLY, class_="missing")]), *sections),
     ]
@@ -72,8 +73,8 @@ def policy(scripts: Sequence[str], library: DrawingLibrary | None, *, served: bo
     return "; ".join(f"{name} {value}" for name, value in allowed.items())
 
 
-def _link(section: Section) -> Html:
-    return element("li", element("a", section.title, href=f"#{section.identity}"))
+def _link(title: str, identity: str) -> Html:
+    return element("li", element("a", title, href=f"#{identity}"))
 
 
 def _verdicts(page: Page) -> Html:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 running: a process of this machine runs it. waiting: for its turn, for cores, for the service. killed: it has not ended, and nobody here
-runs it; `outrider run --resume TAG` goes on. Nothing is written, and nothing is locked."""
+runs it. interrupted: somebody ended it. `outrider run --resume TAG` goes on with both. Nothing is written, and nothing is locked."""
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -2,10 +2,12 @@
 
 import json
 import shutil
+from contextlib import closing
 
 import pytest
 
 from benchmarking.archive.stored import load
+from benchmarking.controller.journal import SqliteJournal
 from benchmarking.results import write_results
 from benchmarking.status import Standing, StatusReader, forecast_text
 from benchmarking.studies.files import write_study
@@ -56,6 +58,15 @@ def test_one_that_was_killed_and_one_that_runs(tmp_path):
     assert (killed.standing, killed.objective, sum(killed.trials.values())) == (Standing.KILLED, "loss", 6)
     (running,) = look(folder, folder)
     assert running.standing in (Standing.RUNNING, Standing.WAITING)
+
+
+def test_one_that_somebody_interrupted_is_not_finished(tmp_path):
+    folder = present(copied(tmp_path, "repeated"))
+    with closing(SqliteJournal(folder / "journal.sqlite")) as journal:
+        journal.append(2e9, "end", {"reason": "interrupted", "message": "interrupted", "exit_code": 130})
+        journal.commit()
+    (found,) = look(folder)
+    assert found.standing is Standing.INTERRUPTED
 
 
 def test_what_has_not_begun_waits_for_its_turn_while_another_runs(tmp_path):

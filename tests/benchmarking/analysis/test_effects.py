@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from benchmarking.analysis.effects import Scale, Word, contrast, decide, scale_of
+from benchmarking.analysis.effects import Contrast, Scale, Word, contrast, decide, scale_of, seeds_to_decide
+from benchmarking.analysis.intervals import ConfidenceInterval, student_quantile
 
 SIX = {0: 10.0, 1: 11.0, 2: 9.0, 3: 10.5, 4: 12.0, 5: 9.5}
 
@@ -110,3 +111,15 @@ def test_more_seeds_are_asked_for_as_students_power_has_it():
     first = {seed: float(value) for seed, value in enumerate(leads)}
     (found,) = decide([contrast(first, dict.fromkeys(range(5), 0.0), "max", scale=Scale.DIFFERENCE)], 0.01)
     assert (found.word, found.more) == (Word.NOT_DECIDED, 10)
+
+
+def test_as_many_seeds_as_are_said_show_a_tie_as_often_as_is_said():
+    # Lead 0.0024, spread 0.0098, threshold 0.01, as measured once of accuracies.
+    one = Contrast(Scale.DIFFERENCE, 0.0024, ConfidenceInterval(-0.006, 0.01, ""), True, (8, 8), 0.3, 0.0098, 0.5, 0.0)
+    count = seeds_to_decide(one, 0.01, 0.05, 1)
+    assert count is not None
+    rng = np.random.default_rng(0)
+    leads = rng.normal(0.0024, 0.0098, (2000, count))
+    half = student_quantile(0.975, count - 1) * leads.std(axis=1, ddof=1) / math.sqrt(count)
+    ties = (np.abs(leads.mean(axis=1)) + half < 0.01).mean()
+    assert 0.78 <= ties <= 0.93

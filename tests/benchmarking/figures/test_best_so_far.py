@@ -126,3 +126,17 @@ def test_what_is_drawn_on_a_logarithmic_axis_of_one_value_and_of_none():
     assert shown_values([Curve("a", (1.0,), (4.0,))], None, log=False) == pytest.approx((3.8, 4.2))
     assert shown_values([Curve("a", (1.0,), (0.0,))], None, log=False) == (-1.0, 1.0)
     assert shown_values([], 1.0, log=False) is None
+
+
+def test_an_interval_wider_than_all_that_the_lines_do_is_cut_off():
+    curve = Curve("a", (1.0, 2.0), (0.5, 0.6), (None, -31.5), (None, 32.6))
+    assert shown_values([curve], None, log=False) == pytest.approx((0.495, 0.605))
+
+
+def test_a_method_whose_line_is_missing_is_named():
+    # By wall-clock time one of its seeds begins after the other has ended.
+    runs = [*several("RS", [2.0, 2.2]), run("TPE", 0, [1.0, 0.9]), run("TPE", 1, [1.0, 0.8], seconds=30.0)]
+    question = ComparisonQuestion(axis=Axis.TRIALS)
+    figure = best_so_far_figure(runs, document(runs, question).benchmarks, question, Axis.WALLCLOCK)
+    assert [curve.name for curve in figure.panels[0].curves] == ["RS"]
+    assert "b: TPE has no wall-clock time at which all its seeds have a result." in figure.notes

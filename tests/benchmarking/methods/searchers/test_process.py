@@ -89,7 +89,9 @@ def test_thinking_apart_gives_what_thinking_here_gives():
         assert apart.busy
         assert woken.wait(60)
         # Its thread has ended: whoever asks now whether there will be an answer must not hear that there is none.
-        apart._thread.join()
+        for thread in threading.enumerate():
+            if thread.name == "searcher":
+                thread.join()
         assert apart.busy
         assert apart.ready(12, [])
         found = apart.answer(12, [])
