@@ -285,7 +285,10 @@ def test_files_beside_the_script_are_found_where_trials_start(folder):
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not here")
-def test_a_target_of_a_makefile_is_run_where_that_is_and_told_its_variables(folder):
+def test_a_target_of_a_makefile_is_run_where_that_is_and_told_its_variables(folder, monkeypatch):
+    # The tests may themselves be run by make, whose own level would stand in its messages.
+    for name in ("MAKELEVEL", "MAKEFLAGS", "MFLAGS"):
+        monkeypatch.delenv(name, raising=False)
     write("train.py", "import sys\nprint(f'loss: {float(sys.argv[1]) / 3}')\n")
     write("Makefile", "LR ?= 0.1\ntrain:\n\t@python train.py $(LR)\n")
     assert main(["init", "--run", "make train LR=0.5"]) == 0

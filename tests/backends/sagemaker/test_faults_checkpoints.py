@@ -93,5 +93,5 @@ def test_all_that_is_called_is_in_the_policy(tmp_path, monkeypatch):
         called = set(run.calls)
         assert called <= set(CALLER), called - set(CALLER)
         expected = """CreateTrainingJob StopTrainingJob DescribeTrainingJob ListTrainingJobs FilterLogEvents GetLogEvents DescribeLogStreams
-            HeadBucket CreateBucket PutObject HeadObject GetCallerIdentity ListServiceQuotas ListObjectsV2"""
+            HeadBucket PutObject HeadObject GetCallerIdentity ListServiceQuotas ListObjectsV2"""
         assert called >= set(expected.split()), set(expected.split()) - called

@@ -42,7 +42,7 @@ class TestPipe(IngestionContract):
         return "pipe"
 
     def damage(self, name):
-        return r"channel_0: .* ends within member 000038\.jpg"
+        return r"channel_0: .* ends within member 0000\d\d\.jpg"
 
     def input_mode(self):
         return "pipe"

@@ -137,5 +137,5 @@ def test_a_fifo_without_a_writer_is_given_up_and_one_with_several_workers_said(t
 def test_every_reader_in_the_ingestion_table_exists(world):
     for entry in INGESTIONS.values():
         for layout, reader in entry.layouts.items():
-            if not reader.startswith(("s3_", "boto3")):
+            if layout in world.sets and not reader.startswith(("s3_", "boto3")):
                 open_channel(Channel(world.location(layout, False), reader, layout), {}).close()
