@@ -118,10 +118,12 @@ def unknown_text(word: str, near: str, parameters: Iterable[str]) -> str:
     if near == word:
         return f"{said} beside what else it is told; `when` says with what a key exists"
     key = next((key for key in parameters if key.replace("-", "_") == word.lstrip("-").replace("-", "_")), "")
-    if near.replace("_", "-") == word.replace("_", "-"):
+    bare = near.removeprefix("--")
+    # A style turns all keys alike, and only from underscores to hyphens: a key that has hyphens itself needs a name of its own.
+    if near.replace("_", "-") == word.replace("_", "-") and (not key or bare in (key, key.replace("_", "-"))):
         mend = f"arguments_style: {'hyphens' if '_' in word else 'flags'}"
     else:
-        mend = f"rename: {{{key}: {near.removeprefix('--')}}}" if key else ""
+        mend = f"rename: {{{key}: {bare}}}" if key else ""
     return f"{said}; the nearest that it knows is {near}" + (f", told by `{mend}`" if mend else "")
 
 

@@ -45,7 +45,7 @@ class Allocation:
         return self.folder / "output"
 
 
-_OF_THE_RUN = frozenset({MARK_VARIABLE, "OUTRIDER_LEASES", "OUTRIDER_CHECKPOINT_DIR", "OUTRIDER_CORES", "OMP_NUM_THREADS"})
+_OF_THE_RUN = frozenset({MARK_VARIABLE, "OUTRIDER_LEASES", "OUTRIDER_CHECKPOINT_DIR"})
 """Variables that only a run's own jobs have a use for."""
 
 

@@ -218,7 +218,13 @@ def _advice(evaluation: int, trials: Sequence[TrialState]) -> list[str]:
     if last is None:
         return []
     tried = f" (`--set {last['advice_change']}` tries it; then bound by {last.get('advice_then')})" if last.get("advice_change") else ""
-    return [f"Configuration {evaluation} is bound by {last.get(BOUND_BY)}: {last['advice']}{tried}."]
+    bound = str(last.get(BOUND_BY))
+    said = (
+        f"What binds configuration {evaluation} is not decided"
+        if bound == "not decided"
+        else f"Configuration {evaluation} is bound by {bound}"
+    )
+    return [f"{said}: {last['advice']}{tried}."]
 
 
 def _bounds(trials: Sequence[TrialState]) -> str:

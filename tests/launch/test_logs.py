@@ -39,8 +39,9 @@ def test_a_trial_that_there_is_not_is_said(toy, monkeypatch, capsys):
 
 def test_the_line_says_only_what_a_shell_does_not_know(tmp_path):
     base = {"PATH": "/bin", "A": "1"}
-    line = pasteable(["prog", "--x=a b"], tmp_path, {**base, "A": "it's", "OUTRIDER_CONTROLLER": "mark", "OUTRIDER_TRIAL": "1"}, base)
-    assert line == f"""cd {tmp_path} && env A='it'"'"'s' OUTRIDER_TRIAL=1 prog '--x=a b'"""
+    line = pasteable(["prog", "--x=a b"], tmp_path, {**base, "A": "it's", "OUTRIDER_CONTROLLER": "mark", "OUTRIDER_CORES": "1"}, base)
+    # How many cores it had decides what a script does, so it has as many again.
+    assert line == f"""cd {tmp_path} && env A='it'"'"'s' OUTRIDER_CORES=1 prog '--x=a b'"""
     assert (
         subprocess.run(
             ["sh", "-c", line.replace("prog '--x=a b'", "printenv A")], capture_output=True, text=True, env=dict(os.environ), check=True

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from backends.base import JobSpec
-from backends.common.hints import calling_hint, interpreter_remark
+from backends.common.hints import calling_hint, interpreter_remark, unknown_text
 
 
 def test_a_file_of_the_source_and_a_relative_import_are_told_by_what_mends_them(tmp_path):
@@ -69,6 +69,15 @@ def test_an_argument_that_the_script_does_not_know_is_named_with_the_nearest(tmp
     )
     assert said in calling_hint(tail[-1], job, tail)
     assert calling_hint("ValueError: lr is too large", job, ["ValueError: lr is too large"]) == ""
+
+
+def test_a_key_with_hyphens_of_its_own_needs_another_name_and_no_style():
+    # `flags` is how it was told already, and no style turns hyphens to underscores.
+    assert unknown_text("--learning-rate", "--learning_rate", ["learning-rate"]).endswith(
+        "told by `rename: {learning-rate: learning_rate}`"
+    )
+    assert unknown_text("--learning-rate", "--learning_rate", ["learning_rate"]).endswith("told by `arguments_style: flags`")
+    assert unknown_text("--learning_rate", "--learning-rate", ["learning_rate"]).endswith("told by `arguments_style: hyphens`")
 
 
 def test_a_script_that_a_shell_looks_for_in_the_job_s_folder_is_found_too(tmp_path):

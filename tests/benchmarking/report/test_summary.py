@@ -250,3 +250,7 @@ def test_advice_for_the_leader_follows():
         "(`--set loader_workers=2` tries it; then bound by compute)."
     )
     assert "is bound by" not in experiment([[0.5], [0.6]]).verdict
+    open_ = experiment(
+        [[pipeline(100.0, "not decided") | {"advice": "nothing helps"}], [pipeline(50.0, "client")]], {"samples_per_s": "max"}
+    )
+    assert open_.verdict.splitlines()[-1] == "What binds configuration 0 is not decided: nothing helps."
