@@ -56,7 +56,11 @@ def test_requirements_that_are_not_there_fail_the_job(bench):
     assert "ran" not in bench.lines(name)
 
 
-WORLD = 'import os; print(*(os.environ.get(name) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "GROUP_RANK")))'
+# In one write, end of line included: what several processes print in pieces is mixed.
+WORLD = """import os
+said = " ".join(os.environ.get(name, "") for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "GROUP_RANK"))
+os.write(1, f"{said}\\n".encode())
+"""
 
 
 def test_torchrun_starts_the_processes_of_all_hosts(bench):
