@@ -17,6 +17,7 @@ from benchmarking.planning.concurrency import instance_types
 from benchmarking.planning.decisions import Disk, Facts, decisions
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
+from definitions.scaling import scale_lines
 from definitions.schema import BenchmarkDefinition, PerJob
 
 
@@ -61,6 +62,7 @@ def decided(
                 *what_travels(definition, described, whole=False),
                 *_interpreter(definition, described),
                 *_start(spec, described),
+                *scale_lines(definition),
             ),
             _times_forecast(definition),
         )

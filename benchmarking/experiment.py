@@ -43,7 +43,7 @@ from benchmarking.planning.feasibility import Refuse, check_listed, check_room, 
 from benchmarking.planning.inputs import Inputs, upload_target
 from benchmarking.planning.job_builder import JobBuilder
 from definitions.backend_description import BackendDescription
-from definitions.backend_registry import backend_description, emulated_modes
+from definitions.backend_registry import backend_description
 from definitions.errors import OutriderError, UserError
 from definitions.instances import default_instance_type
 from definitions.program import command
@@ -79,12 +79,13 @@ class ExperimentResult:
     @property
     def summary(self) -> Summary:
         """Verdict, table and best value, as they are printed."""
+        from benchmarking.analysis.stand_ins import stand_ins
         from benchmarking.report.summary import summarise
 
         definition = self.spec.definition
         keys, keeps_warm = definition.configuration_keys, self.described.keeps_warm
-        modes = emulated_modes(self.spec.backend, self.price_label)
-        return summarise(self.state, definition.objectives, self.price_label, keys, keeps_warm=keeps_warm, emulated_modes=modes)
+        stood_in = stand_ins(definition, self.spec.backend, self.price_label)
+        return summarise(self.state, definition.objectives, self.price_label, keys, keeps_warm=keeps_warm, stood_in=stood_in)
 
     @property
     def warm(self) -> dict[str, Any] | None:

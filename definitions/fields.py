@@ -14,6 +14,7 @@ Positive = Annotated[int, Field(strict=True, gt=0)]
 NotNegative = Annotated[int, Field(strict=True, ge=0)]
 Seconds = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 Dollars = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(strict=True, gt=0, le=1)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Flag = Annotated[bool, Field(strict=True)]
 KEEP_WHOLE = WrapValidator(lambda value, check: value if check(value) == value and type(value) is int else check(value))

@@ -18,6 +18,8 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "trials": "the configurations to measure, in place of `space`",
         "inputs": "channels of data that jobs are given",
         "datasets": "data sets by name, which a configuration chooses from with `dataset`",
+        "scale": "share of the samples of generated data sets that are made, never fewer than a steady window needs; `--scale 0.005`",
+        "stands_for": "what a value stands for, e.g. {ingestion: {local: FSx}}; tables say so, and its speed decides nothing",
         "repeats": "measurements of each configuration",
         "order": "of repeated measurements: one configuration after the other, in turn, or shuffled",
         "objectives": "reported or measured numbers and whether less or more is better; the first one decides",

@@ -26,7 +26,15 @@ Keep = Literal["paused", "none", "all"] | Positive
 DERIVED_OBJECTIVES = ("cost_usd", "duration_s", "billable_s", "peak_rss_bytes", "cpu_s")
 """Objectives that Outrider itself measures when a job is closed; all others are reported by the script."""
 
+_TIMED = frozenset({*DERIVED_OBJECTIVES} - {"peak_rss_bytes"})
+"""Objectives that another trial beside it would change."""
+
 _KEY = re.compile(r"[^\W\d][\w.+@/:-]*")
+
+
+def is_timed(objective: str) -> bool:
+    """Return whether other load on the machine changes an objective: speed, seconds and dollars."""
+    return objective in _TIMED or objective.endswith("_per_s")
 
 
 def _check_keys(value: dict[str, Any]) -> dict[str, Any]:
@@ -81,6 +89,9 @@ ArgumentValue = Annotated[
 ]
 Trial = Annotated[dict[str, WrittenScalar], AfterValidator(_check_keys)]
 Arguments = Annotated[dict[str, ArgumentValue], AfterValidator(_check_keys)]
+StandsFor = dict[str, dict[str, Text]]
+"""Keys of configurations and arguments -> the text of a value -> what it stands for, where that cannot be had."""
+
 KeyPath: TypeAlias = tuple[str | int, ...]
 
 
@@ -147,6 +158,7 @@ class Overrides(Model):
     warmup_runs: NotNegative | None = None
     inputs: dict[str, InputChannel] | None = None
     valid: tuple[RuleText, ...] | None = None
+    stands_for: StandsFor | None = None
     budget: Budget | None = None
     n_workers: Positive | None = None
     exclusive: Flag | None = None

@@ -26,7 +26,7 @@ from definitions.yaml_source import KeyPath, Source, SourceLocation, with_datase
 _MANY = 10_000
 _HASHED_WHERE_GIVEN = {
     "command", "arguments_style", "booleans", "lists", "rename", "working_dir", "environment", "seed_argument", "prepare", "cleanup",
-    "warmup_runs", "read",
+    "warmup_runs", "read", "scale",
 }  # fmt: skip
 
 

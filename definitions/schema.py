@@ -24,7 +24,7 @@ from definitions.datasets import (
 )
 from definitions.errors import UserError
 from definitions.fidelity import Fidelity, PerJob, Progressive
-from definitions.fields import Flag, NotNegative, Positive, Preload, Size, Text
+from definitions.fields import Flag, NotNegative, Positive, Preload, Share, Size, Text
 from definitions.file_source import FileSource
 from definitions.metric_files import Read, file_sources
 from definitions.metrics import Metrics, MetricSources, sources_of
@@ -42,7 +42,9 @@ from definitions.parts import (
     Overrides,
     RuleText,
     Space,
+    StandsFor,
     Trial,
+    is_timed,
 )
 from definitions.space import SearchSpace
 from definitions.study import Study
@@ -78,9 +80,6 @@ __all__ = [
 
 KEEP_FOREIGN = {"keep_foreign": True}
 """Context of a validation that keeps blocks of back-ends that are not installed, so that what was measured on one can be read."""
-
-_TIMED = frozenset({*DERIVED_OBJECTIVES} - {"peak_rss_bytes"})
-"""Objectives that another trial beside it would change."""
 
 _METHOD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,39}")
 
@@ -148,6 +147,8 @@ class BenchmarkDefinition(Model):
     trials: tuple[Trial, ...] = ()
     inputs: dict[str, InputChannel] = {}
     datasets: dict[str, Dataset] = {}
+    scale: Share = 1.0
+    stands_for: StandsFor = {}
     repeats: Positive = 1
     order: Order = "default"
     objectives: Annotated[dict[str, Mode], Field(min_length=1)]
@@ -349,11 +350,6 @@ class BenchmarkDefinition(Model):
     def is_exclusive(self) -> bool:
         """Whether nothing may run beside a trial: as given, else where an objective is speed (`*_per_s`, `duration_s`) or cost."""
         return self.exclusive if self.exclusive is not None else any(map(is_timed, self.objectives))
-
-
-def is_timed(objective: str) -> bool:
-    """Return whether other load on the machine changes an objective: speed, seconds and dollars."""
-    return objective in _TIMED or objective.endswith("_per_s")
 
 
 def _block(name: str, data: Any, context: Any) -> Overrides:

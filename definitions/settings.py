@@ -19,7 +19,19 @@ from definitions.schema import BenchmarkDefinition, Overrides
 from definitions.space import KINDS
 from definitions.yaml_source import KeyPath, SourceLocation, parse_scalar, parse_yaml
 
-_OPEN = ("space", "metrics", "arguments", "base_trial", "objectives", "inputs", "datasets", "methods", "rename", "environment")
+_OPEN = (
+    "space",
+    "metrics",
+    "arguments",
+    "base_trial",
+    "objectives",
+    "inputs",
+    "datasets",
+    "methods",
+    "rename",
+    "environment",
+    "stands_for",
+)
 """Parts whose keys the user names."""
 
 _OF_KEYS = ("space", "arguments", "base_trial", "rename")

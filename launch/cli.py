@@ -18,7 +18,18 @@ A value given here wins over the definition's. Results go to stdout, progress to
 Exit codes: 0 done, 1 a fault of ours, 2 wrong use, 3 failure budget spent, 4 budget spent before a list was finished, or disk full,
 5 refused by the cloud, 130 interrupted. Ctrl-C once winds down and prints the line that resumes; twice stops at once."""
 
-_SETTINGS = ("n_workers", "max_wallclock_time", "max_failures", "max_cost", "max_num_trials", "max_run", "repeats", "order", "exclusive")
+_SETTINGS = (
+    "n_workers",
+    "max_wallclock_time",
+    "max_failures",
+    "max_cost",
+    "max_num_trials",
+    "max_run",
+    "repeats",
+    "order",
+    "exclusive",
+    "scale",
+)
 BUDGET_FLAGS = {name: f"budget.{name}" if name.startswith("max_") else name for name in _SETTINGS}
 
 
@@ -76,6 +87,7 @@ def make_parser() -> VerbParser:
     limits.add_argument("--max_num_trials", metavar="N", help="trials that each experiment may start")
     limits.add_argument("--max_run", metavar="S", help="seconds that one job may take")
     limits.add_argument("--repeats", metavar="N", help="measurements of each configuration")
+    limits.add_argument("--scale", metavar="S", help="share of generated data, e.g. 0.005; never less than a steady window needs")
     limits.add_argument("--order", choices=("default", "interleave", "random"), help="order of repeated measurements")
     limits.add_argument("--exclusive", action=argparse.BooleanOptionalAction, default=None, help="nothing else runs beside a trial (local)")
     files = parser.add_argument_group("results and resume")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarking.analysis.stand_ins import stand_ins
 from benchmarking.analysis.verdict import Measured, judge
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.journal import SqliteJournal
@@ -18,7 +19,6 @@ from benchmarking.export.usage_csv import usage_table
 from benchmarking.report.comparison import comparison_rows
 from benchmarking.report.summary import Summary, keys_shown, ranking, real_ranking, summarise
 from benchmarking.report.text import shown, table
-from definitions.backend_registry import emulated_modes
 from definitions.errors import UserError
 from definitions.schema import Mode
 
@@ -221,9 +221,9 @@ def result_of(spec: ExperimentSpec, state: ExperimentState, price_label: str = "
     """
     definition = spec.definition
     objectives, primary, order = definition.objectives, definition.primary_objective, definition.configuration_keys
-    modes = emulated_modes(spec.backend, price_label)
-    summary = summarise(state, objectives, price_label, order, keeps_warm=keeps_warm, emulated_modes=modes)
-    ranked = real_ranking(ranking(state, primary, objectives[primary]), primary, modes)
+    stood_in = stand_ins(definition, spec.backend, price_label)
+    summary = summarise(state, objectives, price_label, order, keeps_warm=keeps_warm, stood_in=stood_in)
+    ranked = real_ranking(ranking(state, primary, objectives[primary]), primary, stood_in)
     measured = [] if ranked is None else [ranked.leader, *(one.other for one in ranked.comparisons)]
     keys = keys_shown([one.configuration for one in measured], order)
     comparison = ResultTable(tuple(comparison_rows(ranked, primary, keys)), summary.verdict)

@@ -11,6 +11,7 @@ from definitions import strict_json
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.datasets import Dataset, PathDataset
+from definitions.scaling import datasets_of
 
 MOST_BYTES = 16 * 2**20
 """Of a folder whose files are read; of a larger one names and sizes count, as reading it would take longer than many a trial."""
@@ -24,7 +25,7 @@ def data_version(spec: ExperimentSpec) -> str | None:
     """
     if not spec.definition.datasets or backend_description(spec.backend).data_access is DataAccess.NOTHING:
         return None
-    facts = {name: _facts(dataset) for name, dataset in spec.definition.datasets.items()}
+    facts = {name: _facts(dataset) for name, dataset in datasets_of(spec.definition).items()}
     return hashlib.sha256(strict_json.dumps(dict(sorted(facts.items()))).encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 

@@ -6,12 +6,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarking.analysis.verdict import Measured, Ranking, judge
+from benchmarking.analysis.verdict import Measured, Ranking, judge, without_emulations
 from benchmarking.comparison.alike import one_kind_of_dollars
 from benchmarking.comparison.methods import ComparisonQuestion, objective_of
 from benchmarking.comparison.runs import RUN_KEYS, ComparedRun
 from benchmarking.report.labels import label
 from definitions.errors import UserError, did_you_mean
+from definitions.parts import is_timed
 from definitions.scalars import mean
 from definitions.schema import Mode
 
@@ -66,6 +67,7 @@ def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQues
     groups: dict[tuple[Hashable, ...], dict[Hashable, list[tuple[int, float]]]] = {}
     shown: dict[tuple[Hashable, ...], str] = {}
     others: dict[str, set[str]] = {}
+    imitated: dict[tuple[Hashable, ...], set[str]] = {}
     for run in runs:
         for trial in run.trials:
             value = trial.values.get(objective)
@@ -73,7 +75,8 @@ def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQues
                 continue
             known = {**run.about, **trial.configuration}
             group = tuple(repr(known.get(key)) for key in keys)
-            shown.setdefault(group, label({key: known.get(key) for key in keys}, keys))
+            shown.setdefault(group, label({key: run.stood_in.shown(key, known.get(key)) for key in keys}, keys))
+            imitated.setdefault(group, set()).add(run.stood_in.emulation(trial.configuration))
             rest = {key: repr(value) for key, value in trial.configuration.items() if key not in keys}
             for key, text in rest.items():
                 others.setdefault(key, set()).add(text)
@@ -99,6 +102,8 @@ def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQues
         differing = [] if paired else sorted(key for key, texts in others.items() if len(texts) > 1)
     measured = [Measured(number, {"": names[number]}, [*sample.values()], [*sample]) for number, sample in enumerate(samples)]
     ranking = judge(measured, mode, 1 - level, paired=paired, threshold=question.threshold, baseline=_baseline(names, question.baseline))
+    if is_timed(objective):
+        ranking = without_emulations(ranking, lambda one: ", ".join(sorted(imitated[ordered[one.evaluation]])))
     return ConfigurationComparison(
         runs[0].benchmark, objective, mode, keys, names, ranking, unit, bool(question.baseline), differing, 1 - level
     )
@@ -120,8 +125,9 @@ def _baseline(names: Mapping[int, str], asked: str) -> int | None:
     if not asked:
         return None
     for number, name in names.items():
-        # A value alone is enough, where there is one key: `0.1` for `lr=0.1`.
-        if asked in (name, name.partition("=")[2]):
+        # A value alone is enough, where there is one key: `0.1` for `lr=0.1`; and what it was in place of need not be said.
+        plain = name.partition(" (")[0]
+        if asked in (name, name.partition("=")[2], plain, plain.partition("=")[2]):
             return number
     found = [*names.values()]
     raise UserError(f"--baseline {asked}: nothing of this was measured", f"there are {', '.join(found)}", did_you_mean(asked, found))
@@ -153,7 +159,7 @@ def rows_of(made: ConfigurationComparison) -> list[dict[str, Any]]:
             ratio = one.factor is not None
             lead = _turned(one.difference if one.factor is None else one.factor, ratio=ratio)
             low, high = (None, None) if one.interval is None else sorted(_turned(value, ratio=ratio) for value in one.interval)
-            word = "worse" if one.decided and lead < (1.0 if ratio else 0.0) else str(one.word)
+            word = "worse" if one.decided and lead < (1.0 if ratio else 0.0) else f"{one.word}: emulated" if one.emulated else str(one.word)
             row |= {"lead": lead, "lead_low": low, "lead_high": high, "p": one.p, "verdict": word, "seeds_needed": one.more}
         rows.append(row)
     return rows

@@ -15,11 +15,11 @@ from benchmarking.analysis.across_benchmarks import (
     probability_of_improvement,
     wilcoxon_ps,
 )
-from benchmarking.analysis.effects import Finding
+from benchmarking.analysis.effects import Word
 from benchmarking.comparison.alike import differences
 from benchmarking.comparison.configurations import ConfigurationComparison, compare_configurations, rows_of
 from benchmarking.comparison.grouping import facets, having_objective, lacks_seeds, named, unequal_seeds
-from benchmarking.comparison.methods import BenchmarkComparison, ComparisonQuestion, compare_methods, has_baseline
+from benchmarking.comparison.methods import BenchmarkComparison, ComparisonQuestion, MethodRow, compare_methods, has_baseline
 from benchmarking.comparison.runs import RUN_KEYS, ComparedRun
 from benchmarking.comparison.sentences import budget, configuration_verdicts, looked, verdicts
 from benchmarking.report.text import shown, table
@@ -65,7 +65,8 @@ class Document:
                 known = f"{one.benchmark}: best known {one.objective} is {shown(one.best_known)} ({one.best_known_of})"
                 target = "" if one.target is None else f"; the target is {shown(one.target)}, the median of {one.baseline}"
                 lines.append(f"{known}; regret is the mean distance from it{target}")
-        return lines
+        said = dict.fromkeys(line for run in self.runs for line in run.stood_in.notes([trial.configuration for trial in run.trials]))
+        return [*lines, *said]
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -196,7 +197,7 @@ def _row(made: BenchmarkComparison, index: int) -> dict[str, Any]:
         "lead_high": bounds[1] if bounds is not None else None,
         "correlation": found.contrast.correlation if found is not None else None,
         "p": found.p if found is not None else None,
-        "verdict": _word(made, found),
+        "verdict": _word(row),
         "seeds_needed": found.more if found is not None else None,
         "reached": f"{reached} of {len(row.reach)}" if made.target is not None else "",
         "seconds_to_target": row.seconds,
@@ -205,9 +206,12 @@ def _row(made: BenchmarkComparison, index: int) -> dict[str, Any]:
     }
 
 
-def _word(made: BenchmarkComparison, found: Finding | None) -> str:
+def _word(row: MethodRow) -> str:
+    found = row.final
     if found is None:
         return "baseline"
+    if row.emulated:
+        return f"{Word.NOT_DECIDED}: emulated"
     return "worse" if found.word == "better" and not found.ahead else str(found.word)
 
 
@@ -232,7 +236,7 @@ def _across(made: Sequence[BenchmarkComparison], question: ComparisonQuestion) -
     baseline = baselines.pop() if len(baselines) == 1 else None
     rows = []
     for method in sorted(found, key=lambda name: -found[name].iqm):
-        words = [_word(one, row.final) for one in made for row in one.rows if row.method == method]
+        words = [_word(row) for one in made for row in one.rows if row.method == method]
         rows.append(
             {
                 "method": method,
@@ -245,7 +249,7 @@ def _across(made: Sequence[BenchmarkComparison], question: ComparisonQuestion) -
                 "won": words.count("better"),
                 "tied": words.count("tie"),
                 "lost": words.count("worse"),
-                "not_decided": words.count("not decided") + words.count("one run only"),
+                "not_decided": sum(word.startswith("not decided") or word == "one run only" for word in words),
             }
         )
     lines = []

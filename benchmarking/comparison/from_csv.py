@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from benchmarking.analysis.stand_ins import stand_ins
 from benchmarking.archive.stored import StoredExperiment
 from benchmarking.comparison.reading import facts_of
 from benchmarking.comparison.runs import Axis, ComparedRun, MeasuredTrial, Measurement
@@ -58,7 +59,7 @@ def run_from_csv(stored: StoredExperiment, facts: Mapping[str, str]) -> Compared
     ends = {Axis.WALLCLOCK: now, Axis.TRIALS: float(len(over))} | ({} if unpriced else {Axis.COST: spent})
     return ComparedRun(
         spec.tag, definition.name, spec.method, spec.number, spec.backend, definition.objectives, tuple(measurements), ends, "",
-        {**facts_of(stored, ()), **facts}, tuple(trials),
+        {**facts_of(stored, ()), **facts}, tuple(trials), stood_in=stand_ins(definition, spec.backend, facts.get("dollars", "")),
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from benchmarking.comparison.alike import one_kind_of_dollars
 from benchmarking.comparison.looks import level_after
 from benchmarking.comparison.runs import Axis, ComparedRun, Measurement, axes_of, distinct
 from definitions.errors import UserError, did_you_mean
+from definitions.parts import is_timed
 from definitions.scalars import mean
 from definitions.schema import Mode
 
@@ -87,6 +88,7 @@ class MethodRow:
         regret: seed -> area between its curve and the best known value, divided by its length, from where all curves have begun.
         seconds, dollars: median over seeds of what it took to reach the target; those that never did count as longer; None where that is
             the middle one, or no price is known.
+        emulated: whether its speed or cost cannot be compared with the baseline's, as one of them ran on an emulator and the other did not.
     """
 
     method: str
@@ -101,6 +103,7 @@ class MethodRow:
     regret: Mapping[int, float] = field(default_factory=dict)
     seconds: float | None = None
     dollars: float | None = None
+    emulated: bool = False
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,7 @@ def compare_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -
     )
     aggregate = AGGREGATES[question.aggregate]
     best = _best_known(runs, objective, mode, any_level=question.any_level or axis is Axis.LEVEL)
+    platforms = {method: {run.stood_in.platform for run in mine} for method, mine in by_method.items()}
     since = max((curve.at[0] for mine in curves.values() for curve in mine.values() if curve.at and curve.at[0] <= at), default=at)
     rows = [
         MethodRow(
@@ -200,6 +204,7 @@ def compare_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -
             _regrets(curves[method], best[0] if best else None, at, since),
             censored_median([None if one is None else one.wallclock for one in arrivals[method].values()]),
             censored_median([None if one is None else one.cost for one in arrivals[method].values()]) if dollars else None,
+            emulated=is_timed(objective) and platforms[method] != platforms[baseline],
         )
         for method in [baseline, *others]
     ]

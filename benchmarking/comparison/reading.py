@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarking.analysis.stand_ins import stand_ins
 from benchmarking.archive.stored import StoredExperiment
 from benchmarking.comparison.kept_fold import kept_fold
 from benchmarking.comparison.run_fold import FoldedRun, fold_journal
@@ -41,6 +42,7 @@ def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None, o
         folded.trials,
         interleaved=definition.order == "interleave" and spec.repeats == definition.repeats > 1,
         ended_by=folded.ended_by,
+        stood_in=stand_ins(definition, spec.backend, (facts or {}).get("dollars", "")),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from benchmarking.analysis.stand_ins import NO_STAND_INS, StandIns
 from benchmarking.analysis.step_curves import StepCurve, best_so_far
 from definitions.schema import Mode
 
@@ -80,6 +81,7 @@ class ComparedRun:
         trials: that were completed, each repeat for itself.
         interleaved: whether repeats of different configurations ran in turn, so that those of one number belong together.
         ended_by: the budget or other reason that ended it, in one word; empty where that is not known.
+        stood_in: what of it was measured in place of something else.
     """
 
     tag: str
@@ -95,6 +97,7 @@ class ComparedRun:
     trials: Sequence[MeasuredTrial] = ()
     interleaved: bool = False
     ended_by: str = ""
+    stood_in: StandIns = NO_STAND_INS
 
     @property
     def about(self) -> dict[str, str]:

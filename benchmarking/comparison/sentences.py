@@ -20,7 +20,7 @@ def verdicts(made: BenchmarkComparison) -> list[str]:
     for row in made.rows:
         if row.final is not None:
             lines.append(_verdict(made, row, row.final))
-        if row.sooner is not None and row.sooner.word is Word.BETTER:
+        if row.sooner is not None and not row.emulated and row.sooner.word is Word.BETTER:
             lines.append(_sooner(made, row, row.sooner))
     return lines + _caveats(made)
 
@@ -59,6 +59,8 @@ def configuration_verdicts(made: ConfigurationComparison) -> list[str]:
                 lines.append(f"{names[0]} and {names[1]}: a tie in {made.objective} ({evidence}).")
             case Word.ONE_RUN_ONLY:
                 lines.append(f"{names[0]} and {names[1]}: measured once, so nothing is said of {made.objective}; more repeats would.")
+            case _ if one.emulated:
+                lines.append(f"{names[0]} and {names[1]}: not decided: emulated, in {made.objective} ({gap}).")
             case _:
                 more = f", about {one.more} {made.unit} would decide" if one.more is not None else ""
                 lines.append(f"{names[0]} and {names[1]}: not decided in {made.objective}{more} ({gap}; {evidence}).")
@@ -97,6 +99,8 @@ def _time(seconds: float) -> str:
 def _verdict(made: BenchmarkComparison, row: MethodRow, found: Finding) -> str:
     pair = f"{row.method} and {made.baseline}"
     measured = found.contrast
+    if row.emulated:
+        return f"{pair}: not decided: emulated, in {made.objective} {budget(made)} ({_lead_of(row.method, measured)})."
     match found.word:
         case Word.BETTER:
             first, second = (row.method, made.baseline) if found.ahead else (made.baseline, row.method)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarking.analysis.stand_ins import stand_ins
 from benchmarking.controller.experiment_clock import ExperimentClock
 from benchmarking.export.exporter import ExportContext, ExportedExperiment
 from benchmarking.export.files import utc
 from benchmarking.report.summary import summarise
 from definitions import strict_json
-from definitions.backend_registry import emulated_modes
 from definitions.files import write_atomically
 
 SCHEMA_VERSION = 1
@@ -26,8 +26,8 @@ def result_document(one: ExportedExperiment) -> dict[str, Any]:
     `records` is how many records of the journal it stands for.
     """
     state, definition = one.state, one.definition
-    label, modes = "" if one.dollars == "real" else one.dollars, emulated_modes(one.backend, one.dollars)
-    summary = summarise(state, definition.objectives, label, definition.configuration_keys, emulated_modes=modes)
+    label, stood_in = "" if one.dollars == "real" else one.dollars, stand_ins(definition, one.backend, one.dollars)
+    summary = summarise(state, definition.objectives, label, definition.configuration_keys, stood_in=stood_in)
     ended = state.ended or {}
     clock = ExperimentClock(one.journal.sessions())
     return {
@@ -49,6 +49,7 @@ def result_document(one: ExportedExperiment) -> dict[str, Any]:
         "best": summary.best,
         "best_config": None if summary.best_config is None else dict(summary.best_config),
         "verdict": summary.verdict,
+        "notes": stood_in.notes([trial.configuration for trial in state.trials.values()]),
         "trials": dict(sorted(Counter(str(trial.status) for trial in state.trials.values()).items())),
         "reports": state.reports,
         "budget": definition.budget.model_dump(mode="json", exclude_none=True),

@@ -17,6 +17,7 @@ from definitions.backend_registry import backend_description
 from definitions.datasets import Dataset
 from definitions.errors import UserError
 from definitions.ingestion import ingestion, needs_s3, problem, settings_problem
+from definitions.scaling import datasets_of
 from definitions.schema import BenchmarkDefinition, InputChannel, PerJob
 from definitions.trial import TrialSpec
 
@@ -178,9 +179,10 @@ class Inputs:
                 self.notes.append(f"embedded S3 server on {server.endpoint_url}{said}")
                 # So that a job can tell the store's load and pages from others'.
                 self.environment.update(OUTRIDER_STORE_PID=str(server.pid), OUTRIDER_STORE_FOLDER=str(server.contents))
+            datasets = datasets_of(self.definition)
             for name in sorted({choice.dataset for choice in choices}):
                 s3 = target if cloud or name in uploaded else None
-                self._prepared[name] = prepare(name, self.definition.datasets[name], cache=self.cache, s3=s3, say=self.say)
+                self._prepared[name] = prepare(name, datasets[name], cache=self.cache, s3=s3, say=self.say)
                 self.data_notes += self._prepared[name].notes
         except BaseException:
             self._stack.close()

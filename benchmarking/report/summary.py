@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from backends.failures import LOG_INCOMPLETE, METRICS_IN_PART
 from benchmarking.analysis.pareto import pareto_front
 from benchmarking.analysis.pipeline_figures import ACCELERATOR_UTIL, BOUND_BY, bound_text, is_disturbed
+from benchmarking.analysis.stand_ins import NO_STAND_INS, StandIns
 from benchmarking.analysis.verdict import Measured, Ranking, judge, without_emulations
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from benchmarking.controller.rows import TrialState
@@ -19,9 +20,9 @@ from benchmarking.report.labels import varying_keys
 from benchmarking.report.text import configuration_text, shown, table
 from benchmarking.report.verdict_text import verdict_sentence
 from benchmarking.report.warm import warm_text
-from definitions.ingestion import emulation
+from definitions.parts import is_timed
 from definitions.scalars import mean
-from definitions.schema import Mode, is_timed
+from definitions.schema import Mode
 
 _ROWS = 12
 
@@ -52,7 +53,7 @@ def summarise(
     keys_in_order: Sequence[str] = (),
     *,
     keeps_warm: bool = False,
-    emulated_modes: Collection[str] = (),
+    stood_in: StandIns = NO_STAND_INS,
 ) -> Summary:
     """Return the summary of an experiment's state.
 
@@ -62,12 +63,13 @@ def summarise(
         price_label: what kind of dollars it counts, e.g. `nominal`.
         keys_in_order: configuration keys in the order of the definition.
         keeps_warm: whether the back-end was to keep instances warm.
-        emulated_modes: input modes that were imitated, whose speed is not the platform's: they are labelled, and decide nothing.
+        stood_in: what was measured in place of something else: it is labelled, and its speed decides nothing.
     """
     primary, mode = next(iter(objectives.items()))
     groups = _by_evaluation(state)
-    verdict = real_ranking(ranking(state, primary, mode), primary, emulated_modes)
-    groups = {e: [_labelled(trial, emulated_modes) for trial in trials] for e, trials in groups.items()}
+    verdict = real_ranking(ranking(state, primary, mode), primary, stood_in)
+    below = stood_in.notes([trial.configuration for trial in state.trials.values()])
+    groups = {e: [_labelled(trial, stood_in) for trial in trials] for e, trials in groups.items()}
     points = {e: _point(trials[0]) for e, trials in groups.items()}
     keys = keys_shown(list(points.values()), keys_in_order)
     lines = [verdict_sentence(_called(verdict, points), primary, keys, price_label)]
@@ -93,7 +95,7 @@ def summarise(
         [*_row(e, groups[e], keys, objectives, measured, e in front if front else None, state.setup.reported_level), *versions[e]]
         for e in order[:_ROWS]
     ]
-    text = table(header, rows) + (f"\n... and {len(order) - _ROWS} more" if len(order) > _ROWS else "")
+    text = "\n".join([table(header, rows), *([f"... and {len(order) - _ROWS} more"] if len(order) > _ROWS else []), *below])
     warm = warm_text(state, price_label) if keeps_warm else ""
     leader = None if verdict is None else verdict.leader
     return Summary(
@@ -101,17 +103,15 @@ def summarise(
     )
 
 
-def real_ranking(ranked: Ranking | None, primary: str, emulated_modes: Collection[str]) -> Ranking | None:
+def real_ranking(ranked: Ranking | None, primary: str, stood_in: StandIns) -> Ranking | None:
     """Return a ranking in which emulations decide nothing, where the objective is one of time or money.
 
     Args:
         ranked: as measured.
         primary: the objective.
-        emulated_modes: input modes that were imitated.
+        stood_in: what was measured in place of something else.
     """
-    if not is_timed(primary):
-        return ranked
-    return without_emulations(ranked, lambda one: emulation(one.configuration.get("ingestion"), emulated_modes))
+    return without_emulations(ranked, lambda one: stood_in.emulation(one.configuration)) if is_timed(primary) else ranked
 
 
 def ranking(state: ExperimentState, primary: str, mode: Mode, code: str | None = None) -> Ranking | None:
@@ -163,12 +163,10 @@ def _called(ranked: Ranking | None, points: Mapping[int, Mapping[str, Any]]) -> 
     return replace(ranked, leader=replace(ranked.leader, configuration=points[ranked.leader.evaluation]))
 
 
-def _labelled(trial: TrialState, emulated_modes: Collection[str]) -> TrialState:
+def _labelled(trial: TrialState, stood_in: StandIns) -> TrialState:
     """Return a trial for a table, in which an emulation is called so."""
-    name = emulation(trial.spec.configuration.get("ingestion"), emulated_modes)
-    if not name:
-        return trial
-    return replace(trial, spec=replace(trial.spec, configuration={**trial.spec.configuration, "ingestion": f"{name} (emulated)"}))
+    configuration = stood_in.labelled(trial.spec.configuration)
+    return trial if configuration == trial.spec.configuration else replace(trial, spec=replace(trial.spec, configuration=configuration))
 
 
 def _by_evaluation(state: ExperimentState) -> dict[int, list[TrialState]]:

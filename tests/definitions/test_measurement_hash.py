@@ -32,6 +32,7 @@ def hashed(**changes):
         {"objectives": {"error": "max", "loss": "min"}},
         {"methods": {"m": {"base": "RS"}}, "method": "m"},
         {"warm_start": ["t"], "reuse": True, "points_to_evaluate": [{"x": 0.5}]},
+        {"stands_for": {"x": {"0.5": "a half"}}},
         {"budget": {"max_num_trials": 3}, "n_workers": 2, "log_cap": 1000},
         {"fidelity": {"kind": "per_job", "argument": "part", "ladder": [0.1, 0.2]}},
     ],
@@ -54,6 +55,7 @@ def test_what_is_measured_how_often_and_what_counts_is_not_in_it(changes):
         {"exclusive": True},
         {"preload": ["torch"]},
         {"warmup_runs": 1},
+        {"scale": 0.5},
         {"seed_argument": "seed"},
     ],
 )

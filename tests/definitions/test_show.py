@@ -50,6 +50,8 @@ base_trial: {}                        # default
 trials: []                            # default
 inputs: {}                            # default
 datasets: {}                          # default
+scale: 1.0                            # default
+stands_for: {}                        # default
 repeats: 2                            # demo.yaml:9 (local)
 order: default                        # default
 objectives:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarking.analysis.stand_ins import NO_STAND_INS
 from benchmarking.comparison.runs import Axis, ComparedRun, MeasuredTrial
 
 
@@ -21,5 +22,5 @@ def swept(
     given: dict[str, Any] = {"tag": "t", "method": "GRID", "objectives": {objective: "min"}} | more
     return ComparedRun(
         given["tag"], "b", given["method"], number, "local", given["objectives"], (), {Axis.TRIALS: float(len(trials))}, "done", {},
-        tuple(trials), interleaved,
+        tuple(trials), interleaved, stood_in=given.get("stood_in", NO_STAND_INS),
     )  # fmt: skip

@@ -7,8 +7,9 @@ import math
 import pytest
 from scipy import stats
 
+from benchmarking.analysis.stand_ins import NO_STAND_INS, StandIns
 from benchmarking.comparison.configurations import compare_configurations, rows_of
-from benchmarking.comparison.document import document
+from benchmarking.comparison.document import as_text, document
 from benchmarking.comparison.methods import ComparisonQuestion
 from definitions.errors import UserError
 from tests.benchmarking.comparison.made_trials import swept
@@ -106,3 +107,38 @@ def test_nothing_completed_and_zeros_and_negative_values():
     assert found[1]["lead"] == pytest.approx(-8.9, abs=0.01)
     constant = rows(swept([(SLOW, [0.0] * 3), (FAST, [0.0] * 3)]))
     assert constant[1]["verdict"] == "tie"
+
+
+EMULATIONS = StandIns(("file", "fastfile"), {"ingestion": {"local": "FSx"}})
+FAR_APART = [({"ingestion": name}, [value, value * 1.001, value * 1.002, value * 1.003, value * 1.004, value * 1.005])
+             for name, value in (("fastfile", 1.0), ("file", 5.0), ("local", 9.0), ("boto3", 20.0), ("s3_map", 40.0))]  # fmt: skip
+
+
+def test_an_emulation_decides_nothing_in_time_or_money_and_is_called_so():
+    run = swept(FAR_APART, objective="duration_s", stood_in=EMULATIONS)
+    found = document([run], ComparisonQuestion(by=("ingestion",), baseline="boto3"))
+    words = {row["method"]: row["verdict"] for row in found.rows}
+    assert words == {
+        "ingestion=boto3": "baseline",
+        "ingestion=fastfile (emulated)": "not decided: emulated",
+        "ingestion=file (emulated)": "not decided: emulated",
+        "ingestion=local (for FSx)": "not decided: emulated",
+        "ingestion=s3_map": "worse",
+    }
+    assert any("ingestion=file (emulated) and ingestion=boto3: not decided: emulated, in duration_s" in line for line in found.verdicts)
+    assert "ingestion=local stands for FSx: its speed and cost are not those of what it stands for" in found.notes
+    assert "ingestion=local stands for FSx" in as_text(found)
+    assert document([run], ComparisonQuestion(by=("ingestion",), baseline="local")).rows[0]["method"] == "ingestion=local (for FSx)"
+
+
+def test_what_takes_no_time_is_decided_through_an_emulation():
+    run = swept(FAR_APART, objective="loss", stood_in=EMULATIONS)
+    assert {row["verdict"] for row in document([run], ComparisonQuestion(by=("ingestion",))).rows} == {"leader", "worse"}
+
+
+def test_an_emulated_platform_decides_nothing_against_a_real_one():
+    runs = [swept([({"x": 1}, [value, value * 1.01])], number=seed, method=method, objective="duration_s", stood_in=stood_in)
+            for method, value, stood_in in (("A", 1.0, NO_STAND_INS), ("B", 9.0, StandIns(platform="emulated")))
+            for seed in range(3)]  # fmt: skip
+    found = document(runs, ComparisonQuestion(by=("method",)))
+    assert [row["verdict"] for row in found.rows] == ["baseline", "not decided: emulated"]

@@ -1,6 +1,7 @@
 import math
 
 from backends.failures import Cause
+from benchmarking.analysis.stand_ins import StandIns
 from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import StateSetup, TrialState
 from benchmarking.controller.state import ExperimentState
@@ -182,7 +183,7 @@ def ingestions(objective, *given, modes=("file", "fastfile", "pipe")):
             trial = TrialState(number, evaluation, TrialSpec({"ingestion": ingestion}, repeat=repeat), status=TrialStatus.COMPLETED)
             trial.last[objective] = value * (1 + 0.001 * repeat)
             state.trials[number] = trial
-    return summarise(state, {objective: "max"}, "nominal", emulated_modes=modes)
+    return summarise(state, {objective: "max"}, "nominal", stood_in=StandIns(modes))
 
 
 def test_an_emulation_is_labelled_and_decides_nothing_however_far_it_leads():
