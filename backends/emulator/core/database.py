@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,16 @@ class Database:
             if len(rows) == 1:
                 self._connection.execute(statement, rows[0])
                 return
-            self._connection.execute("BEGIN")
-            try:
+            with self.transaction():
                 self._connection.executemany(statement, rows)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do what is inside alone, for other threads and for other processes that have the file open; all of it or nothing."""
+        with self.lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
                 self._connection.execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:

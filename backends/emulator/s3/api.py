@@ -15,6 +15,7 @@ from backends.emulator.http.messages import Request, Response
 from backends.emulator.s3 import xml as s3_xml
 from backends.emulator.s3.aws_chunked import decoded_blocks
 from backends.emulator.s3.operations import operation_of
+from backends.emulator.s3.preconditions import read_condition, write_condition
 from backends.emulator.s3.store import BLOCK_BYTES, S3Store, StoredObject
 from backends.naming import is_bucket_name
 
@@ -148,7 +149,7 @@ class S3Api:
     def _object(self, call: _Call, found: StoredObject) -> Response:
         """Return status, headers and extent of the answer to a request for an object; no extent where it is not to be sent."""
         headers = self._headers(found, call.query)
-        precondition = _precondition(call.request.headers, found)
+        precondition = read_condition(call.request.headers, found.etag)
         if precondition is not None:
             return Response(precondition, headers={"ETag": f'"{found.etag}"'})
         part = _range(call.request.headers.get("range", ""), found.size)
@@ -160,28 +161,26 @@ class S3Api:
 
     def _PutObject(self, call: _Call) -> Response:  # noqa: N802
         headers = call.request.headers
-        if headers.get("if-none-match") == "*":
+        condition = write_condition(headers)
+        if condition:
             try:
-                self._store.get(call.bucket, call.key)
-            except ServiceError as error:
-                if error.code != "NoSuchKey":
-                    raise
-            else:
+                condition = condition.begun(self._store.etag(call.bucket, call.key))
+            except ServiceError:
                 call.request.body()
-                raise ServiceError("PreconditionFailed", "At least one of the pre-conditions you specified did not hold", 412)
-        found = self._store.put(call.bucket, call.key, decoded_blocks(call.request), _kept(headers))
+                raise
+        found = self._store.put(call.bucket, call.key, decoded_blocks(call.request), _kept(headers), condition)
         return Response(200, headers={"ETag": f'"{found.etag}"'})
 
     def _CopyObject(self, call: _Call) -> Response:  # noqa: N802
         source = self._source(call)
         replaced = call.request.headers.get("x-amz-metadata-directive") == "REPLACE"
         headers = _kept(call.request.headers) if replaced else source.headers
-        found = self._store.put(call.bucket, call.key, source.path, headers)
+        found = self._store.put(call.bucket, call.key, source.path, headers, write_condition(call.request.headers))
         return s3_xml.answer(s3_xml.copied("CopyObjectResult", found.etag, found.modified))
 
     def _DeleteObject(self, call: _Call) -> Response:  # noqa: N802
         self._store.require_bucket(call.bucket)
-        self._store.delete(call.bucket, call.key)
+        self._store.delete(call.bucket, call.key, write_condition(call.request.headers))
         return Response(204)
 
     def _DeleteObjects(self, call: _Call) -> Response:  # noqa: N802
@@ -217,7 +216,7 @@ class S3Api:
         parts = [
             (int(part.findtext("{*}PartNumber") or 0), (part.findtext("{*}ETag") or "").strip('"')) for part in root.iterfind("{*}Part")
         ]
-        found = self._store.complete_upload(call.query["uploadId"], parts)
+        found = self._store.complete_upload(call.query["uploadId"], parts, write_condition(call.request.headers))
         return s3_xml.answer(s3_xml.upload_completed(call.bucket, call.key, found.etag))
 
     def _AbortMultipartUpload(self, call: _Call) -> Response:  # noqa: N802
@@ -279,15 +278,6 @@ def _range(header: str, size: int) -> tuple[int, int] | None:
     if start >= size or (first == "" and last == "0"):
         raise ServiceError("InvalidRange", "The requested range is not satisfiable", 416)
     return (start, end) if end >= start else None
-
-
-def _precondition(headers: Mapping[str, str], found: StoredObject) -> int | None:
-    wanted, unwanted = headers.get("if-match"), headers.get("if-none-match")
-    if wanted and wanted != "*" and found.etag not in [tag.strip(' "') for tag in wanted.split(",")]:
-        raise ServiceError("PreconditionFailed", "At least one of the pre-conditions you specified did not hold", 412)
-    if unwanted and (unwanted == "*" or found.etag in [tag.strip(' "') for tag in unwanted.split(",")]):
-        return 304
-    return None
 
 
 def _xml(body: bytes) -> ET.Element:

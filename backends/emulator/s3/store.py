@@ -17,6 +17,7 @@ from backends.common.file_lock import try_lock
 from backends.emulator.core.database import Database
 from backends.emulator.core.private import private_file, private_folder
 from backends.emulator.http.errors import ServiceError
+from backends.emulator.s3.preconditions import UNCONDITIONAL, WriteCondition
 
 BLOCK_BYTES = 1 << 20
 _SCHEMA = """
@@ -92,6 +93,15 @@ class S3Store:
             raise ServiceError("NoSuchKey", "The specified key does not exist.", 404)
         return self._object(*rows[0])
 
+    def etag(self, bucket: str, key: str) -> str | None:
+        """Return the ETag of an object, None where there is none; raises `NoSuchBucket`."""
+        self.require_bucket(bucket)
+        return self._etag(bucket, key)
+
+    def _etag(self, bucket: str, key: str) -> str | None:
+        rows = self._database.run("SELECT etag FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
+        return rows[0][0] if rows else None
+
     def open(self, bucket: str, key: str) -> tuple[StoredObject, BinaryIO]:
         """Return an object and its content, open for reading; raises `NoSuchKey` or `NoSuchBucket`."""
         while True:
@@ -112,15 +122,28 @@ class S3Store:
         )
         return [self._object(*row) for row in rows]
 
-    def put(self, bucket: str, key: str, content: Iterable[bytes] | Path, headers: Mapping[str, str] | None = None) -> StoredObject:
-        """Store an object and return it; it is seen whole or not at all."""
+    def put(
+        self,
+        bucket: str,
+        key: str,
+        content: Iterable[bytes] | Path,
+        headers: Mapping[str, str] | None = None,
+        condition: WriteCondition = UNCONDITIONAL,
+    ) -> StoredObject:
+        """Store an object and return it; it is seen whole or not at all.
+
+        The condition is looked at when the content has arrived, in one with the write. Raises a `ServiceError` where there is no such
+        bucket, or where the condition does not hold.
+        """
         self.require_bucket(bucket)
         file, size, etag = self._store(content)
-        return self._register(bucket, key, size, etag, file, headers or {})
+        return self._register(bucket, key, size, etag, file, headers or {}, condition)
 
-    def delete(self, bucket: str, key: str) -> None:
-        """Delete an object; one that does not exist is ignored."""
-        with self._database.lock:
+    def delete(self, bucket: str, key: str, condition: WriteCondition = UNCONDITIONAL) -> None:
+        """Delete an object; one that does not exist is ignored. Raises a `ServiceError` where a condition does not hold."""
+        with self._database.transaction():
+            if condition:
+                condition.check(self._etag(bucket, key))
             rows = self._database.run("SELECT file FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
             self._database.run("DELETE FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
         for row in rows:
@@ -144,8 +167,8 @@ class S3Store:
             (self._contents / row[0]).unlink(missing_ok=True)
         return etag
 
-    def complete_upload(self, upload: str, parts: list[tuple[int, str]]) -> StoredObject:
-        """Make an object of parts, given as (number, ETag) in their order."""
+    def complete_upload(self, upload: str, parts: list[tuple[int, str]], condition: WriteCondition = UNCONDITIONAL) -> StoredObject:
+        """Make an object of parts, given as (number, ETag) in their order; the parts stay where a condition does not hold."""
         bucket, key, headers = self._upload(upload)
         stored = {row[0]: row[1:] for row in self._database.run("SELECT number, etag, file FROM parts WHERE upload = ?", (upload,))}
         if not parts or any(number not in stored or stored[number][0] != etag for number, etag in parts):
@@ -154,7 +177,7 @@ class S3Store:
             raise ServiceError("InvalidPartOrder", "The list of parts was not in ascending order.")
         file, size, _ = self._store(self._joined([stored[number][1] for number, _ in parts]))
         digest = hashlib.md5(b"".join(bytes.fromhex(etag) for _, etag in parts), usedforsecurity=False).hexdigest()
-        found = self._register(bucket, key, size, f"{digest}-{len(parts)}", file, headers)
+        found = self._register(bucket, key, size, f"{digest}-{len(parts)}", file, headers, condition)
         self.abort_upload(upload)
         return found
 
@@ -213,11 +236,26 @@ class S3Store:
             raise
         return file, size, digest.hexdigest()
 
-    def _register(self, bucket: str, key: str, size: int, etag: str, file: str, headers: Mapping[str, str]) -> StoredObject:
+    def _register(
+        self,
+        bucket: str,
+        key: str,
+        size: int,
+        etag: str,
+        file: str,
+        headers: Mapping[str, str],
+        condition: WriteCondition,
+    ) -> StoredObject:
         row = (key, size, etag, self._now(), file, json.dumps(dict(headers)))
-        with self._database.lock:
-            earlier = self._database.run("SELECT file FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
-            self._database.run("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?, ?)", (bucket, *row))
+        try:
+            with self._database.transaction():
+                if condition:
+                    condition.check(self._etag(bucket, key))
+                earlier = self._database.run("SELECT file FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
+                self._database.run("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?, ?)", (bucket, *row))
+        except ServiceError:
+            (self._contents / file).unlink(missing_ok=True)
+            raise
         for old in earlier:
             (self._contents / old[0]).unlink(missing_ok=True)
         return self._object(*row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from boto3.s3.transfer import TransferConfig
@@ -136,6 +137,51 @@ def test_conditions(bench, box):
     with pytest.raises(ClientError) as caught:
         bench.s3.get_object(Bucket=box, Key="b", IfNoneMatch=etag)
     assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 304
+
+
+def _code(call, **arguments):
+    with pytest.raises(ClientError) as caught:
+        call(**arguments)
+    return caught.value.response["Error"]["Code"], caught.value.response["ResponseMetadata"]["HTTPStatusCode"]
+
+
+def test_an_object_is_replaced_or_deleted_only_as_it_is_known(bench, box):
+    first = bench.s3.put_object(Bucket=box, Key="a", Body=b"1")["ETag"]
+    second = bench.s3.put_object(Bucket=box, Key="a", Body=b"2", IfMatch=first)["ETag"]
+    assert _code(bench.s3.put_object, Bucket=box, Key="a", Body=b"3", IfMatch=first) == ("PreconditionFailed", 412)
+    assert _code(bench.s3.put_object, Bucket=box, Key="none", Body=b"3", IfMatch=first) == ("NoSuchKey", 404)
+    assert _code(bench.s3.delete_object, Bucket=box, Key="a", IfMatch=first) == ("PreconditionFailed", 412)
+    assert bench.s3.get_object(Bucket=box, Key="a")["Body"].read() == b"2"
+    bench.s3.delete_object(Bucket=box, Key="a", IfMatch=second)
+    assert bench.s3.list_objects_v2(Bucket=box)["KeyCount"] == 0
+
+
+def test_parts_become_an_object_only_where_there_is_none(bench, box):
+    upload = bench.s3.create_multipart_upload(Bucket=box, Key="a")["UploadId"]
+    etag = bench.s3.upload_part(Bucket=box, Key="a", UploadId=upload, PartNumber=1, Body=b"parts")["ETag"]
+    put(bench, box, "a")
+    given = {"Bucket": box, "Key": "a", "UploadId": upload, "MultipartUpload": {"Parts": [{"PartNumber": 1, "ETag": etag}]}}
+    assert _code(bench.s3.complete_multipart_upload, **given, IfNoneMatch="*") == ("PreconditionFailed", 412)
+    # The parts are still there.
+    bench.s3.delete_object(Bucket=box, Key="a")
+    bench.s3.complete_multipart_upload(**given, IfNoneMatch="*")
+    assert bench.s3.get_object(Bucket=box, Key="a")["Body"].read() == b"parts"
+
+
+def test_of_many_conditional_writers_one_wins(bench, box):
+    def write(number):
+        try:
+            bench.s3.put_object(Bucket=box, Key=f"claim/{number // 16}", Body=str(number).encode(), IfNoneMatch="*")
+        except ClientError as error:
+            return error.response["Error"]["Code"]
+        return str(number)
+
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(write, range(16 * 10)))
+    for round_ in range(10):
+        of_round = answers[16 * round_ : 16 * (round_ + 1)]
+        (winner,) = [answer for answer in of_round if answer != "PreconditionFailed"]
+        assert bench.s3.get_object(Bucket=box, Key=f"claim/{round_}")["Body"].read() == winner.encode()
 
 
 def test_a_presigned_address_works_without_credentials(bench, box):
