@@ -29,6 +29,8 @@ def authorization(credentials: Credentials) -> str:
 class AdminApi:
     """The calls: GET state, GET faults; POST faults (a list), POST faults/clear, POST interrupt and POST break (a job's name).
 
+    `break` takes a `kind` too: internal_error, host_lost or killed.
+
     A call names the run's access key and secret by HTTP's basic authentication; one that changes anything is JSON, by its content type
     too, so that no web page can make one.
     """
@@ -108,7 +110,14 @@ class AdminApi:
 
     def _break(self, data: Any) -> Any:
         with self._jobs.lock:
-            self._jobs.execution_of(_job(data)).break_down()
+            execution = self._jobs.execution_of(_job(data))
+            kind = data.get("kind", "internal_error")
+            if kind == "killed":
+                execution.kill()
+            elif kind in ("internal_error", "host_lost"):
+                execution.break_down(lost=kind == "host_lost")
+            else:
+                raise ValueError(f"kind is {kind!r}; a job breaks by internal_error, host_lost or killed")
         return {}
 
 

@@ -100,6 +100,11 @@ class Attempt:
         for host in self._hosts:
             host.kill()
 
+    def lose(self) -> None:
+        """Take nothing more of what the hosts print, not even what they printed and was not read yet."""
+        for host in self._hosts:
+            host.log.close()
+
     def failure(self) -> str:
         """Return what the first host that failed says of it."""
         return next((text for text in (host.container.failure() for host in self._failed) if text), "")

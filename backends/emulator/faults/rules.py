@@ -12,7 +12,9 @@ from definitions.errors import UserError, did_you_mean
 
 _EACH = {"times": int, "after": int, "probability": float}
 _JOB = {"job": str, "instance_type": str}
-_WHEN = {"at_s": float, "at_step": int, "step_regex": str}
+_WHEN = {"at_s": float, "at_step": int, "step_regex": str, "at_line": str}
+WHILE_TRAINING = ("spot_interruption", "internal_error", "host_lost", "killed")
+"""Faults that strike at a time, at a step, or at a line that the script prints."""
 
 _STORE = {"operation": str, "bucket": str, "key": str}
 STORE_KINDS = ("slow", "reset", "truncate")
@@ -31,6 +33,8 @@ KINDS: dict[str, dict[str, type]] = {
     "pending": {**_JOB, "seconds": float},
     "spot_interruption": {**_JOB, **_WHEN, "notice_s": float},
     "internal_error": {**_JOB, **_WHEN},
+    "host_lost": {**_JOB, **_WHEN},
+    "killed": {**_JOB, **_WHEN},
     "slow_stop": {**_JOB, "seconds": float},
     "clock_ahead": {"seconds": float},
     "late_logs": {**_JOB, "seconds": float, "after_line": int, "after_end": bool},
@@ -148,12 +152,17 @@ def _check(kind: str, values: Mapping[str, Any], where: str) -> None:
         raise UserError(f"{where} (throttle): rate_per_s is 0", "no call would ever pass", "use `kind: error` for that")
     if kind == "capacity" and values.get("on", "start") not in ("create", "start"):
         raise UserError(f"{where} (capacity): on is {values['on']!r}", "it strikes on `create` or on `start`")
-    if kind in ("spot_interruption", "internal_error") and "at_s" in values and "at_step" in values:
-        raise UserError(f"{where} ({kind}): at_s and at_step are given", "it strikes at a time or at a step", "give one of them")
-    if "step_regex" in values:
+    moments = [name for name in ("at_s", "at_step", "at_line") if name in values]
+    if len(moments) > 1:
+        raise UserError(
+            f"{where} ({kind}): {' and '.join(moments)} are given", "it strikes at a time, a step or a line", "give one of them"
+        )
+    for name, least in (("step_regex", 1), ("at_line", 0)):
+        if name not in values:
+            continue
         try:
-            groups = re.compile(values["step_regex"]).groups
+            groups = re.compile(values[name]).groups
         except re.error as error:
-            raise UserError(f"{where} ({kind}): step_regex is no regular expression", str(error)) from None
-        if groups < 1:
-            raise UserError(f"{where} ({kind}): step_regex has no group", "its first group is the step's number")
+            raise UserError(f"{where} ({kind}): {name} is no regular expression", str(error)) from None
+        if groups < least:
+            raise UserError(f"{where} ({kind}): {name} has no group", "its first group is the step's number")

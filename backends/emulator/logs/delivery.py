@@ -103,9 +103,18 @@ class LogDelivery:
         self._lines = 0
         self._held: list[tuple[float, float, str]] = []
         self._ended = False
+        self._closed = False
+
+    def close(self) -> None:
+        """Lose whatever has not arrived: the rest of a line, what is late, and what is fed from now on."""
+        self._closed = True
+        self._rest.clear()
+        self._held.clear()
 
     def feed(self, data: bytes) -> None:
         """Take what was printed."""
+        if self._closed:
+            return
         self._rest += data
         arrived: list[tuple[float, str]] = []
         start = 0
@@ -158,4 +167,4 @@ class LogDelivery:
         if delay_s <= 0:
             self._store.append(self.stream, [(at, text)])
         else:
-            self._loop.call_later(delay_s, lambda: self._store.append(self.stream, [(at, text)]))
+            self._loop.call_later(delay_s, lambda: None if self._closed else self._store.append(self.stream, [(at, text)]))

@@ -72,12 +72,19 @@ class JobExecution:
             self._intent = "Interrupted"
             self._terminate(notice_s)
 
-    def break_down(self) -> None:
-        """Have an internal error now."""
+    def kill(self) -> None:
+        """Kill the script, as the kernel does where memory is short; what follows is what follows when any script ends so."""
+        if self._attempt is not None and self._attempt.running:
+            self._attempt.kill()
+
+    def break_down(self, *, lost: bool = False) -> None:
+        """Have an internal error now; where the host is lost nothing of it is saved any more, neither checkpoints nor last words."""
         if self._over or self._intent:
             return
         if self._attempt is not None and self._attempt.running:
-            self._intent = "internal"
+            self._intent = "lost" if lost else "internal"
+            if lost:
+                self._attempt.lose()
             self._attempt.kill()
         elif not self._busy:
             self._timers.cancel()
@@ -186,10 +193,12 @@ class JobExecution:
 
     def _strike(self, fault: TrainingFault) -> None:
         self._faults.struck(fault.number)
-        if fault.interrupts:
+        if fault.kind == "spot_interruption":
             self.interrupt(fault.notice_s)
+        elif fault.kind == "killed":
+            self.kill()
         else:
-            self.break_down()
+            self.break_down(lost=fault.kind == "host_lost")
 
     def _terminate(self, grace_s: float) -> None:
         attempt = self._attempt
@@ -212,11 +221,13 @@ class JobExecution:
             return
         self._timers.cancel()
         self._busy = True
-        profile = self._profile
+        is_lost = self._intent == "lost"
+        profile = None if is_lost else self._profile
 
         # Before anything else becomes of the job: a restart needs the last checkpoints.
         def settle() -> None:
-            attempt.sync_checkpoints()
+            if not is_lost:
+                attempt.sync_checkpoints()
             if profile is not None:
                 profile.flush()
 
@@ -229,7 +240,7 @@ class JobExecution:
         # What had been decided before the script ended counts more than how it ended.
         if self._intent == "Interrupted":
             self._again(attempt, "Interrupted", self._context.settings.delays.spot_return_s)
-        elif self._intent == "internal":
+        elif self._intent in ("internal", "lost"):
             self._internal()
         elif self._intent:
             self._upload(attempt, True, self._finish_early)

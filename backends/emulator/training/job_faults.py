@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from backends.emulator.core.job import Job
 from backends.emulator.faults.injector import FaultInjector
-from backends.emulator.faults.rules import DEFAULT_STEP, FaultRule
+from backends.emulator.faults.rules import DEFAULT_STEP, WHILE_TRAINING, FaultRule
 
 NO_CAPACITY = "Unable to provision requested ML compute capacity. Please retry using a different ML instance type."
 NOTICE_S = 120.0
@@ -21,16 +21,17 @@ class TrainingFault:
 
     Args:
         number: of the rule.
-        interrupts: whether it takes spot instances away; otherwise it is an internal error.
-        after_s: seconds from the script's start; None for one that waits for a step.
-        step, regex: the step from which on it strikes, and how a line says its number.
+        kind: of the rule, one of `WHILE_TRAINING`.
+        after_s: seconds from the script's start; None for one that waits for a line.
+        step: from which on it strikes; None where any line that fits will do.
+        regex: what the line looks like; its first group is the step's number.
         notice_s: seconds between notice and loss of spot instances.
     """
 
     number: int
-    interrupts: bool
+    kind: str
     after_s: float | None
-    step: int
+    step: int | None
     regex: re.Pattern[str]
     notice_s: float
 
@@ -62,24 +63,25 @@ class JobFaults:
     def breaks_at_start(self) -> bool:
         """Return whether an internal error strikes before there are instances, which counts as struck."""
         for number, rule in self._planned("internal_error", self._job.instance_type):
-            if "at_s" not in rule.fields and "at_step" not in rule.fields:
+            if not {"at_s", "at_step", "at_line"} & set(rule.fields):
                 self.struck(number)
                 return True
         return False
 
     def while_training(self) -> Iterator[TrainingFault]:
         """Yield the faults that are to strike while the script runs; `struck` counts one when it did."""
-        for kind in ("spot_interruption", "internal_error"):
-            interrupts = kind == "spot_interruption"
-            if interrupts and not self._job.spot:
+        for kind in WHILE_TRAINING:
+            if kind == "spot_interruption" and not self._job.spot:
                 continue
             for number, rule in self._planned(kind, self._job.instance_type):
-                at_step = "at_step" in rule.fields
-                if not at_step and not interrupts and "at_s" not in rule.fields:
+                # An internal error for which no moment is given strikes at the start.
+                if kind == "internal_error" and not {"at_s", "at_step", "at_line"} & set(rule.fields):
                     continue
-                regex = re.compile(rule.get("step_regex", DEFAULT_STEP))
-                after_s = None if at_step else float(rule.get("at_s", 0.0))
-                yield TrainingFault(number, interrupts, after_s, rule.get("at_step", 0), regex, rule.get("notice_s", NOTICE_S))
+                waits = {"at_step", "at_line"} & set(rule.fields)
+                regex = re.compile(rule.get("at_line", "") or rule.get("step_regex", DEFAULT_STEP))
+                after_s = None if waits else float(rule.get("at_s", 0.0))
+                step = None if "at_line" in rule.fields else rule.get("at_step", 0)
+                yield TrainingFault(number, kind, after_s, step, regex, rule.get("notice_s", NOTICE_S))
 
     def slow_stop_s(self) -> float:
         """Return by how many seconds the end of the job is delayed, which counts as struck."""
@@ -98,6 +100,8 @@ class JobFaults:
 
 
 def strikes(fault: TrainingFault, line: str) -> bool:
-    """Return whether a printed line says that a fault's step has come."""
+    """Return whether a printed line says that a fault's moment has come."""
     match = fault.regex.search(line) if fault.after_s is None else None
-    return match is not None and match[1].isdigit() and int(match[1]) >= fault.step
+    if match is None or fault.step is None:
+        return match is not None
+    return match[1].isdigit() and int(match[1]) >= fault.step

@@ -163,6 +163,33 @@ def test_an_internal_error_can_be_told_while_it_runs(bench):
     assert bench.ended(name)["FailureReason"].startswith("InternalServerError")
 
 
+WRITES = "echo saved > $SM_CHECKPOINT_DIR/state; trap 'echo told' TERM; echo ready; for i in $(seq 600); do sleep 0.1; done"
+
+
+def test_a_host_that_is_lost_saves_nothing_and_says_nothing_and_the_job_starts_again_elsewhere(started):
+    bench = started(faults=[{"kind": "host_lost", "at_line": "^ready$", "times": 1}], delays=Delays(checkpoint_sync_s=1e6))
+    code = f"[ -e $SM_CHECKPOINT_DIR/state ] && exit 9; [ -e $SM_CHECKPOINT_DIR/second ] && exit 0; {WRITES}"
+    name = bench.shell(code, CheckpointConfig={"S3Uri": "s3://bucket/ck/lost"}, RetryStrategy={"MaximumRetryAttempts": 1})
+    bench.until(name, lambda job: bench.statuses(name).count("Restarting") == 1)
+    bench.printed(name, "ready")
+    assert bench.s3.list_objects_v2(Bucket="bucket", Prefix="ck/lost")["KeyCount"] == 0
+    # In its second life it finds no checkpoint; lost again, it is out of retries, and leaves no output.
+    bench.until(name, lambda job: bench.lines(name).count("ready") == 2)
+    assert control(bench.emulator.environment, "POST", "break", {"job": name, "kind": "host_lost"}) == (200, {})
+    assert bench.ended(name)["FailureReason"].startswith("InternalServerError")
+    assert "told" not in bench.lines(name)
+    assert bench.s3.list_objects_v2(Bucket="bucket", Prefix=f"out/{name}")["KeyCount"] == 0
+
+
+def test_a_script_that_is_killed_ends_as_where_memory_is_short_with_its_checkpoints_saved(started):
+    bench = started(faults=[{"kind": "killed", "at_line": "^ready$"}], delays=Delays(checkpoint_sync_s=1e6))
+    name = bench.shell(WRITES, CheckpointConfig={"S3Uri": "s3://bucket/ck/killed"})
+    job = bench.ended(name)
+    assert (job["TrainingJobStatus"], job["FailureReason"]) == ("Failed", "AlgorithmError: , exit code: 137")
+    assert bench.content("s3://bucket/ck/killed/state") == b"saved\n"
+    assert control(bench.emulator.environment, "POST", "break", {"job": name, "kind": "x"})[0] in (400, 409)
+
+
 @pytest.mark.parametrize("namespaces", ["auto", "never"])
 def test_a_stop_just_after_the_start_is_not_lost(started, namespaces):
     bench = started(delays=Delays(cold_start_s=0.0), settings={"namespaces": namespaces})

@@ -42,6 +42,8 @@ def outcomes(found, operation, count, service="sagemaker"):
         ([{"kind": "error", "probability": 1.5}], "between 0 and 1"),
         ([{"kind": "capacity", "on": "stop"}], "`create` or on `start`"),
         ([{"kind": "capacity"}, {"kind": "spot_interruption", "at_s": 1, "at_step": 2}], "fault 2"),
+        ([{"kind": "host_lost", "at_line": "a", "at_step": 2}], "at_step and at_line are given"),
+        ([{"kind": "killed", "at_line": "("}], "no regular expression"),
         ([{"kind": "internal_error", "at_step": 2, "step_regex": "step"}], "has no group"),
         ([{"kind": "internal_error", "at_step": 2, "step_regex": "("}], "no regular expression"),
         ([{"kind": "error", "times": True}], "a value of type int is expected"),

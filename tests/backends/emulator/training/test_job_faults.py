@@ -31,14 +31,14 @@ def test_capacity_may_lack_for_one_instance_type():
 def test_an_internal_error_without_a_time_strikes_before_there_are_instances_and_counts_for_its_own_rule():
     _, faults = job_with({"kind": "internal_error", "at_s": 3, "times": 1}, {"kind": "internal_error", "times": 1})
     assert (faults.breaks_at_start(), faults.breaks_at_start()) == (True, False)
-    assert [(fault.after_s, fault.interrupts) for fault in faults.while_training()] == [(3.0, False)]
+    assert [(fault.after_s, fault.kind) for fault in faults.while_training()] == [(3.0, "internal_error")]
 
 
 @pytest.mark.parametrize("spot", [True, False])
 def test_only_spot_instances_are_taken_away(spot):
     _, faults = job_with({"kind": "spot_interruption", "notice_s": 7}, {"kind": "internal_error", "at_step": 4}, spot=spot)
-    found = [(fault.interrupts, fault.after_s, fault.step, fault.notice_s) for fault in faults.while_training()]
-    assert found == [(True, 0.0, 0, 7)] * spot + [(False, None, 4, 120.0)]
+    found = [(fault.kind, fault.after_s, fault.step, fault.notice_s) for fault in faults.while_training()]
+    assert found == [("spot_interruption", 0.0, 0, 7)] * spot + [("internal_error", None, 4, 120.0)]
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,19 @@ def test_a_line_says_that_the_step_has_come(line, expected):
     _, faults = job_with({"kind": "internal_error", "at_step": 4})
     (fault,) = faults.while_training()
     assert strikes(fault, line) is expected
+
+
+@pytest.mark.parametrize(("line", "expected"), [("checkpoint 3 written", True), ("checkpoint written", False), ("epoch=7", False)])
+def test_any_line_may_be_the_moment(line, expected):
+    _, faults = job_with({"kind": "host_lost", "at_line": r"checkpoint \d+ written"})
+    (fault,) = faults.while_training()
+    assert (fault.kind, fault.after_s, strikes(fault, line)) == ("host_lost", None, expected)
+
+
+def test_a_lost_host_and_a_kill_for_which_no_moment_is_given_strike_as_the_script_starts():
+    _, faults = job_with({"kind": "host_lost"}, {"kind": "killed"})
+    assert [(fault.kind, fault.after_s) for fault in faults.while_training()] == [("host_lost", 0.0), ("killed", 0.0)]
+    assert not faults.breaks_at_start()
 
 
 def test_waiting_and_slow_ends():
