@@ -11,8 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from backends.emulator.core.private import private_file
+from definitions.errors import UserError
 
 JOBS_SCHEMA = "CREATE TABLE IF NOT EXISTS jobs (name TEXT PRIMARY KEY, number INTEGER, data TEXT);"
+
+FORMAT = 1
+"""Of the tables; 0 is what was written before there was a number, and is read as it is."""
+_OTHER_FOLDER = "give the emulator another folder, or use the Outrider that wrote it"
 
 
 class Database:
@@ -21,15 +26,28 @@ class Database:
     Args:
         path: the file; `schema`: statements that create its tables where they are missing.
         synchronous: SQLite's word for what it survives: `OFF` the process's death, `NORMAL` the machine's.
+
+    Raises:
+        UserError: the file is none of ours, or one of a later Outrider; it is left as it is.
     """
 
     def __init__(self, path: Path, schema: str, synchronous: str = "OFF") -> None:
         self.lock = threading.RLock()
         private_file(path)  # SQLite gives the files beside it the same rights
         self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute(f"PRAGMA synchronous={synchronous}")
-        self._connection.executescript(schema)
+        try:
+            (found,) = self._connection.execute("PRAGMA user_version").fetchone()
+            if found <= FORMAT:
+                self._connection.execute("PRAGMA journal_mode=WAL")
+                self._connection.execute(f"PRAGMA synchronous={synchronous}")
+                self._connection.executescript(f"{schema}PRAGMA user_version = {FORMAT};")
+        except sqlite3.Error as error:
+            self._connection.close()
+            raise UserError(f"cannot open {path} of the emulator's folder", str(error), _OTHER_FOLDER) from None
+        if found > FORMAT:
+            self._connection.close()
+            what = f"it has format {found}, this Outrider knows {FORMAT}; nothing was changed"
+            raise UserError(f"{path} was written by the emulator of a later Outrider", what, _OTHER_FOLDER)
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run one statement and return its rows."""
@@ -65,7 +83,7 @@ class Database:
 
 
 class JobStore:
-    """Jobs by name, each as one JSON value; a job that cannot be written (full disk) is kept in memory and `failed_writes` counts it.
+    """Jobs by name, each as one JSON value; one that cannot be written (full disk) is kept in memory and `failed_writes` counts it.
 
     Args:
         database: with the table of `JOBS_SCHEMA`.

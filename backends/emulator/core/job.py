@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 from backends.emulator.core import lifecycle
@@ -79,9 +79,11 @@ class Job:
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Job:
-        """Return the job that `to_json` gave."""
-        metrics = {name: (value, at) for name, (value, at) in data["metrics"].items()}
-        return Job(**{**data, "life": lifecycle.from_json(data["life"]), "metrics": metrics})
+        """Return the job that `to_json` gave, also that of an earlier version, which had fewer fields or others; raises `KeyError`."""
+        needed = {"name": data["name"], "number": data["number"], "request": data["request"], "tags": data["tags"]}
+        known = {one.name: data[one.name] for one in fields(Job) if one.name in data and one.name not in needed}
+        metrics = {name: (value, at) for name, (value, at) in data.get("metrics", {}).items()}
+        return Job(**needed, **{**known, "life": lifecycle.from_json(data["life"]), "metrics": metrics})
 
 
 def describe(job: Job, settings: Settings, ahead_s: float = 0.0) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from backends.emulator.training.execution import INTERNAL, JobExecution
 from backends.emulator.training.job_faults import JobFaults
 from backends.emulator.training.warm_pool_manager import WarmPoolManager
 from backends.emulator.training.warm_pools import WarmPool, status
+from definitions.errors import UserError
 
 
 class JobRegistry:
@@ -176,7 +177,15 @@ class JobRegistry:
     def _load(self) -> None:
         now = self._context.now()
         for data in self._store.load():
-            job = Job.from_json(data)
+            try:
+                job = Job.from_json(data)
+            except (KeyError, TypeError, ValueError) as error:
+                what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+                raise UserError(
+                    f"the emulator's folder holds a job that cannot be read: {data.get('name', 'without a name')}",
+                    f"{what}; it was written by an earlier Outrider",
+                    "give another folder, or use the Outrider that wrote it",
+                ) from None
             self._jobs[job.name] = job
             self._number = max(self._number, job.number)
             if not job.life.over:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -216,3 +218,68 @@ def test_a_full_disk_fails_what_needs_it_and_nothing_else(small_disk, tmp_path):
         filler.unlink()
         sagemaker.create_training_job(**request("after", "echo fine"))
         until(lambda: status("after") == "Completed")
+
+
+def stored_jobs(folder):
+    return contextlib.closing(sqlite3.connect(folder / "jobs.sqlite"))
+
+
+def with_one_job(folder):
+    with Emulator(folder=folder) as emulator:
+        emulator.create_bucket("bucket")
+        sagemaker = emulator.client("sagemaker")
+        sagemaker.create_training_job(**request("first", "true"))
+        until(lambda: sagemaker.describe_training_job(TrainingJobName="first")["TrainingJobStatus"] == "Completed")
+
+
+def test_ten_thousand_jobs_are_listed_once_each_the_newest_first(tmp_path):
+    with_one_job(tmp_path)
+    with stored_jobs(tmp_path) as database, database:
+        row = json.loads(database.execute("SELECT data FROM jobs").fetchone()[0])
+        rows = [(f"old-{k:05d}", k, json.dumps({**row, "name": f"old-{k:05d}", "number": k})) for k in range(2, 10_001)]
+        database.executemany("INSERT INTO jobs VALUES (?, ?, ?)", rows)
+    with Emulator(folder=tmp_path) as emulator:
+        sagemaker = emulator.client("sagemaker")
+        sagemaker.create_training_job(**request("last", "true"))
+        pages = list(sagemaker.get_paginator("list_training_jobs").paginate(PaginationConfig={"PageSize": 100}))
+        names = [job["TrainingJobName"] for page in pages for job in page["TrainingJobSummaries"]]
+        assert names == ["last", *(f"old-{k:05d}" for k in range(10_000, 1, -1)), "first"]
+        found = sagemaker.list_training_jobs(NameContains="old-0999", MaxResults=100)["TrainingJobSummaries"]
+        assert [job["TrainingJobName"] for job in found] == [f"old-0999{k}" for k in range(9, -1, -1)]
+        until(lambda: sagemaker.describe_training_job(TrainingJobName="last")["TrainingJobStatus"] == "Completed")
+
+
+def test_a_job_of_an_earlier_version_with_fewer_fields_and_others_is_read(tmp_path):
+    with_one_job(tmp_path)
+    with stored_jobs(tmp_path) as database, database:
+        job = json.loads(database.execute("SELECT data FROM jobs").fetchone()[0])
+        for name in ("metrics", "streams", "chain_since"):
+            del job[name]
+        database.execute("UPDATE jobs SET data = ?", (json.dumps({**job, "of_old": 1}),))
+        database.execute("PRAGMA user_version = 0")
+    with Emulator(folder=tmp_path) as emulator:
+        assert emulator.client("sagemaker").describe_training_job(TrainingJobName="first")["TrainingJobStatus"] == "Completed"
+
+
+def test_a_job_that_cannot_be_read_is_named(tmp_path):
+    with_one_job(tmp_path)
+    with stored_jobs(tmp_path) as database, database:
+        database.execute("UPDATE jobs SET data = ?", ('{"name": "first", "number": 1}',))
+    with pytest.raises(UserError, match="it lacks 'request'") as caught, Emulator(folder=tmp_path):
+        pass
+    assert "first" in str(caught.value)
+
+
+@pytest.mark.parametrize("file", ["jobs.sqlite", "s3/s3.sqlite"])
+def test_a_folder_of_a_later_version_and_one_that_is_damaged_are_left_as_they_are(tmp_path, file):
+    with_one_job(tmp_path)
+    with contextlib.closing(sqlite3.connect(tmp_path / file)) as database, database:
+        database.execute("PRAGMA user_version = 7")
+    with pytest.raises(UserError, match="of a later Outrider"), Emulator(folder=tmp_path):
+        pass
+    with contextlib.closing(sqlite3.connect(tmp_path / file)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (7,)
+    (tmp_path / file).write_bytes(b"no database at all" * 100)
+    with pytest.raises(UserError, match="file is not a database"), Emulator(folder=tmp_path):
+        pass
+    assert (tmp_path / file).read_bytes().startswith(b"no database")
