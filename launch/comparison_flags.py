@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from definitions.errors import UserError
 
 if TYPE_CHECKING:
-    from benchmarking.comparison.methods import ComparisonQuestion
+    from benchmarking.comparison.question import ComparisonQuestion
 
 NAMES = ("objective", "baseline", "by", "facet_by", "x", "at", "levels", "aggregate", "threshold", "expect_seeds")
 """The flags, which are also the keys of a study's `compare`."""
@@ -88,7 +88,7 @@ def _still_meant(options: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[s
 
 
 def _question(flags: Mapping[str, Any]) -> ComparisonQuestion:
-    from benchmarking.comparison.methods import ComparisonQuestion
+    from benchmarking.comparison.question import ComparisonQuestion
     from benchmarking.comparison.runs import Axis
 
     at, seeds = flags.get("at"), flags.get("expect_seeds", 1)

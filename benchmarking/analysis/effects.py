@@ -38,6 +38,8 @@ class Word(StrEnum):
     TIE = "tie"
     NOT_DECIDED = "not decided"
     ONE_RUN_ONLY = "one run only"
+    SAME = "same by construction"
+    """No word about the two: both had done the same, so that equal values say nothing, e.g. within a start that they share."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Contrast:
         p: two-sided, of no difference; 1.0 where nothing can be tested.
         least_p: the smallest that so many measurements can have.
         unit: what a threshold is a share of: 1 for ratios and shares, else how large the values are.
+        same: pairs of which both sides had done the same, so that they are equal whatever is better.
     """
 
     scale: Scale
@@ -67,6 +70,12 @@ class Contrast:
     p: float = 1.0
     least_p: float = 1.0
     unit: float = 1.0
+    same: int = 0
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether there is anything to judge: two measurements of each at least, in two pairs at least of which they are not the same."""
+        return self.interval is not None and (not self.same or self.counts[0] - self.same > 1)
 
     def bound(self, threshold: float) -> float:
         """Return the least lead that matters on the contrast's own scale, where a share of the values is given."""
@@ -94,7 +103,7 @@ class Finding:
 
     Args:
         contrast: the measurements.
-        word: one of four.
+        word: what it amounts to.
         p: adjusted for the family (Holm); None where so few measurements could not have reached the level whatever they were.
         more: measurements of each in all that would decide it with a chance of 80 %; None where it is decided, or 1,000 would not do.
     """
@@ -201,34 +210,47 @@ def decide(
     """Return what each contrast of a family amounts to, so that "better" is said wrongly anywhere in it at most so often.
 
     *Better*: significant after Holm, its interval without zero, and the lead beyond the threshold. *Tie*: the interval within it.
+    What cannot be asked, for want of measurements, is no part of the family: counts decide that, never values.
 
     Args:
         contrasts: all that are asked at once.
         threshold: least lead that matters, e.g. 0.01: one per cent for ratios, as it stands for shares, else one per cent of the values.
         level: of the family.
-        family: how many contrasts could have been asked for instead of these; None for those that were.
+        family: how many contrasts could have been asked for instead of these; None for those that can be.
         plan: whether to find out how many more measurements would decide what is not decided.
     """
-    adjusted = holm([one.p for one in contrasts], family)
+    asked = [index for index, one in enumerate(contrasts) if one.can_be_asked]
+    adjusted = holm([contrasts[index].p for index in asked], family)
     # Were each as extreme as it can be: who is not rejected then never is, and its p value would only mislead.
-    reachable = [p <= level for p in holm([one.least_p for one in contrasts], family)]
-    size = family or len(contrasts)
-    return [
-        _finding(one, p if can else None, threshold, level, size if plan else None)
-        for one, p, can in zip(contrasts, adjusted, reachable, strict=True)
-    ]
+    least = holm([contrasts[index].least_p for index in asked], family)
+    p_of = {index: p if lowest <= level else None for index, p, lowest in zip(asked, adjusted, least, strict=True)}
+    size = family or len(asked)
+    return [_finding(one, p_of.get(index), threshold, level, size if plan else None) for index, one in enumerate(contrasts)]
 
 
 def _finding(one: Contrast, p: float | None, threshold: float, level: float, family: int | None) -> Finding:
     bound = one.bound(threshold)
     if one.lead is None or one.interval is None:
         return Finding(one, Word.ONE_RUN_ONLY, None, None)
+    if not one.can_be_asked:
+        return Finding(one, Word.SAME, None, None)
     if p is not None and p <= level and one.interval.excludes(0.0) and abs(one.lead) > bound:
         return Finding(one, Word.BETTER, p, None)
-    if one.interval.is_within(bound):
+    if one.interval.is_within(bound) and _may_be_a_tie(one, one.counts, level):
         return Finding(one, Word.TIE, p, None)
     more = None if family is None else seeds_to_decide(one, bound, level, family)
     return Finding(one, Word.NOT_DECIDED, p, more)
+
+
+def _may_be_a_tie(one: Contrast, counts: tuple[int, int], level: float) -> bool:
+    """Return whether so many measurements can show a tie.
+
+    Leads that are all equal have an interval without width, however few they are, which tells nothing of those that did not come up yet:
+    as many are needed as could have shown a difference. What was tested by Student's t has the spread of other measurements too.
+    """
+    if one.spread > 0.0 or one.least_p == 0.0:
+        return True
+    return (least_sign_flip_p(counts[0]) if one.paired else least_relabelling_p(*counts)) <= level
 
 
 def seeds_to_decide(one: Contrast, bound: float, level: float, family: int) -> int | None:
@@ -248,6 +270,8 @@ def seeds_to_decide(one: Contrast, bound: float, level: float, family: int) -> i
     def decides(n: int) -> bool:
         error = spread / math.sqrt(n)
         freedom = n - 1 if one.paired else 2 * n - 2
+        if lead <= bound and spread == 0.0:
+            return _may_be_a_tie(one, (n, n), level)
         if lead <= bound:
             # A tie: what lies between lead and bound must hold the interval's half width, and how far the lead measured then may be off.
             off = student_quantile((1 + POWER) / 2, freedom) * error

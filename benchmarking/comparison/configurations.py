@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarking.analysis.verdict import Measured, Ranking, judge, without_emulations
 from benchmarking.comparison.alike import one_kind_of_dollars
-from benchmarking.comparison.methods import ComparisonQuestion, objective_of
+from benchmarking.comparison.question import ComparisonQuestion, objective_of
 from benchmarking.comparison.runs import RUN_KEYS, ComparedRun
 from benchmarking.report.labels import label
 from definitions.errors import UserError, did_you_mean
@@ -43,7 +43,7 @@ class ConfigurationComparison:
     confidence: float
 
 
-def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> ConfigurationComparison:
+def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQuestion, comparisons: int = 1) -> ConfigurationComparison:
     """Return how groups of configurations compare in what was measured of them.
 
     Where one configuration differs from the others in the keys alone, a measurement is a repeat; interleaved ones are pairs. Where the
@@ -53,6 +53,7 @@ def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQues
     Args:
         runs: (n_runs,) of one benchmark.
         question: what is asked; its `by` are keys of configurations, or names in `RUN_KEYS`.
+        comparisons: how many are made at once, each of another benchmark: they are one family, with an equal share of the level each.
 
     Raises:
         UserError: a key, an objective or a baseline that they have not.
@@ -101,7 +102,9 @@ def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQues
         ]
         differing = [] if paired else sorted(key for key, texts in others.items() if len(texts) > 1)
     measured = [Measured(number, {"": names[number]}, [*sample.values()], [*sample]) for number, sample in enumerate(samples)]
-    ranking = judge(measured, mode, 1 - level, paired=paired, threshold=question.threshold, baseline=_baseline(names, question.baseline))
+    ranking = judge(
+        measured, mode, 1 - level / comparisons, paired=paired, threshold=question.threshold, baseline=_baseline(names, question.baseline)
+    )
     if is_timed(objective):
         ranking = without_emulations(ranking, lambda one: ", ".join(sorted(imitated[ordered[one.evaluation]])))
     return ConfigurationComparison(

@@ -17,11 +17,13 @@ from benchmarking.analysis.across_benchmarks import (
 )
 from benchmarking.analysis.effects import Word
 from benchmarking.comparison.alike import differences
+from benchmarking.comparison.budgets import is_beyond_all
 from benchmarking.comparison.configurations import ConfigurationComparison, compare_configurations, rows_of
 from benchmarking.comparison.grouping import facets, having_objective, lacks_seeds, named, unequal_seeds
-from benchmarking.comparison.methods import BenchmarkComparison, ComparisonQuestion, MethodRow, compare_methods, has_baseline
+from benchmarking.comparison.methods import BenchmarkComparison, MethodRow, compare_benchmarks
+from benchmarking.comparison.question import ComparisonQuestion, has_baseline
 from benchmarking.comparison.runs import RUN_KEYS, ComparedRun
-from benchmarking.comparison.sentences import budget, configuration_verdicts, looked, verdicts
+from benchmarking.comparison.sentences import budget, configuration_verdicts, family, looked, verdicts
 from benchmarking.report.text import shown, table
 from definitions import strict_json
 from definitions.scalars import mean
@@ -58,8 +60,8 @@ class Document:
 
     @property
     def notes(self) -> list[str]:
-        """What the figures of the rows refer to."""
-        lines = []
+        """What the figures of the rows refer to, and how many comparisons were judged together."""
+        lines = family(self.benchmarks)
         for one in self.benchmarks:
             if one.best_known is not None:
                 known = f"{one.benchmark}: best known {one.objective} is {shown(one.best_known)} ({one.best_known_of})"
@@ -106,18 +108,13 @@ def document(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> Docum
             warnings += unequal_seeds(group, question.expect_seeds)
         for facet in facets(comparable, question.facet_by):
             groups += named(facet, question.by) if of_experiments else [facet]
-    # Step 2: how they compare.
-    made: list[BenchmarkComparison] = []
-    configurations: list[ConfigurationComparison] = []
-    for group in groups:
-        if not of_experiments:
-            configurations.append(compare_configurations(group, question))
-        elif has_baseline(group, question.baseline) or not any(has_baseline(other, question.baseline) for other in groups):
-            made.append(compare_methods(group, question))
-        else:
-            made.append(compare_methods(group, replace(question, baseline="")))
-            warnings.append(f"{made[-1].benchmark}: without {question.baseline}, so {made[-1].baseline} is the baseline")
-    compared = [run for group in groups for run in group]
+    # Step 2: how they compare, all in one family.
+    reached = [group for group in groups if not is_beyond_all(group, question)] or groups
+    warnings += [f"{group[0].benchmark}: no run of it went as far as --at, so it is left out" for group in groups if group not in reached]
+    made, more_warnings = ([], []) if not of_experiments else _compared(reached, question)
+    warnings += more_warnings
+    configurations = [] if of_experiments else [compare_configurations(group, question, len(reached)) for group in reached]
+    compared = [run for group in reached for run in group]
     several = len(made) + len(configurations) > 1
     lines = [f"{one.benchmark}: {line}" if several else line for one in made for line in verdicts(one)]
     lines += [f"{one.benchmark}: {line}" if several else line for one in configurations for line in configuration_verdicts(one)]
@@ -126,6 +123,20 @@ def document(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> Docum
     return Document(
         made, across, [*lines, *more, *looked(question)], warnings, configurations, misses_seeds(runs, question), compared, is_split
     )
+
+
+def _compared(groups: Sequence[Sequence[ComparedRun]], question: ComparisonQuestion) -> tuple[list[BenchmarkComparison], list[str]]:
+    """Return the comparison of each group, and a sentence for each that has a baseline of its own."""
+    somewhere = any(has_baseline(group, question.baseline) for group in groups)
+    own = [bool(question.baseline) and somewhere and not has_baseline(group, question.baseline) for group in groups]
+    made = compare_benchmarks(
+        [(group, replace(question, baseline="") if alone else question) for group, alone in zip(groups, own, strict=True)]
+    )
+    return made, [
+        f"{one.benchmark}: without {question.baseline}, so {one.baseline} is the baseline"
+        for one, alone in zip(made, own, strict=True)
+        if alone
+    ]
 
 
 def misses_seeds(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> bool:
@@ -249,7 +260,7 @@ def _across(made: Sequence[BenchmarkComparison], question: ComparisonQuestion) -
                 "won": words.count("better"),
                 "tied": words.count("tie"),
                 "lost": words.count("worse"),
-                "not_decided": sum(word.startswith("not decided") or word == "one run only" for word in words),
+                "not_decided": sum(word not in ("better", "tie", "worse", "baseline") for word in words),
             }
         )
     lines = []

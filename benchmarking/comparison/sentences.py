@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from benchmarking.analysis.effects import Contrast, Finding, Scale, Word
+from benchmarking.comparison.budgets import FirstToEnd, amount
 from benchmarking.comparison.configurations import ConfigurationComparison
-from benchmarking.comparison.methods import BenchmarkComparison, ComparisonQuestion, MethodRow
+from benchmarking.comparison.methods import BenchmarkComparison, MethodRow
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.comparison.runs import Axis
-from benchmarking.report.text import dollars, duration, shown
+from benchmarking.report.text import shown
 
 _MOST = 12
 """Groups of configurations that sentences are made of; the rows have all."""
@@ -27,12 +30,20 @@ def verdicts(made: BenchmarkComparison) -> list[str]:
 
 def budget(made: BenchmarkComparison) -> str:
     """Return the common budget in words, e.g. `after 20 trials`."""
-    if made.axis is Axis.TRIALS:
-        return f"after {made.at:g} trials"
-    if made.axis is Axis.LEVEL:
-        return f"up to level {made.at:g}"
-    kind = f" ({made.dollars})" if made.dollars not in ("", "real") else ""
-    return f"after {dollars(made.at)}{kind}" if made.axis is Axis.COST else f"after {_time(made.at)}"
+    return f"{'up to' if made.axis is Axis.LEVEL else 'after'} {amount(made.at, made.axis, made.dollars)}"
+
+
+def family(made: Sequence[BenchmarkComparison]) -> list[str]:
+    """Return what is said of the comparisons that were judged together; nothing where there is none."""
+    if not made or not made[0].family:
+        return []
+    size, level = made[0].family, 100 * (1 - made[0].confidence)
+    where = "" if len(made) == 1 else f" on {len(made)} benchmarks"
+    together = "one comparison" if size == 1 else f"{size} comparisons{where}, one family (Holm)"
+    return [
+        f'{together}: where nothing differs, "better" stands anywhere in at most {level:.2g} % of such studies; '
+        "who was sooner is asked of those alone that are better"
+    ]
 
 
 def configuration_verdicts(made: ConfigurationComparison) -> list[str]:
@@ -92,10 +103,6 @@ def _turned_ends(ratio: bool, ends: tuple[float, float] | None) -> tuple[float, 
     return None if ends is None else (_turned(ratio, ends[1]), _turned(ratio, ends[0]))
 
 
-def _time(seconds: float) -> str:
-    return f"{seconds:.3g} s" if seconds < 60 else duration(seconds)
-
-
 def _verdict(made: BenchmarkComparison, row: MethodRow, found: Finding) -> str:
     pair = f"{row.method} and {made.baseline}"
     measured = found.contrast
@@ -109,10 +116,28 @@ def _verdict(made: BenchmarkComparison, row: MethodRow, found: Finding) -> str:
         case Word.TIE:
             return f"{pair}: a tie in {made.objective} {budget(made)} ({_evidence(made, found)})."
         case Word.ONE_RUN_ONLY:
-            counts = f"{measured.counts[0]} in common" if measured.paired else f"{measured.counts[0]} and {measured.counts[1]}"
-            return f"{pair}: one run only ({counts}), so nothing is said of {made.objective}; more seeds would."
+            return f"{pair}: {_too_few(made, row)}"
+        case Word.SAME:
+            alike = f"with {_same_of(measured)} both had done the same, as within a start that they share"
+            return f"{pair}: same by construction {budget(made)}: {alike}; nothing is said of {made.objective}, a larger budget would tell."
     more = f"about {found.more} seeds would decide" if found.more is not None else "1,000 seeds would not decide it"
     return f"{pair}: not decided in {made.objective} {budget(made)}, {more} ({_lead_of(row.method, measured)}; {_evidence(made, found)})."
+
+
+def _too_few(made: BenchmarkComparison, row: MethodRow) -> str:
+    """Return why nothing is said of two methods."""
+    baseline = made.rows[0]
+    nothing = [one.method for one in (row, baseline) if not one.finals]
+    if nothing:
+        return f"nothing is said of {made.objective}, as {' and '.join(nothing)} had no result {budget(made)}."
+    common = row.finals.keys() & baseline.finals.keys()
+    counts = f"{row.method} has {len(row.finals)}, {baseline.method} {len(baseline.finals)}, in common {len(common)}"
+    return f"one run only ({counts}), so nothing is said of {made.objective}; more seeds would."
+
+
+def _same_of(measured: Contrast) -> str:
+    pairs = measured.counts[0]
+    return f"all {pairs} pairs of seeds" if measured.same == pairs else f"{measured.same} of {pairs} pairs of seeds"
 
 
 def _sooner(made: BenchmarkComparison, row: MethodRow, found: Finding) -> str:
@@ -156,7 +181,8 @@ def _evidence(made: BenchmarkComparison, found: Finding) -> str:
         elif not found.ahead and measured.scale is Scale.DIFFERENCE:
             low, high = -high, -low
         parts.append(f"{100 * made.confidence:.3g} % interval {shown(low)} to {shown(high)}")
-    parts.append(f"{measured.counts[0]} pairs" if measured.paired else f"{measured.counts[0]} and {measured.counts[1]} runs")
+    runs = f"{measured.counts[0]} and {measured.counts[1]} runs without a seed in common"
+    parts.append(f"{measured.counts[0]} pairs" if measured.paired else runs)
     if found.p is not None:
         parts.append(f"p = {found.p:.2g}")
     elif found.word is not Word.ONE_RUN_ONLY:
@@ -166,9 +192,11 @@ def _evidence(made: BenchmarkComparison, found: Finding) -> str:
 
 def _caveats(made: BenchmarkComparison) -> list[str]:
     lines = []
-    if made.held_back_by:
-        lines.append(f"{made.held_back_by} went least far, and others at least twice as far: --at compares at more without it.")
+    if made.first_to_end is not None:
+        lines.append(_cut_short(made, made.first_to_end))
     for row in made.rows:
+        if row.final is not None and row.final.word is not Word.SAME and row.final.contrast.same:
+            lines.append(f"{row.method} and {made.baseline}: in {_same_of(row.final.contrast)} both had done the same {budget(made)}.")
         if row.missing:
             seeds = ", ".join(map(str, row.missing))
             lines.append(
@@ -178,3 +206,12 @@ def _caveats(made: BenchmarkComparison) -> list[str]:
             seeds = ", ".join(map(str, same))
             lines.append(f"{row.method} ran exactly the same with seeds {seed}, {seeds}: counted once.")
     return lines
+
+
+def _cut_short(made: BenchmarkComparison, first: FirstToEnd) -> str:
+    """Return whose end is the budget of all, and how much of the others is not compared for it."""
+    alike = f" and {first.alike} more" if first.alike else ""
+    ended = f" ({first.ended})" if first.ended else " (it runs, or was killed)"
+    ends = [amount(value, made.axis, made.dollars) for value in (made.at, first.median)]
+    further = "another went to" if first.further == 1 else f"{first.further} others went further, half of them to"
+    return f"{first.title}{alike} went least far{ended}, so all are compared at {ends[0]}: {further} {ends[1]} or more (see --at)."

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchmarking.comparison.methods import AGGREGATES, BenchmarkComparison, ComparisonQuestion
+from benchmarking.comparison.methods import BenchmarkComparison
+from benchmarking.comparison.question import AGGREGATES, ComparisonQuestion
 from benchmarking.comparison.runs import Axis, ComparedRun, axes_of, distinct
 from benchmarking.figures.bands import band, line
 from benchmarking.figures.data import Curve, Figure, LinePanel, PlotAxis, Reference

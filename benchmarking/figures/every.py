@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from benchmarking.comparison.document import Document
-from benchmarking.comparison.methods import ComparisonQuestion
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.figures.best_so_far import X_AXES, best_so_far_figure, seeds_figure
 from benchmarking.figures.costs import costs_figure
 from benchmarking.figures.data import Figure

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from benchmarking.analysis.hypervolume import MARGIN, hypervolume_so_far, reference_point
 from benchmarking.analysis.intervals import ConfidenceInterval
 from benchmarking.analysis.pareto import FrontPoint, noisy_front, pareto_front
-from benchmarking.comparison.methods import AGGREGATES, ComparisonQuestion
+from benchmarking.comparison.question import AGGREGATES, ComparisonQuestion
 from benchmarking.comparison.runs import Axis, ComparedRun, Measurement
 from benchmarking.figures.bands import band
 from benchmarking.figures.best_so_far import X_AXES

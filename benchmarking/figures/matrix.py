@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from benchmarking.analysis.across_benchmarks import Scores, cliques, friedman_p, mean_ranks, methods_of, normalised, performance_profile
-from benchmarking.analysis.effects import Word, contrast, decide
-from benchmarking.comparison.methods import BenchmarkComparison, ComparisonQuestion
+from benchmarking.analysis.effects import Word, decide
+from benchmarking.comparison.measured_methods import lead_over
+from benchmarking.comparison.methods import BenchmarkComparison
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.figures.data import Curve, Figure, LinePanel, MatrixPanel, PlotAxis, PointGroup, PointPanel
 from benchmarking.figures.short_names import changed, short_names
 
@@ -17,7 +20,7 @@ _PROFILE_STEPS = 101
 def matrix_figure(compared: Sequence[BenchmarkComparison], question: ComparisonQuestion, *, is_split: bool = False) -> Figure:
     """Return wins, ties and losses of each method (row) against each other one (column), over benchmarks.
 
-    Each benchmark has one family of all its pairs, so that with many methods fewer are decided than against the baseline alone.
+    All pairs of a matrix are one family, over its benchmarks, so that fewer are decided than against the baseline alone.
 
     Args:
         compared: a comparison for each benchmark.
@@ -29,7 +32,10 @@ def matrix_figure(compared: Sequence[BenchmarkComparison], question: ComparisonQ
     panels = [panel for title, group in groups if (panel := _matrix(title, group, question, short)) is not None]
     if not panels:
         return Figure("matrix", "Wins, ties and losses", (), ("There is one method alone.",), changed(short))
-    notes = ["Of the row against the column: benchmarks won, tied, lost; in brackets those not decided."]
+    notes = [
+        "Of the row against the column: benchmarks won, tied, lost; in brackets those not decided.",
+        "All pairs of a matrix are judged as one family (Holm), so that fewer are decided than against the baseline alone.",
+    ]
     notes += [f"The first {MOST_PANELS} of {len(panels)} comparisons; the tables have all."] if len(panels) > MOST_PANELS else []
     return Figure("matrix", "Wins, ties and losses", tuple(panels[:MOST_PANELS]), tuple(notes), changed(short))
 
@@ -42,14 +48,17 @@ def _matrix(
     if len(methods) < 2:
         return None
     words: dict[tuple[str, str], list[str]] = {}
+    pairs, leads = [], []
     for made in compared:
         finals = {row.method: row.finals for row in made.rows if row.finals}
-        pairs = [(first, second) for index, first in enumerate(finals) for second in [*finals][index + 1 :]]
-        leads = [contrast(finals[a], finals[b], made.mode, scale=made.scale, confidence=made.confidence) for a, b in pairs]
-        for (first, second), found in zip(pairs, decide(leads, question.threshold, question.judged_level), strict=True):
-            won = found.word is Word.BETTER
-            words.setdefault((first, second), []).append("won" if won and found.ahead else "lost" if won else str(found.word))
-            words.setdefault((second, first), []).append("lost" if won and found.ahead else "won" if won else str(found.word))
+        for a, b in itertools.combinations(finals, 2):
+            done = (made.done[a], made.done[b])
+            pairs.append((a, b))
+            leads.append(lead_over(finals[a], finals[b], done, made.mode, scale=made.scale, confidence=made.confidence))
+    for (first, second), found in zip(pairs, decide(leads, question.threshold, question.judged_level, plan=False), strict=True):
+        won = found.word is Word.BETTER
+        words.setdefault((first, second), []).append("won" if won and found.ahead else "lost" if won else str(found.word))
+        words.setdefault((second, first), []).append("lost" if won and found.ahead else "won" if won else str(found.word))
     values = tuple(tuple(_score(words.get((row, column), ())) for column in methods) for row in methods)
     texts = tuple(tuple("" if row == column else _text(words.get((row, column), ())) for column in methods) for row in methods)
     names = tuple(short[method] for method in methods)
@@ -63,7 +72,7 @@ def _score(words: Sequence[str]) -> float | None:
 def _text(words: Sequence[str]) -> str:
     if not words:
         return "-"
-    open_ones = words.count(str(Word.NOT_DECIDED)) + words.count(str(Word.ONE_RUN_ONLY))
+    open_ones = sum(word not in ("won", "lost", Word.TIE) for word in words)
     return f"{words.count('won')}, {words.count(str(Word.TIE))}, {words.count('lost')}" + (f" ({open_ones})" if open_ones else "")
 
 

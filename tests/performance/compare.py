@@ -78,7 +78,7 @@ def ours(results: Path, keeps: bool = True) -> dict[str, float]:
     from benchmarking.comparison import from_csv, loading, reading  # noqa: F401
     from benchmarking.comparison.document import as_text, document
     from benchmarking.comparison.kept_fold import NAME
-    from benchmarking.comparison.methods import ComparisonQuestion
+    from benchmarking.comparison.question import ComparisonQuestion
     from launch.named_results import named_runs
 
     kept = [] if keeps else [*results.glob(f"*/*/*/{NAME}")]

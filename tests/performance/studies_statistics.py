@@ -24,6 +24,7 @@ from tests.benchmarking.comparison.simulated_studies import DISTRIBUTIONS, found
 
 LOOKS = (8, 10, 12)
 SIZES = (5, 8)
+BENCHMARKS = (1, 2)
 LEADS = (0.5, 1.0, 1.5)
 PEER_TRUTHS = 400_000
 
@@ -31,23 +32,31 @@ Interval = Callable[[Sequence[float]], tuple[float, float]]
 
 
 def verdicts(studies: int) -> None:
-    """Print in how many studies without a difference something was better."""
+    """Print in how many studies without a difference something was better, on one benchmark and on two."""
     draws = [draw for draw, _ in DISTRIBUTIONS.values()]
-    found = [found_better(draws[number % len(draws)], number, LOOKS) for number in range(studies)]
-    rows: list[list[Any]] = [[f"{LOOKS[0]} seeds, looked at once", share(one[0] for one in found)]]
-    for last in range(2, len(LOOKS) + 1):
-        rows.append([f"extended to {LOOKS[last - 1]}, ended where better", share(any(one[:last]) for one in found)])
-        rows.append([f"extended to {LOOKS[last - 1]} in any case, last verdict", share(one[last - 1] for one in found)])
-    for offset, name in enumerate(DISTRIBUTIONS):
-        rows.append([f"{name}, looked at once", share(one[0] for one in found[offset :: len(draws)])])
+    rows: list[list[Any]] = []
+    for benchmarks in BENCHMARKS:
+        where = "one benchmark" if benchmarks == 1 else f"{benchmarks} benchmarks"
+        looks = LOOKS if benchmarks == 1 else LOOKS[:1]
+        found = [found_better(draws[number % len(draws)], number, looks, benchmarks=benchmarks) for number in range(studies)]
+        rows.append([f"{where}, {LOOKS[0]} seeds, looked at once", share(one[0] for one in found)])
+        for offset, name in enumerate(DISTRIBUTIONS):
+            rows.append([f"{where}, {name}, looked at once", share(one[0] for one in found[offset :: len(draws)])])
+        for last in range(2, len(looks) + 1):
+            rows.append([f"{where}, extended to {LOOKS[last - 1]}, ended where better", share(any(one[:last]) for one in found)])
+            rows.append([f"{where}, extended to {LOOKS[last - 1]} in any case, last verdict", share(one[last - 1] for one in found)])
     show(f"{studies} studies without a difference: share with a wrong verdict anywhere", ["", "share"], rows)
 
 
 def power(studies: int) -> None:
-    """Print in how many studies with a difference something was better."""
+    """Print in how many studies with a difference something was better, on one benchmark and on two."""
     draw = DISTRIBUTIONS["normal"][0]
-    rows = [[lead, share(found_better(draw, number, LOOKS[:1], lead)[0] for number in range(studies))] for lead in LEADS]
-    show(f"{studies} studies of {LOOKS[0]} seeds, normal, each lead: share that says better", ["lead, sd of a trial", "share"], rows)
+    rows = [
+        [lead, *(share(found_better(draw, number, LOOKS[:1], lead, many)[0] for number in range(studies)) for many in BENCHMARKS)]
+        for lead in LEADS
+    ]
+    heads = ["lead, sd of a trial", *(f"{many} {'benchmark' if many == 1 else 'benchmarks'}" for many in BENCHMARKS)]
+    show(f"{studies} studies of {LOOKS[0]} seeds, normal, each lead: share that says better anywhere", heads, rows)
 
 
 def intervals(draws: int, peer: Path | None) -> None:

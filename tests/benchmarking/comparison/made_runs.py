@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from benchmarking.comparison.methods import BenchmarkComparison, compare_benchmarks
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.comparison.runs import Axis, ComparedRun, Measurement
 
 
@@ -40,3 +42,8 @@ def run(
 def several(method: str, finals: Sequence[float], benchmark: str = "b") -> list[ComparedRun]:
     """Return a run for each seed that came from 9 to its final value in two trials."""
     return [run(method, number, [9.0, final], benchmark=benchmark) for number, final in enumerate(finals)]
+
+
+def compared(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> BenchmarkComparison:
+    """Return how the methods of one benchmark compare where nothing else is asked."""
+    return compare_benchmarks([(runs, question)])[0]

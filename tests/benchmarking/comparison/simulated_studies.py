@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarking.analysis.effects import Word
-from benchmarking.comparison.methods import ComparisonQuestion, compare_methods
+from benchmarking.comparison.methods import compare_benchmarks
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.comparison.runs import ComparedRun
 from tests.benchmarking.comparison.made_runs import run
 
@@ -43,13 +44,19 @@ def made_study(draw: Draw, generator: np.random.Generator, seeds: int, ahead: fl
     ]
 
 
-def says_better(runs: Sequence[ComparedRun], looks: int = 0) -> bool:
-    """Return whether "better" (or worse) stands anywhere in the comparison of a study: of values or of when a target was reached."""
-    rows = compare_methods(runs, ComparisonQuestion(looks=looks)).rows
-    return any(found is not None and found.word is Word.BETTER for row in rows for found in (row.final, row.sooner))
+def says_better(studies: Sequence[Sequence[ComparedRun]], looks: int = 0) -> bool:
+    """Return whether "better" (or worse) stands anywhere in the comparison of a study: of values or of when a target was reached.
+
+    Args:
+        studies: the runs on each benchmark.
+        looks: how often it was looked at before it was extended.
+    """
+    found = compare_benchmarks([(runs, ComparisonQuestion(looks=looks)) for runs in studies])
+    said = [finding for one in found for row in one.rows for finding in (row.final, row.sooner)]
+    return any(finding is not None and finding.word is Word.BETTER for finding in said)
 
 
-def found_better(draw: Draw, seed: int, seeds: Sequence[int], ahead: float = 0.0) -> list[bool]:
+def found_better(draw: Draw, seed: int, seeds: Sequence[int], ahead: float = 0.0, benchmarks: int = 1) -> list[bool]:
     """Return at each look at a study, with ever more seeds, whether "better" was said.
 
     Args:
@@ -57,6 +64,8 @@ def found_better(draw: Draw, seed: int, seeds: Sequence[int], ahead: float = 0.0
         seed: of the study's numbers.
         seeds: how many of each method there were at each look.
         ahead: as in `made_study`.
+        benchmarks: that the study has, each with numbers of its own.
     """
-    runs = made_study(draw, np.random.default_rng(seed), seeds[-1], ahead)
-    return [says_better([one for one in runs if one.number < many], looks) for looks, many in enumerate(seeds)]
+    generator = np.random.default_rng(seed)
+    studies = [made_study(draw, generator, seeds[-1], ahead) for _ in range(benchmarks)]
+    return [says_better([[one for one in runs if one.number < many] for runs in studies], looks) for looks, many in enumerate(seeds)]

@@ -10,7 +10,7 @@ from scipy import stats
 from benchmarking.analysis.stand_ins import NO_STAND_INS, StandIns
 from benchmarking.comparison.configurations import compare_configurations, rows_of
 from benchmarking.comparison.document import as_text, document
-from benchmarking.comparison.methods import ComparisonQuestion
+from benchmarking.comparison.question import ComparisonQuestion
 from definitions.errors import UserError
 from tests.benchmarking.comparison.made_trials import swept
 

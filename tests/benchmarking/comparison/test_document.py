@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from benchmarking.comparison.document import COLUMNS, as_json, as_markdown, as_text, document
-from benchmarking.comparison.methods import ComparisonQuestion
+from benchmarking.comparison.question import ComparisonQuestion
 from definitions.errors import UserError
 from tests.benchmarking.comparison.made_runs import several
 
-ONE = [*several("RS", [2.0, 2.2, 1.8, 2.1, 1.9, 2.05]), *several("TPE", [1.0, 1.1, 0.9, 1.05, 0.95, 1.01])]
-TWO = [*ONE, *several("RS", [5.0, 5.1, 5.2, 4.9, 4.8, 5.05], "c"), *several("TPE", [6.0, 6.1, 6.2, 5.9, 5.8, 6.05], "c")]
+ONE = [*several("RS", [2.0, 2.2, 1.8, 2.1, 1.9, 2.05, 2.02]), *several("TPE", [1.0, 1.1, 0.9, 1.05, 0.95, 1.01, 1.03])]
+TWO = [*ONE, *several("RS", [5.0, 5.1, 5.2, 4.9, 4.8, 5.05, 5.01], "c"), *several("TPE", [6.0, 6.1, 6.2, 5.9, 5.8, 6.05, 6.03], "c")]
 
 
 def test_a_row_for_each_method_with_the_verdict_from_its_side():
@@ -25,7 +25,7 @@ def test_a_row_for_each_method_with_the_verdict_from_its_side():
         ("c", "TPE", "worse"),
     ]
     assert {tuple(row) for row in rows} == {COLUMNS}
-    assert rows[1]["reached"] == "6 of 6"
+    assert rows[1]["reached"] == "7 of 7"
     assert rows[1]["low"] < rows[1]["value"] < rows[1]["high"]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarking.comparison.document import document
 from benchmarking.comparison.grouping import facets, having_objective, named, unequal_seeds
-from benchmarking.comparison.methods import ComparisonQuestion
+from benchmarking.comparison.question import ComparisonQuestion
 from definitions.errors import UserError
 from tests.benchmarking.comparison.made_runs import run, several
 
@@ -56,11 +56,11 @@ def test_unequal_and_lacking_seeds_are_named():
     assert not document(several("RS", SIX), ComparisonQuestion(expect_seeds=6)).lacks_seeds
 
 
-def test_seeds_that_nobody_has_in_common_pair_nothing():
+def test_seeds_that_nobody_has_in_common_are_two_samples_which_is_said():
     other = [replace(one, number=one.number + 10) for one in several("TPE", SIX)]
     found = document([*several("RS", SIX), *other], ComparisonQuestion())
-    assert found.rows[1]["verdict"] == "one run only"
-    assert found.verdicts[0] == "TPE and RS: one run only (0 in common), so nothing is said of loss; more seeds would."
+    assert (found.rows[1]["lead"], found.rows[1]["correlation"], found.rows[1]["p"]) == (1.0, None, 1.0)
+    assert "6 and 6 runs without a seed in common, p = 1" in found.verdicts[0]
 
 
 def test_two_definitions_under_one_tag_are_flagged_or_refused():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from benchmarking.comparison.looks import level_after
-from benchmarking.comparison.methods import ComparisonQuestion, compare_methods
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.comparison.sentences import looked
-from tests.benchmarking.comparison.made_runs import several
+from tests.benchmarking.comparison.made_runs import compared, several
 
 
 def test_the_level_is_below_pococks_for_as_many_looks():
@@ -24,7 +24,7 @@ def test_all_later_looks_together_take_half_a_level():
 
 def test_a_look_widens_intervals_and_can_take_a_verdict_away_and_is_said():
     runs = [*several("RS", [2.0, 2.2, 1.8, 2.1, 1.9, 2.05]), *several("TPE", [1.0, 1.1, 0.9, 1.05, 0.95, 1.01])]
-    once, again = (compare_methods(runs, ComparisonQuestion(looks=looks)) for looks in (0, 1))
+    once, again = (compared(runs, ComparisonQuestion(looks=looks)) for looks in (0, 1))
     assert (once.rows[1].final.word, again.rows[1].final.word) == ("better", "not decided")
     assert (once.confidence, again.confidence) == pytest.approx((0.95, 1 - 0.05 / 6))
     assert again.rows[1].final.contrast.bounds[0] < once.rows[1].final.contrast.bounds[0]

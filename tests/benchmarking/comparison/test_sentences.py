@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from benchmarking.comparison.methods import ComparisonQuestion, compare_methods
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.comparison.runs import Axis
 from benchmarking.comparison.sentences import budget, times_better, verdicts
-from tests.benchmarking.comparison.made_runs import run, several
+from tests.benchmarking.comparison.made_runs import compared, run, several
 
 
 def said(runs, **question):
-    return verdicts(compare_methods(runs, ComparisonQuestion(**question)))
+    return verdicts(compared(runs, ComparisonQuestion(**question)))
 
 
 RS = several("RS", [2.0, 2.001, 2.002, 2.003, 2.004, 2.005])
@@ -29,7 +29,7 @@ def test_a_tie_and_one_run():
     (tie,) = said([*RS, *several("TPE", [2.001, 2.0, 2.003, 2.002, 2.005, 2.004])])
     assert tie.startswith("TPE and RS: a tie in loss after 2 trials (95 % interval 0.999")
     assert said([*several("RS", [2.0]), *several("TPE", [1.0])]) == [
-        "TPE and RS: one run only (1 in common), so nothing is said of loss; more seeds would."
+        "TPE and RS: one run only (TPE has 1, RS 1, in common 1), so nothing is said of loss; more seeds would."
     ]
 
 
@@ -49,10 +49,10 @@ def test_who_was_sooner_is_said_with_who_never_came_there():
 
 
 def test_budgets_in_words():
-    assert budget(compare_methods([run("RS", 0, [1.0, 1.0])], ComparisonQuestion())) == "after 2 trials"
-    assert budget(compare_methods([run("RS", 0, [1.0, 1.0])], ComparisonQuestion(axis=Axis.COST))) == "after $0.020"
-    assert budget(compare_methods([run("RS", 0, [1.0], seconds=300.0)], ComparisonQuestion(axis=Axis.WALLCLOCK))) == "after 5 min 0 s"
-    assert budget(compare_methods([run("RS", 0, [1.0], seconds=0.115)], ComparisonQuestion(axis=Axis.WALLCLOCK))) == "after 0.115 s"
+    assert budget(compared([run("RS", 0, [1.0, 1.0])], ComparisonQuestion())) == "after 2 trials"
+    assert budget(compared([run("RS", 0, [1.0, 1.0])], ComparisonQuestion(axis=Axis.COST))) == "after $0.020"
+    assert budget(compared([run("RS", 0, [1.0], seconds=300.0)], ComparisonQuestion(axis=Axis.WALLCLOCK))) == "after 5 min 0 s"
+    assert budget(compared([run("RS", 0, [1.0], seconds=0.115)], ComparisonQuestion(axis=Axis.WALLCLOCK))) == "after 0.115 s"
 
 
 def test_what_is_left_out_is_said():

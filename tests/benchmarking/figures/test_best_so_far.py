@@ -6,7 +6,7 @@ import pytest
 
 from benchmarking.analysis.step_curves import StepCurve
 from benchmarking.comparison.document import document
-from benchmarking.comparison.methods import ComparisonQuestion
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.comparison.runs import Axis
 from benchmarking.figures.bands import band, line, thinned
 from benchmarking.figures.best_so_far import best_so_far_figure, seeds_figure, shown_values

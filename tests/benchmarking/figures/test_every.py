@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchmarking.comparison.document import document
-from benchmarking.comparison.methods import ComparisonQuestion
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.figures.data import as_json
 from benchmarking.figures.every import figures_of
 from tests.benchmarking.figures.made_details import experiment, stored, trial

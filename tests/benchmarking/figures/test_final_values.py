@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarking.comparison.configurations import compare_configurations, rows_of
 from benchmarking.comparison.document import document
-from benchmarking.comparison.methods import ComparisonQuestion
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.figures.final_values import final_values_figure
 from benchmarking.figures.matrix import matrix_figure, ranks_figure
 from tests.benchmarking.comparison.made_runs import run, several

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarking.analysis.intervals import mean_interval
-from benchmarking.comparison.methods import ComparisonQuestion
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.comparison.runs import Axis
 from benchmarking.figures.fronts import hypervolume_figure, pareto_figure
 from tests.benchmarking.comparison.made_runs import run

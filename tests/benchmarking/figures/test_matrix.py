@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarking.comparison.document import document
-from benchmarking.comparison.methods import ComparisonQuestion
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.figures.matrix import matrix_figure, ranks_figure
 from tests.benchmarking.comparison.made_runs import several
 

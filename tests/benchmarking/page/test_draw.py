@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarking.comparison.document import document
-from benchmarking.comparison.methods import ComparisonQuestion
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.figures.data import (
     BarPanel,
     BarStack,

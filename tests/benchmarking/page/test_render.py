@@ -9,7 +9,7 @@ import re
 import pytest
 
 from benchmarking.comparison.document import COLUMNS, document
-from benchmarking.comparison.methods import ComparisonQuestion
+from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.export.files import csv_text
 from benchmarking.page.comparison import comparison_section
 from benchmarking.page.drawing import Drawing, Page, Section
