@@ -49,7 +49,7 @@ class ComparisonOptions(Model):
     x: Literal["wallclock", "trials", "cost", "level"] | None = Field(None, description="on which axis budgets are equal")
     at: Number | None = Field(None, description="the budget on that axis; default: the largest that all have reached")
     levels: Literal["any", "full"] | None = Field(None, description="whether results below the full fidelity count; default full")
-    aggregate: Literal["iqm", "mean", "median"] | None = Field(None, description="of a method's seeds; default iqm")
+    aggregate: Literal["iqm", "mean", "median"] | None = Field(None, description="of a method's seeds; default mean")
     threshold: Share | None = Field(None, description="least lead that matters; default 1%")
     expect_seeds: Positive | None = Field(None, description="seeds that each method should have; with fewer the exit code is 3")
 

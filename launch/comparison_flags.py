@@ -39,7 +39,7 @@ def add_comparison_flags(parser: argparse.ArgumentParser) -> None:
     add("--x", choices=("wallclock", "trials", "cost", "level"), help="on which axis budgets are equal")
     add("--at", type=float, metavar="X", help="the budget on that axis (default: the largest that all have reached)")
     add("--levels", choices=("any", "full"), help="whether results below the full fidelity count (default full)")
-    add("--aggregate", choices=("iqm", "mean", "median"), help="of a method's seeds (default iqm)")
+    add("--aggregate", choices=("iqm", "mean", "median"), help="of a method's seeds (default mean, of which intervals are)")
     add("--threshold", metavar="SHARE", help="least lead that matters (default 1%%)")
     add("--expect_seeds", type=int, metavar="N", help="seeds that each method should have; with fewer the exit code is 3")
 
@@ -102,7 +102,7 @@ def _question(flags: Mapping[str, Any]) -> ComparisonQuestion:
         axis=Axis(flags["x"]) if flags.get("x") else None,
         at=flags.get("at"),
         any_level=flags.get("levels") == "any",
-        aggregate=flags.get("aggregate", "iqm"),
+        aggregate=flags.get("aggregate", "mean"),
         threshold=_share(flags.get("threshold", _THRESHOLD)),
         by=tuple(flags.get("by") or ("method",)),
         facet_by=tuple(flags.get("facet_by", ())),

@@ -151,7 +151,6 @@ TESTED_TOGETHER = {
         "benchmarking/datasets/tables.py",
     ],
     "tests/benchmarking/export/test_registry.py": ["benchmarking/export/exporter.py"],
-    "tests/benchmarking/figures/test_best_so_far.py": ["benchmarking/figures/bands.py"],
     "tests/benchmarking/forecasting/data/test_finished_jobs.py": ["backends/past_jobs.py", "backends/sagemaker/admin/past_jobs.py"],
     "tests/benchmarking/forecasting/ladder/test_race.py": ["benchmarking/forecasting/ladder/race_status.py"],
     "tests/benchmarking/methods/searchers/test_process.py": ["benchmarking/methods/searchers/worker.py"],

@@ -42,6 +42,19 @@ class Word(StrEnum):
     """No word about the two: both had done the same, so that equal values say nothing, e.g. within a start that they share."""
 
 
+def possible_range(values: Sequence[float], mode: Mode, scale: Scale) -> tuple[float, float]:
+    """Return between what a mean of such values can lie: shares are from 0 to 1, what ratios are taken of is above 0.
+
+    Args:
+        values: all that were measured.
+        mode: whether less or more is better.
+        scale: on which they are compared.
+    """
+    if mode == "max" and values and all(0.0 <= value <= 1.0 for value in values):
+        return 0.0, 1.0
+    return (0.0 if scale is Scale.RATIO else -math.inf), math.inf
+
+
 @dataclass(frozen=True)
 class Contrast:
     """How far one is ahead of another, on the scale where it adds up (logarithms for ratios); positive is better.

@@ -35,6 +35,13 @@ def reference_point(points: Iterable[Mapping[str, float | None]], objectives: Ma
     return found
 
 
+def ideal_point(points: Iterable[Mapping[str, float | None]], objectives: Mapping[str, Mode]) -> dict[str, float]:
+    """Return the best value of each objective among some points of which one at least is whole; arguments as for `reference_point`."""
+    known = [signed for point in points if (signed := signed_values(point, objectives)) is not None]
+    best = zip(objectives.items(), zip(*known, strict=True), strict=True)
+    return {name: min(column) if mode == "min" else -min(column) for (name, mode), column in best}
+
+
 def hypervolume(points: Sequence[Mapping[str, float | None]], reference: Mapping[str, float], objectives: Mapping[str, Mode]) -> float:
     """Return the volume that some points dominate together, bounded by a reference point; in the product of the objectives' units.
 

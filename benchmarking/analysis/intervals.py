@@ -46,6 +46,10 @@ class ConfidenceInterval:
         """Return whether all of it is at most so far from zero."""
         return -bound <= self.low and self.high <= bound
 
+    def within(self, possible: tuple[float, float]) -> ConfidenceInterval:
+        """Return what of it is possible, where the truth is known to lie in a range."""
+        return ConfidenceInterval(max(self.low, possible[0]), min(self.high, possible[1]), self.how)
+
 
 def mean_interval(values: Sequence[float], confidence: float = 0.95) -> ConfidenceInterval | None:
     """Return the interval of a mean; None for fewer than two values.

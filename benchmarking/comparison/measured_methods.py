@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from benchmarking.analysis.effects import Contrast, Scale, contrast, scale_of
+from benchmarking.analysis.effects import Contrast, Scale, contrast, possible_range, scale_of
 from benchmarking.analysis.step_curves import StepCurve
 from benchmarking.comparison.alike import one_kind_of_dollars
 from benchmarking.comparison.budgets import CommonBudget, Done, common_budget, done_by
@@ -49,6 +49,11 @@ class MeasuredMethods:
     leads: Mapping[str, Contrast]
     best: tuple[float, str] | None
     emulated: Collection[str] = ()
+
+    @property
+    def possible(self) -> tuple[float, float]:
+        """Between what values can lie."""
+        return possible_range([value for mine in self.finals.values() for value in mine.values()], self.mode, self.scale)
 
     def reach(self, method: str) -> dict[int, float | None]:
         """Return seed -> where it reached the target."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -66,6 +67,8 @@ class BenchmarkComparison:
         first_to_end: the run whose end set the budget and cut others short; None where there is none.
         family: comparisons of final values, of all benchmarks, that were judged together.
         done: method -> seed -> what it had done by the budget.
+        aggregate: of the seeds, which is each row's value.
+        possible: between what values can lie, at which intervals end.
         rows: the baseline first.
         scale: how values were compared.
         confidence: of all intervals.
@@ -87,6 +90,8 @@ class BenchmarkComparison:
     first_to_end: FirstToEnd | None = None
     family: int = 0
     done: Mapping[str, Mapping[int, Done]] = field(default_factory=dict)
+    aggregate: str = "mean"
+    possible: tuple[float, float] = (-math.inf, math.inf)
 
 
 def compare_benchmarks(asked: Sequence[tuple[Sequence[ComparedRun], ComparisonQuestion]]) -> list[BenchmarkComparison]:
@@ -127,11 +132,12 @@ def _row(one: MeasuredMethods, method: str, final: Finding | None, sooner: Findi
     finals, curves = one.finals[method], one.curves[method]
     known = [curve.at[0] for mine in one.curves.values() for curve in mine.values() if curve.at and curve.at[0] <= one.budget.at]
     best = None if one.best is None else one.best[0]
+    interval = mean_interval([*finals.values()], 1 - one.question.judged_level)
     return MethodRow(
         method,
         finals,
         AGGREGATES[one.question.aggregate]([*finals.values()]) if finals else None,
-        mean_interval([*finals.values()], 1 - one.question.judged_level),
+        None if interval is None else interval.within(one.possible),
         [number for number in curves if number not in finals],
         one.kept[method][1],
         final,
@@ -164,6 +170,8 @@ def _comparison(one: MeasuredMethods, rows: Sequence[MethodRow], family: int) ->
         one.budget.first_to_end,
         family,
         one.done,
+        one.question.aggregate,
+        one.possible,
     )
 
 

@@ -29,7 +29,7 @@ class ComparisonQuestion:
         axis: on which equal budgets are given; None for what limited the experiments.
         at: the budget on that axis; None for the largest that all have reached.
         any_level: whether results below the full fidelity count.
-        aggregate: of a method's seeds, a name in `AGGREGATES`.
+        aggregate: of a method's seeds, a name in `AGGREGATES`; the mean is what intervals and leads are of.
         threshold: least lead that matters, e.g. 0.01.
         level: at which the family of all differences may err; its complement is the confidence of intervals.
         by: what is compared: `method`, other names of `runs.RUN_KEYS`, or keys of configurations.
@@ -44,7 +44,7 @@ class ComparisonQuestion:
     axis: Axis | None = None
     at: float | None = None
     any_level: bool = False
-    aggregate: str = "iqm"
+    aggregate: str = "mean"
     threshold: float = 0.01
     level: float = 0.05
     by: tuple[str, ...] = ("method",)

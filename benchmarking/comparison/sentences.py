@@ -16,6 +16,8 @@ from benchmarking.report.text import shown
 _MOST = 12
 """Groups of configurations that sentences are made of; the rows have all."""
 
+_NO_BILL = {"nominal": "nobody is billed them", "emulated": "an emulator counts them, nobody is billed them"}
+
 
 def verdicts(made: BenchmarkComparison) -> list[str]:
     """Return a sentence for each method but the baseline, and those that say what was left out."""
@@ -33,6 +35,11 @@ def budget(made: BenchmarkComparison) -> str:
     return f"{'up to' if made.axis is Axis.LEVEL else 'after'} {amount(made.at, made.axis, made.dollars)}"
 
 
+def objective_text(made: BenchmarkComparison) -> str:
+    """Return the name of the objective; dollars that are not real are called so."""
+    return f"{made.objective} ({made.dollars})" if made.objective == "cost_usd" and made.dollars in _NO_BILL else made.objective
+
+
 def family(made: Sequence[BenchmarkComparison]) -> list[str]:
     """Return what is said of the comparisons that were judged together; nothing where there is none."""
     if not made or not made[0].family:
@@ -44,6 +51,28 @@ def family(made: Sequence[BenchmarkComparison]) -> list[str]:
         f'{together}: where nothing differs, "better" stands anywhere in at most {level:.2g} % of such studies; '
         "who was sooner is asked of those alone that are better"
     ]
+
+
+def legend(made: Sequence[BenchmarkComparison]) -> list[str]:
+    """Return which statistic each figure of the rows is: value, lead, their intervals, and what kind of dollars."""
+    if not made:
+        return []
+    percent = f"{100 * made[0].confidence:.3g} %"
+    aggregate = made[0].aggregate
+    value = f"{aggregate} of the seeds, and the {percent} interval of their mean"
+    if aggregate == "mean":
+        value = f"the seeds' mean and its {percent} interval"
+    of = {Scale.RATIO: "geometric mean of the pairs' ratios", Scale.DIFFERENCE: "mean of the pairs' differences"}
+    where = {scale: [one.benchmark for one in made if one.scale is scale] for scale in of}
+    named = [of[scale] + (f" ({', '.join(names)})" if len(names) < len(made) else "") for scale, names in where.items() if names]
+    lines = [f"value: {value}; lead, its interval and p: {', '.join(named)}"]
+    for kind in dict.fromkeys(one.dollars for one in made if one.dollars in _NO_BILL and _shows_dollars(one)):
+        lines.append(f"dollars of {', '.join(one.benchmark for one in made if one.dollars == kind)} are {kind}: {_NO_BILL[kind]}")
+    return lines
+
+
+def _shows_dollars(made: BenchmarkComparison) -> bool:
+    return made.axis is Axis.COST or made.objective == "cost_usd" or any(row.dollars is not None for row in made.rows)
 
 
 def configuration_verdicts(made: ConfigurationComparison) -> list[str]:
@@ -105,23 +134,23 @@ def _turned_ends(ratio: bool, ends: tuple[float, float] | None) -> tuple[float, 
 
 def _verdict(made: BenchmarkComparison, row: MethodRow, found: Finding) -> str:
     pair = f"{row.method} and {made.baseline}"
-    measured = found.contrast
+    measured, objective = found.contrast, objective_text(made)
     if row.emulated:
-        return f"{pair}: not decided: emulated, in {made.objective} {budget(made)} ({_lead_of(row.method, measured)})."
+        return f"{pair}: not decided: emulated, in {objective} {budget(made)} ({_lead_of(row.method, measured)})."
     match found.word:
         case Word.BETTER:
             first, second = (row.method, made.baseline) if found.ahead else (made.baseline, row.method)
-            lead = f"{made.objective} {_lead(measured, found.ahead)}"
+            lead = f"{objective} {_lead(measured, found.ahead)}"
             return f"{first} is better than {second}: {lead} {budget(made)} ({_evidence(made, found)})."
         case Word.TIE:
-            return f"{pair}: a tie in {made.objective} {budget(made)} ({_evidence(made, found)})."
+            return f"{pair}: a tie in {objective} {budget(made)} ({_evidence(made, found)})."
         case Word.ONE_RUN_ONLY:
             return f"{pair}: {_too_few(made, row)}"
         case Word.SAME:
             alike = f"with {_same_of(measured)} both had done the same, as within a start that they share"
-            return f"{pair}: same by construction {budget(made)}: {alike}; nothing is said of {made.objective}, a larger budget would tell."
+            return f"{pair}: same by construction {budget(made)}: {alike}; nothing is said of {objective}, a larger budget would tell."
     more = f"about {found.more} seeds would decide" if found.more is not None else "1,000 seeds would not decide it"
-    return f"{pair}: not decided in {made.objective} {budget(made)}, {more} ({_lead_of(row.method, measured)}; {_evidence(made, found)})."
+    return f"{pair}: not decided in {objective} {budget(made)}, {more} ({_lead_of(row.method, measured)}; {_evidence(made, found)})."
 
 
 def _too_few(made: BenchmarkComparison, row: MethodRow) -> str:
@@ -129,10 +158,10 @@ def _too_few(made: BenchmarkComparison, row: MethodRow) -> str:
     baseline = made.rows[0]
     nothing = [one.method for one in (row, baseline) if not one.finals]
     if nothing:
-        return f"nothing is said of {made.objective}, as {' and '.join(nothing)} had no result {budget(made)}."
+        return f"nothing is said of {objective_text(made)}, as {' and '.join(nothing)} had no result {budget(made)}."
     common = row.finals.keys() & baseline.finals.keys()
     counts = f"{row.method} has {len(row.finals)}, {baseline.method} {len(baseline.finals)}, in common {len(common)}"
-    return f"one run only ({counts}), so nothing is said of {made.objective}; more seeds would."
+    return f"one run only ({counts}), so nothing is said of {objective_text(made)}; more seeds would."
 
 
 def _same_of(measured: Contrast) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from benchmarking.analysis.intervals import mean_intervals
@@ -20,6 +21,7 @@ def band(
     *,
     until: float | None = None,
     most: int = MOST_STEPS,
+    possible: tuple[float, float] = (-math.inf, math.inf),
 ) -> Curve | None:
     """Return the line of several seeds; None where there is no place at which all of them are known.
 
@@ -33,6 +35,7 @@ def band(
         confidence: of the band, which is that of their mean.
         until: where it ends, if all are known there.
         most: places that it has at most.
+        possible: between what values can lie, at which the band ends.
     """
     known = [curve for curve in curves if curve.at]
     if not known:
@@ -44,7 +47,8 @@ def band(
     places = sorted({begin, end, *(at for curve in known for at in curve.at if begin <= at <= end)})
     x = thinned(places, most)
     columns = [[value for curve in known if (value := curve(at)) is not None] for at in x]
-    ends = [(None, None) if one is None else (one.low, one.high) for one in mean_intervals(columns, confidence)]
+    intervals = [None if one is None else one.within(possible) for one in mean_intervals(columns, confidence)]
+    ends = [(None, None) if one is None else (one.low, one.high) for one in intervals]
     with_band = len(known) > 1
     return Curve(
         name,

@@ -49,7 +49,7 @@ def best_so_far_figure(
             if axis is made.axis:
                 # Those that had a result by then, as in the row.
                 drawn = [curve for curve in drawn if curve(made.at) is not None]
-            found = band(short[row.method], drawn, AGGREGATES[question.aggregate], made.confidence)
+            found = band(short[row.method], drawn, AGGREGATES[question.aggregate], made.confidence, possible=made.possible)
             if found is not None:
                 curves.append(found)
             elif kept:
@@ -57,8 +57,13 @@ def best_so_far_figure(
                     f"{short[made.benchmark]}: {short[row.method]} has no {X_AXES[axis].title} at which all its seeds have a result."
                 )
         panels.append(_panel(made, axis, curves, short[made.benchmark]))
+    percent = f"{100 * (1 - question.judged_level):.3g} % interval"
+    kinds = sorted({made.dollars for made in compared if made.dollars not in ("", "real")}) if axis is Axis.COST else []
+    notes += [f"Dollars are {' and '.join(kinds)}: nobody is billed them."] if kinds else []
     notes += [
-        f"Line: {question.aggregate} of the seeds; band: {100 * (1 - question.judged_level):.3g} % interval of their mean.",
+        f"Line and band: mean of the seeds and its {percent}."
+        if question.aggregate == "mean"
+        else f"Line: {question.aggregate} of the seeds; band: {percent} of their mean.",
         "A line begins where all its seeds have a result, and ends where the first of them ends.",
     ]
     return _figure("best_so_far", "Best so far", axis, panels, notes, changed(short))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from benchmarking.analysis.hypervolume import MARGIN, hypervolume_so_far, reference_point
+from benchmarking.analysis.hypervolume import MARGIN, hypervolume, hypervolume_so_far, ideal_point, reference_point
 from benchmarking.analysis.intervals import ConfidenceInterval
 from benchmarking.analysis.pareto import FrontPoint, noisy_front, pareto_front
+from benchmarking.analysis.step_curves import StepCurve
 from benchmarking.comparison.question import AGGREGATES, ComparisonQuestion
 from benchmarking.comparison.runs import Axis, ComparedRun, Measurement
 from benchmarking.figures.bands import band
@@ -122,41 +123,66 @@ def hypervolume_figure(runs: Sequence[ComparedRun], question: ComparisonQuestion
         question: what was asked: aggregate, level, and whether partial levels count.
         axis: along which.
     """
-    several = [run for run in runs if len(run.objectives) > 1 and run.measurements]
+    several = [run for run in runs if len(run.objectives) > 1]
     short = short_names([name for run in several for name in (run.benchmark, run.method, *run.objectives)])
     panels, notes = [], []
     for benchmark in dict.fromkeys(run.benchmark for run in several):
-        mine = [run for run in several if run.benchmark == benchmark]
-        objectives = dict([*mine[0].objectives.items()][:MOST_OBJECTIVES])
-        counted_of = [(run, _counted(run, any_level=question.any_level)) for run in mine]
-        reference = reference_point((one.values for _, found in counted_of for one in found), objectives)
-        if reference is None:
-            notes.append(f"{short[benchmark]}: no result has all objectives.")
-            continue
-        curves = []
-        for method in dict.fromkeys(run.method for run in mine):
-            steps = [
-                hypervolume_so_far(
-                    [(at, one.values) for one in found if (at := one.at(axis)) is not None], reference, objectives, run.ends[axis]
-                )
-                for run, found in counted_of
-                if run.method == method and axis in run.ends
-            ]
-            drawn = band(short[method], steps, AGGREGATES[question.aggregate], 1 - question.judged_level)
-            if drawn is not None:
-                curves.append(drawn)
-        said = ", ".join(f"{short[name]} {shown(value)}" for name, value in reference.items())
-        notes.append(f"{short[benchmark]}: reference point {said}: the worst values of any run, and {MARGIN:.0%} of their range beyond.")
-        if curves:
-            panels.append(LinePanel(short[benchmark], X_AXES[axis], PlotAxis("hypervolume", better="max"), tuple(curves)))
-        else:
-            notes.append(f"{short[benchmark]}: no {X_AXES[axis].title} at which all seeds of any method have a result.")
+        panel, said = _hypervolume_panel([run for run in several if run.benchmark == benchmark], question, axis, short)
+        panels += [] if panel is None else [panel]
+        notes += [f"{short[benchmark]}: {line}" for line in said]
     if len(panels) > MOST_PANELS:
         notes.append(f"The first {MOST_PANELS} of {len(panels)} benchmarks.")
     if not several:
         alone = all(len(run.objectives) < 2 for run in runs)
         notes.append("No benchmark has several objectives." if alone else "No method has a result yet.")
     return Figure(f"hypervolume_{axis}", f"Hypervolume by {X_AXES[axis].title}", tuple(panels[:MOST_PANELS]), tuple(notes), changed(short))
+
+
+def _hypervolume_panel(
+    runs: Sequence[ComparedRun], question: ComparisonQuestion, axis: Axis, short: Mapping[str, str]
+) -> tuple[LinePanel | None, list[str]]:
+    """Return the panel of one benchmark, None where nothing can be drawn, and what is said of it."""
+    objectives = dict([*runs[0].objectives.items()][:MOST_OBJECTIVES])
+    counted_of = [(run, _counted(run, any_level=question.any_level)) for run in runs]
+    values = [one.values for _, found in counted_of for one in found]
+    reference = reference_point(values, objectives)
+    if reference is None:
+        return None, ["no result has all objectives."]
+    most = hypervolume([ideal_point(values, objectives)], reference, objectives)
+    curves, notes = [], []
+    for method in dict.fromkeys(run.method for run in runs):
+        of_method = [(run, found) for run, found in counted_of if run.method == method]
+        steps = [
+            hypervolume_so_far(
+                [(at, one.values) for one in found if (at := one.at(axis)) is not None], reference, objectives, run.ends[axis]
+            )
+            for run, found in of_method
+            if axis in run.ends
+        ]
+        drawn = band(short[method], steps, AGGREGATES[question.aggregate], 1 - question.judged_level, possible=(0.0, most))
+        curves += [] if drawn is None else [drawn]
+        lacking = _lacking(short[method], steps, len(of_method), axis, is_drawn=drawn is not None)
+        notes += [lacking] if lacking else []
+    said = ", ".join(f"{short[name]} {shown(value)}" for name, value in reference.items())
+    notes.append(f"reference point {said}: the worst values of any run, and {MARGIN:.0%} of their range beyond.")
+    if not curves:
+        return None, notes
+    notes.append(f"bands end at 0 and at {shown(most)}, what the best value of each objective, of any run, would have together.")
+    return LinePanel(short[runs[0].benchmark], X_AXES[axis], PlotAxis("hypervolume", better="max"), tuple(curves)), notes
+
+
+def _lacking(method: str, steps: Sequence[StepCurve], runs: int, axis: Axis, *, is_drawn: bool) -> str:
+    """Return what is not drawn of a method's runs, and why; nothing where all is."""
+    if len(steps) < runs:
+        seeds = f"of {runs - len(steps)} of {runs} seeds of {method}"
+        kept = "left out" if is_drawn else "no line"
+        return f"{seeds} the {X_AXES[axis].title} is not known (a price is unknown, or nothing began): {kept}."
+    empty = sum(not curve.at for curve in steps)
+    if is_drawn:
+        return f"{empty} of {runs} seeds of {method} have no result with all objectives: left out." if empty else ""
+    if empty == runs:
+        return f"{method} has no result with all objectives: no line."
+    return f"{method} has no {X_AXES[axis].title} at which all its seeds have a result: no line."
 
 
 def _counted(run: ComparedRun, *, any_level: bool) -> list[Measurement]:

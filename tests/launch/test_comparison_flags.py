@@ -40,7 +40,7 @@ def test_flags_win_over_the_options_of_the_study_and_these_over_what_is_usual(qu
     options = {"baseline": "TPE", "x": "trials", "at": 3.0, "threshold": "2%", "expect_seeds": 4, "facet_by": ["tag"], "levels": "any"}
     found = question(options)
     assert (found.baseline, found.axis, found.at, found.threshold, found.expect_seeds) == ("TPE", Axis.TRIALS, 3.0, 0.02, 4)
-    assert (found.facet_by, found.any_level, found.by, found.aggregate, found.objective) == (("tag",), True, ("method",), "iqm", "")
+    assert (found.facet_by, found.any_level, found.by, found.aggregate, found.objective) == (("tag",), True, ("method",), "mean", "")
     found = question(options, "--baseline", "RS", "--at", "2", "--threshold", "0.05", "--levels", "full", "--aggregate", "median")
     assert (found.baseline, found.at, found.threshold, found.any_level, found.aggregate) == ("RS", 2.0, 0.05, False, "median")
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from benchmarking.analysis.effects import Contrast, Scale, Word, contrast, decide, scale_of, seeds_to_decide
+from benchmarking.analysis.effects import Contrast, Scale, Word, contrast, decide, possible_range, scale_of, seeds_to_decide
 from benchmarking.analysis.intervals import ConfidenceInterval, student_quantile
 
 SIX = {0: 10.0, 1: 11.0, 2: 9.0, 3: 10.5, 4: 12.0, 5: 9.5}
@@ -123,3 +124,30 @@ def test_as_many_seeds_as_are_said_show_a_tie_as_often_as_is_said():
     half = student_quantile(0.975, count - 1) * leads.std(axis=1, ddof=1) / math.sqrt(count)
     ties = (np.abs(leads.mean(axis=1)) + half < 0.01).mean()
     assert 0.78 <= ties <= 0.93
+
+
+def test_between_what_a_mean_can_lie():
+    assert possible_range([0.2, 1.0], "max", Scale.DIFFERENCE) == (0.0, 1.0)
+    assert possible_range([0.2, 1.1], "max", Scale.RATIO) == (0.0, math.inf)
+    # An error may be a share or not; nobody knows.
+    assert possible_range([0.2, 1.0], "min", Scale.RATIO) == (0.0, math.inf)
+    assert possible_range([-0.2, 1.0], "max", Scale.DIFFERENCE) == (-math.inf, math.inf)
+
+
+def test_leads_that_are_all_equal_are_a_tie_from_as_many_pairs_as_could_differ():
+    def word(n):
+        same = {seed: 0.9 for seed in range(n)}
+        (found,) = decide([contrast(same, same, "max")], 0.01)
+        return found.word, found.more
+
+    assert [word(n) for n in (2, 5, 6)] == [(Word.NOT_DECIDED, 6), (Word.NOT_DECIDED, 6), (Word.TIE, None)]
+
+
+def test_what_cannot_be_asked_is_no_part_of_the_family():
+    six = {seed: 1.0 + 0.01 * seed for seed in range(6)}
+    lead = contrast(six, {seed: 2.0 * value for seed, value in six.items()}, "min")
+    alone = contrast({0: 1.0}, {0: 2.0}, "min")
+    same = replace(contrast(six, six, "min"), same=5)
+    assert [found.word for found in decide([lead, alone, same], 0.01)] == [Word.BETTER, Word.ONE_RUN_ONLY, Word.SAME]
+    # Two pairs that are not the same make it one.
+    assert decide([lead, replace(same, same=4)], 0.01)[0].word is Word.NOT_DECIDED

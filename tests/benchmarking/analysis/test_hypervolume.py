@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from benchmarking.analysis.hypervolume import hypervolume, hypervolume_so_far, reference_point
+from benchmarking.analysis.hypervolume import hypervolume, hypervolume_so_far, ideal_point, reference_point
 
 MODES = [{"a": "min", "b": "min"}, {"a": "min", "b": "max"}, {"a": "min", "b": "max", "c": "min"}, {"a": "max", "b": "max", "c": "max"}]
 
@@ -78,3 +78,8 @@ def test_the_reference_lies_a_tenth_of_the_range_beyond_the_worst():
     assert reference_point(points, objectives) == {"a": pytest.approx(3.2), "b": pytest.approx(9.0)}
     assert reference_point([{"a": 2.0, "b": 0.0}], objectives) == {"a": pytest.approx(2.2), "b": pytest.approx(-0.1)}
     assert reference_point([{"a": None, "b": 1.0}], objectives) is None
+
+
+def test_the_ideal_point_has_the_best_of_each_objective():
+    points = [{"a": 1.0, "b": 5.0}, {"a": 3.0, "b": 9.0}, {"a": 0.1, "b": None}]
+    assert ideal_point(points, {"a": "min", "b": "max"}) == {"a": 1.0, "b": 9.0}

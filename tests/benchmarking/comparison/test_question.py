@@ -33,7 +33,7 @@ def test_the_first_objective_is_meant_where_none_is_named():
     one = run("RS", 0, [1.0])
     assert [objective_of(one, asked) for asked in ("", "acc")] == ["loss", "acc"]
     assert objective_of(replace(one, objectives={"acc": "max", "loss": "min"}), "") == "acc"
-    with pytest.raises(UserError, match="it has loss, acc; did you mean 'loss'"):
+    with pytest.raises(UserError, match=r"it has loss, acc\n +did you mean 'loss'"):
         objective_of(one, "los")
 
 

@@ -49,23 +49,21 @@ def test_at_the_budget_lines_have_the_numbers_of_the_rows(aggregate):
     assert points == drawn
 
 
+def test_shares_have_bands_up_to_one_and_dollars_that_nobody_pays_are_called_so():
+    runs = [run("RS", number, [0.5, loss], facts={"dollars": "nominal"}) for number, loss in enumerate((0.4, 0.01))]
+    figure, made = found(Axis.COST, runs, objective="acc")
+    (curve,) = figure.panels[0].curves
+    # Accuracies of 0.6 and 0.99: Student's t of two goes beyond 1.
+    assert (curve.high, made[0].rows[0].interval.high) == ((0.5, 1.0), 1.0)
+    assert figure.notes[0] == "Dollars are nominal: nobody is billed them."
+    assert found(Axis.TRIALS, runs)[0].notes[0] == "Line and band: mean of the seeds and its 95 % interval."
+
+
 def test_each_axis_has_its_unit_and_its_places():
     wallclock, _ = found(Axis.WALLCLOCK)
     assert (wallclock.key, wallclock.panels[0].x.unit, wallclock.panels[0].curves[0].x) == ("best_so_far_wallclock", "s", (10.0, 20.0))
     cost, _ = found(Axis.COST)
     assert (cost.panels[0].x.unit, cost.panels[0].curves[0].x) == ("USD", (0.01, 0.02))
-
-
-def test_a_line_begins_where_all_its_seeds_have_a_result_and_ends_where_the_first_ends():
-    curves = [StepCurve((1.0, 4.0), (9.0, 3.0), 5.0), StepCurve((2.0,), (5.0,), 8.0), StepCurve((), (), 8.0)]
-    drawn = band("RS", curves, lambda values: sum(values) / len(values), 0.95)
-    assert drawn is not None
-    assert (drawn.x, drawn.y) == ((2.0, 4.0, 5.0), (7.0, 4.0, 4.0))
-    # Student's t of two values: 12.706 standard errors, of 2 and of 1.
-    assert drawn.high[0] == pytest.approx(7 + 12.7062 * 2, rel=1e-4)
-    assert drawn.low[2] == pytest.approx(4 - 12.7062 * 1, rel=1e-4)
-    assert band("RS", [StepCurve((9.0,), (1.0,), 9.0), StepCurve((1.0,), (1.0,), 2.0)], max, 0.95) is None
-    assert band("RS", [], max, 0.95) is None
 
 
 def test_one_seed_has_a_line_and_no_band():

@@ -87,7 +87,7 @@ def test_one_objective_has_no_front():
     alone = replace(alone, run=replace(alone.run, objectives={"loss": "min"}))
     assert pareto_figure([alone], QUESTION).notes == ("No benchmark has several objectives.",)
     assert hypervolume_figure([alone.run], QUESTION).notes == ("No benchmark has several objectives.",)
-    assert hypervolume_figure([run("RS", 0, [])], QUESTION).notes == ("No method has a result yet.",)
+    assert hypervolume_figure([run("RS", 0, [])], QUESTION).notes == ("b: no result has all objectives.",)
 
 
 def test_hypervolume_grows_by_the_area_that_each_result_adds_and_has_a_band_over_seeds():
@@ -100,12 +100,39 @@ def test_hypervolume_grows_by_the_area_that_each_result_adds_and_has_a_band_over
     assert (rs.name, rs.x) == ("RS", (1.0, 2.0))
     assert rs.y == pytest.approx((sum(first) / 2, sum(second) / 2))
     ends = [mean_interval(values, 0.95) for values in (first, second)]
-    assert rs.low == pytest.approx(tuple(one.low for one in ends))
-    assert rs.high == pytest.approx(tuple(one.high for one in ends))
+    # No run can dominate less than nothing, nor more than the best loss and the best accuracy together: 2.2 * 2.2.
+    assert [one.low < 0 and one.high > 2.2 * 2.2 for one in ends] == [True, True]
+    assert (rs.low, rs.high) == ((0.0, 0.0), pytest.approx((2.2 * 2.2, 2.2 * 2.2)))
     assert (tpe.y, tpe.low) == (pytest.approx((4.84, 4.84)), ())
     assert panel.y.better == "max"
     assert figure.key == "hypervolume_trials"
-    assert figure.notes == ("b: reference point loss 3.200, acc -2.200: the worst values of any run, and 10% of their range beyond.",)
+    assert figure.notes == (
+        "b: reference point loss 3.200, acc -2.200: the worst values of any run, and 10% of their range beyond.",
+        "b: bands end at 0 and at 4.840, what the best value of each objective, of any run, would have together.",
+    )
+
+
+def test_narrow_bands_are_those_of_the_mean():
+    losses = [2.0, 2.01, 2.02]
+    runs = [*(run("RS", number, [3.0, loss]) for number, loss in enumerate(losses)), run("TPE", 0, [3.0, 1.0])]
+    rs = hypervolume_figure(runs, QUESTION, Axis.TRIALS).panels[0].curves[0]
+    interval = mean_interval([(3.2 - loss) ** 2 for loss in losses], 0.95)
+    assert (rs.low[1], rs.high[1]) == (pytest.approx(interval.low), pytest.approx(interval.high))
+
+
+def test_each_line_that_is_missing_has_a_reason():
+    runs = [
+        *(run("RS", number, [3.0, 1.0]) for number in range(2)), run("RS", 2, []),
+        run("TPE", 0, []), run("BO", 0, [2.0], priced=False), run("ASHA", 0, [2.0]), run("ASHA", 1, [9.0, 2.0], full=[False, True]),
+    ]  # fmt: skip
+    said = hypervolume_figure(runs, QUESTION, Axis.TRIALS).notes
+    assert said[:3] == (
+        "b: 1 of 3 seeds of RS have no result with all objectives: left out.",
+        "b: TPE has no result with all objectives: no line.",
+        "b: ASHA has no finished trials at which all its seeds have a result: no line.",
+    )
+    money = hypervolume_figure(runs, QUESTION, Axis.COST)
+    assert "b: of 1 of 1 seeds of BO the cost is not known (a price is unknown, or nothing began): no line." in money.notes
 
 
 def test_partial_levels_add_nothing_unless_they_are_asked_for():
@@ -120,7 +147,7 @@ def test_partial_levels_add_nothing_unless_they_are_asked_for():
 def test_money_that_is_not_known_has_no_line():
     figure = hypervolume_figure([run("RS", 0, [3.0, 1.0], priced=False)], QUESTION, Axis.COST)
     assert figure.panels == ()
-    assert figure.notes[-1] == "b: no cost at which all seeds of any method have a result."
+    assert figure.notes[0] == "b: of 1 of 1 seeds of RS the cost is not known (a price is unknown, or nothing began): no line."
 
 
 def test_more_benchmarks_than_are_drawn_are_counted():
