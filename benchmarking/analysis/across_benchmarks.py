@@ -39,10 +39,14 @@ def normalised(scores: Scores, modes: Mapping[str, Mode]) -> Scores:
 
 def interquartile_mean(values: Sequence[float]) -> float:
     """Return the mean of the middle half; a quarter of (n,) values is cut off at each end, a value in part where the quarter ends in it."""
-    ordered = sorted(values)
-    cut = len(ordered) / 4
-    weights = [min(1.0, max(0.0, index + 1 - cut), max(0.0, len(ordered) - cut - index)) for index in range(len(ordered))]
-    return math.fsum(weight * value for weight, value in zip(weights, ordered, strict=True)) / math.fsum(weights)
+    weights = _middle_half(len(values))
+    return math.fsum(weight * value for weight, value in zip(weights, sorted(values), strict=True)) / math.fsum(weights)
+
+
+def _middle_half(n: int) -> list[float]:
+    """Return how much of each of n ordered values is in the middle half."""
+    cut = n / 4
+    return [min(1.0, max(0.0, index + 1 - cut), max(0.0, n - cut - index)) for index in range(n)]
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,8 @@ def aggregates(scores: Scores, confidence: float = 0.95, seed: int = 0) -> dict[
     for method in methods_of(scores):
         strata = [np.asarray(methods[method], dtype=np.float64) for methods in scores.values() if methods.get(method)]
         drawn = np.concatenate([values[generator.integers(0, len(values), size=(_DRAWS, len(values)))] for values in strata], axis=1)
-        iqms = [interquartile_mean(row) for row in drawn.tolist()]
+        weights = np.asarray(_middle_half(drawn.shape[1]))
+        iqms = np.sort(drawn, axis=1) @ weights / weights.sum()
         low, high = np.quantile(iqms, [(1 - confidence) / 2, (1 + confidence) / 2])
         found[method] = Aggregate(interquartile_mean([float(value) for values in strata for value in values]), float(low), float(high))
     return found
@@ -72,6 +77,21 @@ def aggregates(scores: Scores, confidence: float = 0.95, seed: int = 0) -> dict[
 def methods_of(scores: Scores) -> list[str]:
     """Return the methods that have values on any benchmark, in the order in which they come."""
     return list(dict.fromkeys(method for methods in scores.values() for method, values in methods.items() if values))
+
+
+def common_scores(scores: Scores) -> Scores:
+    """Return the part of some scores in which every method has run every benchmark: only there do means over benchmarks compare.
+
+    All benchmarks and the methods that ran them all, where those are two at least; else all methods, on the benchmarks that all have run.
+    """
+    methods = methods_of(scores)
+    whole = [method for method in methods if all(found.get(method) for found in scores.values())]
+    kept = whole if len(whole) > 1 else methods
+    return {
+        benchmark: {method: found[method] for method in kept}
+        for benchmark, found in scores.items()
+        if all(found.get(name) for name in kept)
+    }
 
 
 def probability_of_improvement(scores: Scores, first: str, second: str) -> float | None:
@@ -95,7 +115,10 @@ def performance_profile(scores: Scores, method: str, at: Sequence[float]) -> lis
 
 
 def mean_ranks(scores: Scores) -> dict[str, float]:
-    """Return each method's mean rank by the mean score of each benchmark that all have run; 1 is the best, equal ones share theirs."""
+    """Return each method's mean rank by the mean score of each benchmark that all have run; 1 is the best, equal ones share theirs.
+
+    Of methods that did not run all, see `common_scores`.
+    """
     methods = methods_of(scores)
     ranks: dict[str, list[float]] = {method: [] for method in methods}
     for means in _means(scores, methods):

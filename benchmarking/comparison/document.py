@@ -6,24 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarking.analysis.across_benchmarks import (
-    aggregates,
-    cliques,
-    friedman_p,
-    mean_ranks,
-    normalised,
-    probability_of_improvement,
-    wilcoxon_ps,
-)
-from benchmarking.analysis.effects import Word
+from benchmarking.comparison.across import over_benchmarks, word_for
 from benchmarking.comparison.alike import differences
 from benchmarking.comparison.budgets import is_beyond_all
 from benchmarking.comparison.configurations import ConfigurationComparison, compare_configurations, rows_of
 from benchmarking.comparison.grouping import facets, having_objective, lacks_seeds, named, unequal_seeds
-from benchmarking.comparison.methods import BenchmarkComparison, MethodRow, compare_benchmarks
+from benchmarking.comparison.methods import BenchmarkComparison, compare_benchmarks
 from benchmarking.comparison.question import ComparisonQuestion, has_baseline
 from benchmarking.comparison.runs import RUN_KEYS, ComparedRun
-from benchmarking.comparison.sentences import budget, configuration_verdicts, family, looked, verdicts
+from benchmarking.comparison.sentences import budget, configuration_verdicts, family, legend, looked, verdicts
 from benchmarking.report.text import shown, table
 from definitions import strict_json
 from definitions.scalars import mean
@@ -61,7 +52,7 @@ class Document:
     @property
     def notes(self) -> list[str]:
         """What the figures of the rows refer to, and how many comparisons were judged together."""
-        lines = family(self.benchmarks)
+        lines = [*family(self.benchmarks), *legend(self.benchmarks)]
         for one in self.benchmarks:
             if one.best_known is not None:
                 known = f"{one.benchmark}: best known {one.objective} is {shown(one.best_known)} ({one.best_known_of})"
@@ -119,7 +110,7 @@ def document(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> Docum
     lines = [f"{one.benchmark}: {line}" if several else line for one in made for line in verdicts(one)]
     lines += [f"{one.benchmark}: {line}" if several else line for one in configurations for line in configuration_verdicts(one)]
     is_split = len(made) + len(configurations) > len(by_benchmark)
-    across, more = _across(made, question) if len(made) > 1 and not is_split else ((), [])
+    across, more = over_benchmarks(made, question) if len(made) > 1 and not is_split else ((), [])
     return Document(
         made, across, [*lines, *more, *looked(question)], warnings, configurations, misses_seeds(runs, question), compared, is_split
     )
@@ -208,22 +199,13 @@ def _row(made: BenchmarkComparison, index: int) -> dict[str, Any]:
         "lead_high": bounds[1] if bounds is not None else None,
         "correlation": found.contrast.correlation if found is not None else None,
         "p": found.p if found is not None else None,
-        "verdict": _word(row),
+        "verdict": word_for(row),
         "seeds_needed": found.more if found is not None else None,
         "reached": f"{reached} of {len(row.reach)}" if made.target is not None else "",
         "seconds_to_target": row.seconds,
         "usd_to_target": row.dollars,
         "regret": mean([*row.regret.values()]),
     }
-
-
-def _word(row: MethodRow) -> str:
-    found = row.final
-    if found is None:
-        return "baseline"
-    if row.emulated:
-        return f"{Word.NOT_DECIDED}: emulated"
-    return "worse" if found.word == "better" and not found.ahead else str(found.word)
 
 
 def _cell(row: Mapping[str, Any], name: str) -> Any:
@@ -233,45 +215,6 @@ def _cell(row: Mapping[str, Any], name: str) -> Any:
     if row[ends[0]] is None:
         return shown(row[name])
     return f"{shown(row[name])} ({shown(row[ends[0]])} to {shown(row[ends[1]])})"
-
-
-def _across(made: Sequence[BenchmarkComparison], question: ComparisonQuestion) -> tuple[list[dict[str, Any]], list[str]]:
-    scores = normalised(
-        {one.benchmark: {row.method: [*row.finals.values()] for row in one.rows} for one in made if any(row.finals for row in one.rows)},
-        {one.benchmark: one.mode for one in made},
-    )
-    if not scores:
-        return [], []
-    found, ranks = aggregates(scores), mean_ranks(scores)
-    baselines = {one.baseline for one in made}
-    baseline = baselines.pop() if len(baselines) == 1 else None
-    rows = []
-    for method in sorted(found, key=lambda name: -found[name].iqm):
-        words = [_word(row) for one in made for row in one.rows if row.method == method]
-        rows.append(
-            {
-                "method": method,
-                "benchmarks": sum(bool(methods.get(method)) for methods in scores.values()),
-                "iqm": found[method].iqm,
-                "low": found[method].low,
-                "high": found[method].high,
-                "better_than_baseline": None if baseline in (None, method) else probability_of_improvement(scores, method, baseline),
-                "mean_rank": ranks.get(method),
-                "won": words.count("better"),
-                "tied": words.count("tie"),
-                "lost": words.count("worse"),
-                "not_decided": sum(word not in ("better", "tie", "worse", "baseline") for word in words),
-            }
-        )
-    lines = []
-    p = friedman_p(scores)
-    if p is not None:
-        lines.append(f"over {len(scores)} benchmarks: Friedman's test of no difference has p = {p:.2g}.")
-    groups = cliques(scores, question.judged_level)
-    if wilcoxon_ps(scores):
-        named = "; ".join(" = ".join(group) for group in groups) or "none"
-        lines.append(f"over {len(scores)} benchmarks, methods that do not differ (Wilcoxon, Holm): {named}.")
-    return rows, lines
 
 
 def _plain(rows: Sequence[Mapping[str, Any]]) -> str:

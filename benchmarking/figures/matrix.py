@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from benchmarking.analysis.across_benchmarks import Scores, cliques, friedman_p, mean_ranks, methods_of, normalised, performance_profile
+from benchmarking.analysis.across_benchmarks import Scores, cliques, common_scores, friedman_p, mean_ranks, methods_of, performance_profile
 from benchmarking.analysis.effects import Word, decide
+from benchmarking.comparison.across import scores_of
 from benchmarking.comparison.measured_methods import lead_over
 from benchmarking.comparison.methods import BenchmarkComparison
 from benchmarking.comparison.question import ComparisonQuestion
@@ -92,14 +93,8 @@ def ranks_figure(compared: Sequence[BenchmarkComparison], question: ComparisonQu
         return Figure("ranks", "Ranks over benchmarks", (), ("There is one benchmark alone.",), changed(short))
     if is_split:
         return Figure("ranks", "Ranks over benchmarks", (), ("Parts of one benchmark are no sample of benchmarks.",), changed(short))
-    scores = normalised(
-        {
-            made.benchmark: {row.method: [*row.finals.values()] for row in made.rows}
-            for made in compared
-            if any(r.finals for r in made.rows)
-        },
-        {made.benchmark: made.mode for made in compared},
-    )
+    every = scores_of(compared)
+    scores = common_scores(every)
     ranks = mean_ranks(scores)
     notes = []
     panels: list[PointPanel | LinePanel] = []
@@ -118,6 +113,11 @@ def ranks_figure(compared: Sequence[BenchmarkComparison], question: ComparisonQu
         share = PlotAxis("share of runs above it", better="max")
         panels.append(LinePanel("Performance profile", PlotAxis("normalised score"), share, profiles))
         notes.append("Normalised score: 0 is the worst and 1 the best value of any run on that benchmark.")
+    left_out = [short[method] for method in methods_of(every) if method not in methods_of(scores)]
+    if left_out and scores:
+        notes.append(f"Of {len(every)} benchmarks not all were run by {', '.join(left_out)}: without a rank and a profile.")
+    elif scores and len(scores) < len(every):
+        notes.append(f"Of the {len(scores)} benchmarks that all methods ran, of {len(every)}.")
     return Figure("ranks", "Ranks over benchmarks", tuple(panels), tuple(notes), changed(short))
 
 

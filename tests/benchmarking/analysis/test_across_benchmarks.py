@@ -8,6 +8,7 @@ from scipy import stats
 from benchmarking.analysis.across_benchmarks import (
     aggregates,
     cliques,
+    common_scores,
     friedman_p,
     interquartile_mean,
     mean_ranks,
@@ -88,3 +89,11 @@ def test_groups_hold_methods_that_do_not_differ():
 def test_below_five_benchmarks_nothing_is_tested():
     assert friedman_p(TWO) is None
     assert wilcoxon_ps(TWO) == {}
+
+
+def test_methods_are_compared_where_all_of_them_ran():
+    a, b = {"x": [1.0], "y": [0.5], "z": [0.2]}, {"x": [0.3], "y": [0.4], "z": []}
+    assert common_scores({"a": a, "b": b}) == {"a": {"x": [1.0], "y": [0.5]}, "b": {"x": [0.3], "y": [0.4]}}
+    # With one method alone on all benchmarks those count that all have run.
+    assert common_scores({"a": a, "b": {"x": [0.3], "w": []}}) == {"a": a}
+    assert common_scores({"a": {"x": [1.0]}, "b": {"y": [1.0]}}) == {}

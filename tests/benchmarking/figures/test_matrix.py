@@ -77,6 +77,23 @@ def test_ranks_and_profiles_of_two_benchmarks():
     assert figure.notes[0] == "Friedman's test takes three methods and five benchmarks."
 
 
+def test_a_method_that_ran_one_of_two_benchmarks_has_no_rank_and_that_is_said():
+    runs = [
+        several("A", [1.0, 2.0]),
+        several("B", [3.0, 5.0]),
+        several("C", [0.5, 0.6]),
+        several("A", [7.0], "c"),
+        several("B", [8.0], "c"),
+    ]
+    figure = ranks_figure(compared(*runs), QUESTION)
+    ranks, profile = figure.panels
+    assert [group.name for group in ranks.points] == ["A", "B"]
+    assert {curve.name for curve in profile.curves} == {"A", "B"}
+    assert figure.notes[-1] == "Of 2 benchmarks not all were run by C: without a rank and a profile."
+    figure = ranks_figure(compared(*runs[:3], several("A", [7.0], "c"), several("D", [8.0], "c")), QUESTION)
+    assert (figure.panels, figure.notes[0]) == ((), "No benchmark was run by all methods.")
+
+
 def eight(lacking=()):
     """A leads B on five of eight benchmarks, B leads A on three, and C is last on all."""
     found = []
@@ -98,14 +115,13 @@ def test_methods_that_do_not_differ_over_eight_benchmarks_are_joined():
 
 
 def test_without_five_common_benchmarks_nobody_is_joined_as_nothing_was_tested():
-    panel = ranks_figure(eight(lacking=[("C", number) for number in range(4)]), QUESTION).panels[0]
+    panel = ranks_figure(eight(lacking=[("A", 0), ("B", 1), ("C", 2), ("C", 3)]), QUESTION).panels[0]
     # Of the four common benchmarks A leads on one and B on three.
     assert {group.name: group.x for group in panel.points} == {"B": (1.25,), "A": (1.75,), "C": (3.0,)}
     assert panel.curves == ()
 
 
 @pytest.mark.parametrize("method", ["A", "C"])
-def test_a_method_that_has_no_benchmark_with_all_others_leaves_profiles_alone(method):
+def test_without_a_benchmark_that_all_ran_there_are_neither_ranks_nor_profiles(method):
     figure = ranks_figure(eight(lacking=[(method, number) for number in range(7)] + [("B", 7)]), QUESTION)
-    assert [panel.title for panel in figure.panels] == ["Performance profile"]
-    assert figure.notes[0] == "No benchmark was run by all methods."
+    assert (figure.panels, figure.notes) == ((), ("No benchmark was run by all methods.",))
