@@ -56,12 +56,6 @@ def _check_value(value: Any) -> Any:
     return value
 
 
-def _check_scalar(value: Any) -> Any:
-    if not isinstance(value, (bool, int, float, str, type(None))):
-        raise ValueError(f"needs a single value: text, a number, true/false or null; {value!r} was given")
-    return value
-
-
 def _check_domain(value: Any) -> Any:
     try:
         parse_domain(value)
@@ -81,13 +75,11 @@ def _check_rule(text: str) -> str:
 RuleText = Annotated[str, Field(strict=True), AfterValidator(_check_rule)]
 DomainSpec = Annotated[Any, AfterValidator(_check_domain)]
 Space = Annotated[dict[str, DomainSpec], AfterValidator(_check_keys)]
-_SCALAR_SCHEMA = {"type": ["string", "number", "boolean", "null"]}
 # `Any`, as a union of types would make a plain number of one that knows how it was written.
-WrittenScalar = Annotated[Any, AfterValidator(_check_scalar), WithJsonSchema(_SCALAR_SCHEMA)]
 ArgumentValue = Annotated[
     Any, AfterValidator(_check_value), WithJsonSchema({"type": ["string", "number", "boolean", "null", "array", "object"]})
 ]
-Trial = Annotated[dict[str, WrittenScalar], AfterValidator(_check_keys)]
+Trial = Annotated[dict[str, ArgumentValue], AfterValidator(_check_keys)]
 Arguments = Annotated[dict[str, ArgumentValue], AfterValidator(_check_keys)]
 StandsFor = dict[str, dict[str, Text]]
 """Keys of configurations and arguments -> the text of a value -> what it stands for, where that cannot be had."""

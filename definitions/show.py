@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 import yaml
@@ -67,8 +68,10 @@ def _whole_number(dumper: yaml.SafeDumper, value: WrittenInt) -> yaml.ScalarNode
 
 
 def _plain_number(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
-    # As Python writes it, which is what a script gets: read back from 1.0e-05, it would be remembered as written so.
-    return dumper.represent_scalar(_FLOAT, repr(value)) if math.isfinite(value) else dumper.represent_float(value)
+    # As Python writes it, which is what a script gets: read back from 1.0e-05, it would be remembered as written so. A negative
+    # exponent is written out, as for a script (-0.00001): read back as it is, it would be one that somebody wrote.
+    text = format(Decimal(repr(value)), "f") if value < 0 and "e" in repr(value) else repr(value)
+    return dumper.represent_scalar(_FLOAT, text) if math.isfinite(value) else dumper.represent_float(value)
 
 
 _Dumper.add_representer(str, _text)

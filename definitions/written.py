@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from definitions import strict_json
+
+_JSON_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 
 
 class WrittenFloat(float):
@@ -56,9 +60,12 @@ def written_int(text: str) -> int:
 
 
 def written_float(text: str) -> float:
-    """Return the number that a text says, which remembers the text where Python would write the number otherwise."""
+    """Return the number that a text says, which remembers the text where Python would write the number otherwise.
+
+    A negative one with an exponent is remembered in any case, as one that was drawn is written without (`-0.00001`).
+    """
     value = float(text)
-    return value if repr(value) == text else WrittenFloat(text)
+    return value if repr(value) == text and not (value < 0 and "e" in text) else WrittenFloat(text)
 
 
 def text_of(value: Any) -> str:
@@ -69,9 +76,21 @@ def text_of(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (WrittenFloat, WrittenInt)):
         return value.text
-    if isinstance(value, (list, tuple, dict)) or value is None:
-        return strict_json.dumps(value)
-    return str(value)
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{strict_json.dumps(text_of(key))}:{_json_of(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(_json_of, value)) + "]"
+    return strict_json.dumps(value) if value is None else str(value)
+
+
+def _json_of(value: Any) -> str:
+    """Return a value as JSON, a number as it was written where JSON has that form."""
+    if isinstance(value, (list, tuple, dict)):
+        return text_of(value)
+    if isinstance(value, (WrittenFloat, WrittenInt)) and _JSON_NUMBER.fullmatch(value.text) is not None:
+        return value.text
+    # Not finite, it is as Python's and JavaScript's readers know it.
+    return strict_json.dumps(value) if not isinstance(value, float) or math.isfinite(value) else json.dumps(value)
 
 
 def in_own_form(value: Any, listed: Iterable[Any], *, whole: bool) -> Any:
@@ -82,9 +101,22 @@ def in_own_form(value: Any, listed: Iterable[Any], *, whole: bool) -> Any:
         listed: the values that the definition lists.
         whole: whether the key has whole numbers only.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, (int, float, list, tuple, dict)):
         return value
     for known in listed:
-        if not isinstance(known, (bool, str)) and known == value:
+        if _is_same(known, value):
             return known
-    return int(value) if whole and math.isfinite(value) and value == int(value) else value
+    if not whole or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return value
+    return int(value) if value == int(value) else value
+
+
+def _is_same(known: Any, value: Any) -> bool:
+    """Return whether two values are the same but for how they were written: `1e3` is 1000.0, in lists and mappings too; true is not 1."""
+    if isinstance(known, (list, tuple)) or isinstance(value, (list, tuple)):
+        both = isinstance(known, (list, tuple)) and isinstance(value, (list, tuple))
+        return both and len(known) == len(value) and all(map(_is_same, known, value))
+    if isinstance(known, dict) or isinstance(value, dict):
+        both = isinstance(known, dict) and isinstance(value, dict)
+        return both and known.keys() == value.keys() and all(_is_same(known[key], value[key]) for key in known)
+    return isinstance(known, bool) == isinstance(value, bool) and bool(known == value)

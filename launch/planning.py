@@ -16,6 +16,7 @@ from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.stored import experiments_of, load_to_run, not_installed
 from benchmarking.methods.registry import default_method, experiment_spec, known_methods
 from benchmarking.planning.machine_default import with_machine_default
+from benchmarking.planning.option_words import check_option_words
 from benchmarking.studies.agreement import agreed, check_flags, contradiction, limit_given
 from benchmarking.studies.files import read_study
 from benchmarking.studies.record import Pair, StudyFlags, StudyRecord
@@ -219,6 +220,7 @@ class _Planning:
         )
         if wrong is not None:
             self._without_script[resolved.definition.name] = wrong
+        check_option_words(resolved.definition)
         unused = "" if self.request.study is True else unused_block(resolved)
         self._unused += [unused] if unused and unused not in self._unused else []
         return resolved

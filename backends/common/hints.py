@@ -129,11 +129,20 @@ def unknown_text(word: str, near: str, parameters: Iterable[str]) -> str:
 
 def script_interface(job: JobSpec) -> Interface | None:
     """Return what the source of a job's script says that it can be told; None where that is not known."""
+    return interface_at(Path(job.source_dir or "."), job.script, [word.replace("${source}", job.source_dir) for word in job.command])
+
+
+def interface_at(root: Path, script: str, words: Sequence[str]) -> Interface | None:
+    """Return what the source of a script says that it can be told; None where that is not known.
+
+    Args:
+        root: folder of the source.
+        script: its path, also relative to that folder; empty where a command says what is started.
+        words: of the command.
+    """
     from backends.scripts.read_source import read_script
 
-    root = Path(job.source_dir or ".")
-    words = [word.replace("${source}", job.source_dir) for word in job.command]
-    names = [job.script] if job.script else [word for word in words if word.endswith((".py", ".sh", ".bash"))]
+    names = [script] if script else [word for word in words if word.endswith((".py", ".sh", ".bash"))]
     modules = [Path(*word.split(".")) for before, word in pairwise(words) if before == "-m"]
     files = [root / name for name in names] + [
         file for one in modules for file in (root / one.with_suffix(".py"), root / one / "__main__.py")

@@ -12,7 +12,7 @@ from typing import Any
 from benchmarking.planning.hydra_values import hydra_value
 from definitions.command import ARGUMENTS, FILE_STYLES, OWN_PREFIX, Calling
 from definitions.template import Placeholder, Template, escaped, fill, parse_template
-from definitions.written import WrittenInt, text_of
+from definitions.written import WrittenFloat, WrittenInt, text_of
 
 INTERPRETERS = ("python", "python3")
 """First words of a command that mean the definition's interpreter."""
@@ -172,11 +172,27 @@ def _plain(name: str, values: Mapping[str, Any], facts: Mapping[str, Any], text:
 
 
 def _word_of(value: Any) -> str:
-    """Return the text of a value that is a word of its own: argparse takes `-1e-05` for an option, and `-0.00001` for a number."""
+    """Return the text of a value that is a word of its own.
+
+    A number that nobody wrote, as it was drawn, has no exponent where it is negative: argparse takes `-1e-05` for an option.
+    """
     text = text_of(value)
-    if isinstance(value, float) and text.startswith("-") and "e" in text.lower():
+    if isinstance(value, float) and not isinstance(value, WrittenFloat) and text.startswith("-") and "e" in text:
         return format(Decimal(text), "f")
     return text
+
+
+def stands_alone(flag: str, value: Any, calling: Calling) -> tuple[str, ...]:
+    """Return the words of a value, among `${arguments}`, that are neither a flag nor joined to one by `=`.
+
+    Args:
+        flag: of its key.
+        value: of a configuration.
+        calling: how the script is called.
+    """
+    if calling.style in ("key=value", "none", *FILE_STYLES):
+        return ()
+    return tuple(word for word in _flagged(flag, value, calling) if word != flag and not word.startswith((f"{flag}=", "--no-")))
 
 
 def _flagged(flag: str, value: Any, calling: Calling) -> list[str]:
@@ -188,7 +204,9 @@ def _flagged(flag: str, value: Any, calling: Calling) -> list[str]:
         return ["--no-" + flag.lstrip("-")] if calling.booleans == "no_switch" else []
     if isinstance(value, (list, tuple)):
         if calling.lists == "words":
-            return [flag, *map(_word_of, value)]
+            # A parser that takes several takes a single one behind `=` too, whatever it begins with.
+            is_joined = len(value) == 1 and text_of(value[0]).startswith("-")
+            return _one(flag, value[0], calling) if is_joined else [flag, *map(_word_of, value)]
         if calling.lists == "comma":
             return _one(flag, ",".join(map(text_of, value)), calling)
         return [word for item in value for word in _one(flag, item, calling)]

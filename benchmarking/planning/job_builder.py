@@ -11,12 +11,12 @@ from backends.job_input import JobInput
 from benchmarking.controller.budget import cost_usd, longest_run_s
 from benchmarking.controller.interfaces import checkpoint_key
 from benchmarking.planning.command_line import CommandLine
+from benchmarking.planning.own_forms import OwnForms
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.instances import price_of
 from definitions.schema import BenchmarkDefinition, PerJob
 from definitions.trial import TrialSpec, seed_of
-from definitions.written import in_own_form
 
 
 def instance_type_of(definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any]) -> str:
@@ -36,18 +36,6 @@ def instance_type_of(definition: BenchmarkDefinition, backend: str, configuratio
         "neither the space, the trials nor the arguments say what jobs run on, and each type has its price",
         f"give arguments.instance_type in the {backend} block, or --set arguments.instance_type={described.example_instance_type}",
     )
-
-
-def _own_forms(definition: BenchmarkDefinition) -> dict[str, tuple[tuple[Any, ...], bool]]:
-    """Return for each key of the configurations the values that the definition lists, and whether they are whole numbers only."""
-    if definition.trials:
-        trials = definition.explicit_configurations
-        return {key: (tuple(trial[key] for trial in trials if key in trial), False) for key in definition.configuration_keys}
-    domains = definition.search_space.domains
-    return {
-        key: (domain.grid(0) if domain.is_listed else getattr(domain, "values", ()), bool(getattr(domain, "integer", False)))
-        for key, domain in domains.items()
-    }
 
 
 class JobBuilder:
@@ -100,7 +88,7 @@ class JobBuilder:
         source = Path(definition.source_dir)
         is_file = (lambda word: False) if definition.working_dir == "source" else (lambda word: "." in word and (source / word).is_file())
         self._command_line = CommandLine(definition.calling, definition.script or "", is_file)
-        self._forms = _own_forms(definition)
+        self._forms = OwnForms(definition)
         self._of_all_jobs: dict[str, Any] = {
             "source_dir": definition.source_dir,
             "working_dir": definition.source_dir if definition.working_dir == "source" else "",
@@ -170,12 +158,9 @@ class JobBuilder:
 
     def parameters(self, spec: TrialSpec) -> dict[str, Any]:
         """Return the arguments of a trial's script by name, each value as the definition writes it."""
-        definition, forms = self._definition, self._forms
+        definition = self._definition
         found = dict(self._fixed_arguments)
-        for key, value in spec.configuration.items():
-            if key not in self._own_keys:
-                listed, whole = forms.get(key, ((), False))
-                found[key] = in_own_form(value, listed, whole=whole)
+        found |= {key: value for key, value in self._forms.of(spec.configuration).items() if key not in self._own_keys}
         if definition.fidelity is not None and definition.fidelity.argument is not None:
             found[definition.fidelity.argument] = definition.fidelity.full if spec.level is None else spec.level
         if definition.seed_argument is not None:

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     if rest and not given.rerun:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     from definitions.files import replacing
-    from definitions.show import render
+    from definitions.show import inline, render
 
     winner = _winner(given.tag, given.results_dir, given.experiment)
     spec = winner.stored.spec
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     source_dir, remark = _source(winner, present=given.present_source)
     print(f"{spec.title}" + ("" if winner.level is None else f", measured at level {winner.level!r}"))
     for key, value in winner.configuration.items():
-        print(f"  {key}: {value!r}")
+        print(f"  {key}: {value!r}" if isinstance(value, str) else f"  {key}: {inline(value)}")
     several = f", the mean of {', '.join(map(repr, winner.values))}" if len(winner.values) > 1 else ""
     print(f"{spec.definition.primary_objective}: {winner.mean!r}{several}")
     if remark:
@@ -87,6 +87,7 @@ def _winner(tag: str, results_dir: Path, named: str) -> _Winner:
 
 def _winner_of(stored: StoredExperiment) -> _Winner | None:
     """Return an experiment's best evaluation; None where nothing was completed."""
+    from benchmarking.planning.own_forms import OwnForms
     from benchmarking.report.summary import ranking
 
     if not stored.is_started:
@@ -99,7 +100,7 @@ def _winner_of(stored: StoredExperiment) -> _Winner | None:
         return None
     first = state.evaluations[ranked.leader.evaluation].first
     code = state.trials[state.evaluations[ranked.leader.evaluation].trials[-1]].code
-    return _Winner(stored, first.configuration, first.level, ranked.leader.mean, ranked.leader.values, code)
+    return _Winner(stored, OwnForms(definition).of(first.configuration), first.level, ranked.leader.mean, ranked.leader.values, code)
 
 
 def _source(winner: _Winner, *, present: bool) -> tuple[str, str]:

@@ -62,3 +62,22 @@ def test_a_winner_whose_source_changed_runs_from_what_was_kept(toy, run, capfd):
     assert main(["best", "b", "--rerun", "--experiment_tag", "gone"]) == 0
     assert "there is no source in" in capfd.readouterr().out
     assert rows(toy.experiment("gone", "LISTED") / "trials.csv")[0]["last_loss"] == best["last_loss"]
+
+
+def test_a_winner_with_lists_and_mappings_runs_again_as_it_was_written(tmp_path, run, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(
+        "import sys\nprint(sys.argv[1:])\nprint('loss:', len(sys.argv))\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "d.yaml").write_text(
+        "name: d\nscript: train.py\nmethod: GRID\nmetrics: {loss: 'loss: (.+)'}\nobjectives: {loss: max}\n"
+        "space: {hidden: {choice: [[64, 32], [8]]}, betas: {choice: [{b: [1e3, 2], a: null}]}, lr: {choice: [1e3]}}\n",
+        encoding="utf-8",
+    )
+    assert run("--benchmark", "d.yaml", "--experiment_tag", "b")[0] == 0
+    assert main(["best", "b", "--rerun", "--experiment_tag", "again"]) == 0
+    out = capfd.readouterr().out
+    assert "  hidden: [64, 32]\n  betas: {b: [1e3, 2], a: null}\n  lr: 1e3\n" in out
+    lines = [path.read_text(encoding="utf-8").splitlines()[0] for path in sorted(tmp_path.glob("results/*/d/*/logs/*t0-a1.log"))]
+    assert lines == ["""['--hidden', '64', '32', '--betas={"b":[1e3,2],"a":null}', '--lr=1e3']"""] * 2

@@ -41,15 +41,27 @@ def test_a_value_is_as_it_was_written():
     assert words({"n": written_float("1e3"), "m": 1e-05, "d": {"a": [1]}}) == ["--n=1e3", "--m=1e-05", '--d={"a":[1]}']
 
 
-def test_a_negative_number_that_is_a_word_of_its_own_has_no_exponent():
+def test_a_drawn_negative_number_that_is_a_word_of_its_own_has_no_exponent():
     """argparse (before Python 3.14) takes `-1e-05` for an option wherever it is no part of `--key=value`."""
-    values = {"shift": written_float("-1E-5"), "weights": [-2.5e-7, 1e-05, -3], "far": -1e300, "none": -float("inf")}
+    values = {"shift": -1e-05, "weights": [-2.5e-7, 1e-05, -3], "far": -1e300, "none": -float("inf")}
     command = ("p", "${shift}", "${outrider.level}", "at=${shift}", "${arguments}")
     made = words(values, command, {"level": -1e-3})
-    assert made == ["p", "-0.00001", "-0.001", "at=-1E-5", "--weights", "-0.00000025", "1e-05", "-3", "--far=-1e+300", "--none=-inf"]
+    assert made == ["p", "-0.00001", "-0.001", "at=-1e-05", "--weights", "-0.00000025", "1e-05", "-3", "--far=-1e+300", "--none=-inf"]
     assert words({"far": -1e300}, style="two_words")[1] == "-1" + "0" * 300
     assert words({"w": [-1e-5, 2]}, lists="repeated", rename={"w": "-w"}) == ["-w", "-0.00001", "-w", "2"]
     assert words({"w": [-1e-5, 2]}, lists="comma") == ["--w=-1e-05,2"]
+
+
+def test_one_that_somebody_wrote_stays_as_it_was_written():
+    for text in ("-1E-5", "-1e-05", "-2.50e-7"):
+        shift = written_float(text)
+        assert words({"shift": shift, "w": [shift, 2]}, ("p", "${shift}", "${arguments}")) == ["p", text, "--w", text, "2"]
+        assert words({"shift": shift}, style="two_words") == ["--shift", text]
+
+
+def test_a_list_of_one_value_that_begins_with_a_hyphen_is_joined_to_its_flag():
+    assert words({"w": ["-x"], "v": ["x"], "u": [written_float("-1e-5")]}) == ["--w=-x", "--v", "x", "--u=-1e-5"]
+    assert words({"w": ["-x"]}, rename={"w": "-w"}) == ["-w", "-x"]
 
 
 def test_arguments_leave_out_what_is_named_elsewhere():
