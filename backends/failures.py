@@ -152,12 +152,12 @@ def says_disk_full(message: str) -> bool:
 
 
 def signature(cause: Cause, message: str, place: str = "") -> str:
-    """Return what two failures of one kind have in common: cause, place, and message without numbers, addresses and paths.
+    """Return what two failures of one kind have in common: cause, place, and message without numbers, booleans, addresses and paths.
 
     Args:
         cause: of the failure.
         message: of it, on one line.
         place: file and function in which an exception was raised; empty where it is not known.
     """
-    text = re.sub(r"0x[0-9a-fA-F]+|\d+|(?:/[\w.+-]+){2,}", "#", message)
+    text = re.sub(r"0x[0-9a-fA-F]+|\d+|\b(?:[Tt]rue|[Ff]alse)\b|(?:/[\w.+-]+){2,}", "#", message)
     return f"{cause}: {text} {place}".rstrip()

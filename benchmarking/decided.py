@@ -111,7 +111,7 @@ def _start(spec: ExperimentSpec, described: BackendDescription[Any]) -> list[str
 
 def _interpreter(definition: BenchmarkDefinition, described: BackendDescription[Any]) -> list[str]:
     """Return what is to be said of who runs the script."""
-    if definition.script is None or definition.command is not None:
+    if definition.script is None or definition.command is not None or definition.python is not None:
         return []
-    python = definition.python or (sys.executable if described.shares_this_machine else "the image's interpreter")
+    python = sys.executable if described.shares_this_machine else "the image's interpreter"
     return [remark for remark in [interpreter_remark(Path(definition.source_dir) / definition.script, python)] if remark]

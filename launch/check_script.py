@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backends.common.hints import script_interface, switch_hint, unknown_text
+from backends.common.hints import no_value_text, script_interface, switch_hint, unknown_text, without_hint
 from backends.scripts.complaints import Complaint, find_complaint
 from backends.scripts.interface import nearest_spelling
 from benchmarking.methods.registry import build_method
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PROBE = "outrider_check"
 """The argument that no script knows."""
 
-_PROBE_TOLD = re.compile(rf" ?--{PROBE.replace('_', '[_-]')}(?:[= ]1)?")
+_PROBE_TOLD = re.compile(rf"[ ,]*['\"]?(?:--)?{PROBE.replace('_', '[_-]')}(?:[= ]1)?['\"]?")
 _LIMIT_S = 60.0
 _STYLES = ("flags", "two_words", "hyphens", "key=value")
 _ADVICE = "mend it in the definition (docs/calling.md); nothing was started but this"
@@ -110,20 +110,22 @@ def check_script(
     # Told as two words, the value of a switch is what the parser does not know, beside the probe.
     switches = switch_hint([_PROBE_TOLD.sub("", line) for line in _lines(found)], found.job)
     if switches:
-        raise UserError(f"{name}: {switches}", found.message, _ADVICE)
+        raise UserError(f"{name}: {switches}", _said(found), _ADVICE)
     complaint = _complaint(found, probed)
     if complaint is not None:
         ours = tuple(word for word in complaint.unknown if PROBE not in word.replace("-", "_"))
         if ours:
             raise _refused(name, found, Complaint(ours, complaint.suggested, complaint.known))
+        _compare_switches(name, found, probed, values)
         return f"{name}: the script knows all of its arguments"
     if probed is not definition:
         _compare(name, found, probed)
+        _compare_switches(name, found, probed, values)
         if found.is_failed or (not found.reports and not found.is_cut_off and not definition.is_silent):
             # What a script makes of a word too many may be a failure of another kind: without it this is the trial's own.
             found = start(definition, configuration)
     if found.is_failed:
-        raise UserError(f"{name}: the script fails with what a trial tells it", found.message, _ADVICE)
+        raise UserError(f"{name}: the script fails with what a trial tells it", _said(found), _ADVICE)
     if probed is not definition:
         return f"{name}: the script starts, and takes without a word what it does not know; its source names nothing that is wrong"
     return f"{name}: the script starts with what a trial tells it"
@@ -162,6 +164,11 @@ def _lines(start: OneStart) -> list[str]:
     return start.output.decode("utf-8", "replace").splitlines()
 
 
+def _said(start: OneStart) -> str:
+    """Return why a start failed in the script's own words, without the argument that only this check tells."""
+    return _PROBE_TOLD.sub("", without_hint(start.message))
+
+
 def _complaint(start: OneStart, definition: BenchmarkDefinition) -> Complaint | None:
     return find_complaint(_lines(start), _flags(definition).values())
 
@@ -171,7 +178,7 @@ def _refused(name: str, start: OneStart, complaint: Complaint) -> UserError:
     further = () if interface is None else interface.spellings()
     texts = [unknown_text(word, complaint.nearest(word, further), start.job.parameters) for word in complaint.unknown]
     exits = " (it ends with success all the same, so trials would count)" if not start.is_failed and not start.is_cut_off else ""
-    return UserError(f"{name}: {'; '.join(texts)}{exits}", start.message, _ADVICE)
+    return UserError(f"{name}: {'; '.join(texts)}{exits}", _said(start), _ADVICE)
 
 
 def _compare(name: str, start: OneStart, definition: BenchmarkDefinition) -> None:
@@ -184,3 +191,16 @@ def _compare(name: str, start: OneStart, definition: BenchmarkDefinition) -> Non
     if unknown:
         texts = [unknown_text(word, nearest_spelling(word, known), start.job.parameters) for word in unknown]
         raise UserError(f"{name}: {'; '.join(texts)}", "it says nothing when it is told so, and goes on without it", _ADVICE)
+
+
+def _compare_switches(name: str, start: OneStart, definition: BenchmarkDefinition, values: Mapping[str, Any]) -> None:
+    """Raise `UserError` where a flag that takes no value, as the source says, is told one: parsers may pass over it, or come to it last."""
+    interface = script_interface(start.job)
+    if interface is None or definition.booleans != "value" or definition.arguments_style == "key=value":
+        return
+    told = {flag for key, flag in _flags(definition).items() if isinstance(values.get(key), bool)}
+    switches = {flag: one for one in interface.everything() if one.kind == "switch" for flag in one.flags}
+    found = sorted(told & {*switches})
+    if found:
+        text = no_value_text(found, has_negatives=all(switches[flag].negative for flag in found))
+        raise UserError(f"{name}: {text}", "its source says so", _ADVICE)

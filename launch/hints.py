@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from backends.common.hints import says_called_wrongly
 from backends.failures import Cause
 from benchmarking.controller.ending import Reason
 from launch.outcome import gravest
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 NOT_RUN = ("refused", "in use", "fault", "killed")
 """Reasons of experiments that this command did not bring to an end."""
 
+_CHECK = "--check_script finds that before trials are spent"
 _BUDGETS = (Reason.FAILURES, Reason.TIME, Reason.COST)
 
 
@@ -42,6 +44,8 @@ def hint_for(outcomes: Sequence[ExperimentOutcome], resume: str, study: StudyRec
         case Reason.ALIKE | Reason.NONE_SUCCEEDED:
             return _mend([one.result for one in outcomes if one.result is not None])
         case Reason.FAILURES:
+            if is_called_wrongly([ended]):
+                return f"mend the definition and start anew ({_CHECK}); or go on in spite of the failures with: {more}"
             return f"mend the script and start anew; or go on in spite of the failures with: {more}"
         case Reason.INTERRUPTED:
             return f"resume with: {resume}"
@@ -51,17 +55,21 @@ def hint_for(outcomes: Sequence[ExperimentOutcome], resume: str, study: StudyRec
             return f"resume with more: {more}"
         case Reason.TRIALS if code:
             return f"resume with more: {more}"
-    return ""
+    return f"some trials failed as the definition tells the script what it does not take; {_CHECK}" if is_called_wrongly(ran) else ""
+
+
+def is_called_wrongly(results: Iterable[ExperimentResult]) -> bool:
+    """Return whether a trial failed since its script was told what it does not take."""
+    return any(says_called_wrongly(trial.message) for result in results for trial in result.state.trials.values())
 
 
 def _mend(results: Sequence[ExperimentResult]) -> str:
     """Return what to do where nothing succeeded: what is said to a script is mended in the definition, all else in the script."""
-    messages = [trial.message for result in results for trial in result.state.trials.values()]
     causes = {trial.cause for result in results for trial in result.state.trials.values()}
     if causes == {Cause.OUT_OF_MEMORY}:
         return "search smaller settings or larger machines, then start anew with another tag"
-    if any("the script does not know " in message for message in messages):
-        return "mend the definition, then start anew with another tag; --check_script finds that before trials are spent"
+    if is_called_wrongly(results):
+        return f"mend the definition, then start anew with another tag; {_CHECK}"
     return "mend the script, then start anew with another tag"
 
 

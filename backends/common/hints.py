@@ -21,6 +21,10 @@ _MISSING_FILES = (
 )
 _NO_RULE = re.compile(r"make(?:\[\d+\])?: \*\*\* No (?:rule to make target|targets specified)")
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_CALLED_WRONGLY = re.compile(r"the script does not know \S|--?[\w.-]+ takes? no value; |argparse takes \S+ for an option")
+"""In a hint on what a script was told, and in no other."""
+
+_NO_VALUE_LEFT = re.compile(r"argument (?P<flags>\S+): expected (?:at least )?(?:one argument|\d+ arguments?)")
 _NO_PACKAGE = ("attempted relative import with no known parent package", "attempted relative import beyond top-level package")
 
 
@@ -50,14 +54,40 @@ def calling_hint(message: str, job: JobSpec, tail: Sequence[str] = ()) -> str:
     return ""
 
 
+def says_called_wrongly(message: str) -> bool:
+    """Return whether a job's message has a hint that its script was told what it does not take."""
+    return _CALLED_WRONGLY.search(message) is not None
+
+
+def without_hint(message: str) -> str:
+    """Return a job's message as the script's own words alone, without the hint on what it was told."""
+    head, opening, hint = message.partition(" (")
+    while opening and not _CALLED_WRONGLY.match(hint):
+        further, opening, hint = hint.partition(" (")
+        head = f"{head} ({further}"
+    return head
+
+
 def argument_hint(lines: Sequence[str], job: JobSpec) -> str:
-    """Return what a script does not take of its arguments: one that it does not know, or a switch's value; empty where it says nothing so.
+    """Return what a script does not take of its arguments: one that it does not know, a switch's value, or what looks like an option.
 
     Args:
         lines: last ones that it printed.
         job: what was started.
+
+    Returns:
+        A sentence; empty where it says nothing of the kind.
     """
-    return unknown_argument_hint(lines, job) or switch_hint(lines, job)
+    return unknown_argument_hint(lines, job) or switch_hint(lines, job) or _option_hint(lines, job)
+
+
+def _option_hint(lines: Sequence[str], job: JobSpec) -> str:
+    """Return that argparse took a value for an option, as it begins with a hyphen; empty where it says nothing of the kind."""
+    flags = {flag for line in lines if (said := _NO_VALUE_LEFT.search(line)) is not None for flag in said["flags"].split("/")}
+    for flag, word in pairwise([*job.command, *job.arguments]):
+        if flag in flags and word.startswith("-"):
+            return f"argparse takes {word} for an option; `lists: repeated`, or `arguments_style: flags`, tells it as {flag}={word}"
+    return ""
 
 
 def unknown_argument_hint(lines: Sequence[str], job: JobSpec) -> str:
@@ -96,9 +126,19 @@ def switch_hint(lines: Sequence[str], job: JobSpec) -> str:
     interface = script_interface(job)
     known = () if interface is None else interface.spellings()
     both = all(f"--no-{flag.lstrip('-')}" in known or f"--no_{flag.lstrip('-')}" in known for flag in flags)
+    return no_value_text(flags, has_negatives=both)
+
+
+def no_value_text(flags: Sequence[str], *, has_negatives: bool) -> str:
+    """Return that flags take no value, and the key that mends it.
+
+    Args:
+        flags: as the script is told them.
+        has_negatives: whether each has another that says no (`--no-amp`).
+    """
     way = (
         "`booleans: no_switch` tells it --flag or --no-flag"
-        if both
+        if has_negatives
         else "`booleans: switch` tells it where it is true, and leaves it out else"
     )
     return f"{', '.join(flags)} take{'' if len(flags) > 1 else 's'} no value; {way}"
@@ -152,7 +192,7 @@ def interface_at(root: Path, script: str, words: Sequence[str]) -> Interface | N
 
 
 def interpreter_remark(script: Path, python: str) -> str:
-    """Return that a Python script is not run by the interpreter that its first line names, empty where it names none in particular.
+    """Return that a Python script is not run as its first line says, empty where that says no more than that Python runs it.
 
     Args:
         script: of the definition.
@@ -164,6 +204,8 @@ def interpreter_remark(script: Path, python: str) -> str:
     except OSError:
         return ""
     words = line.removeprefix("#!").split() if script.suffix == ".py" and line.startswith("#!") else []
-    if not words or re.fullmatch(r"python3?", Path(words[-1]).name):
+    if words and Path(words[0]).name == "env":
+        words = [word for word in words[1:] if word != "-S"]
+    if not words or words == [python] or (len(words) == 1 and words[0] in ("python", "python3")):
         return ""
     return f"{script.name} is run by {python}, not by its first line ({line}); `python` or `command` says otherwise"

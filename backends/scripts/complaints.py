@@ -22,6 +22,7 @@ _ONE = tuple(
         r"Key '(?P<key>[\w.]+)' is not expected",  # jsonargparse
         rf"Could not consume arg: {_FLAG}",  # fire
         rf"[Uu]nrecognized options?:? [\"'`]?{_FLAG}",  # tyro, getopt
+        rf"GetoptError: option {_FLAG} not recognized",  # getopt
         rf"unexpected argument '{_FLAG}",  # clap
         r"flag provided but not defined: (?P<flag>-{1,2}[\w.-]+)",  # Go
         rf"(?:[Uu]nknown|[Ii]nvalid|[Ii]llegal) (?:option|flag|argument):?\s+(?:-- ?)?[\"'`]?{_FLAG}",

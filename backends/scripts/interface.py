@@ -76,9 +76,10 @@ class Interface:
 
     def spellings(self) -> tuple[str, ...]:
         """Return every flag that the script knows, those of all sub-commands included; of `key=value` every key."""
-        return tuple(dict.fromkeys(text for one in self._everything() for text in (*one.flags, one.negative) if text))
+        return tuple(dict.fromkeys(text for one in self.everything() for text in (*one.flags, one.negative) if text))
 
-    def _everything(self) -> Iterator[ScriptArgument]:
+    def everything(self) -> Iterator[ScriptArgument]:
+        """Yield the arguments of the script and of all sub-commands."""
         yield from self.arguments
         for arguments in self.commands.values():
             yield from arguments

@@ -81,4 +81,7 @@ def test_failures_of_one_kind_have_one_signature() -> None:
     assert first == second
     assert first != signature(Cause.OUT_OF_MEMORY, "FileNotFoundError: /other/y/z.csv at 0xab line 7")
     assert first != signature(Cause.SCRIPT_ERROR, "ImportError: no module named torch")
+    assert signature(Cause.SCRIPT_ERROR, "--amp: ignored explicit argument 'true'") == signature(
+        Cause.SCRIPT_ERROR, "--amp: ignored explicit argument 'false'"
+    )
     assert signature(Cause.SCRIPT_ERROR, "KeyError: 3", "a.py:f") != signature(Cause.SCRIPT_ERROR, "KeyError: 4", "a.py:g")

@@ -188,3 +188,48 @@ def test_elsewhere_it_is_refused(check):
     code, _, err = check(STRICT, "--backend", "sagemaker", arguments="{instance_type: ml.m5.large}")
     assert code == EXIT_USAGE
     assert "check it with --backend local" in err
+
+
+def test_what_only_the_check_tells_is_shown_to_nobody(check):
+    for style in ("flags", "two_words", "hyphens"):
+        code, _, err = check(STRICT, space="{rate: {choice: [0.1, 0.2]}}", arguments_style=style)
+        assert code == EXIT_USAGE
+        assert "the script does not know --rate" in err
+        assert "outrider" not in err.replace("outrider_report", "").replace(str(Path.cwd()), "")
+        # What the script says is said once.
+        assert err.count("does not know") == 1
+
+
+def test_a_switch_that_a_parser_would_come_to_last_is_named_by_its_source(check):
+    pytest.importorskip("click")
+    script = """
+    import click
+    @click.command()
+    @click.option("--learning_rate", type=float)
+    @click.option("--amp", is_flag=True)
+    def main(learning_rate, amp):
+        print("loss: 0.1")
+    main()
+    """
+    space = "{learning_rate: {choice: [0.1]}, amp: {choice: [true, false]}}"
+    code, _, err = check(script, space=space, arguments_style="two_words")
+    assert code == EXIT_USAGE
+    assert "one: --amp takes no value; `booleans: switch` tells it where it is true, and leaves it out else" in err
+
+
+def test_a_first_trial_that_fails_of_a_switch_offers_the_check_too(check, capfd):
+    script = STRICT.replace("given =", 'parser.add_argument("--amp", action="store_true")\ngiven =')
+    check(script, space="{amp: {choice: [true, false]}}")
+    for tag, more in (("u", []), ("v", ["--n_workers", "1", "--max_failures", "0"])):
+        assert main(["run", "--benchmark", "one.yaml", "--experiment_tag", tag, *more]) == EXIT_FAILURES
+        err = capfd.readouterr().err
+        assert "--amp takes no value; `booleans: switch`" in err
+        assert "--check_script finds that before trials are spent" in err
+
+
+def test_so_does_a_run_in_which_only_some_trials_fail_so(check, capfd):
+    script = "import sys\nif '--mode=b' in sys.argv:\n    sys.exit('train.py: error: unrecognized arguments: --mode=b')\nprint('loss: 1')\n"
+    check(script, "--dry_run", space="{mode: {choice: [a, b, c]}}")
+    assert main(["run", "--benchmark", "one.yaml", "--experiment_tag", "u"]) == 0
+    err = capfd.readouterr().err
+    assert "some trials failed as the definition tells the script what it does not take; --check_script finds that" in err

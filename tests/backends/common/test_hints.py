@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from backends.base import JobSpec
-from backends.common.hints import calling_hint, interpreter_remark, unknown_text
+from backends.common.hints import calling_hint, interpreter_remark, says_called_wrongly, unknown_text, without_hint
 
 
 def test_a_file_of_the_source_and_a_relative_import_are_told_by_what_mends_them(tmp_path):
@@ -39,7 +39,11 @@ def test_a_first_line_that_names_a_particular_interpreter_is_told_of(tmp_path):
     assert remark("#!/opt/env/bin/python3.9") == (
         "t.py is run by /v/python, not by its first line (#!/opt/env/bin/python3.9); `python` or `command` says otherwise"
     )
-    assert [remark("#!/usr/bin/env python3"), remark("#!/usr/bin/python"), remark("import x"), remark("#!/bin/sh", "t.sh")] == [""] * 4
+    # Another python by its path is another one, and so are options; whichever is first on the path is none in particular.
+    for line in ("#!/usr/bin/python3", "#! /opt/conda/envs/a/bin/python", "#!/usr/bin/env -S python3 -O", "#!/usr/bin/env python3.12"):
+        assert f"not by its first line ({line})" in remark(line)
+    assert [remark(line) for line in ("#!/usr/bin/env python3", "#!/usr/bin/env -S python", "#!/v/python", "import x", "")] == [""] * 5
+    assert remark("#!/bin/sh", "t.sh") == ""
     assert interpreter_remark(tmp_path / "none.py", "p") == ""
 
 
@@ -117,3 +121,28 @@ def test_a_switch_that_was_told_a_value_is_named_with_the_key_for_switches(tmp_p
     (tmp_path / "t.py").write_text(script, encoding="utf-8")
     job = JobSpec("a", 0, 1, str(tmp_path / "t.py"), told, source_dir=str(tmp_path))
     assert calling_hint(line, job, [line]) == said
+
+
+@pytest.mark.parametrize(
+    ("told", "line", "said"),
+    [
+        (("--w", "-x", "y"), "t.py: error: argument --w: expected at least one argument", "as --w=-x"),
+        (("--shift", "-1e-5"), "t.py: error: argument -s/--shift: expected one argument", "as --shift=-1e-5"),
+        (("--pair", "-a", "b"), "t.py: error: argument --pair: expected 2 arguments", "as --pair=-a"),
+        (("--w", "x", "y"), "t.py: error: argument --w: expected at least one argument", ""),
+        (("--v", "-x"), "t.py: error: argument --w: expected at least one argument", ""),
+    ],
+)
+def test_a_value_that_argparse_took_for_an_option_is_named(tmp_path, told, line, said):
+    job = JobSpec("a", 0, 1, str(tmp_path / "t.py"), told, source_dir=str(tmp_path))
+    found = calling_hint(line, job, [line])
+    assert (said in found) if said else found == ""
+    assert says_called_wrongly(f"{line} ({found})") == bool(said)
+
+
+def test_the_script_s_own_words_without_the_hint():
+    hint = unknown_text("--learning_rate", "--learning-rate", ["learning_rate"])
+    said = "t.py: error: unrecognized arguments: --learning_rate=1 (or more)"
+    assert without_hint(f"{said} ({hint})") == said
+    assert without_hint(f"{said} (--amp takes no value; `booleans: switch` tells it)") == said
+    assert without_hint(said) == said

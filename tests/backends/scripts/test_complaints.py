@@ -44,6 +44,7 @@ def test_the_flag_and_the_nearest_that_is_known(name, unknown, nearest):
         ("ERROR: Could not consume arg: --lr=0.1", "--lr"),
         ("TypeError: train() got an unexpected keyword argument 'lr'", "--lr"),
         ("Unrecognized options: --lr", "--lr"),
+        ("getopt.GetoptError: option --lr not recognized", "--lr"),
     ],
 )
 def test_words_of_other_parsers(line, flag):
