@@ -223,7 +223,7 @@ class ReportParser:
         before = self._lines.last
         self._lines.add(body)
         body = self._escapes.plain(body)
-        spans = iter(() if self._filter is None else self._filter.spans(body))
+        spans = iter(() if self._filter is None else self._filter.spans(body, before))
         start, end = next(spans, (len(body), 0))
         at = 0
         while at < len(body):
@@ -365,7 +365,8 @@ def _filter_of(matcher: MetricMatcher | None) -> LineFilter | None:
         return LineFilter(texts)
     if matcher.texts is None:
         return None
-    return LineFilter([*texts, *matcher.texts], ignores_case=matcher.ignores_case)
+    words = [text for text in matcher.texts if len(text) > 2]
+    return LineFilter([*texts, *matcher.texts], words, ignores_case=matcher.ignores_case)
 
 
 def _object(text: str, at: int) -> tuple[dict[str, Any] | None, int]:

@@ -40,23 +40,33 @@ class Expression:
         texts = required_texts(text)
         # Of several words the first, as the line may be wrapped after it.
         self.words = None if texts is None else tuple(map(_first_word, texts))
-        self._wrapped_after = tuple({end for one in texts or () for end in _beginnings(one.decode())})
+        self._texts = tuple(one.decode() for one in texts or ())
+        self._wrapped_after = tuple({end for one in self._texts for end in _beginnings(one)})
 
     @property
     def has_words(self) -> bool:
         """Whether a match has words in it, of which lines without it have none: a mark such as `=` or `.` is in many."""
-        return self.words is not None and (bool(self._wrapped_after) or min(map(len, self.words)) > 2)
+        return self.words is not None and (any(_is_word(one) for one in self._texts) or min(map(len, self.words)) > 2)
+
+    def may_end_in(self, text: str, before: str) -> bool:
+        """Return whether a line has what a match must have, or the end of it, so that a match may have begun in the line before."""
+        lowered, above = (text.lower(), before.lower()) if self.ignores_case else (text, before)
+        return any(one in lowered or one in above[-len(one) :] + lowered[: len(one)] for one in self._texts)
 
     def goes_on_after(self, text: str) -> bool:
-        """Return whether a line ends in the midst of what a match must have, or right after it."""
+        """Return whether a line ends in the midst of what a match must have, be it of a word, or right after it."""
         end = text[-_WRAPPED:].rstrip(_BETWEEN)
         return bool(self._wrapped_after) and (end.lower() if self.ignores_case else end).endswith(self._wrapped_after)
 
     def search_wrapped(self, before: str, text: str) -> re.Match[str] | None:
-        """Return a match that begins in one line and ends in the next."""
-        before = before[-_WRAPPED:].rstrip()
-        joined = f"{before} {text.lstrip()[:_WRAPPED]}"
-        return next((match for match in self._regex.finditer(joined) if match.start() < len(before) < match.end(1)), None)
+        """Return a match that begins in one line and ends in the next, which was wrapped between words or within one."""
+        for end, start, between in ((before.rstrip(), text.lstrip(), " "), (before, text, "")):
+            end = end[-_WRAPPED:]
+            found = self._regex.finditer(f"{end}{between}{start[:_WRAPPED]}")
+            if (match := next((one for one in found if one.start() < len(end) < one.end(1)), None)) is not None:
+                # A number that begins in the line before is that line's.
+                return match if match.start(1) >= len(end) else None
+        return None
 
     def search_in(self, lines: Sequence[str]) -> Callable[[str], re.Match[str] | None]:
         """Return what searches these lines, with nothing about it where all of them are short."""
@@ -88,8 +98,12 @@ def _first_word(text: bytes) -> bytes:
     return words[0] if words and len(words[0]) > 2 else text
 
 
+def _is_word(text: str) -> bool:
+    return any(len(word.rstrip(_BETWEEN)) > 1 for word in text.split())
+
+
 def _beginnings(text: str) -> list[str]:
-    """Return what a text of several words begins with, word by word, without what stands between a name and its number."""
-    words = text.split()
-    ends = (" ".join(words[: count + 1]).rstrip(_BETWEEN) for count in range(len(words)))
-    return [end for end in ends if len(end) > 1]
+    """Return what a text begins with, letter by letter, without what stands between a name and its number; nothing of mere marks."""
+    if not _is_word(text):
+        return []
+    return [end for count in range(1, len(text) + 1) if (end := text[:count].rstrip(_BETWEEN)).strip()]

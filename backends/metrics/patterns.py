@@ -53,7 +53,7 @@ class MetricMatcher:
         self.ignores_case = any(one.ignores_case for _, one in self._expressions)
         self._open: dict[str, str] = {}
         self._bar: Mapping[str, Any] | None = None
-        self._before = ""
+        self._before, self._above = "", ""
 
     def remarks(self) -> list[str]:
         """Return a sentence for each expression that took too long on some lines, so that these were not searched to their end."""
@@ -100,6 +100,7 @@ class MetricMatcher:
             Each line in which something was found, and the reports that are complete with it.
         """
         self._wraps, self._before = [], ""
+        self._above = decoded(lines[lines.rfind(b"\n", 0, -1) + 1 :].rstrip(b"\n")) if lines.endswith(b"\n") else ""
         if not self._anywhere:
             if reports := self.over() if b"\n" in lines else []:
                 yield "", reports
@@ -152,13 +153,14 @@ class MetricMatcher:
                 found |= metrics
         for name, expression in self._expressions:
             match = expression.search(text)
-            if match is None and name in before:
-                match = expression.search_wrapped(before[name], text)
+            above = before.get(name, self._above)
+            if match is None and len(above) >= _NARROWEST and (name in before or expression.may_end_in(text, above)):
+                match = expression.search_wrapped(above, text)
             if match is None and not is_rewritten and len(text) >= _NARROWEST and expression.goes_on_after(text):
                 self._open[name] = text
             if match is not None and match[1] is not None:
                 found[name] = number(match[1])
-        self._before = text[:SAFE_LENGTH]
+        self._before, self._above = text[:SAFE_LENGTH], "" if is_rewritten else text
         return found
 
     def _by_preset(self, preset: Preset, text: str) -> dict[str, Any]:

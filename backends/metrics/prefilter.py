@@ -16,20 +16,24 @@ class LineFilter:
 
     Args:
         texts: of ASCII letters, without line ends.
+        wrapped: those of them that may be broken by a line feed, as programs do that wrap lines at a width.
         ignores_case: whether upper and lower case are the same.
     """
 
-    def __init__(self, texts: Iterable[bytes], *, ignores_case: bool = False) -> None:
+    def __init__(self, texts: Iterable[bytes], wrapped: Iterable[bytes] = (), *, ignores_case: bool = False) -> None:
         found = {text.lower() for text in texts} if ignores_case else set(texts)
         # Who has a text has also what is in the text.
         self._texts = sorted(text for text in found if not any(other != text and other in text for other in found))
         self._ignores_case = ignores_case
+        self._wrapped = sorted({text.lower() for text in wrapped} if ignores_case else set(wrapped))
+        self._broken = [re.compile(b"\n?".join(re.escape(bytes([letter])) for letter in text)) for text in self._wrapped]
 
-    def spans(self, body: bytes) -> list[tuple[int, int]]:
-        """Return where such lines begin and end, ends included, in ascending order.
+    def spans(self, body: bytes, before: bytes = b"") -> list[tuple[int, int]]:
+        """Return where such lines begin and end, ends included, in ascending order; of a text that is broken, the line with its end.
 
         Args:
             body: whole lines, each ended by a line feed, a carriage return, or both.
+            before: the line before them, without its end.
         """
         searched = body.lower() if self._ignores_case else body
         has_returns = b"\r" in body
@@ -40,7 +44,20 @@ class LineFilter:
                 end = line_end(body, at, has_returns)
                 found[_line_start(body, at, has_returns)] = end
                 at = searched.find(text, end)
+        if self._wrapped and not has_returns:
+            found |= {start: line_end(body, start, has_returns) for start in self._after_breaks(searched, before)}
         return sorted(found.items())
+
+    def _after_breaks(self, searched: bytes, before: bytes) -> Iterator[int]:
+        """Yield where the lines begin that have the end of a text which begins in the line before."""
+        above = before.lower() if self._ignores_case else before
+        joined = searched.replace(b"\n", b"")
+        for text, broken in zip(self._wrapped, self._broken, strict=True):
+            if text in above[1 - len(text) :] + joined[: len(text) - 1]:
+                yield 0
+            # Counting takes next to nothing, and mostly says that there is none.
+            if joined.count(text) > searched.count(text):
+                yield from (searched.rfind(b"\n", 0, one.end()) + 1 for one in broken.finditer(searched) if b"\n" in one[0])
 
 
 def _line_start(body: bytes, at: int, has_returns: bool) -> int:

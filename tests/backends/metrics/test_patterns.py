@@ -140,6 +140,15 @@ FILLER = "2026-11-28 12:00:00 INFO trainer.py:1 epoch 3 of 10 is over, lr 0.1, "
         (FILLER + "best val\nloss: 0.5\n", r"best val loss: ([\d.]+)", [0.5]),
         (FILLER + "Val_Loss:\n0.5\n", r"(?i)val_loss[:=] ?([\d.]+)", [0.5]),
         (FILLER + "\x1b[1mval_loss\x1b[0m:\n0.5\nval_loss: 0.25\n", r"val_loss: ([\d.]+)", [0.5, 0.25]),
+        # Where a line is wrapped at a width, that may be within a word, or before what a match must have.
+        (FILLER + "val_lo\nss: 0.5\n", r"val_loss: ([\d.]+)", [0.5]),
+        (FILLER + "v\nal_loss: 0.5\n", r"val_loss: ([\d.]+)", [0.5]),
+        (FILLER + "best v\nal loss: 0.5\n", r"best val loss: ([\d.]+)", [0.5]),
+        (FILLER + "best\nval loss: 0.5\n", r"best\s+val loss: ([\d.]+)", [0.5]),
+        (FILLER + "VAL_L\nOSS: 0.5\n", r"(?i)val_loss: ([\d.]+)", [0.5]),
+        # Lines that only follow each other are none.
+        (FILLER + "val_lo\n\nss: 0.5\n", r"val_loss: ([\d.]+)", []),
+        ("val_lo\nss: 0.5\n", r"val_loss: ([\d.]+)", []),
         # A short line is not wrapped, nor one that something else follows, nor a state of a bar.
         ("val_loss:\n0.5\n", r"val_loss: ([\d.]+)", []),
         (FILLER + "val_loss:\n\n0.5\n", r"val_loss: ([\d.]+)", []),
@@ -150,3 +159,13 @@ FILLER = "2026-11-28 12:00:00 INFO trainer.py:1 epoch 3 of 10 is over, lr 0.1, "
 )
 def test_a_match_may_go_on_in_the_next_line_where_that_was_wrapped(log: str, expression: str, found: list[Any]) -> None:
     assert [report["m"] for report in reports(log.encode(), ("m", expression))] == found
+
+
+def test_a_wrap_is_found_wherever_pieces_of_the_output_end() -> None:
+    line = FILLER + "best val loss: 0.5 of all"
+    for cut in range(len(FILLER) - 5, len(line) - 10):
+        log = f"first\n{line[:cut]}\n{line[cut:]}\nlast\n".encode()
+        for size in (1, 3, 50, len(FILLER) + 7, len(FILLER) + 8, len(log)):
+            parser = ReportParser(sources=MetricSources((("m", r"best val loss: ([\d.]+)"),)))
+            found = [one for at in range(0, len(log), size) for one in parser.feed(log[at : at + size])] + parser.finish()
+            assert [one.metrics["m"] for one in found] == [0.5], (cut, size)
