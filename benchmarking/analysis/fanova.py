@@ -9,7 +9,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from benchmarking.analysis.forest import Leaves, grow_forest
 
 if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray
@@ -38,15 +40,6 @@ class Importance:
     high: float
 
 
-@dataclass(frozen=True)
-class Leaves:
-    """A tree as boxes: `lower` and `upper` (n_leaves, n_parameters) within the unit cube, `values` (n_leaves,)."""
-
-    lower: FloatArray
-    upper: FloatArray
-    values: FloatArray
-
-
 def importances(points: FloatArray, values: FloatArray, seed: int = 0, trees: int = TREES) -> list[Importance]:
     """Return the importance of every parameter and of every pair, the greatest first; empty below 20 points or without any variance.
 
@@ -56,47 +49,22 @@ def importances(points: FloatArray, values: FloatArray, seed: int = 0, trees: in
         values: (n,) what was measured; finite.
         seed: of the forest.
         trees: in it.
-
-    Raises:
-        ImportError: scikit-learn is not installed.
     """
     import numpy as np
-    from sklearn.ensemble import RandomForestRegressor
 
     n, parameters = points.shape
     if n < LEAST_POINTS or parameters == 0 or float(np.ptp(values)) == 0.0:
         return []
-    forest = RandomForestRegressor(trees, min_samples_leaf=2, max_features=max(1, round(parameters * 5 / 6)), random_state=seed)
-    forest.fit(points, values)
+    forest = grow_forest(points, values, np.random.default_rng(seed), trees, features=max(1, round(parameters * 5 / 6)))
     chosen: list[tuple[int, ...]] = [(one,) for one in range(parameters)]
     chosen += list(itertools.combinations(range(parameters), 2))[:_MOST_PAIRS]
-    shares = [one for tree in forest.estimators_ if (one := variance_shares(leaves_of(tree.tree_, parameters), chosen)) is not None]
+    shares = [one for tree in forest if (one := variance_shares(tree, chosen)) is not None]
     if not shares:
         return []
     table = np.asarray(shares)
     low, high = np.quantile(table, [0.1, 0.9], axis=0)
     found = [Importance(one, float(table[:, index].mean()), float(low[index]), float(high[index])) for index, one in enumerate(chosen)]
     return sorted(found, key=lambda one: -one.share)
-
-
-def leaves_of(tree: Any, parameters: int) -> Leaves:
-    """Return a fitted scikit-learn tree (its `tree_`) as boxes within the unit cube; those without volume are left out."""
-    import numpy as np
-
-    found: list[tuple[Any, Any, float]] = []
-    left = [(0, np.zeros(parameters), np.ones(parameters))]
-    while left:
-        node, lower, upper = left.pop()
-        feature = int(tree.feature[node])
-        if feature < 0:
-            if bool((upper > lower).all()):
-                found.append((lower, upper, float(tree.value[node].ravel()[0])))
-            continue
-        threshold = float(tree.threshold[node])
-        below, above = upper.copy(), lower.copy()
-        below[feature], above[feature] = min(upper[feature], threshold), max(lower[feature], threshold)
-        left += [(int(tree.children_left[node]), lower, below), (int(tree.children_right[node]), above, upper)]
-    return Leaves(*(np.asarray([row[column] for row in found]) for column in range(3)))
 
 
 def variance_shares(leaves: Leaves, chosen: Sequence[tuple[int, ...]]) -> list[float] | None:

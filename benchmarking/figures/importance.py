@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from benchmarking.analysis.fanova import LEAST_POINTS, importances
 from benchmarking.figures.data import BarPanel, BarStack, Figure, PlotAxis
 from benchmarking.figures.details import DetailedExperiment
-from benchmarking.figures.parameters import measured_points, varying_axes
+from benchmarking.figures.parameters import measured_points, named_in, varying_axes
 from benchmarking.figures.short_names import changed, short_names
 
 MOST_PANELS = 8
@@ -24,9 +24,7 @@ def importance_figure(experiments: Sequence[DetailedExperiment]) -> Figure:
     Args:
         experiments: (n,) in any order.
     """
-    short = short_names(
-        [name for one in experiments for name in (one.run.benchmark, *one.run.objectives, *one.definition.search_space.domains)]
-    )
+    short = short_names(named_in(experiments))
     benchmarks = list(dict.fromkeys(one.run.benchmark for one in experiments))
     panels, notes = [], []
     for benchmark in benchmarks[:MOST_PANELS]:
@@ -55,10 +53,7 @@ def _panel(experiments: Sequence[DetailedExperiment], short: dict[str, str]) -> 
         notes.append(f"the first {MOST_POINTS} of {len(points)} completed configurations.")
         points = points[:MOST_POINTS]
     places = [[_ABSENT if (place := point.places[name]) is None else place for name in axes] for point in points]
-    try:
-        found = importances(np.asarray(places, dtype=np.float64), np.asarray([point.values[objective] for point in points]))
-    except ImportError:
-        return None, ["not computed: scikit-learn is not installed (pip install scikit-learn)."]
+    found = importances(np.asarray(places, dtype=np.float64), np.asarray([point.values[objective] for point in points]))
     if not found:
         return None, [f"{short[objective]} is the same for all configurations, so nothing explains it."]
     shown = found[:MOST_BARS]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarking.analysis.fanova import importances, leaves_of, variance_shares
-
-sklearn_tree = pytest.importorskip("sklearn.tree")
+from benchmarking.analysis.fanova import importances, variance_shares
+from benchmarking.analysis.forest import grow_forest
 
 
 def shares(function, n=600, parameters=3):
@@ -37,12 +36,12 @@ def test_integrals_over_leaves_are_those_of_a_fine_grid():
     points = generator.random((80, 2))
     # Ends on multiples of 1/64, so that the middles of a grid of cells give exact means.
     points = (np.floor(points * 64) + 0.5) / 64
-    values = np.sin(5 * points[:, 0]) + points[:, 0] * points[:, 1]
-    tree = sklearn_tree.DecisionTreeRegressor(random_state=0).fit(points, values)
-    leaves = leaves_of(tree.tree_, 2)
-    middles = (np.arange(128) + 0.5) / 128
-    grid = np.stack(np.meshgrid(middles, middles, indexing="ij"), axis=-1).reshape(-1, 2)
-    seen = tree.predict(grid).reshape(128, 128)
+    (leaves,) = grow_forest(points, np.sin(5 * points[:, 0]) + points[:, 0] * points[:, 1], generator, 1)
+    middles = (np.arange(256) + 0.5) / 256
+    grid = np.stack(np.meshgrid(middles, middles, indexing="ij"), axis=-1).reshape(-1, 1, 2)
+    inside = ((grid > leaves.lower) & (grid <= leaves.upper)).all(axis=2)
+    assert (inside.sum(axis=1) == 1).all()  # the leaves fill the square, and none lies over another
+    seen = leaves.values[inside.argmax(axis=1)].reshape(256, 256)
     alone = [seen.mean(axis=1).var(), seen.mean(axis=0).var()]
     expected = [*alone, seen.var() - sum(alone)]
     assert variance_shares(leaves, [(0,), (1,), (0, 1)]) == pytest.approx([one / seen.var() for one in expected], rel=1e-9)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-
 import pytest
 
 from benchmarking.figures import importance as module
@@ -77,17 +75,3 @@ def test_a_large_study_is_cut_and_that_is_said(monkeypatch):
     assert figure.panels[0].bars.categories == ("x",)
     assert "b: the first 30 of 40 completed configurations." in figure.notes
     assert "b: the 1 greatest of 3; the others explain at most 0.0% each." in figure.notes
-
-
-def test_without_scikit_learn_it_is_said_what_to_install(monkeypatch):
-    imported = builtins.__import__
-
-    def without(name, *more):
-        if name.startswith("sklearn"):
-            raise ImportError(name)
-        return imported(name, *more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    assert importance_figure([swept(20, lambda x, y: x)]).notes == (
-        "b: not computed: scikit-learn is not installed (pip install scikit-learn).",
-    )
