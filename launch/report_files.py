@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from benchmarking.figures.data import Figure
+    from benchmarking.figures.details import DetailedExperiment
     from benchmarking.page.drawing import Page
 
 REPORT = "report.html"
@@ -47,7 +48,13 @@ class WrittenReport:
     drawn: bool
 
 
-def report_page(named: Sequence[str], results_dir: Path, flags: Mapping[str, Any], say: Callable[[str], None] | None = None) -> MadeReport:
+def report_page(
+    named: Sequence[str],
+    results_dir: Path,
+    flags: Mapping[str, Any],
+    say: Callable[[str], None] | None = None,
+    experiments: Sequence[DetailedExperiment] | None = None,
+) -> MadeReport:
     """Return the report of the experiments that are named.
 
     Args:
@@ -55,6 +62,7 @@ def report_page(named: Sequence[str], results_dir: Path, flags: Mapping[str, Any
         results_dir: folder of results, where tags are.
         flags: of the comparison, by name, those that were given; else it is that of the study.
         say: takes what cannot be read as it should; it is printed where this is not given.
+        experiments: those that are named, where they have been read already.
 
     Raises:
         UserError: there is nothing to report on, or the question does not fit it.
@@ -66,7 +74,7 @@ def report_page(named: Sequence[str], results_dir: Path, flags: Mapping[str, Any
     from launch.named_results import named_details
 
     question = question_for(named, results_dir, "report", flags)
-    experiments = named_details(named, results_dir, "report", say)
+    experiments = named_details(named, results_dir, "report", say) if experiments is None else experiments
     runs = [one.run for one in experiments]
     compared = document(runs, question)
     figures = figures_of(experiments, compared, question)
@@ -75,7 +83,12 @@ def report_page(named: Sequence[str], results_dir: Path, flags: Mapping[str, Any
 
 
 def write_report(
-    named: Sequence[str], results_dir: Path, output: Path, flags: Mapping[str, Any], say: Callable[[str], None] | None = None
+    named: Sequence[str],
+    results_dir: Path,
+    output: Path,
+    flags: Mapping[str, Any],
+    say: Callable[[str], None] | None = None,
+    experiments: Sequence[DetailedExperiment] | None = None,
 ) -> WrittenReport:
     """Write the report of the experiments that are named, and beside it the data of its figures as NAME.figures.json.
 
@@ -85,6 +98,7 @@ def write_report(
         output: the file to write.
         flags: as for `report_page`.
         say: as for `report_page`.
+        experiments: as for `report_page`.
 
     Raises:
         UserError: as `report_page`; a file cannot be written.
@@ -94,7 +108,7 @@ def write_report(
     from benchmarking.page.render import render
     from definitions.files import write_atomically
 
-    made = report_page(named, results_dir, flags, say)
+    made = report_page(named, results_dir, flags, say, experiments)
     library = drawing_library()
     data = output.with_name("figures.json" if output.name == REPORT else f"{output.stem}.figures.json")
     write_atomically(data, as_json(made.figures))

@@ -1,15 +1,63 @@
-"""The report that a study leaves in its folder when it ends."""
+"""What a study leaves at its end: its comparison, printed, and its report, both of experiments that are read once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from definitions.errors import UserError
+from definitions.errors import EXIT_DONE, EXIT_FAILURES, UserError
 from launch.report_files import REPORT, write_report
 
+if TYPE_CHECKING:
+    from benchmarking.figures.details import DetailedExperiment
 
-def leave_report(tag_folder: Path, say: Callable[[str], None], warn: Callable[[str], None], *, is_asked_anew: bool = False) -> None:
+
+@dataclass(frozen=True)
+class StudyComparison:
+    """What `outrider compare` says of a study.
+
+    Args:
+        text: it, for people.
+        exit_code: of it.
+        details: the experiments, where they were read with all that a report needs.
+    """
+
+    text: str
+    exit_code: int
+    details: Sequence[DetailedExperiment] | None
+
+
+def compare_study(tag_folder: Path, *, with_details: bool) -> StudyComparison:
+    """Return what `outrider compare` says of a study.
+
+    Args:
+        tag_folder: of the study.
+        with_details: whether a report is made of it as well, so that all journals are read now, and once.
+
+    Raises:
+        UserError: there is nothing to compare.
+    """
+    from benchmarking.comparison.document import as_text, document
+    from launch.comparison_flags import question_for
+    from launch.named_results import named_details, named_runs
+
+    named = ([tag_folder.name], tag_folder.parent, "compare")
+    question = question_for(*named, {})
+    details = named_details(*named) if with_details else None
+    found = document(named_runs(*named) if details is None else [one.run for one in details], question)
+    return StudyComparison(as_text(found), EXIT_FAILURES if found.lacks_seeds else EXIT_DONE, details)
+
+
+def leave_report(
+    tag_folder: Path,
+    say: Callable[[str], None],
+    warn: Callable[[str], None],
+    *,
+    is_asked_anew: bool = False,
+    details: Sequence[DetailedExperiment] | None = None,
+) -> None:
     """Write the report of a study as it is now, unless it is there; that it cannot be written is said in a line, and loses nothing.
 
     Args:
@@ -17,6 +65,7 @@ def leave_report(tag_folder: Path, say: Callable[[str], None], warn: Callable[[s
         say: takes the line that names the report.
         warn: takes the line that says why there is none.
         is_asked_anew: whether something else is asked of it than before.
+        details: its experiments, where they have been read already.
     """
     path = tag_folder / REPORT
     if not any(tag_folder.glob("*/*/experiment.json")):
@@ -26,7 +75,7 @@ def leave_report(tag_folder: Path, say: Callable[[str], None], warn: Callable[[s
         return
     try:
         # What cannot be read the comparison has said.
-        written = write_report([str(tag_folder)], tag_folder.parent, path, {}, lambda _: None)
+        written = write_report([str(tag_folder)], tag_folder.parent, path, {}, lambda _: None, details)
     except UserError as error:
         warn(f"no report: {': '.join(part for part in (error.asked, error.fact) if part)}")
     except Exception as error:  # noqa: BLE001 - a fault in it is none of the study's, whose results are kept

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
@@ -44,10 +46,18 @@ def describe_environment(source_dir: Path, environ: Mapping[str, str], data: str
     }
 
 
-def _packages() -> dict[str, str]:
-    """Return the version of each installed distribution; reads only the head of its metadata, which is most of the cost."""
+def _packages() -> Mapping[str, str]:
+    """Return the version of each installed distribution; those of a process' many experiments are read once, until one is (un)installed."""
+    folders = [Path(place or ".") for place in sys.path]
+    return _installed(tuple((str(folder), folder.stat().st_mtime_ns) for folder in folders if folder.is_dir()))
+
+
+@lru_cache(maxsize=1)
+def _installed(folders: tuple[tuple[str, int], ...]) -> Mapping[str, str]:
+    """Return them; `folders` are those where packages lie, with the times at which something was added to or removed from them."""
     found: dict[str, str] = {}
     for distribution in distributions():
+        # Only the head of its metadata, which is most of the cost.
         head = (distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or "").partition("\n\n")[0]
         fields = dict(line.split(": ", 1) for line in head.splitlines() if line.startswith(("Name: ", "Version: ")))
         if "Name" in fields:

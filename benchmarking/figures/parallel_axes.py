@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from benchmarking.figures.bands import thinned
 from benchmarking.figures.data import Figure, ParallelAxis, ParallelLine, ParallelPanel, PlotAxis
 from benchmarking.figures.details import DetailedExperiment
-from benchmarking.figures.parameters import MeasuredPoint, measured_points, ticks, varying_axes
+from benchmarking.figures.parameters import MeasuredPoint, measured_points, named_in, ticks, varying_axes
 from benchmarking.figures.short_names import changed, short_names
 from benchmarking.report.text import configuration_text
 
@@ -22,7 +22,7 @@ def parallel_axes_figure(experiments: Sequence[DetailedExperiment]) -> Figure:
         experiments: (n,) in any order.
     """
     benchmarks = list(dict.fromkeys(one.run.benchmark for one in experiments))
-    whole = [name for one in experiments for name in (one.run.benchmark, *one.run.objectives, *one.definition.search_space.domains)]
+    whole = named_in(experiments)
     labels: list[str] = []
     panels, notes = [], []
     found: list[tuple[str, list[DetailedExperiment], list[MeasuredPoint]]] = []

@@ -43,6 +43,16 @@ def varying_axes(experiments: Sequence[DetailedExperiment]) -> dict[str, Domain]
     return {name: domain for name, domain in space.domains.items() if domain.size != 1}
 
 
+def named_in(experiments: Sequence[DetailedExperiment]) -> list[str]:
+    """Return the names of benchmarks, objectives and parameters, each once; a benchmark's space is that of its first experiment."""
+    first: dict[str, DetailedExperiment] = {}
+    for one in experiments:
+        first.setdefault(one.run.benchmark, one)
+    # A space is parsed whenever it is asked for.
+    names = [name for one in first.values() for name in one.definition.search_space.domains]
+    return list(dict.fromkeys([*first, *(name for one in experiments for name in one.run.objectives), *names]))
+
+
 def measured_points(experiments: Sequence[DetailedExperiment]) -> list[MeasuredPoint]:
     """Return every configuration that the experiments of one benchmark tried, a configuration of each experiment once.
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from launch.experiment_outcome import ExperimentOutcome
     from launch.planning import Planned
     from launch.request import RunRequest
+    from launch.study_report import StudyComparison
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -74,8 +75,10 @@ def _report(given: argparse.Namespace, request: RunRequest, planned: Planned, ou
     from launch.outcome import as_csv, as_json, as_text, gravest
 
     codes = [one.exit_code for one in outcomes]
+    compared: StudyComparison | None = None
     if given.format == "table" and planned.study is not None:
-        codes.append(_print_end(planned, outcomes))
+        compared = _print_end(planned, outcomes, is_asked_anew=bool(request.compare))
+        codes.append(_seeds_code(planned) if compared is None else compared.exit_code)
     elif given.format == "table":
         print(as_text([one.result for one in outcomes if one.result is not None]), flush=True)
     else:
@@ -85,33 +88,35 @@ def _report(given: argparse.Namespace, request: RunRequest, planned: Planned, ou
         from launch.study_report import leave_report
 
         say = print if given.format == "table" else _say
-        leave_report(planned.tag_folder, say, _say, is_asked_anew=bool(request.compare))
+        details = None if compared is None else compared.details
+        leave_report(planned.tag_folder, say, _say, is_asked_anew=bool(request.compare), details=details)
     hint = hint_for(outcomes, resume_command(planned.specs[0].tag, request), planned.study)
     if hint:
         _say(hint)
     return gravest(codes)
 
 
-def _print_end(planned: Planned, outcomes: Sequence[ExperimentOutcome]) -> int:
-    """Print what did not come to a good end, then what `outrider compare` says of the whole study; return its exit code."""
+def _print_end(planned: Planned, outcomes: Sequence[ExperimentOutcome], *, is_asked_anew: bool) -> StudyComparison | None:
+    """Print what did not come to a good end, then what `outrider compare` says of the whole study, and return that; None without it."""
     from launch.outcome import unfinished
-    from launch.verbs.compare import main as compare
+    from launch.study_report import compare_study, is_current
 
     problems = unfinished(outcomes)
     if problems:
         print(f"{problems}\n", flush=True)
-    code = EXIT_DONE
+    compared: StudyComparison | None = None
+    gets_report = all(one.exit_code != EXIT_INTERRUPTED for one in outcomes) and (is_asked_anew or not is_current(planned.tag_folder))
     try:
-        code = compare([planned.tag_folder.name, "--results_dir", str(planned.tag_folder.parent)])
+        compared = compare_study(planned.tag_folder, with_details=gets_report)
+        print(compared.text)
     except UserError as error:
         _say(f"nothing to compare: {error}")
-        code = _seeds_code(planned)
     else:
         from benchmarking.studies.files import note_look
 
         note_look(planned.tag_folder, time.time())
     print(f"\nresults: {planned.tag_folder}", flush=True)
-    return code
+    return compared
 
 
 def _seeds_code(planned: Planned) -> int:

@@ -76,6 +76,15 @@ def test_facts_that_can_be_checked(tmp_path, no_git):
     assert found["prices_as_of"] >= "2026-11-27"
 
 
+def test_what_is_installed_while_experiments_go_on_is_seen_by_the_next_one(tmp_path, no_git, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    before = describe_environment(tmp_path, {})["packages"]
+    assert describe_environment(tmp_path, {})["packages"] == before
+    (tmp_path / "made_up-1.0.dist-info").mkdir()
+    (tmp_path / "made_up-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: made-up\nVersion: 1.0\n")
+    assert describe_environment(tmp_path, {})["packages"] == {**before, "made-up": "1.0"}
+
+
 @pytest.mark.parametrize(
     ("said", "found"),
     [

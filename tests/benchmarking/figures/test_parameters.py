@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarking.controller.retry_policy import TrialStatus
-from benchmarking.figures.parameters import measured_points, ticks, varying_axes
+from benchmarking.figures.parameters import measured_points, named_in, ticks, varying_axes
 from definitions.trial import TrialSpec
 from tests.benchmarking.figures.made_details import definition, experiment, trial
 
@@ -17,6 +17,11 @@ SPACE = {"rate": {"loguniform": [0.01, 1.0]}, "kind": {"choice": ["a", "b", "c"]
 
 def points(*trials, **given):
     return measured_points([experiment(trials, definition=definition(SPACE), **given)])
+
+
+def test_names_are_those_of_benchmarks_objectives_and_parameters_each_once():
+    first, second = (experiment(definition=definition(SPACE), number=number) for number in (0, 1))
+    assert named_in([first, second]) == ["b", "loss", "acc", "rate", "kind", "same"]
 
 
 def test_a_parameter_of_one_value_is_no_axis():
