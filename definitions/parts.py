@@ -23,7 +23,10 @@ Order = Literal["default", "interleave", "random"]
 Keep = Literal["paused", "none", "all"] | Positive
 """Whose checkpoints and models outlive their trials: those of so many of the best, of paused trials alone, nobody's, or all."""
 
-DERIVED_OBJECTIVES = ("cost_usd", "duration_s", "billable_s", "peak_rss_bytes", "cpu_s")
+PER_EPOCH = ("cost_first_epoch_usd", "cost_per_epoch_usd")
+"""Objectives that Outrider derives from what a script reports of its epochs: dollars of the first one, and of each further one."""
+
+DERIVED_OBJECTIVES = ("cost_usd", "duration_s", "billable_s", "peak_rss_bytes", "cpu_s", *PER_EPOCH)
 """Objectives that Outrider itself measures when a job is closed; all others are reported by the script."""
 
 _TIMED = frozenset({*DERIVED_OBJECTIVES} - {"peak_rss_bytes"})
@@ -35,6 +38,11 @@ _KEY = re.compile(r"[^\W\d][\w.+@/:-]*")
 def is_timed(objective: str) -> bool:
     """Return whether other load on the machine changes an objective: speed, seconds and dollars."""
     return objective in _TIMED or objective.endswith("_per_s")
+
+
+def is_money(objective: str) -> bool:
+    """Return whether Outrider counts an objective in dollars, so that what kind they are has to be said."""
+    return objective in ("cost_usd", *PER_EPOCH)
 
 
 def _check_keys(value: dict[str, Any]) -> dict[str, Any]:

@@ -130,8 +130,9 @@ def scale_lines(definition: BenchmarkDefinition) -> list[str]:
     found = scaled(definition)
     if not found:
         return [f"scale {definition.scale:g}: no data set is generated, so nothing is smaller"]
-    sizes = ", ".join(
-        f"{name} {one.samples:,} of {one.full:,}{' (a steady window needs so many)' if one.kept_for_window else ''}"
-        for name, one in found.items()
-    )
-    return [f"scale {definition.scale:g} of generated data: {sizes}"]
+    sizes: dict[str, list[str]] = {}
+    for name, one in found.items():
+        size = f"{one.samples:,} of {one.full:,}{' (a steady window needs so many)' if one.kept_for_window else ''}"
+        sizes.setdefault(size, []).append(name)
+    listed = "; ".join(f"{', '.join(names)} {size}" for size, names in sizes.items())
+    return [f"scale {definition.scale:g} of generated data: {listed}"]

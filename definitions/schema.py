@@ -31,6 +31,7 @@ from definitions.metrics import Metrics, MetricSources, sources_of
 from definitions.model import Model
 from definitions.parts import (
     DERIVED_OBJECTIVES,
+    PER_EPOCH,
     Arguments,
     Budget,
     ContradictionError,
@@ -303,7 +304,7 @@ class BenchmarkDefinition(Model):
     @property
     def is_silent(self) -> bool:
         """Whether all objectives are measured by Outrider itself, so that a script need not report anything."""
-        return all(name in DERIVED_OBJECTIVES for name in self.objectives)
+        return all(name in DERIVED_OBJECTIVES and name not in PER_EPOCH for name in self.objectives)
 
     @property
     def search_space(self) -> SearchSpace:

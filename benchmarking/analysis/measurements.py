@@ -11,7 +11,8 @@ from definitions.scalars import is_number
 PREFIX = "canary_"
 """Of a canary's measurements in what a method hears when it is complete."""
 
-_PHASES = ("startup", "load", "train", "checkpoint")
+PHASES = ("startup", "list", "download", "load", "train", "checkpoint")
+"""Phases of a script that have a law of their own in a forecast, in the order in which they come."""
 
 _SAMPLED = {
     "cpu_util": "cpu_percent", "gpu_util": "gpu_percent", "io_wait": "io_wait_percent", "rss_mean": "rss_bytes",
@@ -24,8 +25,8 @@ _BANDS = (("p50", 0.5), ("p95", 0.45), ("p99", 0.04), ("peak", 0.01))
 
 
 NAMES = (
-    *(f"{name}_s" for name in _PHASES),
-    *(f"{name}_cpu_s" for name in _PHASES),
+    *(f"{name}_s" for name in PHASES),
+    *(f"{name}_cpu_s" for name in PHASES),
     *("total_s", "steps", "rows", "bytes", "cpu_s", "rss_bytes", "gpu_bytes"),
     *(column for name in _SAMPLED for column in (name, f"{name}_p99")),
     *("billable_s", "cost_usd"),
@@ -46,9 +47,9 @@ def measurements(
         cost_usd: dollars of the job; None where the price is unknown.
     """
     phases, sampled = _mapping(usage.get("phases_s")), _mapping(usage.get("usage"))
-    found: dict[str, Any] = {f"{name}_s": phases.get(name) for name in _PHASES}
-    found |= {f"{name}_cpu_s": _mapping(sampled.get(name)).get("cpu_s") for name in _PHASES}
-    if not any(is_number(phases.get(name)) for name in _PHASES[1:]):
+    found: dict[str, Any] = {f"{name}_s": phases.get(name) for name in PHASES}
+    found |= {f"{name}_cpu_s": _mapping(sampled.get(name)).get("cpu_s") for name in PHASES}
+    if not any(is_number(phases.get(name)) for name in PHASES[1:]):
         # What a script without timers does before its first report is start-up and work together, often all of its work.
         found["startup_s"] = found["startup_cpu_s"] = None
     # The back-end's clock comes first; the reporter's starts only when the script has imported it.

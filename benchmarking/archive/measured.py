@@ -20,6 +20,7 @@ from definitions import strict_json
 from definitions.configuration import configuration_id
 from definitions.fidelity import Progressive
 from definitions.instances import default_instance_type
+from definitions.parts import PER_EPOCH
 from definitions.resolve import measurement_hash
 from definitions.schema import DERIVED_OBJECTIVES
 from definitions.trial import TrialSpec, seed_of
@@ -227,7 +228,7 @@ def is_usable(spec: ExperimentSpec, state: ExperimentState, trial: TrialState, c
 
 
 def _measured(trial: TrialState, source: str, reports: Sequence[PastReport]) -> PastMeasurement:
-    took = {"duration_s": trial.duration_s, "billable_s": trial.value_of("billable_s"), "cost_usd": trial.value_of("cost_usd")}
+    took = {"duration_s": trial.duration_s, **{name: trial.value_of(name) for name in ("billable_s", "cost_usd", *PER_EPOCH)}}
     return PastMeasurement(source, {name: value for name, value in trial.usage.items() if name != "reused"}, took, reports)
 
 

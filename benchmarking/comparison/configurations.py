@@ -12,7 +12,7 @@ from benchmarking.comparison.question import ComparisonQuestion, objective_of
 from benchmarking.comparison.runs import RUN_KEYS, ComparedRun
 from benchmarking.report.labels import label
 from definitions.errors import UserError, did_you_mean
-from definitions.parts import is_timed
+from definitions.parts import is_money, is_timed
 from definitions.scalars import mean
 from definitions.schema import Mode
 
@@ -63,7 +63,7 @@ def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQues
     mode = runs[0].objectives[objective]
     _check_keys(runs, keys)
     level = question.judged_level
-    one_kind_of_dollars(runs, "cost_usd" if objective == "cost_usd" else "")
+    one_kind_of_dollars(runs, objective if is_money(objective) else "")
     # Step 1: of each group, the values by point and repeat.
     groups: dict[tuple[Hashable, ...], dict[Hashable, list[tuple[int, float]]]] = {}
     shown: dict[tuple[Hashable, ...], str] = {}

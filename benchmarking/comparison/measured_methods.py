@@ -13,7 +13,7 @@ from benchmarking.comparison.alike import one_kind_of_dollars
 from benchmarking.comparison.budgets import CommonBudget, Done, common_budget, done_by
 from benchmarking.comparison.question import ComparisonQuestion, baseline_of, objective_of
 from benchmarking.comparison.runs import Axis, ComparedRun, Measurement, distinct
-from definitions.parts import is_timed
+from definitions.parts import is_money, is_timed
 from definitions.schema import Mode
 
 
@@ -83,7 +83,7 @@ def measure_methods(runs: Sequence[ComparedRun], question: ComparisonQuestion) -
     baseline = baseline_of([*by_method], question.baseline)
     order = [baseline, *(method for method in by_method if method != baseline)]
     budget = common_budget(runs, question)
-    in_dollars = "--x cost" if budget.axis is Axis.COST else "cost_usd" if objective == "cost_usd" else ""
+    in_dollars = "--x cost" if budget.axis is Axis.COST else objective if is_money(objective) else ""
     kinds = one_kind_of_dollars(runs, in_dollars)
     kept = {method: distinct(sorted(mine, key=lambda run: run.number)) for method, mine in by_method.items()}
     any_level = question.any_level

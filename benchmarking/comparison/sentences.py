@@ -12,6 +12,7 @@ from benchmarking.comparison.methods import BenchmarkComparison, MethodRow
 from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.comparison.runs import Axis
 from benchmarking.report.text import shown
+from definitions.parts import is_money
 
 _MOST = 12
 """Groups of configurations that sentences are made of; the rows have all."""
@@ -37,7 +38,7 @@ def budget(made: BenchmarkComparison) -> str:
 
 def objective_text(made: BenchmarkComparison) -> str:
     """Return the name of the objective; dollars that are not real are called so."""
-    return f"{made.objective} ({made.dollars})" if made.objective == "cost_usd" and made.dollars in _NO_BILL else made.objective
+    return f"{made.objective} ({made.dollars})" if is_money(made.objective) and made.dollars in _NO_BILL else made.objective
 
 
 def family(made: Sequence[BenchmarkComparison]) -> list[str]:
@@ -72,7 +73,7 @@ def legend(made: Sequence[BenchmarkComparison]) -> list[str]:
 
 
 def _shows_dollars(made: BenchmarkComparison) -> bool:
-    return made.axis is Axis.COST or made.objective == "cost_usd" or any(row.dollars is not None for row in made.rows)
+    return made.axis is Axis.COST or is_money(made.objective) or any(row.dollars is not None for row in made.rows)
 
 
 def configuration_verdicts(made: ConfigurationComparison) -> list[str]:

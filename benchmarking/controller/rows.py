@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from backends.failures import Cause
+from benchmarking.analysis.epoch_costs import FIRST_EPOCH, EpochCosts, EpochTimes, epoch_costs, epoch_times, paid_seconds
 from benchmarking.analysis.pipeline_figures import own_share
 from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.controller.retry_policy import TrialStatus, as_number
+from definitions.parts import PER_EPOCH
 from definitions.schema import DERIVED_OBJECTIVES, Mode, Order
 from definitions.trial import TrialSpec
 
@@ -52,6 +54,7 @@ class TrialState:
         last, best: last and best value reported under each name.
         causes: how often its jobs ended for each cause.
         code: version of the code that its latest job ran; empty where that is not known.
+        epochs: number -> seconds of each, where its script reports them.
     """
 
     trial: int
@@ -74,6 +77,7 @@ class TrialState:
     log_tail: Sequence[str] = ()
     usage: Mapping[str, Any] = field(default_factory=dict)
     code: str = ""
+    epochs: dict[int, EpochTimes] = field(default_factory=dict)
 
     @property
     def configuration(self) -> Mapping[str, Any]:
@@ -99,6 +103,11 @@ class TrialState:
         """
         self.reports += 1
         self.last.update(metrics)
+        times = epoch_times(metrics)
+        if times is not None:
+            # One that is run again, as nothing of it was kept, counts as it was the last time.
+            number = as_number(metrics.get("epoch"))
+            self.epochs[len(self.epochs) + 1 if number is None else int(number)] = times
         for name, mode in objectives:
             value = as_number(metrics.get(name))
             if value is None or not math.isfinite(value):
@@ -113,14 +122,27 @@ class TrialState:
         found = self.usage.get("reused")
         return found if isinstance(found, Mapping) else None
 
+    @property
+    def epoch_costs(self) -> EpochCosts | None:
+        """What its epochs cost; None where its script reports none, or its price is not known."""
+        paid_s, download_s = paid_seconds(self.usage)
+        # Of several jobs the last one's stages are no measure of what all were billed, nor of a discount.
+        seconds = paid_s if paid_s is not None and self.starts == 1 else self.billable_s
+        if not self.epochs or self.cost_usd is None or seconds <= 0 or self.reused is not None:
+            return None
+        return epoch_costs(self.epochs, self.cost_usd / seconds, download_s)
+
     def value_of(self, objective: str) -> float | None:
         """Return the last value of an objective, derived ones included; None where it has none."""
-        if objective in ("cost_usd", "billable_s") and self.reused is not None:
+        if objective in ("cost_usd", "billable_s", *PER_EPOCH) and self.reused is not None:
             return as_number(self.reused.get(objective))
         if objective in ("cost_usd", "billable_s"):
             # What it measured for other trials too is paid for, but no figure of its own.
             paid = self.cost_usd if objective == "cost_usd" else self.billable_s
             return None if paid is None else paid * own_share(self.usage, self.duration_s)
+        if objective in PER_EPOCH:
+            costs = self.epoch_costs
+            return None if costs is None else costs.first_usd if objective == FIRST_EPOCH else costs.later_usd
         if objective in DERIVED_OBJECTIVES:
             # Of the script alone, where other commands ran before or after it.
             measured = self.usage.get("measured")

@@ -10,7 +10,7 @@ from benchmarking.figures.details import DetailedExperiment, JobDetail
 from benchmarking.figures.short_names import changed, short_names
 
 _ORDER = ("Pending", "Starting", "Downloading", "Training", "Interrupted", "Stopping", "Uploading")
-_PHASES = ("startup", "load", "train", "validate", "checkpoint")
+_PHASES = ("startup", "list", "download", "load", "train", "validate", "checkpoint")
 MOST_BARS = 60
 
 

@@ -16,11 +16,12 @@ from benchmarking.analysis.verdict import Measured, Ranking, judge, without_emul
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
+from benchmarking.report.epochs import ReadCosts, overtaking_lines
 from benchmarking.report.labels import varying_keys
 from benchmarking.report.text import configuration_text, shown, table
 from benchmarking.report.verdict_text import verdict_sentence
 from benchmarking.report.warm import warm_text
-from definitions.parts import is_timed
+from definitions.parts import PER_EPOCH, is_timed
 from definitions.scalars import mean
 from definitions.schema import Mode
 
@@ -69,6 +70,7 @@ def summarise(
     groups = _by_evaluation(state)
     verdict = real_ranking(ranking(state, primary, mode), primary, stood_in)
     below = stood_in.notes([trial.configuration for trial in state.trials.values()])
+    unlabelled = groups
     groups = {e: [_labelled(trial, stood_in) for trial in trials] for e, trials in groups.items()}
     points = {e: _point(trials[0]) for e, trials in groups.items()}
     keys = keys_shown(list(points.values()), keys_in_order)
@@ -81,6 +83,7 @@ def summarise(
     if len(front) > 1:
         named = ", ".join(f"{e} ({configuration_text(points[e], keys)})" for e in front[:6])
         lines.append(f"Not beaten in every objective ({', '.join(objectives)}): {named}{', ...' if len(front) > 6 else ''}.")
+    lines += _overtaking(unlabelled, keys, stood_in)
     lines += _caveats(state)
     lines += [] if verdict is None else _advice(verdict.leader.evaluation, groups[verdict.leader.evaluation])
     ranked = [] if verdict is None else [verdict.leader, *(comparison.other for comparison in verdict.comparisons)]
@@ -88,6 +91,7 @@ def summarise(
     order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in has_rank]
     completed = [trial for trials in groups.values() for trial in _completed(trials)]
     measured = [name for name in (ACCELERATOR_UTIL, BOUND_BY) if any(name in trial.last for trial in completed) and name not in objectives]
+    measured += [name for name in PER_EPOCH if any(trial.epochs for trial in completed) and name not in objectives]
     marks = [*(["front"] if front else []), *(["code"] if several else [])]
     header = ["config", *keys, *objectives, *measured, "n", "status", *marks]
     versions = {e: [", ".join(dict.fromkeys(trial.code for trial in groups[e]))] if several else [] for e in groups}
@@ -223,6 +227,13 @@ def _advice(evaluation: int, trials: Sequence[TrialState]) -> list[str]:
         else f"Configuration {evaluation} is bound by {bound}"
     )
     return [f"{said}: {last['advice']}{tried}."]
+
+
+def _overtaking(groups: Mapping[int, Sequence[TrialState]], keys: Sequence[str], stood_in: StandIns) -> list[str]:
+    """Return from which epoch on ways of reading are cheaper than others; nothing where epochs are not reported."""
+    found = {e: {one.repeat: costs for one in _completed(trials) if (costs := one.epoch_costs)} for e, trials in groups.items()}
+    read = [ReadCosts(e, groups[e][0].configuration, repeats) for e, repeats in found.items() if repeats]
+    return overtaking_lines(read, keys, stood_in)
 
 
 def _bounds(trials: Sequence[TrialState]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from benchmarking.analysis.effects import Word
 from benchmarking.analysis.verdict import Comparison, Ranking
 from benchmarking.report.text import configuration_text, shown
+from definitions.parts import is_money
 
 
 def verdict_sentence(verdict: Ranking | None, primary: str, keys: Sequence[str], price_label: str) -> str:
@@ -20,7 +21,7 @@ def verdict_sentence(verdict: Ranking | None, primary: str, keys: Sequence[str],
     """
     if verdict is None:
         return f"No trial was completed, so there is no verdict on {primary}."
-    label = f" ({price_label} price)" if price_label and primary == "cost_usd" else ""
+    label = f" ({price_label} price)" if price_label and is_money(primary) else ""
     leader = f"configuration {verdict.leader.evaluation} ({configuration_text(verdict.leader.configuration, keys)})"
     value = f"{primary} = {shown(verdict.leader.mean)}{label}"
     if verdict.comparisons and all(comparison.emulated for comparison in verdict.comparisons):

@@ -25,6 +25,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_knobs(parser)
     parser.add_argument("--model", default="cnn", help="entitlement, sleep, cnn, resnet18, resnet50, vit, or module:Class of your own")
+    parser.add_argument("--model_without_gpu", default="", help="in place of `model` where there is no GPU, e.g. sleep")
     parser.add_argument("--accelerator", default="", help="e.g. h100_resnet50: waits as long as it computes, with its batch")
     parser.add_argument("--compute_s", type=float, default=0.0, help="seconds that the model `sleep` takes for a batch")
     parser.add_argument("--learning_rate", type=float, default=1e-3)
@@ -71,9 +72,10 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
         torch.set_num_threads(knobs.threads_of_torch(environ))
         torch.manual_seed(asked.seed)
         device = "cuda" if torch.cuda.is_available() else "cpu"
+        if device == "cpu" and asked.model_without_gpu:
+            asked.model = asked.model_without_gpu
         model = make_model(asked.model, ModelOptions(asked.image_size, asked.learning_rate, asked.compute_s, device))
-    with phase("list"):
-        opened = open_channel(channel, environ, knobs)
+    opened = open_channel(channel, environ, knobs, phase=phase)
     deadline_s = started_s + asked.max_seconds if asked.max_seconds else None
     with opened:
         pipeline = Pipeline(asked, environ, channel, opened, model, device)
@@ -150,7 +152,7 @@ class Pipeline:
         after, served_after = snapshot(server_pid=self._server_pid), served(self._environ)
         shape = batch_figures.LoaderShape(self._knobs.loader_workers, self._knobs.prefetch, asked.min_window_s)
         list_s, download_s = (self._opened.list_s, self._opened.download_s) if epoch == 0 else (0.0, 0.0)
-        found |= {"list_s": list_s, "download_s": download_s}
+        found |= {"list_s": list_s, "download_s": download_s} | ({"model_used": asked.model} if asked.model_without_gpu else {})
         found |= batch_figures.figures(times, shape, began_s=began_s, before_s=list_s + download_s)
         found |= difference(before, after, found["samples"], found["bytes"]) | self._opened.tolerance.counts()
         found |= {f"store_{name}": value - served_before.get(name, 0) for name, value in served_after.items() if name != "server_cpu_s"}

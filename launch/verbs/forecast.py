@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from benchmarking.forecasting.model.result import Forecast
 
 _EPILOG = """\
-Columns of a table: configuration, fraction, repeat, and any of rows, bytes, startup_s, load_s, train_s, checkpoint_s, total_s, steps,
-step_s, cpu_s, rss_bytes, gpu_bytes, cpu_util, gpu_util, status, instance_type, instance_count, family; startup_cpu_s, load_cpu_s,
-train_cpu_s and checkpoint_cpu_s narrow the forecast of cpu_s. Runs whose status is not completed do not enter a fit; out_of_memory does,
+Columns of a table: configuration, fraction, repeat, and any of rows, bytes, startup_s, list_s, download_s, load_s, train_s, checkpoint_s,
+total_s, steps, step_s, cpu_s, rss_bytes, gpu_bytes, cpu_util, gpu_util, status, instance_type, instance_count, family; startup_cpu_s,
+load_cpu_s, train_cpu_s, ... narrow the forecast of cpu_s. Runs whose status is not completed do not enter a fit; out_of_memory does,
 as what it is. The forecast goes to stdout, remarks to stderr."""
 
 

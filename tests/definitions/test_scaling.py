@@ -87,8 +87,10 @@ def test_the_users_own_data_are_as_they_are():
 
 def test_it_is_said():
     assert scale_lines(made(scale=0.005)) == [
-        "scale 0.005 of generated data: large 7,652 of 1,530,350, small 768 of 30,607 (a steady window needs so many)"
+        "scale 0.005 of generated data: large 7,652 of 1,530,350; small 768 of 30,607 (a steady window needs so many)"
     ]
+    alike = {"a": SMALL, "b": {**SMALL, "format": "tar"}}
+    assert scale_lines(made(scale=0.5, datasets=alike)) == ["scale 0.5 of generated data: a, b 15,304 of 30,607"]
     assert scale_lines(made()) == []
     assert scale_lines(made(scale=0.5, datasets={})) == ["scale 0.5: no data set is generated, so nothing is smaller"]
 

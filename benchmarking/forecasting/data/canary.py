@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarking.analysis.measurements import PHASES
+
 COMPLETED, OUT_OF_MEMORY = "completed", "out_of_memory"
 
 
@@ -19,7 +21,7 @@ class Canary:
         configuration: name of the configuration; its canaries have it in common.
         fraction: nominal share of the data, in (0, 1]; `rows`, `bytes`: what was really read.
         repeat: number of the repeated measurement.
-        startup_s, load_s, train_s, checkpoint_s: seconds by phase; `total_s`: from start to end.
+        startup_s, list_s, download_s, load_s, train_s, checkpoint_s: seconds by phase; `total_s`: from start to end.
         steps: optimiser steps or rounds; `step_s`: seconds of a steady one.
         cpu_s: processor seconds; `rss_bytes`, `gpu_bytes`: peaks; `cpu_util`, `gpu_util`: means, in percent or as shares.
         status: `completed`, `out_of_memory`, or why the run says nothing (`stopped`, `failed`, `interrupted`, ...).
@@ -33,6 +35,8 @@ class Canary:
     rows: float | None = None
     bytes: float | None = None
     startup_s: float | None = None
+    list_s: float | None = None
+    download_s: float | None = None
     load_s: float | None = None
     train_s: float | None = None
     checkpoint_s: float | None = None
@@ -52,12 +56,12 @@ class Canary:
 
 
 NUMBERS = (
-    "rows", "bytes", "startup_s", "load_s", "train_s", "checkpoint_s", "total_s", "steps", "step_s", "cpu_s", "rss_bytes", "gpu_bytes",
-    "cpu_util", "gpu_util",
+    "rows", "bytes", *(f"{name}_s" for name in PHASES), "total_s", "steps", "step_s", "cpu_s", "rss_bytes", "gpu_bytes", "cpu_util",
+    "gpu_util",
 )  # fmt: skip
 """Columns that hold measurements; any of them may be missing."""
 
-CPU_COLUMNS = ("startup_cpu_s", "load_cpu_s", "train_cpu_s", "checkpoint_cpu_s")
+CPU_COLUMNS = tuple(f"{name}_cpu_s" for name in PHASES)
 """Further columns, for processor time by phase; the reporter's sampler measures it."""
 
 COLUMNS = ("configuration", "fraction", "repeat", *NUMBERS, "status", "instance_type", "instance_count", "family")
@@ -107,12 +111,13 @@ def checked(canaries: Iterable[Canary], notes: Iterable[tuple[str, str]] = (), *
     gathered += [(name, f"{count} duplicated rows were dropped") for name, count in twice.items()]
     result = []
     for canary in found:
-        phases = [value for name in ("startup_s", "load_s", "train_s", "checkpoint_s") if (value := getattr(canary, name)) is not None]
+        phases = [value for name in PHASES if (value := getattr(canary, f"{name}_s")) is not None]
         if canary.total_s is not None and phases and math.fsum(phases) > canary.total_s * 1.02 + 0.01:
             gathered.append(
                 (canary.configuration, f"fraction {canary.fraction:g}: the phases take longer than the total, so they were not used")
             )
-            canary = dataclasses.replace(canary, startup_s=None, load_s=None, train_s=None, checkpoint_s=None, steps=None, step_s=None)
+            nothing: dict[str, Any] = dict.fromkeys([*(f"{name}_s" for name in PHASES), "steps", "step_s"])
+            canary = dataclasses.replace(canary, **nothing)
         result.append(canary)
     by_name: dict[str, list[str]] = {}
     for name, text in gathered:

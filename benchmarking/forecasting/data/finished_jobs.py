@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backends.past_jobs import FractionSource, PastJob
-from benchmarking.analysis.measurements import measurements
+from benchmarking.analysis.measurements import PHASES, measurements
 from benchmarking.forecasting.data.canary import Canary, CanaryTable, canary_from, checked
 from benchmarking.report.labels import label, varying_keys
 from definitions.errors import UserError
@@ -65,8 +65,8 @@ def _canary(job: PastJob, name: str, fraction: float, repeat: int) -> Canary:
         values["startup_s"] = before_s + reported["startup_s"]
     elif "train_s" not in reported:
         # Without a timer of the fit phase it is all that the script did.
-        values |= {"train_s": train_s, "startup_s": before_s, "load_s": None, "checkpoint_s": None}
-    phases_s = math.fsum(value for key in ("startup_s", "load_s", "train_s", "checkpoint_s") if (value := values.get(key)) is not None)
+        values |= {**{f"{name}_s": None for name in PHASES}, "train_s": train_s, "startup_s": before_s}
+    phases_s = math.fsum(value for name in PHASES if (value := values.get(f"{name}_s")) is not None)
     if total_s is not None and total_s < phases_s < total_s + _ROUNDING_S:
         values["total_s"] = phases_s
     return canary_from(

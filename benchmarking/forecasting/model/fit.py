@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from benchmarking.analysis.measurements import PHASES
 from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, Canary
 from benchmarking.forecasting.model.machine_load import under_load
 from benchmarking.forecasting.model.memory import PeakLine, gpu_growth, peak_line
@@ -70,9 +71,7 @@ def fit_all(groups: Mapping[str, Sequence[Canary]], at: float) -> dict[str, Fitt
     """
     # Step 1: the noise of each part, as the repeats of other configurations show it.
     completed = {name: [canary for canary in group if canary.status == COMPLETED] for name, group in groups.items()}
-    wall = _noises(
-        completed, {"startup": "startup_s", "load": "load_s", "train": "train_s", "checkpoint": "checkpoint_s", "total": "total_s"}
-    )
+    wall = _noises(completed, {name: f"{name}_s" for name in (*PHASES, "total")})
     cpu = _noises(completed, {"train": "train_cpu_s", "total": "cpu_s"})
     # Step 2: each configuration by itself.
     found = {}

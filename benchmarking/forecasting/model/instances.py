@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarking.analysis.measurements import PHASES
 from benchmarking.forecasting.data.canary import COMPLETED, Canary, CanaryTable, by_configuration
 from benchmarking.forecasting.model.scale_out import coefficients, terms
 from definitions.errors import UserError
@@ -57,7 +58,7 @@ def _scaled(canary: Canary, used: Sequence[Canary], instance_count: int) -> Cana
     startup_s = canary.startup_s or 0.0
     scaled: dict[str, Any] = {
         name: None if (value := getattr(canary, name)) is None else value * ratio
-        for name in ("load_s", "train_s", "checkpoint_s", "step_s")
+        for name in (*(f"{phase}_s" for phase in PHASES if phase != "startup"), "step_s")
     }
     total_s = startup_s + ((canary.total_s or 0.0) - startup_s) * ratio
     return dataclasses.replace(canary, **scaled, total_s=total_s, instance_count=instance_count)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchmarking.analysis.measurements import PHASES
 from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.columns import column_of, sizes, sizes_in_bytes, startup_share, steps_follow, value_of
 from benchmarking.forecasting.model.growth_prior import DRIFT, GrowthPrior, drift_of
@@ -22,13 +23,15 @@ STARTUP = GrowthPrior(((0.93, 0.0, 0.01), (0.07, 1.0, 0.1)), free=0.5, offset="a
 """Start-up is constant unless the measurements insist (data that is downloaded before the script runs)."""
 
 LOAD = GrowthPrior(((0.9, 1.0, 0.02), (0.1, 1.0, 0.12)), free=0.3, offset="any")
-"""Loading is affine in bytes: requests and their latency, then throughput."""
+"""Loading is affine in bytes: requests and their latency, then throughput. So is fetching all beforehand; listing is affine in objects."""
 
 CHECKPOINT = GrowthPrior(((0.6, 0.0, 0.01), (0.4, 1.0, 0.05)), free=0.5, offset="any")
 """Checkpoints cost by count: a fixed number of them, or one every so many steps."""
 
 REST = GrowthPrior(((0.5, 0.0, 0.02), (0.5, 1.0, 0.05)), free=0.3, offset="any")
 """Time between the phases: some is constant, some goes with the data."""
+
+_OF_PHASES = {"startup": STARTUP, "list": LOAD, "download": LOAD, "load": LOAD, "checkpoint": CHECKPOINT}
 
 _NEGLIGIBLE = 0.01
 """Share of the total below which time outside the phases is not worth a law of its own."""
@@ -102,13 +105,13 @@ def time_laws(canaries: Sequence[Canary], at: float, noise: Callable[[str], Nois
         at: nominal fraction that is forecast.
         noise: prior of the noise of a part, e.g. learnt from other configurations.
     """
-    phases = {name: f"{name}_s" for name in ("startup", "load", "train", "checkpoint")}
+    phases = {name: f"{name}_s" for name in PHASES}
     return _laws(canaries, at, phases, "total_s", noise or (lambda name: noise_prior()))
 
 
 def cpu_laws(canaries: Sequence[Canary], at: float, noise: Callable[[str], Noise] | None = None) -> Laws | None:
     """Return the laws of a configuration's processor time; None where it was not measured. Its phases come from `about`."""
-    phases = {name: f"{name}_cpu_s" for name in ("startup", "load", "train", "checkpoint")}
+    phases = {name: f"{name}_cpu_s" for name in PHASES}
     return _laws(canaries, at, phases, "cpu_s", noise or (lambda name: noise_prior()))
 
 
@@ -151,10 +154,8 @@ def _laws(canaries: Sequence[Canary], at: float, columns: Mapping[str, str], tot
             parts["rest"] = _part(x, np.maximum(rest, 1e-3 * whole), REST, noise("rest"))
     # Step 4: each timed phase by its own law, loading by bytes.
     for name, values in measured.items():
-        law = {"startup": STARTUP, "load": LOAD, "checkpoint": CHECKPOINT}.get(
-            name, GrowthPrior(exponents, free=0.6, drift=_drift(x, values, by_steps))
-        )
-        parts[name] = _part(x_bytes if name == "load" else x, values, law, noise(name))
+        law = _OF_PHASES.get(name, GrowthPrior(exponents, free=0.6, drift=_drift(x, values, by_steps)))
+        parts[name] = _part(x_bytes if name in ("load", "download") else x, values, law, noise(name))
     return Laws(parts, main, timed, steady)
 
 

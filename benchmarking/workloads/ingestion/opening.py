@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from torch.utils.data import Dataset
 
@@ -76,6 +78,10 @@ class Opened:
         self.close()
 
 
+Timed: TypeAlias = Callable[[str], AbstractContextManager[Any]]
+"""Counts what is done inside of it under a name."""
+
+
 def open_channel(
     channel: Channel,
     environ: Mapping[str, str],
@@ -83,6 +89,7 @@ def open_channel(
     *,
     share: ReaderShare | None = None,
     clock: Callable[[], float] = time.monotonic,
+    phase: Timed = contextlib.nullcontext,
 ) -> Opened:
     """Return a channel's data set, with what opening it took.
 
@@ -92,18 +99,21 @@ def open_channel(
         knobs: of the loader.
         share: what this process reads; as the environment says where it is not given.
         clock: monotonic seconds.
+        phase: context that listing (`list`) and fetching everything beforehand (`download`) are counted in.
 
     Raises:
         SystemExit: the channel holds nothing of its format, or the reader is unknown.
     """
     asked = knobs or Knobs()
     mine = share or share_of_rank(environ, channel.distribution)
-    return _Opening(channel, environ, asked, mine, clock).result()
+    return _Opening(channel, environ, asked, mine, clock, phase).result()
 
 
 class _Opening:
-    def __init__(self, channel: Channel, environ: Mapping[str, str], knobs: Knobs, share: ReaderShare, clock: Callable[[], float]) -> None:
-        self._channel, self._environ, self._knobs, self._share, self._clock = channel, environ, knobs, share, clock
+    def __init__(
+        self, channel: Channel, environ: Mapping[str, str], knobs: Knobs, share: ReaderShare, clock: Callable[[], float], phase: Timed
+    ) -> None:
+        self._channel, self._environ, self._knobs, self._share, self._clock, self._phase = channel, environ, knobs, share, clock, phase
         self._form = format_of(channel.format, channel.layout)
         self._tolerance = Tolerance(knobs.max_bad_samples)
         self._notes: list[str] = []
@@ -116,7 +126,8 @@ class _Opening:
             return self._fifo(self._channel.location)
         store = self._store()
         began_s = self._clock()
-        self._entries = self._listed(store)
+        with self._phase("list"):
+            self._entries = self._listed(store)
         self._list_s = self._clock() - began_s
         if self._channel.reader == "pipe":
             assert isinstance(store, S3Connector)
@@ -166,7 +177,8 @@ class _Opening:
         assert isinstance(store, S3Connector)
         folder = scratch_folder(self._channel.location, self._environ)
         began_s = self._clock()
-        download(self._channel.location, self._entries, store, folder)
+        with self._phase("download"):
+            download(self._channel.location, self._entries, store, folder)
         self._download_s = self._clock() - began_s
         local = Folder(str(folder))
         sizes = {str(folder / _below(one.name, self._channel.location)): one.size for one in self._entries}
@@ -180,7 +192,8 @@ class _Opening:
 
     def _memory(self, objects: Objects) -> Opened:
         began_s = self._clock()
-        memory = Memory(_all_of(objects, self._form))
+        with self._phase("download"):
+            memory = Memory(_all_of(objects, self._form))
         self._download_s = self._clock() - began_s
         return self._by_number(len(memory), MapSamples(len(memory), OfMemory(memory)))
 

@@ -36,6 +36,21 @@ def test_each_timed_phase_has_a_law_of_its_own():
     assert full == pytest.approx({"startup": 20, "load": 200, "train": 1000, "checkpoint": 3}, rel=0.02)
 
 
+def test_listing_and_download_are_phases_too_the_one_by_samples_the_other_by_bytes():
+    runs = [
+        dataclasses.replace(
+            one, list_s=5 + 40 * one.fraction, download_s=2000 * one.fraction**2, total_s=one.total_s + 5 + 2040 * one.fraction,
+            rows=1e6 * one.fraction, bytes=1e9 * one.fraction**2,
+        )
+        for one in phased()
+    ]  # fmt: skip
+    laws = time_laws(runs, 1.0)
+    assert list(laws.parts)[-6:] == ["startup", "list", "download", "load", "train", "checkpoint"]
+    # Affine: what a first request takes is not made larger with the data.
+    assert median(laws.parts["list"]) == pytest.approx(45, rel=0.15)
+    assert laws.parts["download"].growth.exponent()[0] == pytest.approx(1.0, abs=0.03)
+
+
 def test_time_between_the_phases_is_a_part_from_one_percent_of_the_total_on():
     # Of 133 s in the middle run 0.03 x 30 are left over: 0.7 %; of 134 s three times as much.
     assert "rest" not in time_laws(phased(rest_s=15.0), 1.0).parts
