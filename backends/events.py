@@ -86,6 +86,7 @@ class Progressed(Event):
         done: steps, rows, or whatever the script counts; `total`: how many there will be, None where it does not know.
         elapsed_s, cpu_s: seconds since the script started, and processor seconds since then.
         phases_s: seconds by phase.
+        at_most: how many there will be at most, where it may stop early; `by_step`: whether it only counted steps for its throughput.
     """
 
     done: float
@@ -95,6 +96,8 @@ class Progressed(Event):
     phases_s: Mapping[str, float] = field(default_factory=dict)
     incarnation: int = 0
     number: int = 0
+    at_most: float | None = None
+    by_step: bool = False
 
     @classmethod
     def of(cls, job: str, at: float, progress: ProgressLine) -> Progressed:

@@ -21,6 +21,8 @@ class ProgressLine:
         cpu_s: processor seconds of its process and of children that have ended, since then.
         phases_s: seconds by phase since then.
         incarnation: which life of the script it is; `number`: of the line in this life, from 0.
+        at_most: how many there will be at most, where the script may stop early; None where it does not say.
+        by_step: whether these are the steps that the script counted for its throughput, and it has not said what there is to do.
     """
 
     done: float
@@ -30,6 +32,8 @@ class ProgressLine:
     phases_s: Mapping[str, float] = field(default_factory=dict)
     incarnation: int = 0
     number: int = 0
+    at_most: float | None = None
+    by_step: bool = False
 
 
 def read_progress(said: Mapping[str, Any], incarnation: int) -> ProgressLine | None:
@@ -40,7 +44,7 @@ def read_progress(said: Mapping[str, Any], incarnation: int) -> ProgressLine | N
         incarnation: that it belongs to.
     """
     done, total, elapsed_s, cpu_s = (said.get(name) for name in ("done", "total", "elapsed_s", "cpu_s"))
-    number, phases = said.get("number"), said.get("phases_s")
+    number, phases, at_most = said.get("number"), said.get("phases_s"), said.get("at_most")
     if said.get("outrider_rank", 0) != 0 or not _is_amount(done) or not _is_amount(elapsed_s):
         return None
     return ProgressLine(
@@ -51,6 +55,8 @@ def read_progress(said: Mapping[str, Any], incarnation: int) -> ProgressLine | N
         {str(name): float(seconds) for name, seconds in phases.items() if _is_amount(seconds)} if isinstance(phases, Mapping) else {},
         incarnation,
         number if isinstance(number, int) and not isinstance(number, bool) else 0,
+        float(at_most) if _is_amount(at_most) and at_most else None,
+        said.get("by_step") is True,
     )
 
 

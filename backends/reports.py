@@ -16,7 +16,9 @@ from typing import Any, NamedTuple, TypeGuard
 from backends.last_lines import LastLines
 from backends.metrics.patterns import EscapeRemover, MetricMatcher, decoded
 from backends.metrics.prefilter import LineFilter, line_end
-from backends.progress import ProgressLine, read_progress
+from backends.metrics.progress_lines import ProgressLines
+from backends.progress import ProgressLine
+from backends.progress_intake import ProgressIntake
 from backends.tracebacks import BEGINNINGS, TracebackFinder
 from definitions.metrics import NO_SOURCES, MetricSources
 from definitions.scalars import is_number
@@ -113,7 +115,7 @@ class ReportParser:
 
     def __init__(self, incarnation: int = 0, sources: MetricSources = NO_SOURCES) -> None:
         self.incarnation = incarnation
-        self._matcher = MetricMatcher(sources) if sources else None
+        self._matcher = MetricMatcher(sources) if sources.has_metrics else None
         self._matched = 0
         self.counts = Counts()
         self.tracebacks = TracebackFinder()
@@ -121,11 +123,10 @@ class ReportParser:
         self._overlong = False
         self._escapes = EscapeRemover()
         self._lines = LastLines()
-        self._filter = _filter_of(self._matcher)
+        self._progress = ProgressIntake(sources.progress)
+        self._filter = _filter_of(self._matcher, self._progress.lines)
         self._seen: dict[int, _Numbers] = {}
         self._summaries: dict[int, Mapping[str, Any]] = {}
-        self._progress: list[ProgressLine] = []
-        self._newest_progress = (0, -1)
 
     @property
     def tail(self) -> tuple[str, ...]:
@@ -165,10 +166,13 @@ class ReportParser:
         self.tracebacks.finish()
         return found
 
-    def take_progress(self) -> list[ProgressLine]:
-        """Return what the log has said since the last call of how far the script is, none of it twice."""
-        found, self._progress = self._progress, []
-        return found
+    def take_progress(self, elapsed_s: float = 0.0) -> list[ProgressLine]:
+        """Return what the log has said since the last call of how far the script is, none of it twice.
+
+        Args:
+            elapsed_s: seconds from the script's start to the newest line, for lines that do not say when they were printed.
+        """
+        return self._progress.take(elapsed_s)
 
     def remarks(self) -> list[str]:
         """Return a sentence on each thing that kept metrics from being found."""
@@ -262,6 +266,8 @@ class ReportParser:
             text = decoded(line)
             if b"]:" in line and self._scan(text, found):
                 return
+            if self._progress.lines is not None:
+                self._progress.look(text, self.incarnation)
             if self._matcher is not None and (matched := self._matcher.take(text, is_rewritten)):
                 self._add(matched, found)
                 if _EXCEPTION.match(text) is None:
@@ -345,11 +351,7 @@ class ReportParser:
         if said is None or not _is_count(incarnation):
             self.counts.alien += 1
             return
-        found = read_progress(said, incarnation)
-        # A line that is read again, or comes after later ones, says nothing new.
-        if found is not None and (found.incarnation, found.number) > self._newest_progress:
-            self._newest_progress = found.incarnation, found.number
-            self._progress.append(found)
+        self._progress.say(said, incarnation)
 
 
 def _last_of(lines: bytes) -> bytes:
@@ -358,15 +360,19 @@ def _last_of(lines: bytes) -> bytes:
     return lines[max(lines.rfind(b"\n"), lines.rfind(b"\r")) + 1 :]
 
 
-def _filter_of(matcher: MetricMatcher | None) -> LineFilter | None:
+def _filter_of(matcher: MetricMatcher | None, lines: ProgressLines | None) -> LineFilter | None:
     """Return what finds the lines that may hold something; None where each has to be looked at."""
     texts: list[bytes] = [mark.encode() for mark in (REPORT_MARK, SUMMARY_MARK, PROGRESS_MARK, *BEGINNINGS)]
-    if matcher is None:
-        return LineFilter(texts)
-    if matcher.texts is None:
-        return None
-    words = [text for text in matcher.texts if len(text) > 2]
-    return LineFilter([*texts, *matcher.texts], words, ignores_case=matcher.ignores_case)
+    words: list[bytes] = []
+    ignores_case = False
+    for one in (matcher, lines):
+        if one is not None:
+            if one.texts is None:
+                return None
+            texts += one.texts
+            words += [text for text in one.texts if len(text) > 2]
+            ignores_case = ignores_case or one.ignores_case
+    return LineFilter(texts, words, ignores_case=ignores_case)
 
 
 def _object(text: str, at: int) -> tuple[dict[str, Any] | None, int]:

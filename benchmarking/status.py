@@ -22,6 +22,7 @@ from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.json_exporter import read_result
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.running.known import known_progress
 from benchmarking.forecasting.running.words import running_text
 from benchmarking.report.text import duration
 from benchmarking.results import forecast_rows
@@ -241,9 +242,10 @@ def _running(folded: _Folded, now: float) -> dict[int, str]:
     """Return how far the jobs are that tell their progress, and when they end."""
     found = {}
     for job in folded.state.jobs.values():
-        if job.progress is not None:
+        curve = known_progress(job, folded.state.setup.full_level)
+        if curve is not None:
             configuration = folded.state.trials[job.trial].configuration
-            found[job.trial] = running_text(job.progress, now, folded.price(configuration))
+            found[job.trial] = running_text(curve, now, folded.price(configuration))
     return found
 
 

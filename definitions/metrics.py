@@ -35,6 +35,22 @@ _CATEGORIES: Mapping[str, Callable[[str], bool]] = {
 
 
 @dataclass(frozen=True)
+class ProgressSources:
+    """Where the progress of a job is found beside what its reporter says of it.
+
+    Args:
+        expressions: regular expressions in which each counter is a named group; see `definitions.progress.COUNTERS`.
+        epochs: how many there are by the definition; None where it does not say.
+    """
+
+    expressions: tuple[str, ...] = ()
+    epochs: float | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.expressions)
+
+
+@dataclass(frozen=True)
 class MetricSources:
     """Where the metrics of a job are found beside its reports.
 
@@ -43,15 +59,22 @@ class MetricSources:
         presets: names of libraries whose output is known.
         level: the metric that says how far a job is, by which the others are gathered; None where nothing does.
         objectives: that a gathered report waits for.
+        progress: where is found how far it is.
     """
 
     expressions: tuple[tuple[str, str], ...] = ()
     presets: tuple[str, ...] = ()
     level: str | None = None
     objectives: tuple[str, ...] = ()
+    progress: ProgressSources = ProgressSources()
+
+    @property
+    def has_metrics(self) -> bool:
+        """Whether metrics are looked for, and not progress alone."""
+        return bool(self.expressions or self.presets)
 
     def __bool__(self) -> bool:
-        return bool(self.expressions or self.presets)
+        return self.has_metrics or bool(self.progress)
 
 
 NO_SOURCES = MetricSources()
@@ -70,28 +93,38 @@ def _listed(metrics: Any) -> tuple[str | dict[str, str], ...]:
     return () if metrics is None else metrics if isinstance(metrics, tuple) else (metrics,)
 
 
-def sources_of(metrics: Any, level: str | None, objectives: Iterable[str]) -> MetricSources:
-    """Return what a definition's `metrics` say.
+def sources_of(
+    metrics: Any, level: str | None, objectives: Iterable[str], progress: ProgressSources = NO_SOURCES.progress
+) -> MetricSources:
+    """Return what a definition's `metrics` and `progress` say.
 
     Args:
         metrics: as validated.
         level: what the fidelity is reported as; None where there is none.
         objectives: of the script.
+        progress: where it is found.
     """
     if not metrics:
-        return NO_SOURCES
+        return MetricSources(progress=progress)
     presets = tuple(one for one in _listed(metrics) if isinstance(one, str))
-    return MetricSources(tuple(expressions_of(metrics).items()), presets, level, tuple(objectives))
+    return MetricSources(tuple(expressions_of(metrics).items()), presets, level, tuple(objectives), progress)
 
 
-def check_expression(text: str) -> None:
-    """Raise `ValueError`, with a sentence, where a regular expression is none, has not exactly one group, or could take for ever."""
+def check_expression(text: str, groups: int = 1) -> None:
+    """Raise `ValueError`, with a sentence, where a regular expression is none, has other groups, or could take for ever.
+
+    Args:
+        text: the expression.
+        groups: how many it must have.
+    """
     try:
-        groups = re.compile(text).groups
+        found = re.compile(text).groups
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"{text!r} is no regular expression: {error}") from error
-    if groups != 1:
-        raise ValueError(f"{text!r} has {groups} groups; it needs exactly one, around the number (others are written `(?:...)`)")
+    if found != groups and groups == 1:
+        raise ValueError(f"{text!r} has {found} groups; it needs exactly one, around the number (others are written `(?:...)`)")
+    if found != groups:
+        raise ValueError(f"{text!r} has groups of its own; they are written `(?:...)` there")
     tree = _parsed(text)
     if any(_is_catastrophic(inner) for inner in _repeats(tree)):
         raise ValueError(

@@ -47,6 +47,7 @@ from definitions.parts import (
     Trial,
     is_timed,
 )
+from definitions.progress import Progress, progress_sources
 from definitions.space import SearchSpace
 from definitions.study import Study
 from definitions.valid import Rule, parse_rule
@@ -134,6 +135,7 @@ class BenchmarkDefinition(Model):
         None,
         description="found in what the script prints: a regular expression with one group by name, a library's name, or a list of both",
     )
+    progress: Progress | None = Field(None, description="how far the script is, found in what it prints: 'batch {step}/{steps}', or a list")
     read: Read = Field(
         (), description="files that the script writes metrics to: a path, {path, format, level, counts_from, names}, or a list of these"
     )
@@ -318,8 +320,8 @@ class BenchmarkDefinition(Model):
 
     @property
     def metric_sources(self) -> MetricSources:
-        """Where metrics are found in what the script prints."""
-        return sources_of(self.metrics, self._level, self._reported_objectives)
+        """Where metrics and progress are found in what the script prints."""
+        return sources_of(self.metrics, self._level, self._reported_objectives, progress_sources(self.progress, self.fidelity))
 
     def metric_files(self, paths: Sequence[str]) -> tuple[FileSource, ...]:
         """Return what metrics are read from.

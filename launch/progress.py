@@ -222,11 +222,13 @@ class Progress:
 
     def _ends(self, job: JobState, trial: TrialState) -> str:
         """Return when a job will end by its own progress; empty where it tells none."""
-        if job.progress is None or self._tuner is None:
+        if self._tuner is None:
             return ""
+        from benchmarking.forecasting.running.known import known_progress
         from benchmarking.forecasting.running.words import running_text
 
-        return f"  {running_text(job.progress, self._tuner.now(), self._tuner.price(trial.configuration))}"
+        curve = known_progress(job, self._tuner.state.setup.full_level)
+        return "" if curve is None else f"  {running_text(curve, self._tuner.now(), self._tuner.price(trial.configuration))}"
 
     def _draw(self, state: ExperimentState) -> tuple[str, ...]:
         lines = [self._headline(state), *([f"  {self._note}"] if self._note else [])]

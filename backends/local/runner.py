@@ -226,7 +226,8 @@ class JobRunner:
                 self._emit(Restarted(job.spec.name, at, report.incarnation))
             elapsed_s = at - (job.started_at or at) if report.elapsed_s is None else report.elapsed_s
             self._emit(Reported(job.spec.name, at, report.sequence, report.metrics, elapsed_s, report.incarnation))
-        for progress in job.output.parser.take_progress() if job.output is not None else ():
+        since_s = at - (job.started_at or at)
+        for progress in job.output.parser.take_progress(since_s) if job.output is not None else ():
             self._emit(Progressed.of(job.spec.name, at, progress))
 
     def _on_exit(self, job: LocalJob) -> None:

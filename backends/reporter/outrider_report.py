@@ -91,6 +91,7 @@ class Reporter:
         self._progress_from: float | None = None
         self._progress_at = 0.0
         self._is_complete = False
+        self._tells = False
         self._sampler: Sampler | None = None
         self._sampling_decided = not self._sampling
         self._summary_apart_s = _FIRST_SUMMARY_S
@@ -134,13 +135,15 @@ class Reporter:
         return Phase(self, name)
 
     def step(self, samples: int = 0) -> None:
-        """Count one step, and the samples that it used."""
+        """Count one step, and the samples that it used; as long as `progress` is not called, it says how many were made."""
         with self._lock:
             self._start_sampling()
             self._steps += 1
             self._samples += int(samples)
+        if not self._tells and time.monotonic() >= self._progress_at and self._is_first():
+            self._tell(self._steps, None, None, by_step=True)
 
-    def progress(self, done: float, total: float | None = None) -> None:
+    def progress(self, done: float, total: float | None = None, at_most: float | None = None) -> None:
         """Say how far the script is: steps, batches, trees, iterations, rows, whatever it counts.
 
         It may be called as often as the script likes: a line is printed for the first call, for the last of a known total, and between them
@@ -149,14 +152,22 @@ class Reporter:
         Args:
             done: how many are behind it, from 0.
             total: how many there will be; None where that is not known beforehand (early stopping, convergence).
+            at_most: how many there will be at most, where it may stop early.
         """
-        now = time.monotonic()
         # Nearly all calls end here, so that they cost next to nothing.
-        if now < self._progress_at and (self._is_complete or total is None or done < total):
+        if time.monotonic() < self._progress_at and self._tells and (self._is_complete or total is None or done < total):
             return
-        known = total is not None and math.isfinite(total) and total > 0
-        if os.getpid() != self._pid or self._rank != 0 or not math.isfinite(done) or done < 0:
-            return
+        if self._is_first() and math.isfinite(done) and done >= 0:
+            self._tells = True
+            self._tell(done, total, at_most, by_step=False)
+
+    def _is_first(self) -> bool:
+        """Return whether this is the process whose progress counts."""
+        return os.getpid() == self._pid and self._rank == 0
+
+    def _tell(self, done: float, total: float | None, at_most: float | None, by_step: bool) -> None:
+        """Print how far the script is."""
+        total, at_most = _amount(total), _amount(at_most)
         with self._lock:
             self._end_startup()
             self._start_sampling()
@@ -165,11 +176,11 @@ class Reporter:
                 self._progress_from = now
             shortest_s, longest_s = _PROGRESS_APART_S
             self._progress_at = now + min(max(shortest_s, _PROGRESS_SHARE * (now - self._progress_from)), longest_s)
-            self._is_complete = known and done >= total  # type: ignore[operator]
+            self._is_complete = total is not None and done >= total
             self._charge(self._stack())
             line = {
                 "done": float(done),
-                "total": float(total) if known else None,  # type: ignore[arg-type]
+                "total": total,
                 "number": next(self._progress_numbers),
                 "elapsed_s": round(now - self._started, 6),
                 "cpu_s": round(sum(os.times()[:4]), 6),
@@ -177,6 +188,10 @@ class Reporter:
                 "outrider_incarnation": self._life(),
                 "outrider_rank": self._rank,
             }
+            if at_most is not None:
+                line["at_most"] = at_most
+            if by_step:
+                line["by_step"] = True
             _print(PROGRESS_MARK, json.dumps(line))
 
     def checkpoint_dir(self) -> Path | None:
@@ -725,6 +740,11 @@ def _sampling_period_s(environment: Mapping[str, str]) -> float:
     except ValueError:
         return 1.0
     return max(every_s, 0.05) if every_s > 0 else 0.0
+
+
+def _amount(value: float | None) -> float | None:
+    """Return a number of things to do; None where it is none that can be done."""
+    return float(value) if value is not None and math.isfinite(value) and value > 0 else None
 
 
 def _short(value: float) -> float:

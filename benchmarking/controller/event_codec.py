@@ -16,7 +16,9 @@ from backends.events import Event
 from benchmarking.controller.journal import Record
 from benchmarking.controller.method import Suggestion
 
-_ADDED_LATER = frozenset({("Reported", "incarnation"), ("Reported", "rank"), ("Closed", "instance_type")})
+_ADDED_LATER = frozenset(
+    {("Reported", "incarnation"), ("Reported", "rank"), ("Closed", "instance_type"), ("Progressed", "at_most"), ("Progressed", "by_step")}
+)
 """Fields that are left out at their default, as they were before there were any."""
 
 

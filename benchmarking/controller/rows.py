@@ -17,6 +17,9 @@ from definitions.parts import PER_EPOCH
 from definitions.schema import DERIVED_OBJECTIVES, Mode, Order
 from definitions.trial import TrialSpec
 
+_MOST_LEVELS = 256
+"""Of the levels that a job reported so many are kept; of the earlier ones every second is left out where there are more."""
+
 
 @dataclass(frozen=True)
 class StateSetup:
@@ -157,7 +160,10 @@ class TrialState:
 
 @dataclass(slots=True)
 class JobState:
-    """One open job."""
+    """One open job.
+
+    `levels` are those of a progressive fidelity that it reported, each with the seconds since its start.
+    """
 
     name: str
     trial: int
@@ -176,7 +182,26 @@ class JobState:
     stop_message: str = ""
     stage: str = ""
     progress: ProgressCurve | None = None
+    levels: list[tuple[float, float]] = field(default_factory=list)
     pool_booked: bool = False
+
+    def take(self, metrics: Mapping[str, Any], elapsed_s: float, level_name: str | None) -> None:
+        """Take in a report of its current life.
+
+        Args:
+            metrics: that it holds.
+            elapsed_s: seconds since its start.
+            level_name: what of them says how far it is; None for nothing.
+        """
+        self.reports += 1
+        if level_name is not None and (level := as_number(metrics.get(level_name))) is not None:
+            self.levels.append((elapsed_s, level))
+            if len(self.levels) > _MOST_LEVELS:
+                del self.levels[1 : _MOST_LEVELS // 2 : 2]
+
+    def begin_anew(self, incarnation: int) -> None:
+        """Begin another life of its script."""
+        self.incarnation, self.reports, self.levels = incarnation, 0, []
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from backends.base import AdoptedJob, AdoptedPool, JobSpec
 from backends.events import Closed, Ended, Event, Noted, Progressed, Rejected, Restarted, Retained, Scope, Started
 from backends.failures import LOG_INCOMPLETE, Cause
 from benchmarking.analysis.measurements import PREFIX, measurements
@@ -182,7 +181,7 @@ class ExperimentState:
             case Progressed():
                 job.progress = with_progress(job.progress, event)
             case Restarted():
-                job.incarnation, job.reports = event.incarnation, 0
+                job.begin_anew(event.incarnation)
             case Ended():
                 job.ended = True
                 self.waits.over(event.job, event.at)
@@ -204,7 +203,7 @@ class ExperimentState:
                 self.trials[self.incomplete[body["job"]]].take(metrics, self._best_of)
             return
         job.last_event_at = at
-        job.reports += 1
+        job.take(metrics, body["elapsed_s"], self.setup.reported_level)
         self.reports += 1
         trial = self.trials[job.trial]
         trial.take(metrics, self._best_of)
@@ -368,33 +367,3 @@ class ExperimentState:
     def _wait(self, trial: int, due_at: float) -> None:
         self.trials[trial].status = TrialStatus.WAITING
         heapq.heappush(self.waiting, (due_at, trial))
-
-    def adopted_pools(self) -> list[AdoptedPool]:
-        """Return the warm instances that wait as a back-end takes them over."""
-        return [AdoptedPool(job, pool.instance_type, pool.instance_count, pool.since) for job, pool in self.pools.items()]
-
-    def adopted(
-        self, spec_of: Mapping[str, JobSpec], received: Mapping[str, Mapping[tuple[int, int], Mapping[str, Any]]] | None = None
-    ) -> list[AdoptedJob]:
-        """Return the open jobs as a back-end takes them over, in the order of their submission.
-
-        Args:
-            spec_of: what was submitted, by job.
-            received: metrics of the reports that are in the journal, by (incarnation, sequence), by job.
-        """
-        return [
-            AdoptedJob(
-                spec=spec_of[job.name],
-                submitted_at=job.submitted_at,
-                last_event_at=job.last_event_at,
-                accepted_at=job.accepted_at,
-                started=job.started,
-                ended=job.ended,
-                incarnation=job.incarnation,
-                reports=job.reports,
-                stop_requested_at=job.stop_requested_at,
-                stop_reason=job.stop_reason,
-                received=(received or {}).get(job.name, {}),
-            )
-            for job in self.jobs.values()
-        ]

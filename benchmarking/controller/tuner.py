@@ -12,6 +12,7 @@ from typing import Any
 from backends.base import Backend, JobSpec
 from backends.events import Accepted, Closed, Event, Progressed, Reported, Retained, Started
 from backends.failures import Cause
+from benchmarking.controller.adopting import adopted_jobs, adopted_pools
 from benchmarking.controller.budget import affordable, cost_usd, may_add
 from benchmarking.controller.ending import Ending, Reason, budget_use, final_ending, final_reason
 from benchmarking.controller.event_codec import event_record, suggestion_body
@@ -166,8 +167,8 @@ class Tuner:
         if self.state.sequence:
             jobs = self.state.jobs.values()
             specs = {job.name: replace(self._spec(job.trial, job.attempt, job.restore_from), name=job.name) for job in jobs}
-            self._backend.adopt(self.state.adopted(specs, received), self.state.last_at)
-            self._backend.adopt_pools(self.state.adopted_pools())
+            self._backend.adopt(adopted_jobs(self.state, specs, received), self.state.last_at)
+            self._backend.adopt_pools(adopted_pools(self.state))
         self._downtime_s = downtime_s(self._journal, self.state, self._backend.now())
 
     def _stopping(self) -> tuple[Reason, str] | None:

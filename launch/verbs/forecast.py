@@ -85,7 +85,7 @@ def _scores(given: argparse.Namespace) -> int:
     """Show what the forecasts of running jobs were worth."""
     from dataclasses import asdict
 
-    from benchmarking.archive.stored import experiments_of, load
+    from benchmarking.archive.stored import experiments_of, load, state_setup
     from benchmarking.forecasting.running.scores import score_rows, scored
     from benchmarking.report.text import table
     from definitions import strict_json
@@ -97,14 +97,16 @@ def _scores(given: argparse.Namespace) -> int:
         if not folder.is_dir():
             raise UserError(f"forecast --scores {tag}", f"there is no folder {folder}", "give a tag of finished runs")
         for experiment in experiments_of(folder):
-            with load(experiment).journal() as journal:
-                found += scored(journal.records())
+            stored = load(experiment)
+            setup = state_setup(stored.spec)
+            with stored.journal() as journal:
+                found += scored(journal.records(), level_name=setup.reported_level, full_level=setup.full_level)
     rows = score_rows(found)
     if not rows:
         raise UserError(
             f"forecast --scores {' '.join(given.source)}",
             "no finished job there told how far it was",
-            "let the script call outrider_report.progress(done, total)",
+            "let the script call outrider_report.progress(done, total), or say in the definition where its log tells it: progress: ...",
         )
     columns = {"share": "done", "jobs": "jobs", "decided": "decided", "median": "error median", "p90": "error p90",
                "held80": "80 % intervals held", "held90": "90 % intervals held"}  # fmt: skip

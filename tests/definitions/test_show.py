@@ -36,6 +36,7 @@ python: null                          # default
 working_dir: job                      # default
 environment: {}                       # default
 metrics: null                         # default
+progress: null                        # default
 read: []                              # default
 seed_argument: null                   # default
 prepare: null                         # default

@@ -80,7 +80,8 @@ class JobLog:
         self._numbers = Counter(life for life, sequence in received if _is_matched(sequence))
         self._parser = ReportParser(sources=sources)
         # Where lines of a level are gathered, one in the wrong place would be counted to another level.
-        self._order = LineOrder() if sources.level is not None or sources.presets else None
+        self._order = LineOrder() if sources.level is not None or sources.presets or sources.progress else None
+        self._progress: list[ProgressLine] = []
         # Expressions that were written after what the service shows find it as it shows it.
         self._as_shown = any(_ESCAPE.search(regex) for _, regex in sources.expressions)
         self._lives: list[int] = []
@@ -146,7 +147,8 @@ class JobLog:
 
     def take_progress(self) -> list[ProgressLine]:
         """Return what the log has said since the last call of how far the script is."""
-        return self._parser.take_progress()
+        found, self._progress = self._progress, []
+        return found
 
     def remarks(self) -> list[str]:
         """Return a sentence on each thing that kept metrics from being found."""
@@ -222,6 +224,8 @@ class JobLog:
             yield from self._new(self._parser.finish(), line.at_ms)
 
     def _new(self, reports: Iterable[Report], at_ms: int) -> Iterator[Report]:
+        since_first_s = max(0.0, (at_ms - (self._first_ms or 0)) / 1000)
+        self._progress += self._parser.take_progress(since_first_s)
         for found in reports:
             report = found
             if _is_matched(found.sequence):
@@ -234,7 +238,6 @@ class JobLog:
             if (report.incarnation, report.sequence) not in self._received:
                 self._received.add((report.incarnation, report.sequence))
                 self.delivered += 1
-                since_first_s = max(0.0, (at_ms - (self._first_ms or 0)) / 1000)
                 yield report._replace(elapsed_s=since_first_s) if report.elapsed_s is None else report
 
     def _of_another_host(self, name: StreamName, text: str, at_ms: int) -> None:

@@ -18,7 +18,7 @@ import enum
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarking.controller.progress_curve import ProgressCurve, ProgressPoint
 
@@ -45,6 +45,7 @@ class Openness(enum.StrEnum):
 
     TOO_EARLY = "too early"
     NO_TOTAL = "the script does not say how much there is to do"
+    MAY_STOP = "it may stop early"
     TOTAL_CHANGES = "what there is to do changes while it runs"
     WENT_BACK = "it went back"
     PAST_TOTAL = "it is past what it said there was to do"
@@ -85,7 +86,7 @@ def project(curve: ProgressCurve) -> Projection | Openness:
     points, total = curve.points, curve.total
     # Step 1: is there a law at all?
     if total is None:
-        return Openness.NO_TOTAL
+        return Openness.NO_TOTAL if curve.at_most is None else Openness.MAY_STOP
     if curve.totals > 1:
         return Openness.TOTAL_CHANGES
     if curve.went_back:
@@ -125,6 +126,13 @@ def project(curve: ProgressCurve) -> Projection | Openness:
     busy = (last.cpu_s - begin.cpu_s) / (last.elapsed_s - begin.elapsed_s)
     cpu_s = last.cpu_s + rest_s * busy if last.cpu_s else None
     return Projection(share, last.elapsed_s + rest_s, low80, high80, low90, high90, unit_s, cpu_s)
+
+
+def project_latest(curve: ProgressCurve) -> Projection | Openness:
+    """Return what a job will have taken that does all that it may do, where it may stop early; else as `project`."""
+    if curve.total is None and curve.at_most is not None:
+        return project(replace(curve, total=curve.at_most, at_most=None))
+    return project(curve)
 
 
 def _steady(points: Sequence[ProgressPoint], total: float) -> Sequence[ProgressPoint] | None:

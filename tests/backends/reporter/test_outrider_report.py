@@ -283,3 +283,21 @@ def test_the_file_is_python_3_8_and_imports_only_the_standard_library() -> None:
     assert names <= set(sys.stdlib_module_names)
     top = {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
     assert not top & {"typing", "pathlib", "contextlib", "logging", "dataclasses", "subprocess"}
+
+
+def test_steps_are_progress_until_progress_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    def calls(reporter: Reporter) -> None:
+        for _ in range(1000):
+            reporter.step(samples=32)
+        reporter.progress(1, 4)
+        reporter.step()
+        reporter.progress(2, at_most=9)
+
+    first, second = progress_lines(calls, capfd)
+    assert (first["done"], first["total"], first["by_step"]) == (1.0, None, True)
+    assert (second["done"], second["total"], "by_step" in second) == (1.0, 4.0, False)
+
+
+def test_what_may_stop_early_says_how_much_it_is_at_most(capfd: pytest.CaptureFixture[str]) -> None:
+    (line,) = progress_lines(lambda reporter: reporter.progress(2, at_most=9), capfd)
+    assert (line["done"], line["total"], line["at_most"]) == (2.0, None, 9.0)

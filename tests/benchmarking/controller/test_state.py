@@ -5,6 +5,7 @@ import pytest
 from backends.base import JobSpec
 from backends.events import Accepted, Closed, Ended, Rejected, Reported, Restarted, Scope, Started
 from backends.failures import Cause, Outcome
+from benchmarking.controller.adopting import adopted_jobs
 from benchmarking.controller.aggregation import Tell
 from benchmarking.controller.event_codec import event_record
 from benchmarking.controller.journal import Record
@@ -216,7 +217,7 @@ def test_open_jobs_are_handed_over_as_the_journal_has_them():
     script.report("j0-1", at=2.0, loss=1.0)
     script.record("stop", {"job": "j0-1", "reason": "budget_spent"}, 2.5)
     specs = {name: JobSpec(name, 0, 1, "s") for name in ("j0-1", "j1-1")}
-    first, second = script.state.adopted(specs)
+    first, second = adopted_jobs(script.state, specs)
     assert (first.spec.name, first.submitted_at, first.accepted_at, first.last_event_at) == ("j0-1", 0.0, 1.25, 2.0)
     assert (first.started, first.ended, first.reports, first.stop_requested_at) == (True, False, 1, 2.5)
     assert first.stop_reason is Cause.BUDGET

@@ -7,6 +7,7 @@ import pytest
 from backends.base import AdoptedPool
 from backends.events import Closed, Ended, Retained
 from backends.failures import Outcome
+from benchmarking.controller.adopting import adopted_pools
 from benchmarking.controller.event_codec import event_record
 from benchmarking.controller.journal import Record
 from benchmarking.controller.rows import StateSetup
@@ -90,9 +91,9 @@ def test_what_is_open_can_be_taken_over():
     fold.start(0)
     fold.kept(0, 50.0)
     fold.close(0, 51.0)
-    assert fold.state.adopted_pools() == [AdoptedPool("j0", "ml.a", 1, 50.0)]
+    assert adopted_pools(fold.state) == [AdoptedPool("j0", "ml.a", 1, 50.0)]
     fold.kept(0, 70.0)
-    assert fold.state.adopted_pools() == [AdoptedPool("j0", "ml.a", 1, 50.0)]
+    assert adopted_pools(fold.state) == [AdoptedPool("j0", "ml.a", 1, 50.0)]
     fold.gone(0, 80.0, 12.0)
     fold.gone(0, 81.0, 12.0)
     assert fold.state.retained_s == 12.0

@@ -270,4 +270,5 @@ class OtherBackend(Backend):
             at = self.now()
             elapsed_s = at - job.started_at if one.elapsed_s is None else one.elapsed_s
             self._events.append(Reported(job.spec.name, at, one.sequence, one.metrics, elapsed_s, one.incarnation))
-        self._events += [Progressed.of(job.spec.name, self.now(), one) for one in job.output.parser.take_progress()]
+        now = self.now()
+        self._events += [Progressed.of(job.spec.name, now, one) for one in job.output.parser.take_progress(now - job.started_at)]
