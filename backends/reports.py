@@ -363,14 +363,13 @@ def _last_of(lines: bytes) -> bytes:
 def _filter_of(matcher: MetricMatcher | None, lines: ProgressLines | None) -> LineFilter | None:
     """Return what finds the lines that may hold something; None where each has to be looked at."""
     texts: list[bytes] = [mark.encode() for mark in (REPORT_MARK, SUMMARY_MARK, PROGRESS_MARK, *BEGINNINGS)]
-    words: list[bytes] = []
+    words = [text for text in (matcher.texts if matcher is not None else None) or () if len(text) > 2]
     ignores_case = False
     for one in (matcher, lines):
         if one is not None:
             if one.texts is None:
                 return None
             texts += one.texts
-            words += [text for text in one.texts if len(text) > 2]
             ignores_case = ignores_case or one.ignores_case
     return LineFilter(texts, words, ignores_case=ignores_case)
 

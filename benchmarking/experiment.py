@@ -281,6 +281,7 @@ def make_tuner(
     kept = KeptFiles(definition.objectives, definition.keep, lambda trial: _give_up([trial], backend, jobs))
     keeping = (kept.observe,) if gives_up_early and backend.capabilities.checkpoints else ()
     watch = _disk_watch(spec, backend, n_workers, gives_up_early=gives_up_early, tuner=lambda: tuner)
+    overruns = _overrun_watch(definition, jobs, tuner=lambda: tuner)
     tuner = Tuner(
         state=state,
         adapter=MethodAdapter(method, refuse),
@@ -293,7 +294,7 @@ def make_tuner(
         learned=learned,
         code={"code": version.code, "files": dict(version.files)} if version.code else None,
         # What is given up first is room for what is looked at then.
-        observers=(*surroundings.observers, *keeping, *watch, *([] if measured is None else [measured.observe])),
+        observers=(*surroundings.observers, *keeping, *watch, *overruns, *([] if measured is None else [measured.observe])),
     )
     return tuner
 
@@ -328,6 +329,22 @@ def _disk_watch(
         written=written,
         elapsed_s=lambda: tuner().elapsed_s,
         say=lambda text: tuner().note(text),
+    )
+    return (watch.observe,)
+
+
+def _overrun_watch(definition: BenchmarkDefinition, jobs: JobBuilder, *, tuner: Callable[[], Tuner]) -> tuple[Observer, ...]:
+    """Return what ends running jobs that cannot keep to their limits; nothing where nothing is limited."""
+    if jobs.worst_s is None and definition.budget.max_cost is None:
+        return ()
+    from benchmarking.forecasting.running.overrun import OverrunWatch
+
+    watch = OverrunWatch(
+        max_cost=definition.budget.max_cost,
+        may_run_s=jobs.may_run_s,
+        worst_usd=jobs.worst_usd,
+        beside_s=jobs.after_stop_s,
+        loop=tuner,
     )
     return (watch.observe,)
 

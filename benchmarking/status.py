@@ -22,7 +22,7 @@ from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.json_exporter import read_result
 from benchmarking.forecasting.model.billing import Billing
-from benchmarking.forecasting.running.known import known_progress
+from benchmarking.forecasting.running.outlook import outlook
 from benchmarking.forecasting.running.words import running_text
 from benchmarking.report.text import duration
 from benchmarking.results import forecast_rows
@@ -242,10 +242,10 @@ def _running(folded: _Folded, now: float) -> dict[int, str]:
     """Return how far the jobs are that tell their progress, and when they end."""
     found = {}
     for job in folded.state.jobs.values():
-        curve = known_progress(job, folded.state.setup.full_level)
-        if curve is not None:
-            configuration = folded.state.trials[job.trial].configuration
-            found[job.trial] = running_text(curve, now, folded.price(configuration))
+        trial = folded.state.trials[job.trial]
+        forecast = outlook(job, trial.level, folded.state.setup.full_level, folded.state.loops)
+        if forecast is not None:
+            found[job.trial] = running_text(forecast, now, folded.price(trial.configuration))
     return found
 
 

@@ -224,11 +224,12 @@ class Progress:
         """Return when a job will end by its own progress; empty where it tells none."""
         if self._tuner is None:
             return ""
-        from benchmarking.forecasting.running.known import known_progress
+        from benchmarking.forecasting.running.outlook import outlook
         from benchmarking.forecasting.running.words import running_text
 
-        curve = known_progress(job, self._tuner.state.setup.full_level)
-        return "" if curve is None else f"  {running_text(curve, self._tuner.now(), self._tuner.price(trial.configuration))}"
+        state = self._tuner.state
+        found = outlook(job, trial.level, state.setup.full_level, state.loops)
+        return "" if found is None else f"  {running_text(found, self._tuner.now(), self._tuner.price(trial.configuration))}"
 
     def _draw(self, state: ExperimentState) -> tuple[str, ...]:
         lines = [self._headline(state), *([f"  {self._note}"] if self._note else [])]

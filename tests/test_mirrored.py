@@ -142,6 +142,7 @@ TESTED_TOGETHER = {
     "tests/benchmarking/controller/test_event_codec.py": ["backends/events.py"],
     "tests/benchmarking/controller/test_method_adapter.py": ["benchmarking/controller/method.py"],
     "tests/benchmarking/controller/test_state.py": ["benchmarking/controller/adopting.py"],
+    "tests/benchmarking/forecasting/running/test_tail.py": ["benchmarking/forecasting/running/outlook.py"],
     "tests/benchmarking/controller/test_tuner.py": ["benchmarking/controller/interfaces.py"],
     "tests/benchmarking/datasets/test_preparation.py": ["benchmarking/datasets/photographs.py"],
     "tests/benchmarking/datasets/test_noise.py": ["benchmarking/datasets/made_sample.py"],

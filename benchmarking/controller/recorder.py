@@ -40,6 +40,10 @@ class Recorder:
         event = Noted("", self._now(), text=text)
         self.record(*event_record(event), event)
 
+    def book(self, job: str, worst_usd: float) -> None:
+        """Write down what a running job will cost at most by its own forecast; also for observers."""
+        self.record("bound", {"job": job, "worst_usd": worst_usd})
+
     def record(self, kind: str, body: Mapping[str, Any], event: Event | None = None) -> None:
         """Add a record, of the time of its event or of now; it is durable after the next `commit`."""
         # A job that an earlier controller stopped because its disk was full says nothing of the disk as it is now.

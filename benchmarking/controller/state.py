@@ -13,6 +13,7 @@ from backends.failures import LOG_INCOMPLETE, Cause
 from benchmarking.analysis.measurements import PREFIX, measurements
 from benchmarking.controller.aggregation import ResultAggregator, Tell
 from benchmarking.controller.event_codec import record_event, recorded_suggestion
+from benchmarking.controller.finished_loops import FinishedLoop, finished_loop
 from benchmarking.controller.journal import Record
 from benchmarking.controller.lookahead import take_out
 from benchmarking.controller.method import Decision
@@ -58,6 +59,7 @@ class ExperimentState:
         self.retained_usd: float | None = 0.0
         self.retained_s = 0.0
         self.reports = 0
+        self.loops: list[FinishedLoop] = []
         self.incomplete: dict[str, int] = {}  # trials that were completed without the end of their log, by job
         self.first_at: float | None = None
         self.first_start: tuple[int, float] | None = None
@@ -74,6 +76,7 @@ class ExperimentState:
             "start": self._start,
             "tell": self._tell,
             "stop": self._stop,
+            "bound": self._bound,
             "settle": self._settle,
             "late": self._late,
             "end": self._end,
@@ -304,6 +307,13 @@ class ExperimentState:
         job = self.jobs[body["job"]]
         job.stop_requested_at, job.stop_reason, job.stop_message = at, Cause(body["reason"]), body.get("message", "")
 
+    def _bound(self, at: float, body: Mapping[str, Any]) -> None:
+        """Reserve for a running job what it will cost at most by its own forecast."""
+        job = self.jobs.get(body["job"])
+        if job is not None:
+            self.reserved_usd += body["worst_usd"] - (job.worst_usd or 0.0)
+            job.worst_usd = body["worst_usd"]
+
     def _settle(self, at: float, body: Mapping[str, Any]) -> None:
         job, event = self.due_settlements.popleft()
         trial = self.trials[job.trial]
@@ -316,6 +326,8 @@ class ExperimentState:
             trial.causes[trial.cause] += 1
         if isinstance(event, Closed):
             self._account(trial, event, body["cost_usd"])
+            loop = finished_loop(job, trial.level, event)
+            self.loops += [] if loop is None else [loop]
         if trial.status is TrialStatus.WAITING:
             self._wait(trial.trial, body["retry_at"])
         elif trial.status is TrialStatus.INTERRUPTED:

@@ -77,7 +77,7 @@ class Tuner:
         self.now, self.price = backend.now, jobs.price
         recorder = Recorder(journal, state, backend.now, observers, virtual=self.virtual)
         self._record, self._commit, self._recorder = recorder.record, recorder.commit, recorder
-        self.note = recorder.note
+        self.note, self.book = recorder.note, recorder.book
         self._jobs = jobs
         self._budget = budget
         self._n_workers = n_workers
@@ -85,7 +85,7 @@ class Tuner:
         self._code = code
         self._learned = learned
         self._events: deque[Event] = deque()
-        self._stop_requests: deque[int] = deque()
+        self._stop_requests: deque[tuple[int, Cause, str]] = deque()
         self.interrupted = False
         """Whether it is to wind down; set by `interrupt`."""
         self._downtime_s = 0.0
@@ -97,12 +97,12 @@ class Tuner:
         self.interrupted = True
         self._backend.wake()
 
-    def request_stop(self, trial: int | None) -> None:
-        """Stop a running trial for good, or wind down where it is None. Safe in other threads."""
+    def request_stop(self, trial: int | None, cause: Cause = Cause.OUTSIDE, message: str = "stopped by request") -> None:
+        """Stop a running trial for a cause, or wind down where it is None. Safe in other threads."""
         if trial is None:
             self.interrupt()
         else:
-            self._stop_requests.append(trial)
+            self._stop_requests.append((trial, cause, message))
             self._backend.wake()
 
     def run(self) -> Ending:
@@ -193,7 +193,7 @@ class Tuner:
         elif state.due_stops:
             self._stop(*state.due_stops[0])
         elif self._stop_requests:
-            self._stop_as_asked(self._stop_requests.popleft())
+            self._stop_as_asked(*self._stop_requests.popleft())
         elif stopping is not None:
             return self._stop_one(*stopping)
         else:
@@ -220,11 +220,11 @@ class Tuner:
         self._commit()
         self._backend.stop(job, reason)
 
-    def _stop_as_asked(self, trial: int) -> None:
-        """Stop a trial that a person wants to end; one that does not run is left as it is."""
+    def _stop_as_asked(self, trial: int, cause: Cause, message: str) -> None:
+        """Stop a trial as somebody asked; one that does not run is left as it is."""
         for job in self.state.jobs.values():
             if job.trial == trial and job.stop_requested_at is None:
-                self._stop(job.name, Cause.OUTSIDE, "stopped by request")
+                self._stop(job.name, cause, message)
                 return
 
     def _stop_one(self, reason: Reason, detail: str) -> bool:

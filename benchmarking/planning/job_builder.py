@@ -107,10 +107,11 @@ class JobBuilder:
 
     def worst_case_s(self, spec: TrialSpec) -> float | None:
         """Return the seconds that a trial's job can be billed for at most; None where nothing limits them."""
-        may_run_s = self._may_run_s(spec)
+        may_run_s = self.may_run_s(spec)
         return None if may_run_s is None else may_run_s + self.after_stop_s
 
-    def _may_run_s(self, spec: TrialSpec) -> float | None:
+    def may_run_s(self, spec: TrialSpec) -> float | None:
+        """Return the seconds that a trial's job may run; None where nothing limits them."""
         if self._definition.budget.max_run is not None:
             return self._definition.budget.max_run
         return self._longest_s(spec) or self._max_run_s
@@ -122,7 +123,7 @@ class JobBuilder:
     def build(self, trial: int, attempt: int, spec: TrialSpec, restore_from: str | None) -> JobSpec:
         """Return the job of a trial's attempt; where the method chose no level, it runs at the definition's full one."""
         definition, configuration = self._definition, spec.configuration
-        may_run_s = self._may_run_s(spec)
+        may_run_s = self.may_run_s(spec)
         fidelity = definition.fidelity
         level = fidelity.full if fidelity is not None and spec.level is None else spec.level
         parameters = self.parameters(spec)

@@ -98,9 +98,8 @@ def _scores(given: argparse.Namespace) -> int:
             raise UserError(f"forecast --scores {tag}", f"there is no folder {folder}", "give a tag of finished runs")
         for experiment in experiments_of(folder):
             stored = load(experiment)
-            setup = state_setup(stored.spec)
             with stored.journal() as journal:
-                found += scored(journal.records(), level_name=setup.reported_level, full_level=setup.full_level)
+                found += scored(journal.records(), state_setup(stored.spec))
     rows = score_rows(found)
     if not rows:
         raise UserError(

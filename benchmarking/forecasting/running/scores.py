@@ -6,18 +6,19 @@ A forecast is a function of the progress that the journal holds, so what was for
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from backends.events import Closed, Progressed
+from backends.events import Closed
 from backends.failures import Outcome
 from benchmarking.controller.event_codec import record_event
 from benchmarking.controller.journal import Record
-from benchmarking.controller.progress_curve import ProgressCurve, with_progress
-from benchmarking.controller.retry_policy import as_number
-from benchmarking.forecasting.running.known import with_levels
-from benchmarking.forecasting.running.projection import Projection, project
+from benchmarking.controller.rows import JobState, StateSetup
+from benchmarking.controller.state import ExperimentState
+from benchmarking.forecasting.running.known import known_progress
+from benchmarking.forecasting.running.outlook import outlook_of
+from benchmarking.forecasting.running.projection import Projection
+from benchmarking.forecasting.running.tail import tail_of
 
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.8)
 """Shares of the work at which a job's forecast is looked at."""
@@ -58,74 +59,47 @@ class ShareScore:
     held90: float | None
 
 
-class _Job:
-    """What one job has said so far, and what was forecast of it."""
-
-    def __init__(self) -> None:
-        self.curve: ProgressCurve | None = None
-        self.levels: list[tuple[float, float]] = []
-        self.life = 0
-        self.made: dict[float, Projection | None] = {}
-
-    def progressed(self, event: Progressed) -> None:
-        before = self.curve
-        self.curve = with_progress(before, event)
-        if self.curve is not before:
-            self.made = {}
-
-    def reported(self, body: Mapping[str, Any], level_name: str) -> bool:
-        """Take in a report; return whether it told a level."""
-        level = as_number(body["metrics"].get(level_name))
-        if level is None:
-            return False
-        if body.get("incarnation", 0) != self.life:
-            self.life, self.levels = body["incarnation"], []
-        self.levels.append((body["elapsed_s"], level))
-        return True
-
-    def look(self, full_level: float | None, at: float, shares: Sequence[float]) -> None:
-        """Forecast it where it has come to a share of its work, as a reader would have seen it then."""
-        curve = with_levels(self.curve, self.levels, full_level, at)
-        if curve is None or curve.total is None:
-            return
-        done = curve.points[-1].done / curve.total
-        for share in shares:
-            if share <= done < 1.0 and share not in self.made:
-                forecast = project(curve)
-                self.made[share] = forecast if isinstance(forecast, Projection) else None
-
-
-def scored(
-    records: Iterable[Record], shares: Sequence[float] = SHARES, level_name: str | None = None, full_level: float | None = None
-) -> list[Scored]:
+def scored(records: Iterable[Record], setup: StateSetup, shares: Sequence[float] = SHARES) -> list[Scored]:
     """Return the forecasts of all completed jobs of a journal, of those that tell how much they have to do.
 
     Args:
         records: of the journal, in their order.
+        setup: what their fold depends on besides.
         shares: of the work at which is looked.
-        level_name: metric that holds the level of a progressive fidelity; None where there is none.
-        full_level: the last one; None likewise.
     """
-    jobs: dict[str, _Job] = {}
+    state = ExperimentState(setup)
+    made: dict[tuple[str, int], dict[float, Projection | None]] = {}
     found: list[Scored] = []
     for record in records:
-        if record.kind == "reported":
-            job = jobs.setdefault(record.body["job"], _Job())
-            if level_name is not None and job.reported(record.body, level_name):
-                job.look(full_level, record.at, shares)
-        if record.kind not in ("progressed", "closed"):
-            continue
-        event = record_event(record)
-        if isinstance(event, Progressed):
-            job = jobs.setdefault(event.job, _Job())
-            job.progressed(event)
-            job.look(full_level, record.at, shares)
-        elif isinstance(event, Closed):
-            made = jobs.pop(event.job, _Job()).made
-            if event.outcome is Outcome.COMPLETED and event.started_at is not None and event.ended_at is not None:
-                took_s = event.ended_at - event.started_at
-                found += [Scored(event.job, share, forecast, took_s) for share, forecast in sorted(made.items())]
+        state.apply(record)
+        if record.kind in ("progressed", "reported"):
+            job = state.jobs.get(record.body["job"])
+            if job is not None and (record.kind == "progressed" or setup.full_level is not None):
+                _look(job, state, made.setdefault((job.name, job.incarnation), {}), shares)
+        elif record.kind == "closed":
+            event = record_event(record)
+            if (
+                isinstance(event, Closed)
+                and event.outcome is Outcome.COMPLETED
+                and event.started_at is not None
+                and event.ended_at is not None
+            ):
+                took_s, name = event.ended_at - event.started_at, event.job
+                last = max((life for job, life in made if job == name), default=0)
+                found += [Scored(name, share, forecast, took_s) for share, forecast in sorted(made.get((name, last), {}).items())]
     return found
+
+
+def _look(job: JobState, state: ExperimentState, made: dict[float, Projection | None], shares: Sequence[float]) -> None:
+    """Forecast a job where it has come to a share of its work, as a reader would have seen it then."""
+    curve = known_progress(job, state.setup.full_level)
+    if curve is None or curve.total is None:
+        return
+    done = curve.points[-1].done / curve.total
+    due = [share for share in shares if share <= done < 1.0 and share not in made]
+    if due:
+        end = outlook_of(curve, tail_of(state.loops, state.trials[job.trial].level)).end
+        made.update(dict.fromkeys(due, end if isinstance(end, Projection) else None))
 
 
 def score_rows(found: Sequence[Scored]) -> list[ShareScore]:

@@ -5,6 +5,7 @@ import pytest
 from backends.events import Progressed
 from benchmarking.controller.progress_curve import ProgressCurve, with_progress
 from benchmarking.forecasting.running.known import with_levels
+from benchmarking.forecasting.running.outlook import outlook_of
 from benchmarking.forecasting.running.projection import Openness, Projection, project, project_latest
 from benchmarking.forecasting.running.words import running_text
 
@@ -71,5 +72,5 @@ def test_of_what_may_stop_early_the_latest_end_is_told():
     curve = steps(100, at_most=1000.0)
     assert project(curve) is Openness.MAY_STOP
     assert abs(project_latest(curve).median_s - 102.0) < 0.5
-    assert running_text(curve, 10.0).startswith("100 of at most 1000 done, ends in 10")
-    assert running_text(curve, 10.0).endswith("s at the latest (95 %)")
+    assert running_text(outlook_of(curve, None), 10.0).startswith("100 of at most 1000 done, its loop ends in 10")
+    assert running_text(outlook_of(curve, None), 10.0).endswith("s at the latest (95 %)")
