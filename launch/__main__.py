@@ -15,6 +15,7 @@ VERBS = {
     "list": "list the known benchmarks",
     "show": "show a benchmark's resolved definition",
     "datagen": "make data sets, here and in S3",
+    "import_bencher": "turn a file of SageMaker Bencher into a definition",
     "forecast": "forecast a full job from measured canaries",
     "emulate": "run an emulator of SageMaker's training jobs on this machine",
     "doctor": "check whether a first start can work, and print policies and a CloudFormation template",
@@ -105,7 +106,7 @@ def _guarded(verb: str, arguments: "Sequence[str]") -> int:
 def _usage() -> str:
     from definitions.program import command
 
-    lines = [f"  {verb:<10}{summary}" for verb, summary in VERBS.items()]
+    lines = [f"  {verb:<15}{summary}" for verb, summary in VERBS.items()]
     return (
         f"usage: {command('VERB')} ... | --version\n\nverbs:\n"
         + "\n".join(lines)

@@ -80,7 +80,7 @@ def test_relative_links_lead_somewhere(page):
 def test_verbs_targets_and_extras_are_known(page):
     # A command, not prose: `outrider VERB` between backquotes, or a line of a block.
     text = text_of(page)
-    verbs = set(re.findall(r"python -m launch ([a-z]+)", text)) | set(re.findall(r"(?:`|^|\$ |bin/)outrider ([a-z]+)", text, re.M))
+    verbs = set(re.findall(r"python -m launch ([a-z_]+)", text)) | set(re.findall(r"(?:`|^|\$ |bin/)outrider ([a-z_]+)", text, re.M))
     assert verbs <= set(VERBS)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     lines = re.findall(r"^make ([a-z ]+?)(?:  .*)?$", text, re.M) + re.findall(r"`make ([a-z ]+)`", text)

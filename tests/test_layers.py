@@ -36,7 +36,7 @@ HEAVY = {
 }
 FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "benchmarking": (
-        ("analysis", "scripts", "workloads"),
+        ("analysis", "bencher", "scripts", "workloads"),
         ("datasets",),
         ("controller",),
         ("report",),
@@ -239,6 +239,7 @@ NAMES_A_GUEST = {
     "definitions.instance_tables": {"us-east-1"},  # the region of the prices that come with Outrider
     "benchmarking.datasets.s3server": {"us-east-1"},  # what a server on the loopback calls its region
     "benchmarking.workloads.ingestion.stores.s3_connector": {"us-east-1"},  # stands alone in a job; S3's own default
+    "benchmarking.bencher.conversion": {"local", "local.2cpu", "sagemaker"},  # files of SageMaker Bencher; and where to try them first
     "benchmarking.syne_tune_adapter.importing": {"sagemaker"},  # theirs hold arguments of the SageMaker SDK
     "backends.common.aws_client": {"sagemaker"},  # the extra of this name, with boto3
     "backends.common.script_mode": {"local"},  # what the toolkit calls an instance type that it is not told
