@@ -32,6 +32,9 @@ from definitions.quantities import size_text
 
 _SAMPLE_S = 0.25
 _DRAIN_S = 1.0
+_LEFT_S = 1.0
+"""Most seconds between TERM and KILL for what a script left running when it ended by itself: the next trial waits for its cores."""
+
 _LAST_CHUNKS = 32
 _PAUSE_MOST_S = 0.1
 _KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
@@ -277,7 +280,7 @@ class JobRunner:
             return
         first = job.kill_at is None
         if job.kill_at is None:
-            job.kill_at = self._now() + min(self._grace_s, job.spec.limits.grace_s)
+            job.kill_at = self._now() + min(_LEFT_S, self._grace_s, job.spec.limits.grace_s)
         if self._now() >= job.kill_at:
             left = self._processes.signal(job, signal.SIGKILL)
         elif first:

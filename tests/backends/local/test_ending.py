@@ -344,3 +344,11 @@ def test_a_script_that_goes_on_in_the_background_is_told_that_this_was_ended(ben
     end = bench.end_of(bench.job("one", code))
     assert (end.outcome, end.cause) == (Outcome.FAILED, Cause.NO_METRICS)
     assert "reported nothing; last line: started; what it had started and left running was ended with it" in end.message
+
+
+def test_what_a_script_left_running_does_not_hold_its_cores_for_the_whole_grace_period(tmp_path: Path) -> None:
+    bench = LocalBench(tmp_path, grace_s=600.0)
+    events = bench.run(bench.job("one", STUBBORN + "    report(pid=child(True))\n"))
+    assert not alive(of_job(events, "one", Reported)[0].metrics["pid"])
+    assert closed(events, "one").outcome is Outcome.COMPLETED
+    assert bench.backend.close() == []
