@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from definitions.errors import UserError, nearest
 from definitions.template import check_names, names_in, parse_template
@@ -52,6 +52,8 @@ def split_command(value: Any) -> Any:
         if found:
             raise ValueError(f"{found!r} means something to a shell only, and none is started; write [sh, -c, {value!r}]")
         value = words
+    if isinstance(value, (list, tuple)) and value and str(value[0]) in ("python", "python3", "${python}"):
+        check_notebook(str(next((word for word in value[1:] if not str(word).startswith("-")), "")))
     if not isinstance(value, (list, tuple)):
         raise ValueError("needs a list of words, or text")
     if not value:
@@ -60,6 +62,21 @@ def split_command(value: Any) -> Any:
         if isinstance(word, (list, tuple, dict)) or word is None:
             raise ValueError(f"{word!r} is no word; a command is one list of words")
     return tuple(text_of(word) for word in value)
+
+
+def check_notebook(script: str) -> str:
+    """Return the name of a script.
+
+    Raises:
+        ValueError: it is a notebook, which Python does not run.
+    """
+    if script.endswith(".ipynb"):
+        raise ValueError(
+            f"{script} is a notebook, which Python does not run; `jupyter nbconvert --to script {script}` writes a script of it, "
+            f'`command: [papermill, {script}, "${{output}}/out.ipynb", --log-output, -p, lr, "${{lr}}"]` runs it as it is, '
+            "and outrider.run tunes a function in it (docs/python.md)"
+        )
+    return script
 
 
 def shell_word(text: str, words: Sequence[str]) -> str:
@@ -85,6 +102,7 @@ _WORDS_SCHEMA = {
     "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": ["string", "number", "boolean"]}, "minItems": 1}],
     "description": "a list of words, or text that is split as a shell would",
 }
+Script = Annotated[str, Field(strict=True), AfterValidator(check_notebook)]
 Command = Annotated[tuple[str, ...], BeforeValidator(split_command), WithJsonSchema(_WORDS_SCHEMA)]
 Environment = Annotated[
     dict[str, Any],

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationErr
 from pydantic_core import InitErrorDetails
 
 from definitions.backend_registry import backend_description, backend_names
-from definitions.command import ArgumentsStyle, Booleans, Calling, Command, Environment, Lists, WorkingDir
+from definitions.command import ArgumentsStyle, Booleans, Calling, Command, Environment, Lists, Script, WorkingDir
 from definitions.configuration import OWN_KEYS, OWN_WITH_DATA
 from definitions.datasets import (
     BytesDataset,
@@ -118,7 +118,7 @@ class BenchmarkDefinition(Model):
 
     name: Annotated[str, Field(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
     description: Text = ""
-    script: Text | None = Field(
+    script: Script | None = Field(
         None, description="relative to source_dir; left out only where a back-end runs an image's own program, or an algorithm"
     )
     source_dir: Text = "."

@@ -46,6 +46,13 @@ def calling_hint(message: str, job: JobSpec, tail: Sequence[str] = ()) -> str:
         made = next((name for name in _MAKEFILES if job.source_dir and (Path(job.source_dir) / name).exists()), "")
         if made:
             return f"{made} is in source_dir, and jobs start in folders of their own; `working_dir: source` starts them there"
+    if "name 'get_ipython' is not defined" in message:
+        file = next((word for word in (job.script, *job.command) if word.endswith(".py")), "train.py")
+        name = Path(file).name
+        return (
+            f"{name} was a notebook, and its lines `%...` and `!...` need IPython: leave out those with get_ipython(), or say "
+            f'`command: [python, -m, IPython, {name}, --, "${{arguments}}"]`'
+        )
     if any(words in message for words in _NO_PACKAGE) and job.script.endswith(".py") and job.source_dir:
         script = Path(job.script)
         if script.is_relative_to(job.source_dir):

@@ -64,6 +64,9 @@ def _call(script: str | None, run: str | None) -> ScriptCall:
     if script is not None and not Path(script).is_file():
         raise UserError(f"init {script}: there is no such file", f"looked for {Path(script).absolute()}")
     call = call_of(script or "") if run is None else parse_call(run, lambda word: Path(word).is_file(), _is_own_module)
+    if call.script.endswith(".ipynb"):
+        text = f"`jupyter nbconvert --to script {call.script}` writes a script of it; outrider.run tunes a function in it (docs/python.md)"
+        raise UserError(f"init {call.script}", "it is a notebook, and no script", text)
     if script is not None and run is not None and Path(script) != Path(call.script):
         if call.script or call.module:
             raise UserError(f"init {script} --run {run!r}", f"the command starts {call.script or call.module}", "leave one of them out")

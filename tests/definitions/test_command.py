@@ -92,3 +92,19 @@ def test_a_back_end_that_runs_scripts_alone_refuses_what_it_would_not_do(monkeyp
     with pytest.raises(UserError) as error:
         resolve(parse_yaml(text, Path("d.yaml")), "local", check_files=False)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("key", ["script: train.ipynb", "command: [python, -u, train.ipynb]", "command: python3 train.ipynb"])
+def test_a_notebook_is_no_script(key):
+    text = f"name: d\n{key}\nspace: {{lr: {{choice: [1, 2]}}}}\nobjectives: {{duration_s: min}}\n"
+    with pytest.raises(UserError) as caught:
+        resolve(parse_yaml(text, Path("d.yaml")), "local", check_files=False)
+    said = str(caught.value)
+    assert "train.ipynb is a notebook, which Python does not run; `jupyter nbconvert --to script train.ipynb`" in said
+    assert "[papermill, train.ipynb," in said
+
+
+def test_what_runs_notebooks_is_given_one():
+    words = '[papermill, train.ipynb, "${output}/out.ipynb", -p, lr, "${lr}"]'
+    text = f"name: d\ncommand: {words}\nspace: {{lr: {{choice: [1, 2]}}}}\nobjectives: {{duration_s: min}}\n"
+    assert resolve(parse_yaml(text, Path("d.yaml")), "local", check_files=False).definition.command[1] == "train.ipynb"

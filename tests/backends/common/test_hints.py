@@ -146,3 +146,10 @@ def test_the_script_s_own_words_without_the_hint():
     assert without_hint(f"{said} ({hint})") == said
     assert without_hint(f"{said} (--amp takes no value; `booleans: switch` tells it)") == said
     assert without_hint(said) == said
+
+
+def test_a_script_that_was_a_notebook_is_told_what_runs_it(tmp_path):
+    line = "NameError: name 'get_ipython' is not defined"
+    told = '`command: [python, -m, IPython, nb.py, --, "${arguments}"]`'
+    assert told in calling_hint(line, JobSpec("a", 0, 1, str(tmp_path / "nb.py"), source_dir=str(tmp_path)))
+    assert told in calling_hint(line, JobSpec("a", 0, 1, "", command=("python", "nb.py"), source_dir=str(tmp_path)))
