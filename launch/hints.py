@@ -70,6 +70,9 @@ def _mend(results: Sequence[ExperimentResult]) -> str:
         return "search smaller settings or larger machines, then start anew with another tag"
     if is_called_wrongly(results):
         return f"mend the definition, then start anew with another tag; {_CHECK}"
+    messages = [trial.message for result in results for trial in result.state.trials.values()]
+    if any("`command: [" in message or "`working_dir: source`" in message for message in messages):
+        return "mend the definition, then start anew with another tag"
     return "mend the script, then start anew with another tag"
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.archive.kept_source import check_there
 from benchmarking.archive.stored import experiments_of, load
 from benchmarking.studies.money import groups, with_shares
 from benchmarking.studies.order import in_order
 from benchmarking.studies.record import PlannedExperiment, StudyFlags, StudyRecord
 from benchmarking.studies.standing import spent_usd
-from definitions.errors import UserError
 from definitions.resolve import Resolved, definition_hash, resolve
 from definitions.show import render
 from definitions.yaml_source import parse_yaml
@@ -61,11 +61,7 @@ def definition_of(study: StudyRecord, benchmark: str, settings: Sequence[str], m
         UserError: its source is gone, or a setting is wrong.
     """
     source = parse_yaml(study.definitions[benchmark], folder / "study.json")
-    there = source.data.get("source_dir")
-    if isinstance(there, str) and not Path(there).is_dir() and not any(text.startswith("source_dir=") for text in settings):
-        kept = sorted((folder / benchmark).glob("*/source/*/"), key=lambda path: path.stat().st_mtime)
-        again = f"; as it was measured: --set source_dir={kept[-1].absolute()}" if kept else ""
-        raise UserError(f"{folder}: its source folder {there} is gone", "", f"where it was moved: --set source_dir=FOLDER{again}")
+    check_there(folder, source.data, settings, (folder / benchmark).glob("*/source/*/"))
     return resolve(source, study.flags.backend, settings, methods=methods, environ=environ)
 
 

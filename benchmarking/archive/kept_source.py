@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from backends.common.source_tree import files_below
 from benchmarking.archive.code_version import SOURCE_SUFFIXES, CodeVersion, is_result
@@ -41,6 +42,29 @@ def source_folder(folder: Path, code: str) -> Path:
         code: version of the code.
     """
     return folder / "source" / code
+
+
+def check_there(about: Path, data: Mapping[str, Any], settings: Sequence[str], kept: Iterable[Path]) -> None:
+    """Raise `UserError` where the source of what is to go on is gone, with the ways on.
+
+    Args:
+        about: folder that is named in the message.
+        data: of the stored definition.
+        settings: `key=value` texts that are laid over it.
+        kept: folders in which versions of the source are kept.
+    """
+    there = data.get("source_dir")
+    if not isinstance(there, str) or any(text.startswith(("source_dir=", "script=", "command=")) for text in settings):
+        return
+    gone = f"its source folder {there} is gone" if not Path(there).is_dir() else ""
+    words = [data.get("script"), *(data.get("command") or ())[:2]]
+    script = next((word for word in words if isinstance(word, str) and word.endswith((".py", ".sh")) and "${" not in word), None)
+    if not gone and script is not None and not (Path(there) / script).is_file():
+        gone = f"its script {script} is no longer in {there}"
+    if gone:
+        newest = max(kept, key=lambda path: path.stat().st_mtime, default=None)
+        again = "" if newest is None else f"; as it was measured: --set source_dir={newest.absolute()}"
+        raise UserError(f"{about}: {gone}", "", f"where it was moved: --set source_dir=FOLDER{again}")
 
 
 def keep_source(spec: ExperimentSpec, version: CodeVersion) -> list[str]:

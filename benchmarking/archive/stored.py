@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
+from benchmarking.archive.kept_source import check_there
 from benchmarking.archive.version_1 import method_traits
 from benchmarking.controller.journal import Journal, SqliteJournal
 from benchmarking.controller.rows import StateSetup
@@ -111,11 +112,7 @@ def load_to_run(folder: Path, settings: Sequence[str] = (), environ: Mapping[str
     if backend not in backend_names():
         raise not_installed(folder, "back-end", backend, backend_names())
     source = read_yaml(folder / "definition.yaml")
-    there = source.data.get("source_dir")
-    if isinstance(there, str) and not Path(there).is_dir() and not any(text.startswith("source_dir=") for text in settings):
-        kept = sorted((folder / "source").glob("*/"), key=lambda path: path.stat().st_mtime)
-        again = f"; as it was measured: --set source_dir={kept[-1].absolute()}" if kept else ""
-        raise UserError(f"{folder}: its source folder {there} is gone", "", f"where it was moved: --set source_dir=FOLDER{again}")
+    check_there(folder, source.data, settings, (folder / "source").glob("*/"))
     resolved = resolve(source, backend, settings, environ=environ)
     return StoredExperiment(folder, _spec(folder, known, resolved), _region(known, resolved))
 

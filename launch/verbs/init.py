@@ -71,6 +71,9 @@ def _call(script: str | None, run: str | None) -> ScriptCall:
         if call.script or call.module:
             raise UserError(f"init {script} --run {run!r}", f"the command starts {call.script or call.module}", "leave one of them out")
         raise UserError(f"init {script} --run {run!r}", f"{script} is no word of the command", "--run is the whole command")
+    missing = call.given[0] if call.words == ("python",) and call.given and call.given[0].endswith(".py") else None
+    if missing is not None:
+        raise UserError(f"init --run {run!r}: there is no file {missing}", f"looked for {Path(missing).absolute()}")
     return call
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
         _say(f"folder: {folder}")
     again = folder / "command"
     if again.is_file():
-        _say(f"command: {again.read_text(encoding='utf-8').strip()}")
+        _say(f"command: {_placed(again.read_text(encoding='utf-8').strip(), folder)}")
     log = stored.folder / "logs" / f"{name}.log"
     if not log.is_file():
         described = backend_description(stored.spec.backend)
@@ -50,6 +52,15 @@ def main(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     return 0
+
+
+def _placed(line: str, folder: Path) -> str:
+    """Return a job's command with the places that were in its experiment's folder where that is now; it may have been moved."""
+    began = re.match(r"cd (.+?)/jobs/[^/ ]+ && ", line)
+    # A folder with blanks is in quotes, and so is the rest of what begins with it.
+    then, now = began[1] if began else "", str(folder.absolute().parents[1])
+    is_plain = then.startswith("/") and shlex.quote(now) == now
+    return line.replace(f"{then}/", f"{now}/") if is_plain else line
 
 
 def make_parser() -> VerbParser:

@@ -303,11 +303,14 @@ def test_a_target_of_a_makefile_is_run_where_that_is_and_told_its_variables(fold
         (["--run", "python train.py < data.json"], "means something to a shell only"),
         ([], "init needs a script"),
         (["nowhere.py"], "there is no such file"),
+        (["--run", "python nowhere.py --lr 1"], "there is no file nowhere.py"),
+        (["--run", "./train.ipynb"], "it is a notebook, and no script"),
         (["train.py", "--run", "python other.py"], "train.py is no word of the command"),
         (["--run", "python 'train.py"], "cannot be split"),
     ],
 )
 def test_wrong_use_is_said(folder, capfd, words, said):
     write("train.py", TRAIN)
+    write("train.ipynb", "{}")
     assert main(["init", *words]) == EXIT_USAGE
     assert said in capfd.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import subprocess
 
 import pytest
 
@@ -49,3 +50,24 @@ def test_a_source_that_was_moved_is_named_with_both_ways_on(toy, run, tmp_path):
     # The same code by content, so that nothing has to be accepted.
     assert run("--resume", "u", "--max_num_trials", "5", "--set", f"source_dir={tmp_path / 'moved'}")[0] == 0
     assert run("--resume", "u", "--max_num_trials", "6", "--set", f"source_dir={kept}")[0] == 0
+
+
+def test_a_script_that_is_gone_from_its_folder_is_named_with_both_ways_on(toy, run):
+    assert run("--benchmark", "toy.yaml", "--experiment_tag", "t")[0] == 0
+    (toy.folder / "toy.py").unlink()
+    code, _, err = run("--resume", "t", "--max_num_trials", "5")
+    assert code == 2
+    assert f"its script toy.py is no longer in {toy.folder}" in err
+    kept = err.rpartition("--set source_dir=")[2].strip()
+    assert run("--resume", "t", "--max_num_trials", "5", "--set", f"source_dir={kept}")[0] == 0
+
+
+def test_the_line_to_paste_of_a_trial_is_of_where_its_results_are_now(toy, run, capfd):
+    assert run("--benchmark", "toy.yaml", "--experiment_tag", "t")[0] == 0
+    toy.results.rename(toy.folder / "archive")
+    assert main(["logs", "t", "--trial", "0", "--results_dir", "archive"]) == 0
+    line = capfd.readouterr().err.rpartition("command: ")[2]
+    assert str(toy.results) not in line
+    assert line.startswith(f"cd {toy.folder / 'archive'}/t/toy/RS-local-0/jobs/")
+    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, timeout=60)
+    assert "[tune-metric]" in done.stdout, done.stderr

@@ -146,7 +146,7 @@ class _Watched:
             return
         unreadable = sum(reader.unreadable for reader in self._readers.values())
         if unreadable:
-            yield f"{unreadable} rows of {self._source.path} could not be read"
+            yield f"{unreadable} row{'s' * (unreadable > 1)} of {self._source.path} could not be read"
         columns = dict.fromkeys(name for reader in self._readers.values() for name in reader.columns)
         wanted = [*([self._source.level] if self._source.level else []), *self._source.names]
         missing = [name for name in wanted if name not in columns]

@@ -94,4 +94,4 @@ def test_lines_that_take_too_long_are_counted_and_said(bench: LocalBench) -> Non
 def test_rows_that_cannot_be_read_are_counted_and_said(bench: LocalBench) -> None:
     code = "open('m.csv', 'w').write('a,b\\n1,2\\n1,2,3\\n')"
     end = bench.end_of(bench.job("one", code, metric_files=(FileSource("m.csv", "csv"),)))
-    assert (end.outcome, end.message) == (Outcome.COMPLETED, "metrics read in part: 1 rows of m.csv could not be read")
+    assert (end.outcome, end.message) == (Outcome.COMPLETED, "metrics read in part: 1 row of m.csv could not be read")

@@ -43,7 +43,7 @@ def test_rows_are_printed_as_they_come_and_known_by_their_numbers(tmp_path: Path
     found = [(one.sequence, {name: str(value) for name, value in one.metrics.items()}) for one in parser.feed(log)]
     assert found == [(FROM_FILES, {"a": "1", "b": "nan"}), (FROM_FILES + 1, {"a": "2", "b": "3"}), (0, {"c": "5"})]
     assert parser.counts.repeated == 2
-    assert capsys.readouterr().err == "[outrider] 1 rows of m.csv could not be read\n"
+    assert capsys.readouterr().err == "[outrider] 1 row of m.csv could not be read\n"
 
 
 def test_of_a_script_that_failed_its_own_words_are_the_last(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,7 +101,7 @@ def test_unreadable_rows_are_said(tmp_path: Path) -> None:
     write(tmp_path, "m.jsonl", '{"a": 1}\nnothing\n')
     watched = files(tmp_path, FileSource("m.jsonl", "jsonl"))
     watched.finish(True)
-    assert watched.problems() == ["1 rows of m.jsonl could not be read"]
+    assert watched.problems() == ["1 row of m.jsonl could not be read"]
 
 
 def test_what_was_there_before_the_start_is_not_reported(tmp_path: Path) -> None:
