@@ -82,7 +82,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("alone", "logs"),
         ("container",),
         ("training",),
-        ("experiments",),
+        ("experiments", "smoke"),
         (".",),
     ),
 }

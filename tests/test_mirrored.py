@@ -62,6 +62,11 @@ TESTED_TOGETHER = {
         "backends/emulator/emulator.py",
         "backends/emulator/router.py",
     ],
+    "tests/backends/emulator/smoke/test_look.py": [
+        "backends/emulator/smoke/account.py",
+        "backends/emulator/smoke/jobs.py",
+        "backends/emulator/smoke/requests.py",
+    ],
     "tests/backends/emulator/training/test_api.py": [
         "backends/emulator/training/execution.py",
         "backends/emulator/training/listing.py",
@@ -190,7 +195,6 @@ TESTED_TOGETHER = {
     "tests/definitions/test_json_schema.py": ["definitions/key_descriptions.py"],
     "tests/definitions/test_schema.py": ["backends/sagemaker/block.py"],
     "tests/launch/test_doctor.py": ["backends/local/checks.py"],
-    "tests/launch/test_emulated.py": ["launch/smoke.py"],
     "tests/launch/test_face.py": ["launch/__main__.py", "launch/result.py"],
     "tests/launch/test_functions.py": ["launch/function_job.py", "launch/function_script.py", "launch/one_start.py"],
     "tests/launch/test_init.py": [

@@ -31,14 +31,15 @@ def test_a_commands_jobs_see_the_emulator_and_afterwards_nothing_is_left(toy, ru
     assert "AWS_ENDPOINT_URL" not in os.environ
 
 
-def test_doctor_finds_the_emulator_like_another_emulator(capsys, monkeypatch):
+def test_doctor_finds_the_emulator_like_another_emulator(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr("launch.smoke._POLL_S", 0.2)
     with Emulator() as other:
         other.create_bucket("bucket")
         for name, value in other.environment.items():
             monkeypatch.setenv(name, value)
         words = ["--role", "arn:aws:iam::123456789012:role/r", "--output", "s3://bucket/smoke/", "--image", "image"]
-        code = main(["doctor", "--smoke", *words, "--endpoint_url", other.endpoint_url])
+        asked = ["--only", "refusals", "completed", "--yes", "--to", str(tmp_path / "smoke.json")]
+        code = main(["doctor", "--smoke", *words, *asked, "--endpoint_url", other.endpoint_url])
     printed = capsys.readouterr()
     assert (code, printed.out[:9]) == (0, "alike in "), printed.err
 
