@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from definitions.errors import UserError
+from launch.comparison_options import question_of
 
 if TYPE_CHECKING:
     from benchmarking.comparison.question import ComparisonQuestion
 
 NAMES = ("objective", "baseline", "by", "facet_by", "x", "at", "levels", "aggregate", "threshold", "expect_seeds")
 """The flags, which are also the keys of a study's `compare`."""
-
-_THRESHOLD = "1%"
 
 
 def add_comparison_flags(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +69,7 @@ def question_for(named: Sequence[str], results_dir: Path, verb: str, flags: Mapp
     looks = max((one.study.looks_before_extension for one in known if one.study is not None), default=0)
     # Where some of a study's experiments were named, the others are not missed.
     planned = dict.fromkeys(experiment.key[:2] for one in known if one.is_whole and one.study for experiment in one.study.experiments)
-    return replace(_question({**_still_meant(of_study, flags), **flags}), looks=looks, planned=(*planned,))
+    return replace(question_of({**_still_meant(of_study, flags), **flags}), looks=looks, planned=(*planned,))
 
 
 def _still_meant(options: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,38 +82,3 @@ def _still_meant(options: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[s
     # A baseline is one of what is compared, and a budget a place on its axis.
     gone = {*(("baseline",) if "by" in flags else ()), *(("at",) if "x" in flags else ()), *(("facet_by",) if "by" in flags else ())}
     return {name: value for name, value in found.items() if name not in gone}
-
-
-def _question(flags: Mapping[str, Any]) -> ComparisonQuestion:
-    from benchmarking.comparison.question import ComparisonQuestion
-    from benchmarking.comparison.runs import Axis
-
-    at, seeds = flags.get("at"), flags.get("expect_seeds", 1)
-    if at is not None and not 0 < at < math.inf:
-        raise UserError(f"--at {at:g}", "it is the budget at which values are compared", "give a number above 0")
-    if seeds < 1:
-        raise UserError(f"--expect_seeds {seeds}", "it is how many seeds each method should have", "give 1 or more")
-    return ComparisonQuestion(
-        objective=flags.get("objective", ""),
-        baseline=flags.get("baseline", ""),
-        axis=Axis(flags["x"]) if flags.get("x") else None,
-        at=flags.get("at"),
-        any_level=flags.get("levels") == "any",
-        aggregate=flags.get("aggregate", "mean"),
-        threshold=_share(flags.get("threshold", _THRESHOLD)),
-        by=tuple(flags.get("by") or ("method",)),
-        facet_by=tuple(flags.get("facet_by", ())),
-        expect_seeds=flags.get("expect_seeds", 0),
-    )
-
-
-def _share(given: Any) -> float:
-    """Return `1%` or `0.01` as 0.01; raises `UserError` for anything else."""
-    from definitions.quantities import parse_share
-
-    try:
-        return parse_share(given)
-    except ValueError:
-        raise UserError(
-            f"--threshold {given}", "it is the least lead that matters, a share below 1", "e.g. --threshold 1% or 0.01"
-        ) from None

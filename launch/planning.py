@@ -26,6 +26,7 @@ from definitions.registry import Registry, listing
 from definitions.resolve import Resolved
 from definitions.schema import BenchmarkDefinition
 from launch.at_once import check_parallel
+from launch.comparison_options import check_options
 from launch.request import RunRequest
 from launch.study_planning import adopted, definition_of, extended, specs_of, stored_definition
 from launch.study_request import check_choices, resolve_benchmark, unused_block
@@ -127,6 +128,9 @@ class _Planning:
         asked, left_out = self._asked(flags, definitions)
         self._check_installed(flags)
         study = extended(self.known, flags, definitions, asked, left_out, self.folder)
+        if request.compare:
+            methods = dict.fromkeys(one.key[1] for one in study.experiments)
+            check_options(flags.compare, {name: one.definition for name, one in definitions.items()}, [*methods])
         wanted = {(spec.definition.name, spec.method, spec.number) for spec in asked}
         chosen = [one for one in study.experiments if request.resume or one.key in wanted]
         specs = specs_of(study, chosen, definitions, self.folder)

@@ -317,3 +317,30 @@ def test_a_file_that_grew_extends_the_study_and_one_that_shrank_or_differs_is_re
     path.write_text(text.replace("seeds: 3\n", ""))  # without a number of seeds it keeps what there is
     assert run("--study", "mine.yaml", "--resume", "s")[0] == 0
     assert (toy.results / "s" / "study.json").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"by": ["x", "tagg"]}, "(?s)compare.by: toy has no key 'tagg'.*its configurations x.*did you mean 'tag'"),
+        ({"facet_by": ["bakend"]}, "(?s)compare.facet_by: toy has no key 'bakend'.*did you mean 'backend'"),
+        ({"at": -1}, "--at -1"),
+    ],
+)
+def test_what_the_comparison_will_not_find_is_refused_before_anything_starts(toy, options, said):
+    toy.define(study=BLOCK.replace("compare: {x: trials", "compare: {" + ", ".join(f"{k}: {json.dumps(v)}" for k, v in options.items())))
+    with pytest.raises(UserError, match=said):
+        plan(with_study(RunRequest(("toy.yaml",), study=True)))
+
+
+def test_a_baseline_that_flags_left_out_is_refused_before_anything_starts(toy):
+    toy.define(study=BLOCK.replace("x: trials", "baseline: GRID"))
+    with pytest.raises(UserError, match=r"(?s)compare\.baseline: there is no 'GRID'.*there are RS"):
+        plan(with_study(RunRequest(("toy.yaml",), ("RS",), study=True)))
+    assert len(plan(with_study(RunRequest(("toy.yaml",), study=True))).specs) == 4
+
+
+@pytest.mark.parametrize("options", [{"by": ["x", "tag"]}, {"facet_by": ["benchmark", "x"]}, {"by": ["x"], "baseline": "x=1"}])
+def test_keys_that_there_are_may_be_asked_for(toy, options):
+    toy.define(study=BLOCK.replace("compare: {x: trials", "compare: {" + ", ".join(f"{k}: {json.dumps(v)}" for k, v in options.items())))
+    assert len(plan(with_study(RunRequest(("toy.yaml",), study=True))).specs) == 4
