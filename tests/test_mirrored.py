@@ -19,7 +19,6 @@ TESTED_TOGETHER = {
         "benchmarking/page/layouts.py",
         "benchmarking/page/panel_tables.py",
     ],
-    "tests/benchmarking/comparison/test_loading.py": ["benchmarking/comparison/from_csv.py"],
     "tests/backends/common/test_channel_variables.py": ["backends/job_input.py"],
     "tests/backends/emulator/container/test_attempt.py": [
         "backends/emulator/container/artifacts.py",

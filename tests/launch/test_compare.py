@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 
 import pytest
 
@@ -48,3 +49,18 @@ def test_what_cannot_be_read_is_said_and_the_rest_compared(compared, capfd):
 def test_an_unknown_tag_is_named(tmp_path):
     with pytest.raises(UserError, match="compare x: there is nothing of this tag"):
         main(["x", "--results_dir", str(tmp_path)])
+
+
+@pytest.mark.slow
+def test_two_definitions_under_one_tag_are_refused_and_where_they_lie_together_named(compared, run, capfd):
+    code, _, err = run("--benchmark", "toy.yaml", "--method", "RS", "--num_seeds", "2", "--start_seed", "3", "--experiment_tag", "c",
+                       "--set", "fidelity.full=1", "--yes")  # fmt: skip
+    assert code == 2
+    assert "holds another definition of toy" in err
+    assert "fidelity.full" in err
+    assert not compared.experiment("c", seed=3).exists()
+    # Somebody copied an experiment of another tag beside them.
+    run("--benchmark", "toy.yaml", "--method", "RS", "--start_seed", "3", "--experiment_tag", "d", "--set", "fidelity.full=1")
+    shutil.copytree(compared.experiment("d", seed=3), compared.experiment("c", seed=3))
+    assert main(["c", "--results_dir", str(compared.results)]) == 0
+    assert "warning: toy: not all alike in definition" in capfd.readouterr().out
