@@ -29,12 +29,14 @@ class ScaledDataset:
         dataset: as it is made.
         full: how many samples (of a table: rows) it has at full size, copies included; `samples`: at the scale.
         kept_for_window: whether it is larger than the scale says, as a steady window needs so much.
+        per_shard: samples of a shard where these are fewer than at full size, so that each worker has a shard; else None.
     """
 
     dataset: Dataset
     full: int
     samples: int
     kept_for_window: bool
+    per_shard: int | None = None
 
 
 def scaled(definition: BenchmarkDefinition) -> dict[str, ScaledDataset]:
@@ -45,8 +47,12 @@ def scaled(definition: BenchmarkDefinition) -> dict[str, ScaledDataset]:
     """
     if definition.scale == 1:
         return {}
-    least = steady_samples(definition)
-    return {name: shrunk(one, definition.scale, least) for name, one in definition.datasets.items() if isinstance(one, GeneratedDataset)}
+    least, workers = steady_samples(definition), max(int(case["loader_workers"]) for case in _cases(definition))
+    return {
+        name: shrunk(one, definition.scale, least, workers)
+        for name, one in definition.datasets.items()
+        if isinstance(one, GeneratedDataset)
+    }
 
 
 def datasets_of(definition: BenchmarkDefinition) -> dict[str, Dataset]:
@@ -54,13 +60,14 @@ def datasets_of(definition: BenchmarkDefinition) -> dict[str, Dataset]:
     return {**definition.datasets, **{name: one.dataset for name, one in scaled(definition).items()}}
 
 
-def shrunk(dataset: GeneratedDataset, scale: float, least: int) -> ScaledDataset:
+def shrunk(dataset: GeneratedDataset, scale: float, least: int, workers: int = 0) -> ScaledDataset:
     """Return a data set with a share of its samples: fewer copies of the same first, then fewer samples.
 
     Args:
         dataset: at full size.
         scale: share of its samples, in (0, 1].
         least: samples that it keeps in any case, or all where it has no more.
+        workers: of a loader, of which each gets a shard: one without would take turns with others, and none does at full size.
     """
     key = "rows" if isinstance(dataset, TableDataset) else "samples"
     own = getattr(dataset, key)
@@ -74,7 +81,12 @@ def shrunk(dataset: GeneratedDataset, scale: float, least: int) -> ScaledDataset
     changes: dict[str, Any] = {"copies": copies, key: samples}
     if isinstance(dataset, TableDataset):
         changes["partitions"] = min(dataset.partitions, samples)
-    return ScaledDataset(dataset.model_copy(update=changes), full, samples * copies, wanted > asked)
+    per_shard, fewer = getattr(dataset, "samples_per_shard", None), math.ceil(samples * copies / max(workers, 1))
+    if per_shard is None or per_shard <= fewer or own * dataset.copies < workers * per_shard:
+        fewer = 0
+    else:
+        changes["samples_per_shard"] = fewer
+    return ScaledDataset(dataset.model_copy(update=changes), full, samples * copies, wanted > asked, fewer or None)
 
 
 _CALTECH_IMAGES = 30_607
@@ -133,6 +145,7 @@ def scale_lines(definition: BenchmarkDefinition) -> list[str]:
     sizes: dict[str, list[str]] = {}
     for name, one in found.items():
         size = f"{one.samples:,} of {one.full:,}{' (a steady window needs so many)' if one.kept_for_window else ''}"
+        size += f", in shards of {one.per_shard:,} so that each worker has one" if one.per_shard else ""
         sizes.setdefault(size, []).append(name)
     listed = "; ".join(f"{', '.join(names)} {size}" for size, names in sizes.items())
     return [f"scale {definition.scale:g} of generated data: {listed}"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarking.analysis.pipeline_figures import ACCELERATOR_UTIL, BOUND_BY, DISTURBED, ceilings_in, is_epoch
+from benchmarking.analysis.pipeline_figures import ACCELERATOR_UTIL, BOUND_BY, DISTURBED, ceilings_in
 from benchmarking.controller.journal import Record
 from benchmarking.controller.state import ExperimentState
+from benchmarking.export.epoch_reports import epoch_reports
 from benchmarking.export.files import write_csv
 from definitions.columns import column_of
 from definitions.schema import BenchmarkDefinition
@@ -30,15 +31,7 @@ def pipeline_table(definition: BenchmarkDefinition, state: ExperimentState, reco
         state: of the experiment.
         records: of its journal.
     """
-    found: list[tuple[int, Mapping[str, Any]]] = []
-    trials: dict[str, int] = {}
-    for record in records:
-        if record.sequence > state.sequence:
-            break
-        if record.kind == "start":
-            trials[record.body["job"]] = record.body["trial"]
-        elif record.kind == "reported" and record.body["job"] in trials and is_epoch(record.body["metrics"]):
-            found.append((trials[record.body["job"]], record.body["metrics"]))
+    found = epoch_reports(state, records)
     names = dict.fromkeys(name for _, metrics in found for name in metrics)
     ordered = [*(name for name in _FIRST if name in names or name == BOUND_BY), *(name for name in names if name not in _FIRST)]
     keys = definition.configuration_keys

@@ -17,6 +17,8 @@ BUILT_IN: Mapping[str, str] = {
     "json": "benchmarking.export.json_exporter:JsonExporter",
     "parquet": "benchmarking.export.parquet_exporter:ParquetExporter",
     "syne_tune": "benchmarking.export.syne_tune_exporter:SyneTuneExporter",
+    "bencher": "benchmarking.export.bencher_exporter:BencherExporter",
+    "s3torch": "benchmarking.export.s3torch_exporter:S3torchExporter",
 }
 """Module and factory of each built-in format that is files."""
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 _FORMATS = (
-    "csv, json, parquet, syne_tune, a tracker (mlflow, sagemaker), or a plug-in's (default csv and json, what a run leaves at its end)"
+    "csv, json, parquet, syne_tune, bencher, s3torch, a tracker (mlflow, sagemaker), or a plug-in's "
+    "(default csv and json, what a run leaves at its end)"
 )
 
 
@@ -120,7 +121,7 @@ def make_parser() -> VerbParser:
     """Return the parser of this verb."""
     parser = VerbParser(prog=command("export"), description="Bring a run into files and services anew from its journals.")
     parser.add_argument("tag", metavar="TAG")
-    parser.add_argument("--to", nargs="+", action="extend", metavar="FORMAT", help=_FORMATS)
+    parser.add_argument("--to", "--as", dest="to", nargs="+", action="extend", metavar="FORMAT", help=_FORMATS)
     parser.add_argument("--output", type=Path, metavar="DIR", help="folder for the files, in place of the experiments' own")
     parser.add_results_dir()
     return parser

@@ -37,6 +37,17 @@ def test_it_never_falls_below_what_a_steady_window_needs_nor_above_what_there_is
     assert shrunk(ImagesDataset(type="images", samples=100), 0.5, 768).samples == 100
 
 
+def test_each_worker_has_a_shard_as_at_full_size():
+    records = ImagesDataset(**SMALL, format="tfrecord", samples_per_shard=3061)
+    found = shrunk(records, 0.05, 1, workers=2)
+    assert (found.samples, found.dataset.samples_per_shard, found.per_shard) == (1_531, 766, 766)
+    assert shrunk(records, 0.5, 1, workers=2).dataset.samples_per_shard == 3061
+    # Where there are fewer shards than workers at full size too, that is part of the question.
+    assert shrunk(records, 0.05, 1, workers=16).dataset.samples_per_shard == 3061
+    told = made(scale=0.05, datasets={"records": {**SMALL, "format": "tfrecord", "samples_per_shard": 3061}})
+    assert scale_lines(told) == ["scale 0.05 of generated data: records 1,531 of 30,607, in shards of 766 so that each worker has one"]
+
+
 def test_tables_lose_rows_and_the_partitions_that_would_be_empty():
     found = shrunk(TableDataset(type="table", rows=100, partitions=4), 0.02, 1).dataset
     assert (found.rows, found.partitions) == (2, 2)
