@@ -7,38 +7,13 @@ host, numbered through all hosts (SM_HOSTS, SM_CURRENT_HOST; the first is the ma
 from __future__ import annotations
 
 import argparse
-import contextlib
-import gc
-import json
 import os
-import signal
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from outrider_report import checkpoint_dir, phase, report, step
-
-_LOOPBACK = "lo0" if sys.platform == "darwin" else "lo"
-_TIMEOUT_S = 120.0
-_POLL_S = 0.05
-_TERM_S = 3.0
-
-
-class Group(NamedTuple):
-    """The ranks of a job: on which of how many hosts this process is, and how many ranks each has."""
-
-    host: int
-    hosts: tuple[str, ...]
-    processes: int
-
-    @property
-    def size(self) -> int:
-        """Ranks on all hosts together."""
-        return len(self.hosts) * self.processes
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -56,101 +31,22 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os.environ) -> None:
     """Be one rank where RANK says so or there is only one; else start this host's ranks and wait for them."""
-    asked = parse_arguments(arguments)
-    if asked.processes < 1:
-        raise SystemExit(f"--processes {asked.processes}: at least one is needed")
-    if environ.get("RANK", "").isdigit():
-        train(asked, int(environ["RANK"]), int(environ.get("WORLD_SIZE") or 1), environ)
-        return
-    group = group_of(environ, asked.processes)
-    if group.size == 1:
-        train(asked, 0, 1, environ)
-        return
-    with tempfile.TemporaryDirectory(prefix="ddp-") as folder:
-        code = launch([sys.executable, str(Path(__file__).resolve()), *(sys.argv[1:] if arguments is None else arguments)], [
-            {**environ, **variables} for variables in rank_variables(group, environ, Path(folder))
-        ])  # fmt: skip
-    if code:
-        raise SystemExit(code)
+    from ranks import as_ranks  # type: ignore[import-not-found]  # lies beside this script, where a job has it on its path
 
-
-def group_of(environ: Mapping[str, str], processes: int) -> Group:
-    """Return the ranks there are, by SageMaker's variables; one host where they are not set.
-
-    Raises:
-        SystemExit: the variables contradict each other.
-    """
-    hosts = sorted(json.loads(environ.get("SM_HOSTS") or '["localhost"]'))
-    current = environ.get("SM_CURRENT_HOST") or hosts[0]
-    if current not in hosts:
-        raise SystemExit(f"SM_CURRENT_HOST {current!r} is not among SM_HOSTS {hosts!r}")
-    return Group(hosts.index(current), tuple(hosts), processes)
-
-
-def rank_variables(group: Group, environ: Mapping[str, str], folder: Path) -> list[dict[str, str]]:
-    """Return the variables of each rank on this host.
-
-    Args:
-        group: the job's ranks.
-        environ: may name another MASTER_ADDR and MASTER_PORT than the first host's.
-        folder: of this host's own, where ranks of a single host find each other, so that they need no port.
-    """
-    shared = {"WORLD_SIZE": str(group.size), "LOCAL_WORLD_SIZE": str(group.processes)}
-    if len(group.hosts) == 1 and "MASTER_ADDR" not in environ:
-        # The ranks of one host speak over the loopback interface, whatever the host's name resolves to.
-        shared |= {"OUTRIDER_DDP_STORE": str(folder / "store"), "GLOO_SOCKET_IFNAME": environ.get("GLOO_SOCKET_IFNAME", _LOOPBACK)}
-    else:
-        shared["MASTER_ADDR"] = environ.get("MASTER_ADDR", group.hosts[0])
-        # Without a port that somebody has seen to, they look for each other: hosts of several jobs may be one machine, as on an emulator.
-        if "MASTER_PORT" not in environ:
-            shared["OUTRIDER_DDP_MEETING"] = environ.get("OUTRIDER_JOB", "ddp")
-    first = group.host * group.processes
-    return [{**shared, "RANK": str(first + local), "LOCAL_RANK": str(local)} for local in range(group.processes)]
-
-
-def launch(command: Sequence[str], environments: Sequence[Mapping[str, str]]) -> int:
-    """Run the command once per environment; when one fails or this process is asked to end, end the others.
-
-    Returns:
-        0, or the exit code of the first that failed.
-    """
-    children = [subprocess.Popen(command, env=environment) for environment in environments]
-    signals: list[int] = []
-    before = signal.signal(signal.SIGTERM, lambda number, frame: signals.append(number))
-    try:
-        while True:
-            codes = [child.poll() for child in children]
-            failed = next((code for code in codes if code), 0)
-            if failed or signals:
-                return failed if failed > 0 else 128 + (signals[0] if signals else -failed)
-            if all(code == 0 for code in codes):
-                return 0
-            time.sleep(_POLL_S)
-    finally:
-        _end(children)
-        signal.signal(signal.SIGTERM, before)
-
-
-def _end(children: Sequence[subprocess.Popen[bytes]]) -> None:
-    for child in children:
-        child.terminate()
-    for child in children:
-        try:
-            child.wait(_TERM_S)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+    asked, words = parse_arguments(arguments), sys.argv[1:] if arguments is None else arguments
+    as_ranks(__file__, asked.processes, words, environ, lambda rank, world: train(asked, rank, world, environ))
 
 
 def train(asked: argparse.Namespace, rank: int, world: int, environ: Mapping[str, str]) -> None:
     """Train as one rank of the world, and report once per epoch."""
     with phase("startup"):
         import torch
-        from checkpoints import load, save  # type: ignore[import-not-found]  # lies beside this script, where a job has it on its path
+        from checkpoints import load, save  # type: ignore[import-not-found]
+        from ranks import join, leave
 
         cores = int(environ.get("OUTRIDER_CORES") or len(os.sched_getaffinity(0)))
         torch.set_num_threads(max(1, cores // int(environ.get("LOCAL_WORLD_SIZE") or world)))
-        _join(rank, world, environ)
+        join(rank, world, environ)
         model, optimiser = make_model(asked, world)
         folder = checkpoint_dir()
     try:
@@ -182,40 +78,8 @@ def train(asked: argparse.Namespace, rank: int, world: int, environ: Mapping[str
                 own_loss=loss,
             )
     finally:
-        if world > 1:
-            # First the model, which holds the group too: torch lets go of the interpreter's lock while it ends the group's threads, but not
-            # where the model is the last to let go of it, and a thread that waits for that lock then never ends.
-            del model, optimiser
-            gc.collect()
-            torch.distributed.destroy_process_group()
-
-
-def _join(rank: int, world: int, environ: Mapping[str, str]) -> None:
-    if world == 1:
-        return
-    import datetime
-
-    import torch
-
-    wait = datetime.timedelta(seconds=_TIMEOUT_S)
-    job = environ.get("OUTRIDER_DDP_MEETING")
-    if job is None:
-        where = environ.get("OUTRIDER_DDP_STORE")
-        how = f"file://{where}" if where else f"tcp://{environ['MASTER_ADDR']}:{environ['MASTER_PORT']}"
-        torch.distributed.init_process_group("gloo", init_method=how, rank=rank, world_size=world, timeout=wait)
-        return
-    from rendezvous import announced, candidate_ports, store_port  # type: ignore[import-not-found]  # beside this script, too
-
-    make_store = torch.distributed.TCPStore  # type: ignore[attr-defined]  # documented, but not among the exported names
-    host, ports = environ["MASTER_ADDR"], candidate_ports(job)
-    with contextlib.ExitStack() as while_meeting:
-        if rank == 0:
-            store = make_store(host, 0, world, is_master=True, timeout=wait, wait_for_workers=False)
-            while_meeting.enter_context(announced(job, ports, store.port))
-        else:
-            port = store_port(job, host, ports, _TIMEOUT_S)
-            store = make_store(host, port, world, is_master=False, timeout=wait, wait_for_workers=False)
-        torch.distributed.init_process_group("gloo", store=store, rank=rank, world_size=world, timeout=wait)
+        del model, optimiser  # which hold the group, too
+        leave(world)
 
 
 def make_model(asked: argparse.Namespace, world: int) -> tuple[Any, Any]:
