@@ -13,6 +13,7 @@ from backends.common.disk import free_bytes
 from backends.common.hints import interpreter_remark
 from benchmarking.archive.earlier_files import earlier_files
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.planning.checkpoints import left_out
 from benchmarking.planning.concurrency import instance_types
 from benchmarking.planning.decisions import Disk, Facts, decisions
 from definitions.backend_description import BackendDescription
@@ -63,6 +64,7 @@ def decided(
                 *_interpreter(definition, described),
                 *_start(spec, described),
                 *scale_lines(definition),
+                *left_out(definition, spec.backend),
             ),
             _times_forecast(definition),
         )

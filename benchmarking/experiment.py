@@ -38,6 +38,7 @@ from benchmarking.controller.state import ExperimentState
 from benchmarking.controller.tuner import Tuner
 from benchmarking.decided import decided
 from benchmarking.methods.registry import build_method
+from benchmarking.planning.checkpoints import check_room_for_checkpoints, checkpoint_room
 from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import Refuse, check_listed, check_room, refusal
 from benchmarking.planning.inputs import Inputs, upload_target
@@ -159,7 +160,7 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
 
 
 def _run_locked(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentResult:
-    prepare_folder(spec, surroundings.environ, accept_changes=surroundings.accept_changes)
+    prepare_folder(spec, surroundings.environ, accept_changes=surroundings.accept_changes, cache=surroundings.cache)
     with contextlib.closing(SqliteJournal(spec.folder / "journal.sqlite")) as journal:
         prefix = spec.job_prefix(read_nonce(spec.folder))
         context = BackendContext(spec.definition, spec.folder, spec.seed, surroundings.environ, spec.tag, prefix, surroundings.trackers)
@@ -192,10 +193,11 @@ def _run_locked(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentR
 def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, journal: Journal, prefix: str) -> tuple[Tuner, Ending]:
     definition = spec.definition
     ruled_out, longest_s = _by_forecasts(spec, backend.region)
-    refuse = refusal(definition, spec.backend, backend.capacity, ruled_out)
+    no_disk = _no_disk(spec)
+    refuse = refusal(definition, spec.backend, backend.capacity, lambda trial: ruled_out(trial) or no_disk(trial))
     check_room(definition, spec.backend, backend.capacity, backend.there_is)
-    check_listed(definition, refusal(definition, spec.backend, backend.capacity))
-    target = upload_target(definition, backend, surroundings.environ)
+    check_listed(definition, refusal(definition, spec.backend, backend.capacity, no_disk))
+    target = upload_target(definition, backend, surroundings.environ, spec.backend)
     decided = surroundings.decided
     with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed, target=target, say=lambda line: decided((line,))) as inputs:
         surroundings.decided(inputs.data_notes)
@@ -221,6 +223,15 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
             ending = tuner.run()
         _tidy(tuner.state, backend, jobs, definition)
         return tuner, ending
+
+
+def _no_disk(spec: ExperimentSpec) -> Refuse:
+    """Return what says of a trial that this machine's disk is too small for its checkpoints; raises `UserError` where it is for all."""
+    if not backend_description(spec.backend).shares_this_machine:
+        return lambda trial: None
+    check_room_for_checkpoints(spec.definition, spec.folder)
+    no_room = checkpoint_room(spec.definition, spec.folder)
+    return lambda trial: no_room(trial.configuration)
 
 
 def _shared(spec: ExperimentSpec) -> dict[str, str]:

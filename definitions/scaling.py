@@ -136,10 +136,23 @@ def _numbers(settings: Mapping[str, Any]) -> dict[str, float]:
 
 
 def scale_lines(definition: BenchmarkDefinition) -> list[str]:
-    """Return a line for people on the scale of a definition's data; nothing at full size."""
+    """Return a line for people on the scale of a definition's data, and one on that of its checkpoints; nothing at full size."""
+    return [*_data_lines(definition), *_checkpoint_lines(definition)]
+
+
+def _checkpoint_lines(definition: BenchmarkDefinition) -> list[str]:
+    share = definition.arguments.get("checkpoint_scale", 1)
+    share = share * definition.scale if is_number(share) else 1
+    saves = "checkpoint_model" in (*definition.arguments, *definition.configuration_keys)
+    return [f"checkpoints have {share:g} of their models' parameters"] if saves and share != 1 else []
+
+
+def _data_lines(definition: BenchmarkDefinition) -> list[str]:
     if definition.scale == 1:
         return []
     found = scaled(definition)
+    if not found and _checkpoint_lines(definition):
+        return []
     if not found:
         return [f"scale {definition.scale:g}: no data set is generated, so nothing is smaller"]
     sizes: dict[str, list[str]] = {}

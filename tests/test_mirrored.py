@@ -171,6 +171,16 @@ TESTED_TOGETHER = {
     ],
     "tests/benchmarking/syne_tune_adapter/test_backend.py": ["benchmarking/syne_tune_adapter/trial_manager.py"],
     "tests/benchmarking/workloads/test_gbm.py": ["benchmarking/workloads/gbm_tables.py"],
+    "tests/benchmarking/workloads/checkpointing/stores/test_stores.py": [
+        "benchmarking/workloads/checkpointing/stores/base.py",
+        "benchmarking/workloads/checkpointing/stores/dcp_store.py",
+        "benchmarking/workloads/checkpointing/stores/lightning_store.py",
+        "benchmarking/workloads/checkpointing/stores/torch_file.py",
+        "benchmarking/workloads/checkpointing/stores/torch_object.py",
+    ],
+    "tests/benchmarking/workloads/checkpointing/test_knobs.py": ["benchmarking/workloads/checkpointing/kinds.py"],
+    "tests/benchmarking/workloads/checkpointing/test_models.py": ["benchmarking/workloads/checkpointing/architectures.py"],
+    "tests/benchmarking/workloads/test_checkpoint_speed.py": ["benchmarking/workloads/checkpointing/sharding.py"],
     "tests/benchmarking/workloads/ingestion/test_opening.py": [
         "benchmarking/workloads/ingestion/datasets.py",
         "benchmarking/workloads/ingestion/stores/base.py",

@@ -21,13 +21,15 @@ ACCELERATOR_UTIL = "accelerator_util"
 APART = "ceilings"
 """Phase of a job in which it measures for other trials too; none of its own seconds and dollars."""
 
-_EPOCH = "first_batch_s"
+_EPOCH = ("first_batch_s", "checkpoint_save_s", "checkpoint_load_s")
+"""Figures of which each epoch has one at least: of a pipeline, or of checkpoints alone."""
+
 _CEILING, _ERROR = "ceiling_", "_error"
 
 
 def is_epoch(metrics: Mapping[str, Any]) -> bool:
-    """Return whether a report is that of an epoch of a pipeline."""
-    return _EPOCH in metrics
+    """Return whether a report is that of an epoch of a pipeline, or of checkpoints that were saved or loaded."""
+    return any(name in metrics for name in _EPOCH)
 
 
 def is_disturbed(last: Mapping[str, Any]) -> bool:

@@ -13,6 +13,7 @@ from backends.registry import backend_class
 from benchmarking.archive.code_version import check_code
 from benchmarking.archive.data_version import data_version
 from benchmarking.archive.environment import describe_environment
+from benchmarking.archive.file_system import named_places
 from benchmarking.archive.folder_lock import FolderInUseError, locked
 from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
 from benchmarking.archive.stored import read_identity
@@ -26,13 +27,14 @@ from definitions.show import render
 _MADE_BEFORE_A_START = ("definition.yaml", "environment.json", "experiment.json")
 
 
-def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str], *, accept_changes: bool = False) -> None:
+def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str], *, accept_changes: bool = False, cache: Path | None = None) -> None:
     """Write down what the experiment is, or make sure that the folder holds this very experiment.
 
     Args:
         spec: what it is.
         environ: the controller's environment.
         accept_changes: go on although the code is another than was measured.
+        cache: folder for generated data, whose file system is noted with that of the checkpoints; None to note neither.
 
     Raises:
         UserError: the folder holds another experiment, or one of other code; or it cannot be written.
@@ -46,12 +48,12 @@ def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str], *, accept_c
                 "so nothing says whether it is of this experiment",
                 "use another --experiment_tag, or take experiment.json from a copy of the folder",
             )
-        _write(spec, environ)
+        _write(spec, environ, cache)
         return
     check_bills(spec, environ)
     known = read_identity(spec.folder)
     if known["hash"] != spec.hash and not has_begun:
-        _write(spec, environ)
+        _write(spec, environ, cache)
     elif known["hash"] != spec.hash:
         raise UserError(
             f"tag {spec.tag!r}: {spec.title} is there already, with another definition (hash {known['hash']}, now {spec.hash})",
@@ -100,9 +102,11 @@ def _remove_if_empty(folder: Path) -> bool:
     return True
 
 
-def _write(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
+def _write(spec: ExperimentSpec, environ: Mapping[str, str], cache: Path | None) -> None:
     write_atomically(spec.folder / "definition.yaml", render(spec.resolved))
     environment = describe_environment(Path(spec.definition.source_dir), environ, data_version(spec))
+    if cache is not None:
+        environment = {**environment, "places": named_places(cache, spec.folder / "checkpoints")}
     write_atomically(spec.folder / "environment.json", strict_json.dumps(environment) + "\n")
     bills = {"real_money": backend_class(spec.backend).expected_capabilities(environ).real_money}
     identity = {

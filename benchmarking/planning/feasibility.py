@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from benchmarking.planning.checkpoints import check_checkpoints, checkpoint_problem, saves_checkpoints
 from benchmarking.planning.concurrency import instance_types
 from benchmarking.planning.inputs import input_problem
 from benchmarking.planning.job_builder import instance_type_of
@@ -25,13 +26,15 @@ def refusal(definition: BenchmarkDefinition, backend: str, capacity: Callable[[s
         ruled_out: says why a forecast rules a trial out, or None.
 
     Raises:
-        UserError: the back-end has none of the instance types that configurations can ask for.
+        UserError: the back-end has none of the instance types that configurations can ask for, or none of their checkpoints can be saved.
     """
     _check_instances(definition, backend)
+    check_checkpoints(definition, backend)
     described = backend_description(backend)
     rules = definition.rules
     capacities: dict[str, int] = {}
     has_inputs = bool(definition.inputs or definition.datasets)
+    saves = saves_checkpoints(definition)
 
     def refuse(spec: TrialSpec) -> str | None:
         configuration = spec.configuration
@@ -39,6 +42,8 @@ def refusal(definition: BenchmarkDefinition, backend: str, capacity: Callable[[s
             if not rule.holds(configuration):
                 return f"ruled out by valid: {rule.text}"
         found = input_problem(definition, backend, configuration) if has_inputs else None
+        if found is None and saves:
+            found = checkpoint_problem(definition, backend, configuration)
         if found is not None:
             return found
         instance_type = instance_type_of(definition, backend, configuration)

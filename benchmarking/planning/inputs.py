@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from backends.base import Backend
 from backends.job_input import DataFacts, JobInput
+from benchmarking.planning.checkpoints import needs_checkpoint_store, saves_checkpoints
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.datasets import Dataset
@@ -115,9 +116,19 @@ def _data_configurations(definition: BenchmarkDefinition) -> Iterator[Mapping[st
             yield {key: value for key, value in (("dataset", dataset), ("ingestion", mode)) if value is not None}
 
 
-def upload_target(definition: BenchmarkDefinition, backend: Backend, environ: Mapping[str, str]) -> S3Target | None:
-    """Return where data sets have to be uploaded; None where there are none, or jobs read this machine's disk."""
-    storage = backend.storage() if definition.datasets else None
+def upload_target(
+    definition: BenchmarkDefinition, backend: Backend, environ: Mapping[str, str], backend_name: str | None = None
+) -> S3Target | None:
+    """Return where data sets and checkpoints have to be uploaded; None where there are none, or jobs read this machine's disk.
+
+    Args:
+        definition: the resolved definition.
+        backend: where its jobs run.
+        environ: of the controller.
+        backend_name: its name, where jobs may save checkpoints.
+    """
+    saves = backend_name is not None and needs_checkpoint_store(definition, backend_name)
+    storage = backend.storage() if definition.datasets or saves else None
     if storage is None:
         return None
     from benchmarking.datasets.s3target import S3Target
@@ -128,7 +139,7 @@ def upload_target(definition: BenchmarkDefinition, backend: Backend, environ: Ma
 
 @dataclass
 class Inputs:
-    """Prepared data sets of one experiment; a context manager, inside which an embedded S3 server runs where one is needed.
+    """Prepared data sets of one experiment; a context manager, inside which an embedded S3 server runs where data or checkpoints need one.
 
     Args:
         definition: the resolved definition.
@@ -158,10 +169,11 @@ class Inputs:
         if described.data_access is DataAccess.NOTHING:
             return self
         choices = possible_choices(self.definition, self.backend)
-        if not choices:
+        saved = needs_checkpoint_store(self.definition, self.backend)
+        if self.definition.scale != 1 and saves_checkpoints(self.definition):
+            self.environment["OUTRIDER_SCALE"] = f"{self.definition.scale:g}"
+        if not choices and not saved:
             return self
-        from benchmarking.datasets import EmbeddedS3, prepare
-
         self.check_sampled(choices)
         remote = {choice.dataset for choice in choices if needs_s3(choice.ingestion)}
         uploaded = {name for name in remote if self.definition.datasets[name].type != "s3"}
@@ -169,16 +181,15 @@ class Inputs:
         target = self.target if cloud else None
         if uploaded and cloud and target is None:
             raise UserError(f"data sets {', '.join(sorted(uploaded))} have to be in S3", "no bucket is known that they could be copied to")
+        if saved and cloud and target is None:
+            raise UserError("checkpoints have to be in S3", "no bucket is known that jobs could save them to", "give checkpoint_to")
         try:
-            if uploaded and not cloud:
-                faults = described.store_faults(self.definition.block(self.backend, described.block))
-                server = self._stack.enter_context(EmbeddedS3(self.cache / "s3", faults=faults))
-                target = server.target
-                self.environment.update(server.environment)
-                said = f", with faults: {', '.join(str(fault.get('kind')) for fault in faults)}" if faults else ""
-                self.notes.append(f"embedded S3 server on {server.endpoint_url}{said}")
-                # So that a job can tell the store's load and pages from others'.
-                self.environment.update(OUTRIDER_STORE_PID=str(server.pid), OUTRIDER_STORE_FOLDER=str(server.contents))
+            if (uploaded or saved) and not cloud:
+                target = self._served()
+            if saved and target is not None:
+                self.environment["OUTRIDER_CHECKPOINT_S3"] = f"s3://{target.bucket}/{_beside(target.prefix)}"
+            from benchmarking.datasets import prepare
+
             datasets = datasets_of(self.definition)
             for name in sorted({choice.dataset for choice in choices}):
                 s3 = target if cloud or name in uploaded else None
@@ -195,6 +206,20 @@ class Inputs:
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()
+
+    def _served(self) -> S3Target:
+        """Start a server of ours, tell jobs of it, and return where to upload to."""
+        from benchmarking.datasets import EmbeddedS3
+
+        described = backend_description(self.backend)
+        faults = described.store_faults(self.definition.block(self.backend, described.block))
+        server = self._stack.enter_context(EmbeddedS3(self.cache / "s3", faults=faults))
+        self.environment.update(server.environment)
+        said = f", with faults: {', '.join(str(fault.get('kind')) for fault in faults)}" if faults else ""
+        self.notes.append(f"embedded S3 server on {server.endpoint_url}{said}")
+        # So that a job can tell the store's load and pages from others'.
+        self.environment.update(OUTRIDER_STORE_PID=str(server.pid), OUTRIDER_STORE_FOLDER=str(server.contents))
+        return server.target
 
     def channels(self, spec: TrialSpec) -> tuple[JobInput, ...]:
         """Return the input channels of a trial's jobs; those of a canary hold its fraction of what is `sampled`."""
@@ -232,6 +257,12 @@ class Inputs:
         reader = entry.layouts[dataset.layout]
         facts = _facts(dataset, prepared, is_sampled)
         return JobInput(choice.channel, choice.dataset, dataset.layout, entry.input_mode, reader, uri, facts)
+
+
+def _beside(prefix: str) -> str:
+    """Return the prefix of checkpoints, beside that of data sets."""
+    above = prefix.strip("/").rpartition("/")[0]
+    return f"{above}/checkpoints" if above else "checkpoints"
 
 
 def _facts(dataset: Dataset, prepared: Prepared | None, is_sampled: bool) -> DataFacts:

@@ -55,7 +55,7 @@ class BackendSession:
         self._stack.callback(self.backend.close)
         cache = Path(environ.get("OUTRIDER_CACHE") or "~/.cache/outrider").expanduser()
         try:
-            target = upload_target(definition, self.backend, environ)
+            target = upload_target(definition, self.backend, environ, backend_name)
             self._inputs = self._stack.enter_context(Inputs(definition, backend_name, cache, seed=seed, target=target))
         except BaseException:
             self._stack.close()

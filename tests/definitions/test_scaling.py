@@ -116,3 +116,10 @@ def test_it_is_in_the_hash_and_full_size_is_as_it_was():
 def test_what_is_no_share_is_refused(scale):
     with pytest.raises(ValueError, match="scale"):
         made(scale=scale)
+
+
+def test_the_share_of_models_whose_checkpoints_are_saved_is_said():
+    saving = {"checkpoint_model": "vit_base", "checkpoint_scale": 0.5}
+    assert scale_lines(made(datasets={}, arguments=saving)) == ["checkpoints have 0.5 of their models' parameters"]
+    assert scale_lines(made(scale=0.1, datasets={}, arguments=saving)) == ["checkpoints have 0.05 of their models' parameters"]
+    assert scale_lines(made(datasets={}, arguments={"checkpoint_model": "vit_base"})) == []

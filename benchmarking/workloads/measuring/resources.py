@@ -76,7 +76,6 @@ def difference(before: Snapshot, after: Snapshot, samples: int, size_bytes: int)
         samples: loaded between them.
         size_bytes: of their contents.
     """
-    seconds = max(after.at_s - before.at_s, 1e-9)
     main_cpu_s = max(after.main_cpu_s - before.main_cpu_s, 0.0)
     workers_cpu_s = max(after.workers_cpu_s - before.workers_cpu_s, 0.0)
     found = {
@@ -86,10 +85,27 @@ def difference(before: Snapshot, after: Snapshot, samples: int, size_bytes: int)
         "main_rss_bytes": float(after.main_rss_bytes),
         "workers_rss_bytes": float(after.workers_rss_bytes),
     }
-    server_cpu_s = 0.0
     if after.server_cpu_s is not None and before.server_cpu_s is not None:
-        server_cpu_s = max(after.server_cpu_s - before.server_cpu_s, 0.0)
-        found["server_cpu_s_per_sample"] = server_cpu_s / max(samples, 1)
+        found["server_cpu_s_per_sample"] = max(after.server_cpu_s - before.server_cpu_s, 0.0) / max(samples, 1)
+    return found | other_load(before, after)
+
+
+def other_load(before: Snapshot, after: Snapshot) -> dict[str, float]:
+    """Return what devices gave these processes between two moments, and what else the machine did, by name.
+
+    Args:
+        before: the first moment.
+        after: the second one.
+    """
+    seconds = max(after.at_s - before.at_s, 1e-9)
+    own_s = sum(
+        max((late or 0.0) - (early or 0.0), 0.0)
+        for early, late in (
+            (before.main_cpu_s, after.main_cpu_s), (before.workers_cpu_s, after.workers_cpu_s), (before.server_cpu_s, after.server_cpu_s)
+        )
+        if early is not None and late is not None
+    )  # fmt: skip
+    found: dict[str, float] = {}
     read = [
         (late or 0) - (early or 0)
         for early, late in ((before.device_read_bytes, after.device_read_bytes), (before.server_read_bytes, after.server_read_bytes))
@@ -99,7 +115,7 @@ def difference(before: Snapshot, after: Snapshot, samples: int, size_bytes: int)
         found["device_read_bytes"] = float(max(sum(read), 0))
     if before.machine_busy_s is not None and after.machine_busy_s is not None:
         busy_s = after.machine_busy_s - before.machine_busy_s
-        found["foreign_cpu_cores"] = max(busy_s - main_cpu_s - workers_cpu_s - server_cpu_s, 0.0) / seconds
+        found["foreign_cpu_cores"] = max(busy_s - own_s, 0.0) / seconds
     for name, since_s in after.pressure_s.items():
         found[f"{name}_pressure"] = max(since_s - before.pressure_s.get(name, since_s), 0.0) / seconds
     return found

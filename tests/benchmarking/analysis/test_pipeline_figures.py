@@ -31,4 +31,5 @@ def test_only_true_is_disturbed():
         False,
     ]
     assert is_epoch({"first_batch_s": 0.1})
+    assert is_epoch({"checkpoint_load_s": 0.1})
     assert not is_epoch({"bound_by": "decode"})
