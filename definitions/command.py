@@ -165,6 +165,11 @@ class Calling:
                     ("rename", key),
                     f"the script is told no {key!r}; " + (f"did you mean {near!r}?" if near else f"its keys: {', '.join(self.keys)}"),
                 )
+            elif not self.rename[key] or (self.style not in FILE_STYLES and re.search(r"[\s=]", self.rename[key])):
+                yield (
+                    ("rename", key),
+                    f"{self.rename[key]!r} is no name that a script could be told: it needs a letter, and neither blanks nor =",
+                )
         if wrong:
             return
         left = [key for key in self.keys if key not in self.named]

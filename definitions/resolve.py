@@ -20,6 +20,7 @@ from definitions.errors import UserError, did_you_mean, nearest
 from definitions.problems import Problem, complaint, dotted, problems_of
 from definitions.schema import KEEP_FOREIGN, BenchmarkDefinition, ContradictionError, ForeignBlock, Overrides
 from definitions.settings import apply_settings, is_given_now
+from definitions.started import check_programs, script_of
 from definitions.template import names_in, parse_template
 from definitions.yaml_source import KeyPath, Source, SourceLocation, with_datasets
 
@@ -257,6 +258,8 @@ class _Resolution:
         key = "script" if definition.command is None else "command"
         script = script_of(definition)
         where = self.draft.place((key,)).text
+        if self.finds_python:
+            check_programs(definition, where, self.draft.place(("python",)).text)
         is_usual = self.draft.origin(("source_dir",)) == "default"
         if not Path(definition.source_dir).is_dir():
             where = self.draft.place(("source_dir",)).text
@@ -280,16 +283,6 @@ class _Resolution:
             return BenchmarkDefinition.model_validate(self.draft.data, context=self.context)
         except ValidationError as error:
             raise complaint(problems_of(error, self.draft.data), self.draft.place, self.about) from None
-
-
-def script_of(definition: BenchmarkDefinition) -> str | None:
-    """Return the file in the source folder that a definition starts: its script, or the one that its command gives to Python."""
-    if definition.command is None:
-        return definition.script
-    program, *rest = definition.command
-    first = rest[0] if rest else ""
-    is_python = program in ("python", "python3", "${python}")
-    return first if is_python and first.endswith(".py") and not first.startswith(("-", "/")) and "${" not in first else None
 
 
 def shown_data(definition: BenchmarkDefinition, backend: str) -> dict[str, Any]:

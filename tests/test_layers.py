@@ -68,7 +68,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("backend_description", "datasets", "python_source"),
         ("backend_registry",),
         ("instances", "schema"),
-        ("json_schema", "problems", "registry", "scaling"),
+        ("json_schema", "problems", "registry", "scaling", "started"),
         ("settings",),
         ("resolve",),
         ("differences", "show"),

@@ -22,11 +22,12 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a value for a table: four significant digits, `-` for what is absent."""
+    """Return a value for a table, on one line: four significant digits, `-` for what is absent, and no letter that moves the cursor."""
     if value is None or value == "":
         return "-"
     if isinstance(value, bool) or not isinstance(value, float):
-        return str(value)
+        text = str(value)
+        return text if text.isprintable() else "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
     if not math.isfinite(value):
         return str(value)
     if value and not 1e-4 <= abs(value) < 1e7:

@@ -108,3 +108,9 @@ def test_what_runs_notebooks_is_given_one():
     words = '[papermill, train.ipynb, "${output}/out.ipynb", -p, lr, "${lr}"]'
     text = f"name: d\ncommand: {words}\nspace: {{lr: {{choice: [1, 2]}}}}\nobjectives: {{duration_s: min}}\n"
     assert resolve(parse_yaml(text, Path("d.yaml")), "local", check_files=False).definition.command[1] == "train.ipynb"
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a=b"])
+def test_a_name_that_no_script_could_be_told_is_refused(name):
+    assert "is no name that a script could be told" in problems(rename={"lr": name})[0]
+    assert bool(problems(rename={"lr": name}, style="json")) == (name == "")

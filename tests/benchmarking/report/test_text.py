@@ -77,3 +77,10 @@ def test_an_empty_table_is_its_header():
 
 def test_configurations():
     assert configuration_text({"lr": 0.001, "b": True, "c": None}, ["b", "lr", "c", "d"]) == "b=True lr=0.001000 c=- d=-"
+
+
+def test_a_value_stays_on_its_line():
+    assert table(["text", "n"], [["a\nb", 1], ["tab\t\x1b[1m", 2]]).splitlines()[2:] == [
+        r"a\nb          1",
+        r"tab\t\x1b[1m  2",
+    ]
