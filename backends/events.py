@@ -85,7 +85,7 @@ class Progressed(Event):
     Args:
         done: steps, rows, or whatever the script counts; `total`: how many there will be, None where it does not know.
         elapsed_s, cpu_s: seconds since the script started, and processor seconds since then.
-        phases_s: seconds by phase.
+        phases_s: seconds by phase; `peak_bytes`: most resident memory of its process so far, 0 where that is not known.
         at_most: how many there will be at most, where it may stop early; `by_step`: whether it only counted steps for its throughput.
     """
 
@@ -98,6 +98,7 @@ class Progressed(Event):
     number: int = 0
     at_most: float | None = None
     by_step: bool = False
+    peak_bytes: float = 0.0
 
     @classmethod
     def of(cls, job: str, at: float, progress: ProgressLine) -> Progressed:

@@ -28,6 +28,7 @@ class Cause(enum.StrEnum):
     CREDENTIALS = "credentials_expired"
     BAD_REQUEST = "bad_request"
     SCHEDULER = "stopped_by_method"
+    PREFIX = "prefix_measured"
     PAUSED = "paused_by_method"
     OUTSIDE = "stopped_from_outside"
     BUDGET = "budget_spent"

@@ -23,6 +23,7 @@ class ProgressLine:
         incarnation: which life of the script it is; `number`: of the line in this life, from 0.
         at_most: how many there will be at most, where the script may stop early; None where it does not say.
         by_step: whether these are the steps that the script counted for its throughput, and it has not said what there is to do.
+        peak_bytes: most resident memory that its process has had so far; 0 where that is not known.
     """
 
     done: float
@@ -34,6 +35,7 @@ class ProgressLine:
     number: int = 0
     at_most: float | None = None
     by_step: bool = False
+    peak_bytes: float = 0.0
 
 
 def read_progress(said: Mapping[str, Any], incarnation: int) -> ProgressLine | None:
@@ -44,7 +46,7 @@ def read_progress(said: Mapping[str, Any], incarnation: int) -> ProgressLine | N
         incarnation: that it belongs to.
     """
     done, total, elapsed_s, cpu_s = (said.get(name) for name in ("done", "total", "elapsed_s", "cpu_s"))
-    number, phases, at_most = said.get("number"), said.get("phases_s"), said.get("at_most")
+    number, phases, at_most, peak_bytes = (said.get(name) for name in ("number", "phases_s", "at_most", "peak_bytes"))
     if said.get("outrider_rank", 0) != 0 or not _is_amount(done) or not _is_amount(elapsed_s):
         return None
     return ProgressLine(
@@ -57,6 +59,7 @@ def read_progress(said: Mapping[str, Any], incarnation: int) -> ProgressLine | N
         number if isinstance(number, int) and not isinstance(number, bool) else 0,
         float(at_most) if _is_amount(at_most) and at_most else None,
         said.get("by_step") is True,
+        float(peak_bytes) if _is_amount(peak_bytes) and peak_bytes else 0.0,
     )
 
 

@@ -16,11 +16,13 @@ class TrialSpec:
         configuration: the point of the search space.
         level: level of a per-job fidelity that the method chose, as for a canary; None where the trial runs the full job.
         repeat: number of the repeated measurement, from 0.
+        prefix_s: most seconds that it runs where it is a prefix of the full job, stopped as soon as enough is known; else None.
     """
 
     configuration: Mapping[str, Any]
     level: float | None = None
     repeat: int = 0
+    prefix_s: float | None = None
 
 
 def seed_of(seed: int, repeat: int) -> int:

@@ -12,6 +12,8 @@ One file, however long, as it is copied into containers; standard library only, 
     progress(done=1, total=5000)
     report(epoch=1, loss=loss)
 
+A script of which only the beginning is wanted is ended by its first `progress` after OUTRIDER_STOP_AFTER_S seconds.
+
 From the first such call on, the use of processors, memory, disk, network and GPUs is sampled once a second. OUTRIDER_SAMPLING sets other
 seconds, and 0 turns it off.
 """
@@ -92,6 +94,8 @@ class Reporter:
         self._progress_at = 0.0
         self._is_complete = False
         self._tells = False
+        self._stop_after_s = _stop_after_s(environment)
+        self._is_stopping = False
         self._sampler: Sampler | None = None
         self._sampling_decided = not self._sampling
         self._summary_apart_s = _FIRST_SUMMARY_S
@@ -176,6 +180,8 @@ class Reporter:
                 self._progress_from = now
             shortest_s, longest_s = _PROGRESS_APART_S
             self._progress_at = now + min(max(shortest_s, _PROGRESS_SHARE * (now - self._progress_from)), longest_s)
+            if now < self._started + self._stop_after_s < self._progress_at:
+                self._progress_at = self._started + self._stop_after_s
             self._is_complete = total is not None and done >= total
             self._charge(self._stack())
             line = {
@@ -185,6 +191,7 @@ class Reporter:
                 "elapsed_s": round(now - self._started, 6),
                 "cpu_s": round(sum(os.times()[:4]), 6),
                 "phases_s": {name: round(seconds, 6) for name, seconds in self._phases.items()},
+                "peak_bytes": _peak_bytes(),
                 "outrider_incarnation": self._life(),
                 "outrider_rank": self._rank,
             }
@@ -193,6 +200,16 @@ class Reporter:
             if by_step:
                 line["by_step"] = True
             _print(PROGRESS_MARK, json.dumps(line))
+        if now - self._started >= self._stop_after_s and not self._is_complete:
+            self._stop()
+
+    def _stop(self) -> None:
+        """End the script, as it was asked for no more than its beginning; the gentle way, and at once where a script goes on after it."""
+        if self._is_stopping:
+            self.print_summary()
+            os._exit(0)
+        self._is_stopping, self._progress_at = True, 0.0
+        raise SystemExit(0)
 
     def checkpoint_dir(self) -> Path | None:
         """Return the folder where this trial keeps its checkpoint, created; None where there is none."""
@@ -745,6 +762,23 @@ def _sampling_period_s(environment: Mapping[str, str]) -> float:
 def _amount(value: float | None) -> float | None:
     """Return a number of things to do; None where it is none that can be done."""
     return float(value) if value is not None and math.isfinite(value) and value > 0 else None
+
+
+def _stop_after_s(environment: Mapping[str, str]) -> float:
+    """Return after how many seconds of the script its first word of progress is its last; infinity for a script that runs to its end."""
+    try:
+        seconds = float(environment.get("OUTRIDER_STOP_AFTER_S", ""))
+    except ValueError:
+        return math.inf
+    return seconds if seconds > 0 else math.inf
+
+
+def _peak_bytes() -> int:
+    """Return the most resident memory that this process has had; 0 where the system does not tell."""
+    for line in _content("/proc/self/status").splitlines():
+        if line.startswith(b"VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0
 
 
 def _short(value: float) -> float:

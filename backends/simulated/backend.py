@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, JobSpec
-from backends.events import Accepted, Closed, Ended, Event, Rejected, Reported, Started
+from backends.events import Accepted, Closed, Ended, Event, Progressed, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.simulated.checkpoints import SimulatedCheckpoints
 from backends.simulated.description import DESCRIPTION, SimulatedBlock
-from backends.simulated.job import SimulatedJob, course, ending
+from backends.simulated.job import SimulatedJob, course, ending, with_progress
 from backends.simulated.table import CsvTable, Run, RunTable
 from definitions.errors import UserError
 from definitions.instance_tables import LISTED_REGION
@@ -135,6 +135,9 @@ class SimulatedBackend(Backend):
             spec.name, at, started_at, itertools.islice(run.reports, skip, None),
             before_s=before_s, duration_s=duration_s, outcome=outcome, cause=cause, message=message,
         )  # fmt: skip
+        if run.progress:
+            # What a job that goes on from a checkpoint says is that of its first life.
+            events = with_progress(events, spec.name, started_at, run.progress)
         return SimulatedJob(self._numbers, spec, events, started_at, ends_at, skip)
 
     def _chances(self, spec: JobSpec) -> Iterator[float]:
@@ -253,6 +256,8 @@ class SimulatedBackend(Backend):
                     break
                 known -= 1
                 self._made(job)
+            elif isinstance(event, Progressed) and event.at <= (adopted.last_event_at or 0.0):
+                pass
             elif isinstance(event, Ended) and adopted.ended:
                 job.ended = True
                 self._running -= 1

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from backends.base import JobSpec
-from backends.events import Accepted, Closed, Ended, Event, Reported, Started
+from backends.events import Accepted, Closed, Ended, Event, Progressed, Reported, Started
 from backends.failures import Cause, Outcome
+from backends.progress import ProgressLine
 
 
 class SimulatedJob:
@@ -41,7 +43,7 @@ class SimulatedJob:
     def cut_off(self, at: float, ends: Iterable[Event]) -> None:
         """Let these be the events after `at`."""
         coming = itertools.chain(() if self.next is None else (self.next,), self._course)
-        kept = itertools.takewhile(lambda event: event.at <= at and isinstance(event, (Accepted, Started, Reported)), coming)
+        kept = itertools.takewhile(lambda event: event.at <= at and isinstance(event, (Accepted, Started, Reported, Progressed)), coming)
         self._course = itertools.chain(kept, ends)
         self.go_on()
 
@@ -80,6 +82,22 @@ def course(
             break
         yield Reported(name, started_at + elapsed_s, sequence, metrics, elapsed_s)
     yield from ending(name, started_at + duration_s, started_at, outcome, cause, message)
+
+
+def with_progress(events: Iterable[Event], name: str, started_at: float, progress: Iterable[ProgressLine]) -> Iterator[Event]:
+    """Yield the events of a job, and in between what it says of how far it is.
+
+    Args:
+        events: of the job, in the order of time.
+        name: of the job.
+        started_at: when its script starts, in seconds of the back-end's clock.
+        progress: in the order of time.
+    """
+    said = deque(Progressed.of(name, started_at + line.elapsed_s, line) for line in progress)
+    for event in events:
+        while said and said[0].at <= event.at and event.at > started_at:
+            yield said.popleft()
+        yield event
 
 
 def ending(name: str, at: float, started_at: float | None, outcome: Outcome, cause: Cause | None, message: str) -> Iterator[Event]:

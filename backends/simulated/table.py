@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from backends.failures import Cause
+from backends.progress import ProgressLine
 from definitions.columns import column_in
 from definitions.errors import UserError
 
@@ -39,11 +40,13 @@ class Run:
         reports: (seconds since the start, metrics), in order.
         duration_s: seconds from start to end.
         cause: why it failed; None where it was completed.
+        progress: what it said of how far it is, in order.
     """
 
     reports: Sequence[tuple[float, Mapping[str, Any]]]
     duration_s: float
     cause: Cause | None = None
+    progress: Sequence[ProgressLine] = ()
 
 
 class RunTable(Protocol):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.controller.retry_policy import as_number
 from definitions.made_at_once import made_at_once
 
@@ -17,16 +18,18 @@ class Tell:
     """A call that a method is due.
 
     Args:
-        call: `result`, `complete` or `error`.
+        call: `result`, `progress`, `complete` or `error`.
         evaluation: the method's trial id.
         level: fidelity level that the result belongs to; None where there is none.
         result: objective values (means over repeats), and the level under the name the fidelity reports it by.
+        progress: all that a prefix or a canary has said of how far it is; None for other jobs, and where it said nothing.
     """
 
-    call: Literal["result", "complete", "error"]
+    call: Literal["result", "progress", "complete", "error"]
     evaluation: int
     level: float | None = None
     result: Mapping[str, float] = field(default_factory=dict)
+    progress: ProgressCurve | None = None
 
 
 @dataclass(slots=True)

@@ -17,7 +17,8 @@ from benchmarking.controller.journal import Record
 from benchmarking.controller.method import Suggestion
 
 _ADDED_LATER = frozenset(
-    {("Reported", "incarnation"), ("Reported", "rank"), ("Closed", "instance_type"), ("Progressed", "at_most"), ("Progressed", "by_step")}
+    {("Reported", "incarnation"), ("Reported", "rank"), ("Closed", "instance_type")}
+    | {("Progressed", name) for name in ("at_most", "by_step", "peak_bytes")}
 )
 """Fields that are left out at their default, as they were before there were any."""
 
@@ -81,6 +82,8 @@ def suggestion_body(suggestion: Suggestion | None, skipped: int, last_reason: st
             body |= {"level": suggestion.level, "repeat": suggestion.repeat}
         if suggestion.checkpoint_from is not None:
             body["checkpoint_from"] = suggestion.checkpoint_from
+        if suggestion.prefix_s is not None:
+            body["prefix_s"] = suggestion.prefix_s
     return body
 
 
@@ -90,7 +93,8 @@ def recorded_suggestion(body: Mapping[str, Any]) -> Suggestion | None:
         return None
     if body.get("resume"):
         return Suggestion({}, resume=body["evaluation"])
-    return Suggestion(body["configuration"], body["level"], body["repeat"], checkpoint_from=body.get("checkpoint_from"))
+    further = {name: body.get(name) for name in ("checkpoint_from", "prefix_s")}
+    return Suggestion(body["configuration"], body["level"], body["repeat"], **further)
 
 
 def event_record(event: Event) -> tuple[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from benchmarking.controller.method_arguments import Argument
+from benchmarking.controller.progress_curve import ProgressCurve
 from definitions.made_at_once import made_at_once
 from definitions.schema import Fidelity, Mode
 from definitions.space import SearchSpace
@@ -39,6 +40,7 @@ class Suggestion:
         repeat: number of the measurement, where the method counts repeats itself; the definition's repeats follow it.
         resume: id of a paused evaluation to go on with; None for a new one.
         checkpoint_from: id of an evaluation whose checkpoint the new one starts from; None to start afresh.
+        prefix_s: most seconds that it runs where it is a prefix of the full job, which `on_progress` stops; None to run to its end.
     """
 
     configuration: Mapping[str, Any]
@@ -46,11 +48,12 @@ class Suggestion:
     repeat: int = 0
     resume: int | None = None
     checkpoint_from: int | None = None
+    prefix_s: float | None = None
 
     @property
     def trial(self) -> TrialSpec:
         """What its first trial runs."""
-        return TrialSpec(self.configuration, self.level, self.repeat)
+        return TrialSpec(self.configuration, self.level, self.repeat, self.prefix_s)
 
 
 @made_at_once
@@ -63,12 +66,14 @@ class Evaluation:
         configuration: the point of the search space.
         level: level of a per-job fidelity that the method chose; None for the full job.
         repeat: number of the measurement, where the method counts repeats itself.
+        prefix_s: most seconds that it runs where it is a prefix of the full job; None where it runs to its end.
     """
 
     id: int
     configuration: Mapping[str, Any]
     level: float | None = None
     repeat: int = 0
+    prefix_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -199,6 +204,14 @@ class Method(abc.ABC):
 
     def on_trial_result(self, evaluation: Evaluation, result: Mapping[str, Any]) -> Decision:
         """Hear of a result and decide about the evaluation."""
+        return Decision.CONTINUE
+
+    def on_progress(self, evaluation: Evaluation, progress: ProgressCurve) -> Decision:
+        """Hear how far a prefix of the full job is, and decide whether that is enough: one that is stopped counts as complete.
+
+        Of a prefix, and of a job at a level of a per-job fidelity, it also hears all that was said, right before `on_trial_complete`.
+        Then nothing comes of the answer.
+        """
         return Decision.CONTINUE
 
     def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, Any]) -> None:  # noqa: B027

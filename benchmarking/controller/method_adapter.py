@@ -161,6 +161,10 @@ class MethodAdapter:
         evaluation = self._evaluations[tell.evaluation]
         if tell.call == "result":
             return self._called("on_trial_result", self._decide, evaluation, tell.result)
+        if tell.progress is not None:
+            decision = self._called("on_progress", self._method.on_progress, evaluation, tell.progress)
+            if tell.call == "progress":
+                return Decision(decision)
         if tell.call == "complete":
             self._called("on_trial_complete", self._method.on_trial_complete, evaluation, tell.result)
         else:
@@ -193,7 +197,7 @@ class MethodAdapter:
         return found
 
     def _add(self, number: int, suggestion: Suggestion) -> None:
-        evaluation = Evaluation(number, suggestion.configuration, suggestion.level, suggestion.repeat)
+        evaluation = Evaluation(number, suggestion.configuration, suggestion.level, suggestion.repeat, suggestion.prefix_s)
         self._evaluations[number] = evaluation
         self._called("on_trial_add", self._method.on_trial_add, evaluation)
 
@@ -225,7 +229,7 @@ def _identity(suggestion: Suggestion | None) -> tuple[object, ...] | None:
         return None
     if suggestion.resume is not None:
         return (suggestion.resume,)
-    return configuration_id(suggestion.configuration), suggestion.level, suggestion.repeat
+    return configuration_id(suggestion.configuration), suggestion.level, suggestion.repeat, suggestion.prefix_s is not None
 
 
 def _words(suggestion: Suggestion | None) -> str:
@@ -233,5 +237,6 @@ def _words(suggestion: Suggestion | None) -> str:
         return "nothing"
     if suggestion.resume is not None:
         return f"to go on with {suggestion.resume}"
-    at = "" if suggestion.level is None else f" at level {suggestion.level:g}, repeat {suggestion.repeat}"
+    prefix = "" if suggestion.prefix_s is None else ", as a prefix"
+    at = "" if suggestion.level is None else f" at level {suggestion.level:g}, repeat {suggestion.repeat}{prefix}"
     return f"{dict(suggestion.configuration)}{at}"

@@ -74,6 +74,7 @@ RETRY_RULES: Mapping[Cause, RetryRule] = {
     Cause.SERVICE_ERROR: RetryRule(TrialStatus.FAILED, counts=True, retries=3, backoff_s=10.0),
     Cause.LOST: RetryRule(TrialStatus.FAILED, counts=True, retries=1),
     Cause.SCHEDULER: RetryRule(TrialStatus.STOPPED, counts=False),
+    Cause.PREFIX: RetryRule(TrialStatus.COMPLETED, counts=False),
     Cause.PAUSED: RetryRule(TrialStatus.PAUSED, counts=False),
     Cause.OUTSIDE: RetryRule(TrialStatus.STOPPED, counts=False),
     Cause.BUDGET: RetryRule(TrialStatus.INTERRUPTED, counts=False),

@@ -58,6 +58,7 @@ class TrialState:
         causes: how often its jobs ended for each cause.
         code: version of the code that its latest job ran; empty where that is not known.
         epochs: number -> seconds of each, where its script reports them.
+        progress: all that the latest job of a canary or a prefix said of how far it is; None where it said nothing, and of other trials.
     """
 
     trial: int
@@ -81,6 +82,7 @@ class TrialState:
     usage: Mapping[str, Any] = field(default_factory=dict)
     code: str = ""
     epochs: dict[int, EpochTimes] = field(default_factory=dict)
+    progress: ProgressCurve | None = None
 
     @property
     def configuration(self) -> Mapping[str, Any]:
@@ -173,6 +175,7 @@ class JobState:
     worst_usd: float | None
     accepted_at: float | None = None
     started: bool = False
+    started_at: float | None = None
     ended: bool = False
     incarnation: int = 0
     reports: int = 0

@@ -9,6 +9,7 @@ from backends.events import Closed, Rejected
 from backends.failures import LOG_INCOMPLETE, Cause, Outcome
 from benchmarking.analysis.missing_metrics import how_to_report
 from benchmarking.controller.budget import cost_usd
+from benchmarking.controller.prefixes import stopped_itself
 from benchmarking.controller.retry_policy import TrialStatus, as_number, objective_problem, settle
 from benchmarking.controller.rows import JobState, TrialState
 
@@ -40,7 +41,9 @@ def settlement(
     """
     cause, message = event.cause, event.message
     outcome = Outcome.FAILED if isinstance(event, Rejected) else event.outcome
-    if outcome is Outcome.COMPLETED:
+    if stopped_itself(trial, job, outcome):
+        outcome, cause = Outcome.STOPPED, Cause.PREFIX
+    elif outcome is Outcome.COMPLETED:
         problem = objective_problem(reported_objectives, trial.last)
         if problem is not None:
             outcome, (cause, message) = Outcome.FAILED, problem

@@ -5,18 +5,17 @@ from __future__ import annotations
 import heapq
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from backends.events import Closed, Ended, Event, Noted, Progressed, Rejected, Restarted, Retained, Scope, Started
 from backends.failures import LOG_INCOMPLETE, Cause
-from benchmarking.analysis.measurements import PREFIX, measurements
 from benchmarking.controller.aggregation import ResultAggregator, Tell
 from benchmarking.controller.event_codec import record_event, recorded_suggestion
 from benchmarking.controller.finished_loops import FinishedLoop, finished_loop
 from benchmarking.controller.journal import Record
 from benchmarking.controller.lookahead import take_out
 from benchmarking.controller.method import Decision
+from benchmarking.controller.prefixes import end_of_prefix, is_prefix, progress_tell, with_measurements
 from benchmarking.controller.progress_curve import with_progress
 from benchmarking.controller.repeat_order import ordered
 from benchmarking.controller.retry_policy import Failure, TrialStatus, as_number
@@ -34,6 +33,7 @@ class ExperimentState:
         self.trials: dict[int, TrialState] = {}
         self.evaluations: dict[int, EvaluationState] = {}
         self.jobs: dict[str, JobState] = {}
+        self.prefixes: set[str] = set()  # open jobs that are prefixes of the full one
         self.queue: deque[tuple[int, int]] = deque()
         self.overtaken: Counter[tuple[int, int]] = Counter()
         self.block: list[int] = []
@@ -62,8 +62,9 @@ class ExperimentState:
         self.loops: list[FinishedLoop] = []
         self.incomplete: dict[str, int] = {}  # trials that were completed without the end of their log, by job
         self.first_at: float | None = None
-        self.first_start: tuple[int, float] | None = None
-        """Sequence number and time of the first record of a job that runs; None before: from then on time is limited."""
+        self.first_start: tuple[int, float] | None = (
+            None  # number and time of the first record of a job that runs: time is limited from then
+        )
         self.waits = Waits(counts=setup.waits_for_others)
         self.last_at = 0.0
         self.sequence = 0
@@ -162,6 +163,7 @@ class ExperimentState:
         trial.submissions += 1
         trial.code = self.code
         self.jobs[body["job"]] = JobState(body["job"], trial_id, body["attempt"], at, body["restore_from"], body["worst_usd"])
+        self.prefixes |= {body["job"]} if is_prefix(trial) else set()
         self.reserved_usd += body["worst_usd"] or 0.0
         self.busy += 1
         self.waits.submitted(body["job"], at)
@@ -174,7 +176,7 @@ class ExperimentState:
         job.last_event_at = event.at
         match event:
             case Started():
-                job.started = True
+                job.started, job.started_at = True, event.at
                 self.waits.started(event.job, event.at)
                 if self.first_start is None:
                     self.first_start = (self.sequence, event.at)
@@ -183,6 +185,8 @@ class ExperimentState:
                     trial.started_at = event.at
             case Progressed():
                 job.progress = with_progress(job.progress, event)
+                if (told := progress_tell(trial, job)) is not None:
+                    self.due_tells.append(told)
             case Restarted():
                 job.begin_anew(event.incarnation)
             case Ended():
@@ -220,6 +224,9 @@ class ExperimentState:
 
     def _closed(self, event: Closed | Rejected, job: JobState) -> None:
         del self.jobs[job.name]
+        self.prefixes.discard(job.name)
+        if self.trials[job.trial].level is not None:
+            self.trials[job.trial].progress = job.progress
         self.waits.over(job.name, event.at)
         if self.due_stops:
             self.due_stops = deque(due for due in self.due_stops if due[0] != job.name)
@@ -294,10 +301,10 @@ class ExperimentState:
         if decision is Decision.CONTINUE or (decision is Decision.STOP and at_full_level):
             return
         evaluation = self.evaluations[tell.evaluation]
-        evaluation.removed = True
-        if decision is Decision.STOP:
+        evaluation.removed = tell.call != "progress"
+        if decision is Decision.STOP and evaluation.removed:
             self._results.removed(tell.evaluation)
-        reason = Cause.SCHEDULER if decision is Decision.STOP else Cause.PAUSED
+        reason = Cause.PAUSED if decision is Decision.PAUSE else Cause.SCHEDULER if evaluation.removed else Cause.PREFIX
         running = {job.trial: job.name for job in self.jobs.values() if job.stop_requested_at is None}
         self.due_stops.extend((running[trial], reason) for trial in evaluation.trials if trial in running)
 
@@ -364,17 +371,10 @@ class ExperimentState:
             self._tell_end(trial)
 
     def _tell_end(self, trial: TrialState) -> None:
-        final: dict[str, Any] | None = None
-        if trial.status is TrialStatus.COMPLETED:
-            final = {name: trial.value_of(name) for name in self.setup.objectives}
-        tell = self._results.finished(trial.evaluation, trial.repeat, final)
+        final = {name: trial.value_of(name) for name in self.setup.objectives} if trial.status is TrialStatus.COMPLETED else None
+        tell = end_of_prefix(trial) if is_prefix(trial) else self._results.finished(trial.evaluation, trial.repeat, final)
         if tell is not None:
-            if tell.call == "complete" and trial.level is not None and (trial.starts == 1 or trial.reused is not None):
-                # A canary that was interrupted and went on says nothing of the full job's time.
-                billable_s, cost_usd = trial.value_of("billable_s") or 0.0, trial.value_of("cost_usd")
-                used = measurements(trial.usage, trial.last, trial.duration_s, billable_s, cost_usd)
-                tell = replace(tell, result={**tell.result, **{PREFIX + name: value for name, value in used.items()}})
-            self.due_tells.append(tell)
+            self.due_tells.append(with_measurements(tell, trial))
 
     def _wait(self, trial: int, due_at: float) -> None:
         self.trials[trial].status = TrialStatus.WAITING

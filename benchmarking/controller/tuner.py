@@ -20,6 +20,7 @@ from benchmarking.controller.interfaces import JobFactory, Observer, Wallet, che
 from benchmarking.controller.journal import Journal
 from benchmarking.controller.lookahead import next_entries, wanted_ahead
 from benchmarking.controller.method_adapter import MethodAdapter
+from benchmarking.controller.prefixes import first_over
 from benchmarking.controller.recorder import Recorder
 from benchmarking.controller.repeat_order import block_size
 from benchmarking.controller.replay import downtime_s, replay
@@ -78,9 +79,7 @@ class Tuner:
         recorder = Recorder(journal, state, backend.now, observers, virtual=self.virtual)
         self._record, self._commit, self._recorder = recorder.record, recorder.commit, recorder
         self.note, self.book = recorder.note, recorder.book
-        self._jobs = jobs
-        self._budget = budget
-        self._n_workers = n_workers
+        self._jobs, self._budget, self._n_workers = jobs, budget, n_workers
         self._wallet = wallet or Wallet()
         self._code = code
         self._learned = learned
@@ -192,6 +191,8 @@ class Tuner:
             self._record("tell", body)
         elif state.due_stops:
             self._stop(*state.due_stops[0])
+        elif (over := first_over(state.trials, state.jobs, state.prefixes)) and over[0] <= self._backend.now() + TICK_S:
+            self._stop(over[1], Cause.PREFIX)
         elif self._stop_requests:
             self._stop_as_asked(*self._stop_requests.popleft())
         elif stopping is not None:
@@ -206,8 +207,8 @@ class Tuner:
             # Who ends this program together with its jobs, a service manager say, wants the trials to go on at a resume.
             event = replace(event, cause=Cause.INTERRUPTED, message="")
         trial = self.state.trials[job.trial]
-        ran_on = event.instance_type if isinstance(event, Closed) else None
-        usd_per_hour, count = self._jobs.price({**trial.configuration, "instance_type": ran_on} if ran_on else trial.configuration)
+        ran_on = {"instance_type": event.instance_type} if isinstance(event, Closed) and event.instance_type else {}
+        usd_per_hour, count = self._jobs.price({**trial.configuration, **ran_on})
         body = settlement(
             trial, job, event, reported_objectives=self.state.reported_objectives,
             usd_per_hour=usd_per_hour, instance_count=count, now=self._backend.now(),
@@ -317,8 +318,7 @@ class Tuner:
         if self._is_closed_to(str(planned.spec.configuration.get("instance_type", ""))):
             return False
         worst_usd = self._jobs.worst_usd(planned.spec)
-        reserved_usd = self.state.reserved_usd
-        if not affordable(self._budget, spent_usd=self.spent_usd, reserved_usd=reserved_usd, worst_usd=worst_usd):
+        if not affordable(self._budget, spent_usd=self.spent_usd, reserved_usd=self.state.reserved_usd, worst_usd=worst_usd):
             return False
         trial, attempt = planned.trial, planned.attempt
         restore_from = None if planned.checkpoint_of is None else self._checkpoint_of(planned.checkpoint_of)
@@ -353,8 +353,9 @@ class Tuner:
         In doubt something does: the loop just looks again.
         """
         # Such events free no worker, and let nothing be due at a later time: both need no look after each report.
-        is_full, forever = self._budget.max_wallclock_time is None and self.state.busy >= self._workers_now(), False
-        due_tells = self.state.due_tells
+        state, forever = self.state, False
+        is_full = self._budget.max_wallclock_time is None and state.busy >= self._workers_now() and not state.prefixes
+        due_tells = state.due_tells
         while True:
             if not self._events:
                 self._commit()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from benchmarking.controller.prefixes import first_over
 from benchmarking.controller.state import ExperimentState
 
 TICK_S = 1e-6
@@ -45,13 +46,16 @@ def timeout_s(
         is_computing: whether the method computes its next suggestion elsewhere.
         release_until: when the wait for kept instances is given up; None where there is no such wait.
     """
-    if limit_at is None and release_until is None and not (state.waiting or state.blocked_until or is_computing):
+    over = first_over(state.trials, state.jobs, state.prefixes) if state.prefixes else None
+    if limit_at is None and release_until is None and over is None and not (state.waiting or state.blocked_until or is_computing):
         return None  # for most events: the rest costs as much as all else that is done for a report
     at = now()
     due = [until for until in state.blocked_until.values() if until > at + TICK_S]
     if not stopping:
         due += [retry_at for retry_at, _ in state.waiting[:1] if retry_at > at + TICK_S]
         due += [] if limit_at is None else [limit_at]
+    if over is not None:
+        due.append(over[0])
     if is_computing:
         due.append(at + _COMPUTING_S)
     if release_until is not None and not state.jobs:

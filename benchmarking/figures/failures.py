@@ -10,7 +10,7 @@ from benchmarking.figures.data import BarPanel, BarStack, Figure, PlotAxis, Tabl
 from benchmarking.figures.details import DetailedExperiment
 from benchmarking.figures.short_names import changed, short_names
 
-_MEANT = frozenset({Cause.SCHEDULER, Cause.PAUSED, Cause.BUDGET})
+_MEANT = frozenset({Cause.SCHEDULER, Cause.PAUSED, Cause.BUDGET, Cause.PREFIX})
 """Causes that are no failures: the method or the budget wanted it so."""
 
 

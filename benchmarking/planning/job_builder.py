@@ -38,6 +38,10 @@ def instance_type_of(definition: BenchmarkDefinition, backend: str, configuratio
     )
 
 
+_UNTIL_STOPPED_S = 60.0
+"""By how much a prefix's time may be over before the back-end ends the job by itself."""
+
+
 class JobBuilder:
     """Makes the jobs of one experiment.
 
@@ -112,6 +116,14 @@ class JobBuilder:
 
     def may_run_s(self, spec: TrialSpec) -> float | None:
         """Return the seconds that a trial's job may run; None where nothing limits them."""
+        whole_s = self._whole_s(spec)
+        if spec.prefix_s is None:
+            return whole_s
+        # Of a prefix the loop stops the job, and its reporter ends the script; the back-end's own limit is for when both are gone.
+        stops_s = spec.prefix_s + _UNTIL_STOPPED_S
+        return stops_s if whole_s is None else min(whole_s, stops_s)
+
+    def _whole_s(self, spec: TrialSpec) -> float | None:
         if self._definition.budget.max_run is not None:
             return self._definition.budget.max_run
         return self._longest_s(spec) or self._max_run_s
@@ -132,6 +144,7 @@ class JobBuilder:
         started = self._command_line.start(parameters, {**consumed, "level": level, "seed": seed, "repeat": spec.repeat, "trial": trial})
         environment = {f"OUTRIDER_{key.upper()}": str(value) for key, value in consumed.items()}
         environment |= {"OUTRIDER_REPEAT": str(spec.repeat), "OUTRIDER_SEED": str(seed)}
+        environment |= {} if spec.prefix_s is None else {"OUTRIDER_STOP_AFTER_S": f"{spec.prefix_s:g}"}
         return JobSpec(
             name=self.name(trial, attempt),
             trial=trial,

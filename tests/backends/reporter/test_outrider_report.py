@@ -97,6 +97,38 @@ def test_numpy_scalars_are_amounts(capfd: pytest.CaptureFixture[str]) -> None:
     assert (line["done"], line["total"]) == (3.0, 4.0)
 
 
+@pytest.mark.slow
+def test_a_script_of_which_the_beginning_is_wanted_ends_itself_and_says_what_it_used() -> None:
+    code = "import time\nfor i in range(1000):\n    time.sleep(0.01)\n    progress(i + 1, 1000)\nprint('whole')\n"
+    output = run(code, OUTRIDER_STOP_AFTER_S="0.5")
+    last = lines_of(output, PROGRESS_MARK)[-1]
+    assert 0.5 <= last["elapsed_s"] < 5.0  # type: ignore[operator]
+    assert 0 < last["done"] < 1000  # type: ignore[operator]
+    assert last["peak_bytes"] > 1e6  # type: ignore[operator]
+    assert lines_of(output, SUMMARY_MARK)
+    assert "whole" not in output
+
+
+@pytest.mark.slow
+def test_a_script_that_survives_its_end_is_ended_at_its_next_word() -> None:
+    code = (
+        "import time\nfor i in range(1000):\n    time.sleep(0.01)\n    try:\n        progress(i + 1, 1000)\n"
+        "    except BaseException:\n        print('survived', flush=True)\nprint('whole')\n"
+    )
+    output = run(code, OUTRIDER_STOP_AFTER_S="0.5")
+    assert output.count("survived") == 1
+    assert "whole" not in output
+    assert lines_of(output, SUMMARY_MARK)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", ["0.5", "none", "-1"])
+def test_a_script_that_is_done_before_or_has_no_limit_is_not_ended(limit: str) -> None:
+    steps = 3 if limit == "0.5" else 60
+    code = f"import time\nfor i in range({steps}):\n    time.sleep(0.01)\n    progress(i + 1, {steps})\nprint('whole')\n"
+    assert "whole" in run(code, OUTRIDER_STOP_AFTER_S=limit)
+
+
 def test_what_is_no_number_is_told_at_the_first_call() -> None:
     with pytest.raises(TypeError):
         Reporter({}).progress("3 of 4")  # type: ignore[arg-type]

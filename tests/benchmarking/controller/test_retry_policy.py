@@ -21,6 +21,7 @@ FINAL_AT_ONCE = {
     Cause.BAD_REQUEST: ("failed", True),
     Cause.OUT_OF_MEMORY: ("infeasible", False),
     Cause.DIVERGED: ("diverged", False),
+    Cause.PREFIX: ("completed", False),
     Cause.SCHEDULER: ("stopped", False),
     Cause.PAUSED: ("paused", False),
     Cause.OUTSIDE: ("stopped", False),
@@ -36,7 +37,7 @@ RETRIED_UNDER_A_CAP = {Cause.CAPACITY: (5, 30.0), Cause.SPOT: (10, 5.0), Cause.S
 def outcome_of(cause):
     return (
         Outcome.STOPPED
-        if cause in (Cause.SCHEDULER, Cause.PAUSED, Cause.OUTSIDE, Cause.BUDGET, Cause.ALIKE, Cause.INTERRUPTED)
+        if cause in (Cause.SCHEDULER, Cause.PREFIX, Cause.PAUSED, Cause.OUTSIDE, Cause.BUDGET, Cause.ALIKE, Cause.INTERRUPTED)
         else Outcome.FAILED
     )
 

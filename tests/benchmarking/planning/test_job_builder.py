@@ -50,6 +50,16 @@ def test_a_job_knows_its_script_limits_checkpoint_and_channels():
     assert made.worst_s == 127.0
 
 
+def test_a_prefix_is_told_when_to_end_and_limited_beyond_that():
+    made = builder(definition())
+    job = made.build(0, 0, TrialSpec({"x": 1}, 1.0, prefix_s=30.0), None)
+    assert job.environment["OUTRIDER_STOP_AFTER_S"] == "30"
+    assert job.limits.max_run_s == 90.0
+    assert "OUTRIDER_STOP_AFTER_S" not in made.build(0, 0, TrialSpec({"x": 1}), None).environment
+    short = builder(definition(budget=Budget(max_run=50.0))).build(0, 0, TrialSpec({"x": 1}, 1.0, prefix_s=30.0), None)
+    assert short.limits.max_run_s == 50.0
+
+
 def test_where_nobody_limits_a_jobs_time_the_back_end_does_or_the_limit_of_money():
     free = builder(definition())
     assert (free.worst_s, free.worst_case_s(TrialSpec({"x": 1})), free.worst_usd(TrialSpec({"x": 1}))) == (None, None, None)
