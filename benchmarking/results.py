@@ -11,12 +11,12 @@ from benchmarking.archive.dollars import kind_of_dollars
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.stored import experiments_of
 from benchmarking.controller.journal import Journal
+from benchmarking.controller.prefixes import has_canaries
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.exporter import ExportContext, ExportedExperiment
 from benchmarking.export.json_exporter import RESULT, read_result, write_collated
 from benchmarking.export.registry import DEFAULT, make_exporter
 from definitions import strict_json
-from definitions.schema import PerJob
 
 
 def exported(spec: ExperimentSpec, folder: Path, state: ExperimentState, journal: Journal, region: str) -> ExportedExperiment:
@@ -84,7 +84,7 @@ def _environment(folder: Path) -> Mapping[str, Any]:
 
 def forecast_rows(spec: ExperimentSpec, state: ExperimentState, region: str) -> list[dict[str, Any]]:
     """Return the rows of forecasts.csv, with the prices of a region; empty where there are no canaries."""
-    if not isinstance(spec.definition.fidelity, PerJob):
+    if not has_canaries(state.trials):
         return []
     # Only where there may be canaries: numpy and scipy are loaded for them.
     from benchmarking.forecasting.model.billing import Billing

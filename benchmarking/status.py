@@ -18,6 +18,7 @@ from benchmarking.archive.stored import StoredExperiment, experiments_of, load, 
 from benchmarking.controller.ending import Reason
 from benchmarking.controller.experiment_clock import ExperimentClock
 from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.prefixes import has_canaries
 from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.json_exporter import read_result
@@ -29,7 +30,7 @@ from benchmarking.results import forecast_rows
 from benchmarking.studies.files import read_study
 from definitions.errors import UserError
 from definitions.resolve import Resolved
-from definitions.schema import Mode, PerJob
+from definitions.schema import Mode
 
 
 class Standing(enum.StrEnum):
@@ -184,7 +185,7 @@ class StatusReader:
             folded = self._folded[folder] = _Folded(stored, _unfolded(stored), kind_of_dollars(folder, stored.spec.backend))
         self._go_on(folded)
         state, definition = folded.state, folded.stored.spec.definition
-        if isinstance(definition.fidelity, PerJob) and folded.forecast_after != state.finished:
+        if has_canaries(state.trials) and folded.forecast_after != state.finished:
             rows = forecast_rows(folded.stored.spec, state, folded.stored.region)
             folded.forecast, folded.forecast_after = forecast_text(rows), state.finished
         primary = definition.primary_objective

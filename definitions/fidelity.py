@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from definitions.fields import KEEP_WHOLE, Number, Positive, Text
+from definitions.fields import KEEP_WHOLE, Number, Positive, Seconds, Text
 from definitions.model import Model
 
 
@@ -20,6 +20,13 @@ class PerJob(Model):
         None, description="of the algorithm, where it is known how it grows: epochs, linear, trees, sort, kernel, ..."
     )
     full: Annotated[Number, Field(gt=0), KEEP_WHOLE] = 1.0
+    width: Annotated[Number, Field(gt=0, le=1)] = Field(
+        0.15, description="half of the 80 % interval of its forecast, as a share of the median, at which a prefix of the job is stopped"
+    )
+    prefix_s: Seconds | None = Field(
+        None, description="most seconds that a prefix runs (default: 300, and a tenth of what the whole job is forecast to take)"
+    )
+    steps: Positive = Field(3, description="steps that a prefix has behind it at least, beyond the first unsteady ones")
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:
@@ -28,6 +35,18 @@ class PerJob(Model):
         if list(self.ladder) != sorted(set(self.ladder)):
             raise ValueError("the ladder must ascend")
         return self
+
+
+class Prefix(PerJob):
+    """A canary is the beginning of the full job, which is stopped as soon as its progress tells what the whole of it takes.
+
+    The script says how far it is (`outrider_report.progress`). Where `argument` is given, small jobs at the levels of the ladder show what
+    the beginning cannot: evaluation and checkpoints at the end, work after the loop.
+    """
+
+    kind: Literal["prefix"]  # type: ignore[assignment] # the tag of the union; all else is as in its base
+    argument: Text | None = None  # type: ignore[assignment] # a script without it has no small jobs, and needs none
+    ladder: tuple[Annotated[Number, KEEP_WHOLE], ...] = (0.01, 0.03)
 
 
 class Progressive(Model):
@@ -42,4 +61,4 @@ class Progressive(Model):
     full: Positive
 
 
-Fidelity = Annotated[PerJob | Progressive, Field(discriminator="kind")]
+Fidelity = Annotated[PerJob | Prefix | Progressive, Field(discriminator="kind")]

@@ -115,6 +115,12 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "ladder": "levels of the canaries, ascending",
         "full": "level of the full job",
     },
+    "Prefix": {
+        "kind": "the beginning of the full job",
+        "argument": "name of the script's argument that is given the level of small jobs; without it there are none",
+        "ladder": "levels of the small jobs, ascending",
+        "full": "level of the full job",
+    },
     "Progressive": {
         "kind": "one job passes many levels",
         "reported_as": "name that the script reports its level by",

@@ -23,7 +23,7 @@ from definitions.datasets import (
     TableDataset,
 )
 from definitions.errors import UserError
-from definitions.fidelity import Fidelity, PerJob, Progressive
+from definitions.fidelity import Fidelity, PerJob, Prefix, Progressive
 from definitions.fields import Flag, NotNegative, Positive, Preload, Share, Size, Text
 from definitions.file_source import FileSource
 from definitions.metric_files import Read, file_sources
@@ -74,6 +74,7 @@ __all__ = [
     "Overrides",
     "PathDataset",
     "PerJob",
+    "Prefix",
     "Progressive",
     "S3Dataset",
     "Study",

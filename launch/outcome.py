@@ -6,12 +6,12 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from benchmarking.controller.ending import Reason
+from benchmarking.controller.prefixes import has_canaries
 from benchmarking.export.files import csv_text
 from benchmarking.export.trials_csv import trials_header
 from benchmarking.report.text import dollars, table
 from definitions import strict_json
 from definitions.errors import EXIT_BUDGET, EXIT_CLOUD, EXIT_DONE, EXIT_FAILURES, EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE
-from definitions.schema import PerJob
 
 if TYPE_CHECKING:
     from benchmarking.experiment import ExperimentResult
@@ -63,7 +63,7 @@ def _block(result: ExperimentResult, *, with_title: bool) -> str:
 
 def _canaries(result: ExperimentResult) -> str:
     """Return what the canaries of an experiment say; empty where it has none."""
-    if not isinstance(result.spec.definition.fidelity, PerJob):
+    if not has_canaries(result.state.trials):
         return ""
     from benchmarking.forecasting.model.billing import Billing
     from benchmarking.forecasting.model.draws import Question

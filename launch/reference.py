@@ -87,9 +87,10 @@ def page() -> str:
         *_keys(study_schema()),
     ]
     lines += ["## Domains of a space", "", "More in [search_space.md](search_space.md).", "", *_domains(schema["$defs"]["Domain"])]
-    lines += ["## Fidelities", "", "`fidelity:` is one of these two; their keys are above.", ""]
+    lines += ["## Fidelities", "", "`fidelity:` is one of these three; their keys are above.", ""]
     lines += [
-        f"- `kind: {models[name]['properties']['kind']['const']}`: {models[name]['description']}" for name in ("PerJob", "Progressive")
+        f"- `kind: {models[name]['properties']['kind']['const']}`: {models[name]['description']}"
+        for name in ("PerJob", "Prefix", "Progressive")
     ]
     lines += [
         "",

@@ -49,7 +49,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("methods", "page"),
         (".",),
     ),
-    "benchmarking/forecasting": (("data", "running"), ("model",), ("ladder",), (".",)),
+    "benchmarking/forecasting": (("running",), ("prefix",), ("data",), ("model",), ("ladder",), (".",)),
     "backends/sagemaker": (
         ("aws", "block"),
         ("code", "logs"),

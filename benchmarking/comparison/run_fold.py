@@ -100,14 +100,14 @@ class RunFold:
         state, metrics = self._state, record.body["metrics"]
         job = state.jobs.get(record.body["job"])
         values = {name: value for name in self._names if (value := as_number(metrics.get(name))) is not None}
-        if job is not None and values:
+        if job is not None and values and state.trials[job.trial].level is None:
             level_name = state.setup.reported_level
             level = None if level_name is None else as_number(metrics.get(level_name))
             self._measured(record, [state.trials[job.trial]], values, level, full=False)
 
     def _settled(self, record: Record, trial: TrialState) -> None:
         self._is_unpriced = self._is_unpriced or trial.cost_usd is None
-        if self._is_per_job and trial.level is not None:
+        if trial.level is not None:
             return
         folded = self._measured_repeats(trial)
         if folded is not None:

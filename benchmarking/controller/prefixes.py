@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from backends.failures import Cause, Outcome
+from backends.failures import Outcome
 from benchmarking.analysis.measurements import PREFIX, measurements
 from benchmarking.controller.aggregation import Tell
 from benchmarking.controller.retry_policy import TrialStatus
@@ -59,11 +59,11 @@ def with_measurements(tell: Tell, trial: TrialState) -> Tell:
     return replace(tell, result={**tell.result, **{PREFIX + name: value for name, value in used.items()}}, progress=trial.progress)
 
 
+def has_canaries(trials: Mapping[int, TrialState]) -> bool:
+    """Return whether any trial is a canary or a prefix of the full job, so that there may be forecasts."""
+    return any(trial.level is not None for trial in trials.values())
+
+
 def is_prefix(trial: TrialState) -> bool:
     """Return whether a trial is a prefix of the full job, be it that the job was over sooner."""
     return trial.spec.prefix_s is not None
-
-
-def was_cut(trial: TrialState) -> bool:
-    """Return whether a trial is a prefix that was stopped before the job was over."""
-    return is_prefix(trial) and trial.cause is Cause.PREFIX

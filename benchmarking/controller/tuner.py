@@ -353,9 +353,8 @@ class Tuner:
         In doubt something does: the loop just looks again.
         """
         # Such events free no worker, and let nothing be due at a later time: both need no look after each report.
-        state, forever = self.state, False
+        state, due_tells, forever = self.state, self.state.due_tells, False
         is_full = self._budget.max_wallclock_time is None and state.busy >= self._workers_now() and not state.prefixes
-        due_tells = state.due_tells
         while True:
             if not self._events:
                 self._commit()

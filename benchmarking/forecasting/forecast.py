@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from benchmarking.forecasting.data.canary import CanaryTable, by_configuration
+from benchmarking.forecasting.data.canary import PREFIX, CanaryTable, by_configuration
 from benchmarking.forecasting.grounds import measured_runs, remarks, why_nothing, width_text
 from benchmarking.forecasting.model.billing import tables
-from benchmarking.forecasting.model.draws import Question, draw
+from benchmarking.forecasting.model.draws import Question, draw, ladder_draws
 from benchmarking.forecasting.model.evidence import Finding, findings, gravest
 from benchmarking.forecasting.model.fit import Fitted, fit_all
+from benchmarking.forecasting.model.prefix_evidence import disagreement
 from benchmarking.forecasting.model.result import (
     METRICS,
+    TIMES,
     UTILISATIONS,
     Forecast,
     Status,
@@ -47,13 +49,24 @@ def forecast(table: CanaryTable, question: Question) -> list[Forecast]:
 def forecast_one(item: Fitted, question: Question, notes: Sequence[str] = ()) -> list[Forecast]:
     """Return the forecasts of one fitted configuration."""
     drawn = draw(item, question)
+    small = ladder_draws(item, question) if item.prefixes and len({one.fraction for one in item.used}) > 1 else {}
     memory = _memory_finding(item, drawn, question)
     wanted = [name for name in METRICS if name in drawn or _was_measured(item, name)]
-    if not item.used and not wanted:
+    if not item.used and not item.prefixes and not wanted:
         wanted = ["total_s"]
     asked = {metric: {"cost_usd": "total_s", "billable_s": "total_s"}.get(metric, metric) for metric in wanted}
-    against = {metric: findings(item, metric) for metric in dict.fromkeys(asked.values()) if metric not in UTILISATIONS}
+    against = {metric: _against(item, metric, drawn, small) for metric in dict.fromkeys(asked.values()) if metric not in UTILISATIONS}
     return [_forecast_of(item, metric, drawn.get(metric), question, memory, against.get(asked[metric], []), notes) for metric in wanted]
+
+
+def _against(item: Fitted, metric: str, drawn: Mapping[str, FloatArray], small: Mapping[str, FloatArray]) -> list[Finding]:
+    """Return what speaks against the forecast of a metric: of the laws of small jobs, or of how well these agree with a prefix."""
+    if not item.prefixes or metric not in drawn:
+        return findings(item, metric)
+    if metric not in TIMES:
+        return []
+    carried = gravest(findings(item, metric), Status.OK) is not Status.NOT_DECIDED
+    return disagreement(drawn[metric], small.get(metric) if carried else None, metric)
 
 
 def _was_measured(item: Fitted, metric: str) -> bool:
@@ -61,7 +74,7 @@ def _was_measured(item: Fitted, metric: str) -> bool:
         return item.time is not None and bool(item.instance_type)
     if metric == "billable_s":
         return False
-    return any(getattr(canary, metric) is not None for canary in item.canaries)
+    return any(getattr(canary, metric) is not None for canary in item.canaries if canary.status != PREFIX)
 
 
 def _forecast_of(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from benchmarking.forecasting.data.canary import PREFIX
 from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.fit import Fitted
 from benchmarking.forecasting.model.phases import Laws
+from benchmarking.forecasting.model.prefix_evidence import remarks_on, why_open
 from benchmarking.forecasting.model.result import TIMES
 
 _SHORT = 0.1
@@ -19,17 +21,23 @@ def measured_runs(item: Fitted, metric: str) -> str:
     for canary in used:
         counts[canary.fraction] = counts.get(canary.fraction, 0) + 1
     levels = ", ".join(f"{fraction:g}" + (f" x{count}" if count > 1 else "") for fraction, count in sorted(counts.items()))
-    unused = len(item.canaries) - len(item.used)
-    return f"{len(used)} runs at {levels}" + (f", {unused} not completed and not used" if unused else "")
+    prefixes = sum(canary.status == PREFIX for canary in item.canaries)
+    unused = len(item.canaries) - len(item.used) - prefixes
+    begun = [f"{prefixes} prefix{'es' if prefixes > 1 else ''} of the full job"] if prefixes else []
+    runs = [f"{len(used)} runs at {levels}"] if used else []
+    return " and ".join([*begun, *runs]) + (f", {unused} not completed and not used" if unused else "")
 
 
 def remarks(item: Fitted, metric: str) -> list[str]:
     """Return what else a reader of a metric's forecast should know of its laws."""
+    opened = why_open([canary for canary in item.canaries if canary.status == PREFIX])
+    if item.prefixes:
+        return remarks_on(item.prefixes, item.used) if metric in TIMES else []
     if metric in TIMES:
         laws: Laws | None = item.cpu if metric == "cpu_s" else item.time
         if laws is None:
             return []
-        said = []
+        said = [opened] if opened else []
         if laws.growth is not None:
             mean, sd = laws.growth.exponent()
             said.append(f"grows as n^{mean:.2f} (+-{sd:.2f})")
@@ -47,6 +55,9 @@ def remarks(item: Fitted, metric: str) -> list[str]:
 
 def why_nothing(item: Fitted, metric: str, question: Question) -> str:
     """Return why there is no forecast of a metric."""
+    opened = why_open([canary for canary in item.canaries if canary.status == PREFIX])
+    if opened and not item.used:
+        return opened
     if not item.used:
         statuses = sorted({canary.status for canary in item.canaries})
         return f"no completed run ({', '.join(statuses)})"

@@ -90,7 +90,7 @@ def latest_forecasts(definition: BenchmarkDefinition, results_dir: Path, backend
             found = read_measured(mark.parent)
         except (UserError, OSError, KeyError, ValueError):
             continue
-        small = [canary for canary in found.canaries.canaries if canary.fraction < 1.0] if found is not None else []
+        small = [canary for canary in found.canaries.canaries if not canary.is_full] if found is not None else []
         if small:
             return lookup_from(small, str(mark.parent), region)
     return ForecastLookup()

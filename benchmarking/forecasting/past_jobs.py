@@ -69,8 +69,8 @@ def scores_of(table: CanaryTable, region: str) -> dict[str, list[float]]:
     groups = by_configuration(table.canaries)
     found: dict[str, list[float]] = {}
     for group in groups.values():
-        full = [canary for canary in group if canary.fraction >= 1.0 and canary.status == COMPLETED]
-        small = [canary for canary in group if canary.fraction < 1.0]
+        full = [canary for canary in group if canary.is_full and canary.status == COMPLETED]
+        small = [canary for canary in group if not canary.is_full]
         if not full or not small:
             continue
         for one in forecast(CanaryTable(tuple(small)), question):

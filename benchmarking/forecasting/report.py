@@ -26,7 +26,7 @@ _MOST, _MOST_RUNS = 10, 24
 def forecasts_of(definition: BenchmarkDefinition, state: ExperimentState, question: Question) -> list[Forecast]:
     """Return the forecasts that an experiment's canaries allow; full runs of the same configurations do not enter them."""
     table = canaries_of(definition, state)
-    small = [canary for canary in table.canaries if canary.fraction < 1.0]
+    small = [canary for canary in table.canaries if not canary.is_full]
     return forecast(CanaryTable(tuple(small), table.notes), question) if small else []
 
 
@@ -85,7 +85,7 @@ def measured_outcomes(table: CanaryTable, forecasts: Sequence[Forecast]) -> list
     """
     full: dict[str, list[Canary]] = {}
     for canary in table.canaries:
-        if canary.fraction >= 1.0 and canary.status == COMPLETED:
+        if canary.is_full and canary.status == COMPLETED:
             full.setdefault(canary.configuration, []).append(canary)
     found = []
     for one in forecasts:
@@ -144,7 +144,7 @@ def report(definition: BenchmarkDefinition, state: ExperimentState, question: Qu
 
 def _sure(canaries: CanaryTable, question: Question, found: Sequence[Forecast], metric: str) -> float:
     names = usable(found, metric)
-    small = [canary for canary in canaries.canaries if canary.fraction < 1.0 and canary.configuration in names]
+    small = [canary for canary in canaries.canaries if not canary.is_full and canary.configuration in names]
     return sureness(fit_all(by_configuration(small), question.at), question, metric, names) if names else 0.0
 
 

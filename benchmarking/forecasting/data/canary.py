@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarking.analysis.measurements import PHASES
+from benchmarking.forecasting.prefix.measured import Told
 
-COMPLETED, OUT_OF_MEMORY = "completed", "out_of_memory"
+COMPLETED, OUT_OF_MEMORY, PREFIX = "completed", "out_of_memory", "prefix"
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,9 @@ class Canary:
         startup_s, list_s, download_s, load_s, train_s, checkpoint_s: seconds by phase; `total_s`: from start to end.
         steps: optimiser steps or rounds; `step_s`: seconds of a steady one.
         cpu_s: processor seconds; `rss_bytes`, `gpu_bytes`: peaks; `cpu_util`, `gpu_util`: means, in percent or as shares.
-        status: `completed`, `out_of_memory`, or why the run says nothing (`stopped`, `failed`, `interrupted`, ...).
+        status: `completed`, `out_of_memory`, `prefix` (the beginning of the full job), or why the run says nothing (`stopped`, ...).
         family: of the algorithm, see `families`; empty where unknown.
+        progress: what it told of how far it was; None where it told nothing.
         about: whatever else is known, for tables of raw measurements.
     """
 
@@ -52,7 +54,13 @@ class Canary:
     instance_type: str = ""
     instance_count: int = 1
     family: str = ""
+    progress: Told | None = None
     about: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is a run of the full job to its end, which forecasts are compared with and not made of."""
+        return self.fraction >= 1.0 and self.status != PREFIX
 
 
 NUMBERS = (

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarking.analysis.measurements import measurements
+from benchmarking.controller.prefixes import is_prefix
 from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import StateSetup, TrialState
 from benchmarking.controller.state import ExperimentState
-from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, Canary, CanaryTable, canary_from, checked
+from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, PREFIX, Canary, CanaryTable, canary_from, checked
+from benchmarking.forecasting.prefix.measured import measured
 from benchmarking.planning.sampling import sample_name
 from benchmarking.report.labels import label, varying_keys
 from definitions.configuration import configuration_id
-from definitions.schema import BenchmarkDefinition, PerJob
+from definitions.schema import BenchmarkDefinition, Fidelity, PerJob
 
 
 def canaries_of(definition: BenchmarkDefinition, state: ExperimentState) -> CanaryTable:
@@ -20,18 +22,27 @@ def canaries_of(definition: BenchmarkDefinition, state: ExperimentState) -> Cana
 
     Fractions are shares of the full job's level, whatever the level counts.
     """
-    fidelity = definition.fidelity
-    trials = [trial for trial in state.trials.values() if trial.level is not None and trial.status.is_final]
-    if not isinstance(fidelity, PerJob) or not trials:
+    # A definition without levels has prefixes alone.
+    has_levels = isinstance(definition.fidelity, PerJob)
+    small = [trial for trial in state.trials.values() if trial.level is not None and (has_levels or is_prefix(trial))]
+    trials = [trial for trial in small if trial.status.is_final]
+    if not trials:
         return CanaryTable(())
     keys = varying_keys([trial.configuration for trial in trials])
-    return checked([_canary(definition, trial, keys, fidelity.full, state.setup) for trial in trials])
+    return checked([_canary(definition, trial, keys, full_level(definition.fidelity), state.setup) for trial in trials])
+
+
+def full_level(fidelity: Fidelity | None) -> float:
+    """Return the level of the full job; 1 where a definition has no levels, so that its canaries are prefixes alone."""
+    return 1.0 if fidelity is None else float(fidelity.full)
 
 
 def _canary(definition: BenchmarkDefinition, trial: TrialState, keys: Sequence[str], full: float, setup: StateSetup) -> Canary:
     base = trial.configuration
     status = {TrialStatus.COMPLETED: COMPLETED, TrialStatus.INFEASIBLE: OUT_OF_MEMORY}.get(trial.status, str(trial.status))
-    if status == COMPLETED and trial.starts > 1:
+    if status == COMPLETED and is_prefix(trial):
+        status = PREFIX
+    elif status == COMPLETED and trial.starts > 1:
         status = "interrupted"
     values = measurements(trial.usage, trial.last, trial.duration_s, trial.value_of("billable_s") or 0.0, trial.value_of("cost_usd"))
     instance_type = base.get("instance_type") or setup.default_instance_type
@@ -45,6 +56,7 @@ def _canary(definition: BenchmarkDefinition, trial: TrialState, keys: Sequence[s
         status=status,
         instance_type=str(instance_type),
         instance_count=int(count),
+        progress=None if trial.progress is None else measured(trial.progress),
         family=(definition.fidelity.family or "") if isinstance(definition.fidelity, PerJob) else "",
         about={
             "trial": trial.trial,

@@ -32,7 +32,7 @@ def read_folder(folder: Path) -> CanaryTable:
             unread.append(f"passed over: {error}")
             continue
         canaries += found.canaries.canaries if found is not None else ()
-    small = [canary for canary in canaries if canary.fraction < 1.0]
+    small = [canary for canary in canaries if not canary.is_full]
     if not small:
         raise UserError(
             f"{folder}: no canaries were run",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import operator
 import statistics
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from benchmarking.forecasting.data.canary import PREFIX
 from benchmarking.forecasting.model.billing import Billing, billable_draws, cost_draws
 from benchmarking.forecasting.model.calibration import Calibration
 from benchmarking.forecasting.model.columns import column_of
@@ -16,6 +18,8 @@ from benchmarking.forecasting.model.evidence import hides_growth
 from benchmarking.forecasting.model.fit import Fitted
 from benchmarking.forecasting.model.memory import in_blocks
 from benchmarking.forecasting.model.phases import Laws
+from benchmarking.forecasting.model.prefix_draws import time_draws
+from benchmarking.forecasting.model.prefix_memory import peak_draws
 from benchmarking.forecasting.model.result import UTILISATIONS
 from benchmarking.forecasting.model.unseen_terms import with_hidden_term
 from benchmarking.forecasting.model.utilisation import utilisation_draws
@@ -62,6 +66,9 @@ def draw(item: Fitted, question: Question) -> dict[str, FloatArray]:
     digest = hashlib.sha256(f"{question.seed}-{item.name}".encode()).digest()
     rng, size, at = np.random.default_rng(int.from_bytes(digest[:8])), question.draws, 1.0
     values: dict[str, FloatArray] = {}
+    # The beginning of the full job goes before what small jobs say of it.
+    if item.prefixes:
+        return _from_prefixes(item, question, rng)
     # Wall time: the sum of its parts.
     parts = {} if item.time is None else {name: part.sample(at, size, rng) for name, part in item.time.parts.items()}
     if item.time is not None and item.time.loaded:
@@ -85,21 +92,53 @@ def draw(item: Fitted, question: Question) -> dict[str, FloatArray]:
         values["rss_bytes"] = item.rss.draws(size, rng)
     if item.gpu is not None:
         values["gpu_bytes"] = in_blocks(item.gpu.sample(at, size, rng))
-    # The bill follows from the time; it is never extrapolated itself.
-    price = question.billing.usd_per_hour(item.instance_type)
-    if parts and item.instance_type:
-        billable = billable_draws(values["total_s"], question.billing, item.instance_type, _billed_startup_s(item))
-        # Where nothing is known of the bill it is the time in whole seconds, which needs no row of its own.
-        if not is_nominal(item.instance_type) and (question.billing.says_more or any("billable_s" in one.about for one in item.used)):
-            values["billable_s"] = billable
-        if price is not None:
-            values["cost_usd"] = cost_draws(billable, price, item.instance_count)
+    if parts:
+        values |= _billed(item, question, values["total_s"])
     # Mean utilisation, by the share of the time outside start-up.
     steady = 1.0 - parts["startup"] / values["total_s"] if "startup" in parts else 1.0
     for name in UTILISATIONS:
         found = utilisation_draws(item.used, name, steady, size, rng)
         if found is not None:
             values[name] = found
+    return values
+
+
+def ladder_draws(item: Fitted, question: Question) -> dict[str, FloatArray]:
+    """Return what `draw` does, from small jobs alone."""
+    return draw(dataclasses.replace(item, canaries=tuple(one for one in item.canaries if one.status != PREFIX)), question)
+
+
+def _from_prefixes(item: Fitted, question: Question, rng: Generator) -> dict[str, FloatArray]:
+    """Return draws by metric from the beginning of the full job, and from small jobs what it does not show."""
+    values: dict[str, FloatArray] = {}
+    for metric, clock in (("total_s", "wall"), ("cpu_s", "cpu")):
+        found = time_draws(item.prefixes, item.used, question.draws, rng, clock)
+        if found is not None:
+            values[metric] = found
+    peaks = peak_draws(item.prefixes, item.used, item.rss, question.draws, rng)
+    if peaks is not None:
+        values["rss_bytes"] = peaks
+    gpu = [canary.gpu_bytes for canary in item.prefixes if canary.gpu_bytes]
+    if gpu:
+        values["gpu_bytes"] = in_blocks(max(gpu) * (1 + 0.01 * abs(rng.standard_normal(question.draws))))
+    for name in UTILISATIONS:
+        found = utilisation_draws(item.prefixes, name, 1.0, question.draws, rng)
+        if found is not None:
+            values[name] = found
+    return values | _billed(item, question, values["total_s"])
+
+
+def _billed(item: Fitted, question: Question, total_s: FloatArray) -> dict[str, FloatArray]:
+    """Return draws of what the full job is billed: the bill follows from the time, and is never extrapolated itself."""
+    values: dict[str, FloatArray] = {}
+    price = question.billing.usd_per_hour(item.instance_type)
+    if item.instance_type:
+        billable = billable_draws(total_s, question.billing, item.instance_type, _billed_startup_s(item))
+        # Where nothing is known of the bill it is the time in whole seconds, which needs no row of its own.
+        if not is_nominal(item.instance_type) and (question.billing.says_more or any("billable_s" in one.about for one in item.used)):
+            values["billable_s"] = billable
+        if price is not None:
+            values["cost_usd"] = cost_draws(billable, price, item.instance_count)
     return values
 
 

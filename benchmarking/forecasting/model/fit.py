@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from benchmarking.analysis.measurements import PHASES
-from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, Canary
+from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, PREFIX, Canary
 from benchmarking.forecasting.model.machine_load import under_load
 from benchmarking.forecasting.model.memory import PeakLine, gpu_growth, peak_line
 from benchmarking.forecasting.model.noise import Noise, noise_prior, repeat_noise
 from benchmarking.forecasting.model.phases import Laws, Part, cpu_laws, time_laws
 from benchmarking.forecasting.model.power_law import Growth
+from benchmarking.forecasting.model.prefix_draws import told
 from benchmarking.forecasting.model.shared_exponent import share_exponents
 
 _TEACHERS = 20
@@ -45,6 +46,11 @@ class Fitted:
     cpu: Laws | None
     rss: PeakLine | None
     gpu: Growth | None
+
+    @property
+    def prefixes(self) -> list[Canary]:
+        """The prefixes of the full job that told what is left of it."""
+        return [canary for canary in self.canaries if canary.status == PREFIX and told(canary)]
 
     @property
     def name(self) -> str:

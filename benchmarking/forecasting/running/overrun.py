@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from backends.failures import Cause
 from benchmarking.controller.budget import cost_usd
 from benchmarking.controller.journal import Record
+from benchmarking.controller.prefixes import is_prefix
 from benchmarking.controller.rows import JobState
 from benchmarking.controller.state import ExperimentState
 from benchmarking.forecasting.running.outlook import RunningForecast, outlook
@@ -150,7 +151,8 @@ class OverrunWatch:
         if record.kind not in ("progressed", "reported"):
             return
         job = state.jobs.get(record.body["job"])
-        if job is None or job.stop_requested_at is not None or job.incarnation > 0:
+        if job is None or job.stop_requested_at is not None or job.incarnation > 0 or is_prefix(state.trials[job.trial]):
+            # A prefix is stopped long before the end that it is forecast to have.
             return
         elapsed_s = record.body["elapsed_s"]
         if elapsed_s < self._next_s.get(job.name, 0.0):

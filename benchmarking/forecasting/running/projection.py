@@ -5,11 +5,12 @@ log scale in the share x of the work that is behind the job::
 
     log u_j = a + b (x_j - mean x) + e_j,    b ~ N(0, usual^2),    e_j ~ N(0, s^2)
 
-with s from the residuals of the fitted line, at least `form`. What is left takes (1 - x) total u(x*) at its middle x* = (1 + x) / 2,
-of which the logarithm is Student's t with J - 2 degrees of freedom and the variance s^2 / J + (x* - mean x)^2 var(b) + form^2 (Bayesian
-linear regression with a known prior of the slope: Bishop, Pattern Recognition and Machine Learning, 2006, 3.3). The prior says that jobs
-which look steady so far may still get dearer or cheaper; it is what makes an early forecast wide. The first stretch, in which things are
-compiled and caches fill, and the first third of the loop's time say nothing.
+with s^2 from the residuals of the fitted line and what is usual (a scaled inverse chi-squared prior), at least `form`^2. What is left takes
+(1 - x) total u(x*) at its middle x* = (1 + x) / 2, of which the logarithm is Student's t with J degrees of freedom (two are the
+prior's) and the variance s^2 / J + (x* - mean x)^2 var(b) + form^2 (Bayesian linear regression with a known prior of the slope: Bishop,
+Pattern Recognition and Machine Learning, 2006, 3.3). The prior says that jobs which look steady so far may still get dearer or cheaper;
+it is what makes an early forecast wide. The first stretch, in which things are compiled and caches fill, and the first third of the loop's
+time say nothing.
 """
 
 from __future__ import annotations
@@ -28,15 +29,46 @@ FORM = 0.02
 USUAL_CHANGE = 0.15
 """By how much the time of a unit of work changes from the beginning to the end of a usual job, on the log scale."""
 
+_USUAL_NOISE, _USUAL_FREEDOM = 0.04, 2
+"""By how much stretches of a usual job differ by chance, on the log scale, and the degrees of freedom that this is worth."""
+
 _STRETCHES = 12
-_LEAST_STRETCHES = 4
+_LEAST_STRETCHES = 2
 _LEAST_S = 1.0
 _LEAST_UNITS = 3.0
 _STEADY = 2 / 3
 """Share of the time of the loop, at its end, that is taken for steady."""
 
-_T80 = {2: 1.886, 3: 1.638, 4: 1.533, 5: 1.476, 6: 1.440, 7: 1.415, 8: 1.397, 9: 1.383, 10: 1.372}
-_T90 = {2: 2.920, 3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943, 7: 1.895, 8: 1.860, 9: 1.833, 10: 1.812}
+_T80 = {
+    1: 3.078,
+    2: 1.886,
+    3: 1.638,
+    4: 1.533,
+    5: 1.476,
+    6: 1.440,
+    7: 1.415,
+    8: 1.397,
+    9: 1.383,
+    10: 1.372,
+    11: 1.363,
+    12: 1.356,
+    13: 1.350,
+}
+_T90 = {
+    1: 6.314,
+    2: 2.920,
+    3: 2.353,
+    4: 2.132,
+    5: 2.015,
+    6: 1.943,
+    7: 1.895,
+    8: 1.860,
+    9: 1.833,
+    10: 1.812,
+    11: 1.796,
+    12: 1.782,
+    13: 1.771,
+}
 """Quantiles of Student's t by degrees of freedom, for central intervals of 80 and 90 %."""
 
 
@@ -60,6 +92,7 @@ class Projection:
         median_s: seconds since its start; `lo80_s`, `hi80_s`, `lo90_s`, `hi90_s`: central intervals.
         unit_s: seconds of a unit of work.
         cpu_s: processor seconds, by the same law; None where they are not known.
+        rest_s: median seconds of the work that is left; `sd`: of its logarithm, which is Student's t with `freedom` degrees.
     """
 
     done: float
@@ -70,6 +103,9 @@ class Projection:
     hi90_s: float
     unit_s: float
     cpu_s: float | None
+    rest_s: float = 0.0
+    sd: float = 0.0
+    freedom: int = 1
 
     @property
     def width(self) -> float:
@@ -107,8 +143,9 @@ def project(curve: ProgressCurve) -> Projection | Openness:
     sxx = math.fsum((x - mean_x) ** 2 for x, _ in stretches)
     sxy = math.fsum((x - mean_x) * (y - mean_y) for x, y in stretches)
     residuals = math.fsum((y - mean_y - sxy / sxx * (x - mean_x)) ** 2 for x, y in stretches)
-    # Stretches that are equal to the last digit are no proof that the next ones will be.
-    noise = max(residuals / (count - 2), FORM**2)
+    # Few stretches that are equal by chance, or all to the last digit, are no proof that the next ones will be.
+    freedom = count - 2 + _USUAL_FREEDOM
+    noise = max((residuals + _USUAL_FREEDOM * _USUAL_NOISE**2) / freedom, FORM**2)
     # Step 3: its slope, between what was measured and none.
     precision = sxx / noise + 1 / USUAL_CHANGE**2
     slope = sxy / noise / precision
@@ -117,15 +154,14 @@ def project(curve: ProgressCurve) -> Projection | Openness:
     ahead = (1 + share) / 2 - mean_x
     unit_s = math.exp(mean_y + slope * ahead)
     sd = math.sqrt(noise / count + ahead**2 / precision + FORM**2)
-    left, freedom = total - last.done, count - 2
-    rest_s = left * unit_s
+    rest_s = (total - last.done) * unit_s
     low80, high80, low90, high90 = (
         last.elapsed_s + rest_s * math.exp(sign * table[freedom] * sd) for table in (_T80, _T90) for sign in (-1, 1)
     )
     # Processor time goes with the time of the steady part.
     busy = (last.cpu_s - begin.cpu_s) / (last.elapsed_s - begin.elapsed_s)
     cpu_s = last.cpu_s + rest_s * busy if last.cpu_s else None
-    return Projection(share, last.elapsed_s + rest_s, low80, high80, low90, high90, unit_s, cpu_s)
+    return Projection(share, last.elapsed_s + rest_s, low80, high80, low90, high90, unit_s, cpu_s, rest_s, sd, freedom)
 
 
 def project_latest(curve: ProgressCurve) -> Projection | Openness:

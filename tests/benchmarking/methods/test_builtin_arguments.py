@@ -12,7 +12,7 @@ DEFAULTS = {
     "ASHA": {"type": "stopping", "rungs": None, "grace_period": None, "reduction_factor": 3, "brackets": 1, **STARTING},
     "BO": {"candidates": 1000, "max_points": 300, "init_random": 5, **STARTING},
     "BORE": {"gamma": 0.25, "feval_acq": 500, "random_prob": 0, "init_random": 6, **STARTING},
-    "CANARY": {"ladder": None, "repeats": None, "configurations": None, "stretch_s": None},
+    "CANARY": {"ladder": None, "repeats": None, "configurations": None, "stretch_s": None, "prefix": None},
     "CQR": {"quantiles": 5, "candidates": 2000, "init_random": 5, **STARTING},
     "GRID": {"points": 5},
     "LISTED": {},

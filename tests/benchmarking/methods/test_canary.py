@@ -105,8 +105,9 @@ def test_a_canary_that_runs_out_of_memory_says_that_the_full_job_does_not_fit():
 
 def test_canaries_need_a_per_job_fidelity_and_a_ladder_within_it():
     asked = definition(fidelity={"kind": "progressive", "argument": "epochs", "reported_as": "epoch", "full": 3})
-    with pytest.raises(UserError, match="per_job"):
-        make(CanaryLadder, asked)
+    for wanted in ({"prefix": False}, {"ladder": [0.01]}):
+        with pytest.raises(UserError, match="per_job"):
+            make(CanaryLadder, asked, **wanted)
     with pytest.raises(UserError, match="the full job is 1"):
         make(CanaryLadder, benchmark(), ladder=[0.1, 2.0])
 

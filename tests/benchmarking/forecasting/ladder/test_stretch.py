@@ -75,9 +75,9 @@ def test_whole_levels_stay_whole():
 def test_ladders_are_stretched_by_themselves_on_paid_instances_only():
     assert default_seconds([{"instance_type": "ml.m5.large"}]) == 60
     assert default_seconds([{"instance_type": "local.2cpu"}, {}]) == 0
-    assert make(CanaryLadder).independent
-    assert not make(CanaryLadder, instance_type="ml.m5.large").independent
-    assert make(CanaryLadder, instance_type="ml.m5.large", stretch_s=0).independent
+    assert make(CanaryLadder, prefix=False).independent
+    assert not make(CanaryLadder, prefix=False, instance_type="ml.m5.large").independent
+    assert make(CanaryLadder, prefix=False, instance_type="ml.m5.large", stretch_s=0).independent
 
 
 def test_a_short_first_canary_stretches_the_ladder_for_all_configurations():
@@ -114,7 +114,7 @@ def test_no_more_runs_than_the_plan_says():
     method = make(CanaryLadder, stretch_s=60)
     planned = len(method.plan())
     assert len(play(method, full_s=5.0)) <= planned == 2 * 4 + 2
-    assert len(make(CanaryLadder).plan()) == 2 * 4
+    assert len(make(CanaryLadder, prefix=False).plan()) == 2 * 4
 
 
 def test_without_phases_what_is_not_start_up_counts():

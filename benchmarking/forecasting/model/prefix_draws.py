@@ -1,0 +1,169 @@
+"""Draws of the full job's time from the beginning of it, and from what small jobs show of that which the beginning does not. Pure.
+
+The job takes what its prefix took until its last word, the rest of its loop (`benchmarking.forecasting.running.projection`), and what the
+prefix did not see: phases that it had not come to, and what comes after the loop. Each of these has a law of its own in small jobs of the
+same code, y = K (s + (1 - s) x^c) as for all phases. Where small jobs ran through their loop with units that get dearer or cheaper, by
+more than chance, the rest of the loop is bent likewise. Another run of the same job differs by 4 % (one standard deviation), and in wall
+time by half of what the machine's load has added in this one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from benchmarking.forecasting.data.canary import Canary
+from benchmarking.forecasting.model.columns import sizes
+from benchmarking.forecasting.model.noise import noise_prior
+from benchmarking.forecasting.model.phases import REST
+from benchmarking.forecasting.model.power_law import fit
+from benchmarking.forecasting.prefix.measured import Rest, Told
+
+if TYPE_CHECKING:
+    from benchmarking.analysis.arrays import FloatArray, Generator
+
+REPEAT_SD = 0.04
+"""Standard deviation of two runs of one job, on the log scale, in processor time."""
+
+UNSEEN_SHARE = 0.02
+"""Mean share of the job that comes after the loop where no small job has shown it (exponentially distributed)."""
+
+_LOAD_PART, _MOST_LOAD = 0.5, 0.3
+_BENDS_SD, _LEAST_BEND, _CARRIED = 2.0, 0.1, 0.3
+"""A bend counts from so many standard deviations and so much on; a small job's is the full job's up to a share of it."""
+
+_SHORT_S, _SHORT_NOISE = 0.1, 0.3
+"""What takes no longer than the first scatters by the second: processor time is counted in ticks of 10 ms."""
+
+
+def told(canary: Canary) -> bool:
+    """Return whether a prefix told what is left of its job."""
+    return canary.progress is not None and isinstance(canary.progress.wall, Rest)
+
+
+def through(canaries: Sequence[Canary]) -> list[Canary]:
+    """Return the small jobs that ran through their loop, and said so."""
+    return [canary for canary in canaries if canary.progress is not None and canary.progress.is_through]
+
+
+def time_draws(prefixes: Sequence[Canary], small: Sequence[Canary], size: int, rng: Generator, clock: str) -> FloatArray | None:
+    """Return draws (size,) of the full job's seconds; None where the clock was not read.
+
+    Args:
+        prefixes: of one configuration, those that told what is left.
+        small: its completed small jobs.
+        size: number of draws.
+        rng: generator.
+        clock: `wall` or `cpu`.
+    """
+    import numpy as np
+
+    known = [canary for canary in prefixes if canary.progress is not None and isinstance(_rest(canary.progress, clock), Rest)]
+    if not known:
+        return None
+    unseen = sum(unseen_draws(known, small, size, rng, clock).values())
+    logs = []
+    for canary in known:
+        progress = canary.progress
+        rest = None if progress is None else _rest(progress, clock)
+        if progress is None or not isinstance(rest, Rest):
+            continue
+        until_s = progress.end_cpu_s if clock == "cpu" else progress.end_s
+        whole = canary.cpu_s if clock == "cpu" else canary.total_s
+        if progress.is_through and whole is not None:
+            # It ran to its end: nothing is left to be forecast but another run of it.
+            logs.append(np.full(size, math.log(max(whole, 1e-6))))
+            continue
+        left = rest.seconds * np.exp(rest.sd * rng.standard_t(rest.freedom, size))
+        if (progress.share or 1.0) < 0.5:
+            left = left * np.exp(_bend_draws(small, size, rng))
+        logs.append(np.log(until_s + left + (unseen if small_known(small) else (until_s + left) * rng.exponential(UNSEEN_SHARE, size))))
+    noise = math.hypot(REPEAT_SD, _load(known) if clock == "wall" else 0.0)
+    drawn: FloatArray = np.exp(np.mean(logs, axis=0) + noise * math.sqrt(1 + 1 / len(logs)) * rng.standard_normal(size))
+    return drawn
+
+
+def small_known(small: Sequence[Canary]) -> bool:
+    """Return whether small jobs showed what comes after the loop."""
+    return bool(through(small))
+
+
+def unseen_draws(prefixes: Sequence[Canary], small: Sequence[Canary], size: int, rng: Generator, clock: str) -> dict[str, FloatArray]:
+    """Return draws (size,) of the seconds of each part of the full job that its prefix did not see, by name; `after` is after the loop.
+
+    Args:
+        prefixes: of one configuration.
+        small: its completed small jobs.
+        size: number of draws.
+        rng: generator.
+        clock: `wall` or `cpu`.
+    """
+    import numpy as np
+
+    runs = [canary for canary in through(small) if (canary.cpu_s if clock == "cpu" else canary.total_s) is not None]
+    if not runs:
+        return {}
+    seen = {name for canary in prefixes if canary.progress is not None for name, seconds in canary.progress.phases if seconds > 0}
+    parts = {"after": [_after(canary, clock) for canary in runs]}
+    for name in sorted({name for canary in runs if canary.progress for name, seconds in canary.progress.phases if seconds > 0} - seen):
+        parts[name] = [_phase(canary, name, clock) for canary in runs]
+    x = sizes(runs, 1.0)
+    found = {}
+    for name, seconds in parts.items():
+        y = np.maximum(np.array(seconds), 1e-3)
+        growth = fit(x, y, REST, noise_prior(_SHORT_NOISE if float(y.max()) <= _SHORT_S else 0.04))
+        found[name] = growth.sample(1.0, size, rng)
+    return found
+
+
+def _after(canary: Canary, clock: str) -> float:
+    progress = canary.progress
+    whole, until = (canary.cpu_s, progress and progress.end_cpu_s) if clock == "cpu" else (canary.total_s, progress and progress.end_s)
+    return max(0.0, (whole or 0.0) - (until or 0.0))
+
+
+def _phase(canary: Canary, name: str, clock: str) -> float:
+    progress = canary.progress
+    if progress is None:
+        return 0.0
+    seconds = dict(progress.phases).get(name, 0.0)
+    # The reporter times phases by the wall; their processor time goes with that of the whole.
+    return seconds * (progress.end_cpu_s / progress.end_s if progress.end_s else 1.0) if clock == "cpu" else seconds
+
+
+def _rest(progress: Told, clock: str) -> object:
+    return progress.cpu if clock == "cpu" else progress.wall
+
+
+def _bend_draws(small: Sequence[Canary], size: int, rng: Generator) -> FloatArray:
+    """Return draws (size,) of the log by which the rest of the loop is dearer than its beginning, as small jobs showed it."""
+    import numpy as np
+
+    found = bend_of(small)
+    if found is None:
+        return np.zeros(size)
+    mean, sd = found
+    return mean + math.hypot(sd, _CARRIED * mean) * rng.standard_normal(size)
+
+
+def bend_of(small: Sequence[Canary]) -> tuple[float, float] | None:
+    """Return the bend of the loop that small jobs showed (see `Told`) and its standard deviation; None where that may be chance."""
+    bends = [canary.progress.bend for canary in small if canary.progress is not None and canary.progress.bend is not None]
+    if not bends:
+        return None
+    # Weighed by their precision.
+    weights = [1 / max(sd, 0.03) ** 2 for _, sd in bends]
+    mean = math.fsum(weight * bend for weight, (bend, _) in zip(weights, bends, strict=True)) / math.fsum(weights)
+    sd = 1 / math.sqrt(math.fsum(weights))
+    return (mean, sd) if abs(mean) > max(_BENDS_SD * sd, _LEAST_BEND) else None
+
+
+def _load(prefixes: Sequence[Canary]) -> float:
+    """Return the standard deviation that the machine's load adds to wall time, on the log scale."""
+    ratios = [
+        (one.end_s - one.begin_s) / (one.end_cpu_s - one.begin_cpu_s)
+        for canary in prefixes
+        if (one := canary.progress) is not None and one.end_cpu_s > one.begin_cpu_s
+    ]
+    return min(_MOST_LOAD, _LOAD_PART * max(0.0, math.log(max(ratios)))) if ratios else 0.0

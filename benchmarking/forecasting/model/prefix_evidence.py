@@ -1,0 +1,84 @@
+"""What speaks against a forecast from a prefix, and what it leaves open. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from benchmarking.forecasting.data.canary import Canary
+from benchmarking.forecasting.model.prefix_draws import bend_of, small_known, unseen_draws
+from benchmarking.forecasting.model.result import Status
+from benchmarking.forecasting.prefix.measured import Rest
+
+if TYPE_CHECKING:
+    from benchmarking.analysis.arrays import FloatArray
+
+OPEN_SHARE = 0.05
+"""What small jobs leave open of the unseen part is worth another one where its 90 % interval is wider than this share of the job."""
+
+
+def disagreement(prefix: FloatArray, ladder: FloatArray | None, what: str) -> list[tuple[Status, str]]:
+    """Return a refusal where prefix and ladder exclude each other.
+
+    Args:
+        prefix: (n,) draws of the full job from its beginning.
+        ladder: (m,) draws from small jobs alone; None where they carry no forecast of their own.
+        what: the quantity's name.
+    """
+    import numpy as np
+
+    if ladder is None:
+        return []
+    (low, high), (from_s, to_s) = np.quantile(prefix, (0.05, 0.95)), np.quantile(ladder, (0.05, 0.95))
+    if low <= to_s and from_s <= high:
+        return []
+    where = "before the loop or in it" if from_s > high else "in the loop"
+    text = (
+        f"{what}: the beginning of the job says {low:.3g} to {high:.3g}, small jobs say {from_s:.3g} to {to_s:.3g}; "
+        f"they disagree {where}, which a longer prefix would tell"
+    )
+    return [(Status.NOT_DECIDED, text)]
+
+
+def remarks_on(prefixes: Sequence[Canary], small: Sequence[Canary]) -> list[str]:
+    """Return what a reader should know of a forecast from a prefix."""
+    shares = [one.progress.share for one in prefixes if one.progress is not None and one.progress.share is not None]
+    said = [f"from the first {max(shares):.0%} of the job's own loop"] if shares else []
+    if not small_known(small):
+        said.append("what comes after the loop was not seen")
+    found = bend_of(small)
+    if found is not None:
+        said.append(f"steps get {'dearer' if found[0] > 0 else 'cheaper'} on the way, as small jobs show")
+    return said
+
+
+def why_open(prefixes: Sequence[Canary]) -> str:
+    """Return why prefixes told nothing of what is left; empty where one of them did."""
+    reasons = []
+    for canary in prefixes:
+        if canary.progress is None:
+            reasons.append("the script said nothing of its progress")
+        elif isinstance(canary.progress.wall, Rest):
+            return ""
+        else:
+            reasons.append(str(canary.progress.wall))
+    return f"its beginning told nothing: {reasons[-1]}" if reasons else ""
+
+
+def leaves_open(prefixes: Sequence[Canary], small: Sequence[Canary], total_s: float, seed: int = 0) -> bool:
+    """Return whether one more small job would tell something of the full one that its prefix has not.
+
+    Args:
+        prefixes: of one configuration, those that told what is left.
+        small: its completed small jobs.
+        total_s: median of the full job.
+        seed: of the draws.
+    """
+    import numpy as np
+
+    runs = [canary for canary in small if canary.progress is not None and canary.progress.is_through]
+    if not runs:
+        return True
+    unseen = unseen_draws(prefixes, small, 1000, np.random.default_rng(seed), "wall")
+    low, high = np.quantile(sum(unseen.values()), (0.05, 0.95))
+    return bool(high - low > OPEN_SHARE * total_s)

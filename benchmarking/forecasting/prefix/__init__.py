@@ -1,0 +1,1 @@
+"""The beginning of the full job as a measurement: what it told, and when that is enough."""

@@ -1,0 +1,63 @@
+"""When a prefix of the full job has told enough. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmarking.controller.progress_curve import ProgressCurve
+from benchmarking.forecasting.running.projection import Openness, project
+from definitions.schema import PerJob
+
+MOST_S = 300.0
+"""Seconds that a prefix runs at most where nobody says otherwise."""
+
+MOST_SHARE = 0.1
+"""Share of what the whole job is forecast to take that it runs at most, likewise."""
+
+_FOR_GOOD = (Openness.NO_TOTAL, Openness.TOTAL_CHANGES, Openness.WENT_BACK, Openness.PAST_TOTAL)
+
+
+@dataclass(frozen=True)
+class PrefixRule:
+    """When a prefix is stopped.
+
+    Args:
+        width: half of the 80 % interval of the job's forecast, as a share of its median, that is narrow enough.
+        prefix_s: most seconds that it runs; None for the smaller of `MOST_S` and `MOST_SHARE` of the forecast.
+        steps: that it has behind it at least, beyond the first one that it told of.
+    """
+
+    width: float = 0.15
+    prefix_s: float | None = None
+    steps: int = 3
+
+    @classmethod
+    def of(cls, fidelity: object) -> PrefixRule:
+        """Return the rule of a definition's fidelity; the default one of those that have none."""
+        return cls(fidelity.width, fidelity.prefix_s, fidelity.steps) if isinstance(fidelity, PerJob) else cls()
+
+    @property
+    def most_s(self) -> float:
+        """Seconds after which it is stopped whatever it has told; the loop sees to that, as a script may say nothing at all."""
+        return MOST_S if self.prefix_s is None else self.prefix_s
+
+
+def is_enough(curve: ProgressCurve, rule: PrefixRule) -> bool:
+    """Return whether a prefix has told enough to be stopped.
+
+    Never before start-up, loading and its first unsteady steps are behind it, as there is no forecast before. A job whose loop is
+    through is left to its end: what comes after the loop is then measured and not guessed.
+
+    Args:
+        curve: what it has said so far.
+        rule: when it is stopped.
+    """
+    first, last = curve.points[0], curve.points[-1]
+    if last.done - first.done < rule.steps or (curve.total is not None and last.done == curve.total):
+        return False
+    found = project(curve)
+    if isinstance(found, Openness):
+        # More of the same would tell no more; that it is too early passes.
+        return found in _FOR_GOOD
+    most_s = MOST_SHARE * found.median_s if rule.prefix_s is None else rule.prefix_s
+    return found.width <= rule.width or last.elapsed_s >= min(most_s, rule.most_s)

@@ -1,0 +1,78 @@
+"""What a run's progress tells of the job: by both clocks, of a loop that bends, and of memory that grows."""
+
+import math
+
+import pytest
+
+from backends.events import Progressed
+from benchmarking.controller.progress_curve import ProgressCurve
+from benchmarking.forecasting.prefix.measured import Rest, measured
+from benchmarking.forecasting.running.projection import Openness
+
+
+def curve(times, total, *, startup_s=2.0, cores=1.0, peaks=None, incarnation=0, from_done=0, phases=None):
+    """Return the curve of a job whose steps take these seconds."""
+    found, elapsed_s = None, startup_s
+    for done in range(len(times) + 1):
+        event = Progressed(
+            "j", 1000.0 + elapsed_s, float(done + from_done), total, elapsed_s, cores * elapsed_s, phases or {}, incarnation, done,
+            peak_bytes=0.0 if peaks is None else peaks(done),
+        )  # fmt: skip
+        if found is None:
+            found = ProgressCurve.begun(event)
+        else:
+            found.take(event)
+        elapsed_s += times[done] if done < len(times) else 0.0
+    return found
+
+
+def test_both_clocks_say_what_is_left():
+    found = measured(curve([0.1] * 50, 1000.0, cores=0.5, phases={"load": 1.5}))
+    assert (found.done, found.total, found.share, found.is_through) == (50.0, 1000.0, 0.05, False)
+    assert (found.begin_s, found.begin_cpu_s) == (2.0, 1.0)
+    assert (found.end_s, found.end_cpu_s) == (pytest.approx(7.0), pytest.approx(3.5))
+    assert found.phases == (("load", 1.5),)
+    assert isinstance(found.wall, Rest)
+    assert isinstance(found.cpu, Rest)
+    assert found.wall.seconds == pytest.approx(95.0)
+    assert found.cpu.seconds == pytest.approx(47.5)
+
+
+def test_a_clock_of_the_processor_that_has_hardly_moved_goes_by_the_wall():
+    found = measured(curve([0.1] * 50, 1000.0, cores=0.05))
+    assert isinstance(found.cpu, Rest)
+    assert found.cpu.seconds == pytest.approx(95.0 * 0.05)
+
+
+def test_a_loop_that_is_through_leaves_nothing_and_says_whether_it_bent():
+    steady = measured(curve([0.1] * 100, 100.0))
+    assert steady.is_through
+    assert isinstance(steady.wall, Rest)
+    assert steady.wall.seconds == 0.0
+    assert steady.bend is not None
+    assert steady.bend[0] == pytest.approx(0.0, abs=0.01)
+    # Steps that double half-way take 1.5 times as long over all as in the first third.
+    doubled = measured(curve([0.1] * 50 + [0.2] * 50, 100.0)).bend
+    assert doubled is not None
+    assert math.exp(doubled[0]) == pytest.approx(1.5, rel=0.02)
+    assert abs(doubled[0]) > 2 * doubled[1]
+    assert measured(curve([0.1] * 4, 4.0)).bend is None
+
+
+def test_of_a_life_that_went_on_from_a_checkpoint_the_work_before_it_counts():
+    found = measured(curve([0.1] * 50, 1000.0, from_done=400, incarnation=1))
+    assert isinstance(found.wall, Rest)
+    assert found.wall.seconds == pytest.approx(0.1 * (1000 - 50))
+
+
+def test_memory_that_grows_in_the_loop_is_carried_on():
+    flat = measured(curve([0.1] * 100, 1000.0, peaks=lambda done: 5e8))
+    assert (flat.peak_bytes, flat.peak_left_bytes) == (5e8, 0.0)
+    growing = measured(curve([0.1] * 100, 1000.0, peaks=lambda done: 5e8 + 1e6 * done))
+    assert growing.peak_left_bytes == pytest.approx(9e8)
+
+
+def test_what_is_open_stays_so():
+    assert measured(curve([0.1] * 50, None)).wall is Openness.NO_TOTAL
+    assert measured(curve([0.1] * 2, 1000.0)).wall is Openness.TOO_EARLY
+    assert measured(curve([0.1] * 50, None)).share is None
