@@ -30,11 +30,13 @@ class Client:
         name: of its environment, and of the file with its checks.
         needs: what pip installs.
         package: whose version is told.
+        checkout: variable with the folder of what cannot be installed; empty where all can.
     """
 
     name: str
     needs: tuple[str, ...]
     package: str
+    checkout: str = ""
 
 
 CLIENTS = (
@@ -42,11 +44,19 @@ CLIENTS = (
     Client("sdk_v2", ("sagemaker>=2.200,<3",), "sagemaker"),
     Client("syne_tune_0_13", ("syne-tune[basic]==0.13.0", "sagemaker>=2.200,<3", "numpy<2", "setuptools<81"), "syne-tune"),
     Client("sdk_v3", ("sagemaker>=3,<4",), "sagemaker"),
+    Client(
+        "bencher",
+        ("sagemaker>=2.200,<3", "sagemaker-experiments", "tqdm", "shortuuid", "webdataset", "pyyaml", "Pillow", "requests"),
+        "sagemaker-experiments",
+        "BENCHER",
+    ),
 )
 
 
 def installed(client: Client, folder: Path, until: float) -> str:
     """Make a client's environment where it is not there yet, and return why it cannot be had; empty where it can."""
+    if client.checkout and not os.environ.get(client.checkout):
+        return f"{client.checkout} has to name the folder of a checkout of it"
     mark = folder / "installed"
     if mark.exists() and mark.read_text(encoding="utf-8") == "\n".join(client.needs):
         return ""
