@@ -62,14 +62,12 @@ def check_options(options: Mapping[str, Any], definitions: Mapping[str, Benchmar
     from benchmarking.comparison.runs import RUN_KEYS
 
     asked = question_of(options)
-    for benchmark, definition in definitions.items():
-        known = [*RUN_KEYS, *definition.configuration_keys]
-        for option, keys in (("by", asked.by), ("facet_by", asked.facet_by)):
-            also = ("benchmark",) if option == "facet_by" else ()
-            for key in keys:
-                if key not in (*known, *also):
-                    fact = f"its experiments have {', '.join(RUN_KEYS)}, its configurations {', '.join(definition.configuration_keys)}"
-                    raise UserError(f"compare.{option}: {benchmark} has no key {key!r}", fact, did_you_mean(key, known))
+    keys = list(dict.fromkeys(key for definition in definitions.values() for key in definition.configuration_keys))
+    for option, names, also in (("by", asked.by, ()), ("facet_by", asked.facet_by, ("benchmark",))):
+        for name in names:
+            if name not in (*RUN_KEYS, *keys, *also):
+                fact = f"experiments have {', '.join(RUN_KEYS)}, configurations {', '.join(keys)}"
+                raise UserError(f"compare.{option}: nothing has a key {name!r}", fact, did_you_mean(name, [*RUN_KEYS, *keys]))
     objectives = list(dict.fromkeys(name for definition in definitions.values() for name in definition.objectives))
     for option, name, there, applies in (
         ("objective", asked.objective, objectives, True),

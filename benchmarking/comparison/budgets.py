@@ -81,14 +81,6 @@ def common_budget(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> 
     return CommonBudget(axis, question.at, None)
 
 
-def is_beyond_all(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> bool:
-    """Return whether a budget is asked for that none of some runs has reached; arguments as for `common_budget`."""
-    started = [run for run in runs if run.measurements]
-    axis = question.axis or _limiting_axis(started)
-    ends = [run.ends[axis] for run in started if axis in run.ends]
-    return question.at is not None and bool(ends) and question.at > max(ends)
-
-
 def amount(value: float, axis: Axis, kind: str = "") -> str:
     """Return a place on an axis in words, e.g. `20 trials`.
 
@@ -114,7 +106,7 @@ def _first_to_end(runs: Sequence[ComparedRun], axis: Axis) -> FirstToEnd | None:
     further = [run.ends[axis] for run in ordered if run.ends[axis] > (1 + LEAST_SHARE) * first.ends[axis]]
     if not further:
         return None
-    return FirstToEnd(first.title, first.ended, len(ordered) - len(further) - 1, len(further), statistics.median(further))
+    return FirstToEnd(first.title, first.ended_by or first.ended, len(ordered) - len(further) - 1, len(further), statistics.median(further))
 
 
 def _limiting_axis(runs: Sequence[ComparedRun]) -> Axis:

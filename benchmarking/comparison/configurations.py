@@ -29,6 +29,7 @@ class ConfigurationComparison:
         has_baseline: whether the first was asked for, so that it need not be the best.
         differing: keys in which groups differ besides, where nothing was measured alike: then nothing pairs them.
         confidence: of all intervals together.
+        dollars: their kind; empty where it is not known.
     """
 
     benchmark: str
@@ -41,6 +42,7 @@ class ConfigurationComparison:
     has_baseline: bool
     differing: Sequence[str]
     confidence: float
+    dollars: str = ""
 
 
 def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQuestion, comparisons: int = 1) -> ConfigurationComparison:
@@ -63,7 +65,7 @@ def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQues
     mode = runs[0].objectives[objective]
     _check_keys(runs, keys)
     level = question.judged_level
-    one_kind_of_dollars(runs, objective if is_money(objective) else "")
+    kind = one_kind_of_dollars(runs, objective if is_money(objective) else "")
     # Step 1: of each group, the values by point and repeat.
     groups: dict[tuple[Hashable, ...], dict[Hashable, list[tuple[int, float]]]] = {}
     shown: dict[tuple[Hashable, ...], str] = {}
@@ -108,7 +110,7 @@ def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQues
     if is_timed(objective):
         ranking = without_emulations(ranking, lambda one: ", ".join(sorted(imitated[ordered[one.evaluation]])))
     return ConfigurationComparison(
-        runs[0].benchmark, objective, mode, keys, names, ranking, unit, bool(question.baseline), differing, 1 - level
+        runs[0].benchmark, objective, mode, keys, names, ranking, unit, bool(question.baseline), differing, 1 - level, kind
     )
 
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarking.comparison.across import over_benchmarks, word_for
 from benchmarking.comparison.alike import differences
-from benchmarking.comparison.budgets import is_beyond_all
 from benchmarking.comparison.configurations import ConfigurationComparison, compare_configurations, rows_of
 from benchmarking.comparison.grouping import facets, having_objective, lacks_seeds, named, unequal_seeds
+from benchmarking.comparison.measured_methods import measure_methods
 from benchmarking.comparison.methods import BenchmarkComparison, compare_benchmarks
 from benchmarking.comparison.question import ComparisonQuestion, has_baseline
 from benchmarking.comparison.runs import RUN_KEYS, ComparedRun
 from benchmarking.comparison.sentences import budget, configuration_verdicts, family, legend, looked, verdicts
 from benchmarking.report.text import shown, table
 from definitions import strict_json
+from definitions.errors import UserError
 from definitions.scalars import mean
+
+_Item = TypeVar("_Item")
+_Made = TypeVar("_Made")
 
 COLUMNS = (
     "benchmark", "method", "objective", "budget", "seeds", "value", "low", "high", "lead", "lead_low", "lead_high", "correlation", "p",
@@ -85,27 +89,37 @@ def document(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> Docum
     not_begun = [pair for pair in question.planned if pair not in known]
     warnings = [f"{benchmark} x {method}: none of its experiments has begun" for benchmark, method in not_begun]
     of_experiments = set(question.by) <= set(RUN_KEYS)
-    # Step 1: who is compared with whom.
-    groups: list[list[ComparedRun]] = []
+    # Step 1: who is compared with whom. What one benchmark has not and another has is left out there, and no misspelt name.
+    comparable: list[list[ComparedRun]] = []
     for mine in by_benchmark.values():
         warnings += differences(mine, question.by)
-        # What another benchmark has is no misspelt name.
         if not any(question.objective in run.objectives for run in mine) and any(question.objective in run.objectives for run in runs):
             warnings.append(f"{mine[0].benchmark}: it has no objective {question.objective}, and is left out")
             continue
-        comparable, left_out = having_objective(mine, question.objective)
+        kept, left_out = having_objective(mine, question.objective)
+        comparable.append(kept)
         warnings += left_out
-        for group in named(comparable, question.by if of_experiments else ("method",)):
+        for group in named(kept, question.by if of_experiments else ("method",)):
             warnings += unequal_seeds(group, question.expect_seeds)
-        for facet in facets(comparable, question.facet_by):
-            groups += named(facet, question.by) if of_experiments else [facet]
+    split, left_out = _each(comparable, lambda mine: facets(mine, question.facet_by))
+    warnings += left_out
+    groups = [group for parts in split for facet in parts for group in (named(facet, question.by) if of_experiments else [facet])]
     # Step 2: how they compare, all in one family.
-    reached = [group for group in groups if not is_beyond_all(group, question)] or groups
-    warnings += [f"{group[0].benchmark}: no run of it went as far as --at, so it is left out" for group in groups if group not in reached]
-    made, more_warnings = ([], []) if not of_experiments else _compared(reached, question)
-    warnings += more_warnings
-    configurations = [] if of_experiments else [compare_configurations(group, question, len(reached)) for group in reached]
-    compared = [run for group in reached for run in group]
+    made: list[BenchmarkComparison] = []
+    configurations: list[ConfigurationComparison] = []
+    if of_experiments:
+        somewhere = any(has_baseline(group, question.baseline) for group in groups)
+        own = [group[0].benchmark for group in groups if somewhere and not has_baseline(group, question.baseline)]
+        asked = {name: replace(question, baseline="") for name in own}
+        measured, left_out = _each(groups, lambda group: measure_methods(group, asked.get(group[0].benchmark, question)))
+        made = compare_benchmarks(measured)
+        alone = [(one.benchmark, one.baseline) for one in made if one.benchmark in own]
+        left_out += [f"{benchmark}: without {question.baseline}, so {baseline} is the baseline" for benchmark, baseline in alone]
+    else:
+        configurations, left_out = _each(groups, lambda group: compare_configurations(group, question, len(groups)))
+    warnings += left_out
+    said = {*(one.benchmark for one in made), *(one.benchmark for one in configurations)}
+    compared = [run for group in groups for run in group if run.benchmark in said]
     several = len(made) + len(configurations) > 1
     lines = [f"{one.benchmark}: {line}" if several else line for one in made for line in verdicts(one)]
     lines += [f"{one.benchmark}: {line}" if several else line for one in configurations for line in configuration_verdicts(one)]
@@ -116,18 +130,17 @@ def document(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> Docum
     )
 
 
-def _compared(groups: Sequence[Sequence[ComparedRun]], question: ComparisonQuestion) -> tuple[list[BenchmarkComparison], list[str]]:
-    """Return the comparison of each group, and a sentence for each that has a baseline of its own."""
-    somewhere = any(has_baseline(group, question.baseline) for group in groups)
-    own = [bool(question.baseline) and somewhere and not has_baseline(group, question.baseline) for group in groups]
-    made = compare_benchmarks(
-        [(group, replace(question, baseline="") if alone else question) for group, alone in zip(groups, own, strict=True)]
-    )
-    return made, [
-        f"{one.benchmark}: without {question.baseline}, so {one.baseline} is the baseline"
-        for one, alone in zip(made, own, strict=True)
-        if alone
-    ]
+def _each(items: Sequence[_Item], make: Callable[[_Item], _Made]) -> tuple[list[_Made], list[str]]:
+    """Return what is made of each of some items, and a sentence for each of which nothing can; raises where that is so of all."""
+    made, errors = [], []
+    for item in items:
+        try:
+            made.append(make(item))
+        except UserError as error:
+            errors.append(error)
+    if errors and not made:
+        raise errors[0]
+    return made, [f"left out: {error.asked}" + (f"; {error.fact}" if error.fact else "") for error in errors]
 
 
 def misses_seeds(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> bool:

@@ -10,9 +10,9 @@ from benchmarking.analysis.effects import Finding, Scale, Word, decide
 from benchmarking.analysis.intervals import ConfidenceInterval, mean_interval
 from benchmarking.analysis.step_curves import StepCurve, censored_median
 from benchmarking.comparison.budgets import Done, FirstToEnd
-from benchmarking.comparison.measured_methods import MeasuredMethods, measure_methods
-from benchmarking.comparison.question import AGGREGATES, ComparisonQuestion
-from benchmarking.comparison.runs import Axis, ComparedRun
+from benchmarking.comparison.measured_methods import MeasuredMethods
+from benchmarking.comparison.question import AGGREGATES
+from benchmarking.comparison.runs import Axis
 from definitions.schema import Mode
 
 
@@ -94,7 +94,7 @@ class BenchmarkComparison:
     possible: tuple[float, float] = (-math.inf, math.inf)
 
 
-def compare_benchmarks(asked: Sequence[tuple[Sequence[ComparedRun], ComparisonQuestion]]) -> list[BenchmarkComparison]:
+def compare_benchmarks(found: Sequence[MeasuredMethods]) -> list[BenchmarkComparison]:
     """Return how the methods of each benchmark compare; the unit is the experiment, never a trial or a report.
 
     All comparisons of final values are one family, over all benchmarks: whoever reads them looks for a "better" anywhere. Whether a method
@@ -102,15 +102,11 @@ def compare_benchmarks(asked: Sequence[tuple[Sequence[ComparedRun], ComparisonQu
     clinical trial applications, 2007), in a family of the same size, so that where nothing differs nothing more can be wrong.
 
     Args:
-        asked: the runs of each benchmark, and what is asked of them: alike but for the baseline.
-
-    Raises:
-        UserError: an unknown objective or baseline, an axis that some run has not, or a budget that none has reached.
+        found: what each benchmark's methods came to; what was asked of them is alike but for the baseline.
     """
-    if not asked:
+    if not found:
         return []
-    found = [measure_methods(runs, question) for runs, question in asked]
-    threshold, level = asked[0][1].threshold, asked[0][1].judged_level
+    threshold, level = found[0].question.threshold, found[0].question.judged_level
     pairs = [(place, method) for place, one in enumerate(found) for method in one.leads]
     # Between an emulator and the real thing nothing is asked.
     asked_of = [(place, method) for place, method in pairs if method not in found[place].emulated]

@@ -36,7 +36,7 @@ def budget(made: BenchmarkComparison) -> str:
     return f"{'up to' if made.axis is Axis.LEVEL else 'after'} {amount(made.at, made.axis, made.dollars)}"
 
 
-def objective_text(made: BenchmarkComparison) -> str:
+def objective_text(made: BenchmarkComparison | ConfigurationComparison) -> str:
     """Return the name of the objective; dollars that are not real are called so."""
     return f"{made.objective} ({made.dollars})" if is_money(made.objective) and made.dollars in _NO_BILL else made.objective
 
@@ -65,11 +65,15 @@ def legend(made: Sequence[BenchmarkComparison]) -> list[str]:
         value = f"the seeds' mean and its {percent} interval"
     of = {Scale.RATIO: "geometric mean of the pairs' ratios", Scale.DIFFERENCE: "mean of the pairs' differences"}
     where = {scale: [one.benchmark for one in made if one.scale is scale] for scale in of}
-    named = [of[scale] + (f" ({', '.join(names)})" if len(names) < len(made) else "") for scale, names in where.items() if names]
+    named = [of[scale] + (f" ({_some(names)})" if len(names) < len(made) else "") for scale, names in where.items() if names]
     lines = [f"value: {value}; lead, its interval and p: {', '.join(named)}"]
     for kind in dict.fromkeys(one.dollars for one in made if one.dollars in _NO_BILL and _shows_dollars(one)):
-        lines.append(f"dollars of {', '.join(one.benchmark for one in made if one.dollars == kind)} are {kind}: {_NO_BILL[kind]}")
+        lines.append(f"dollars of {_some([one.benchmark for one in made if one.dollars == kind])} are {kind}: {_NO_BILL[kind]}")
     return lines
+
+
+def _some(names: Sequence[str], most: int = 3) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _shows_dollars(made: BenchmarkComparison) -> bool:
@@ -81,6 +85,7 @@ def configuration_verdicts(made: ConfigurationComparison) -> list[str]:
     if made.ranking is None:
         return [f"nothing was completed, so nothing is said of {made.objective}."]
     first, lines = made.ranking.leader, []
+    objective = objective_text(made)
     for one in made.ranking.comparisons[:_MOST]:
         names = made.names[first.evaluation], made.names[one.other.evaluation]
         ahead = one.difference >= 0 if one.factor is None else one.factor >= 1
@@ -95,20 +100,20 @@ def configuration_verdicts(made: ConfigurationComparison) -> list[str]:
         evidence = f"{interval}{len(first.values)} and {len(one.other.values)} {made.unit}{p}"
         match one.word:
             case Word.BETTER:
-                lines.append(f"{names[0]} is better than {names[1]}: {made.objective} {gap} ({evidence}).")
+                lines.append(f"{names[0]} is better than {names[1]}: {objective} {gap} ({evidence}).")
             case Word.TIE:
-                lines.append(f"{names[0]} and {names[1]}: a tie in {made.objective} ({evidence}).")
+                lines.append(f"{names[0]} and {names[1]}: a tie in {objective} ({evidence}).")
             case Word.ONE_RUN_ONLY:
-                lines.append(f"{names[0]} and {names[1]}: measured once, so nothing is said of {made.objective}; more repeats would.")
+                lines.append(f"{names[0]} and {names[1]}: measured once, so nothing is said of {objective}; more repeats would.")
             case _ if one.emulated:
-                lines.append(f"{names[0]} and {names[1]}: not decided: emulated, in {made.objective} ({gap}).")
+                lines.append(f"{names[0]} and {names[1]}: not decided: emulated, in {objective} ({gap}).")
             case _:
                 more = f", about {one.more} {made.unit} would decide" if one.more is not None else ""
-                lines.append(f"{names[0]} and {names[1]}: not decided in {made.objective}{more} ({gap}; {evidence}).")
+                lines.append(f"{names[0]} and {names[1]}: not decided in {objective}{more} ({gap}; {evidence}).")
     if len(made.ranking.comparisons) > _MOST:
         lines.append(f"and {len(made.ranking.comparisons) - _MOST} more, see the rows.")
     if not made.ranking.comparisons:
-        lines.append(f"only {made.names[first.evaluation]} was completed: {made.objective} = {shown(first.mean)}.")
+        lines.append(f"only {made.names[first.evaluation]} was completed: {objective} = {shown(first.mean)}.")
     if made.differing:
         lines.append(f"nothing pairs them: they were measured at different {', '.join(made.differing)}, which is part of the difference.")
     return lines
@@ -196,6 +201,8 @@ def times_better(factor: float) -> str:
 
 
 def _lead_of(method: str, measured: Contrast) -> str:
+    if measured.lead == 0.0:
+        return "no lead"
     ahead = (measured.lead or 0.0) >= 0
     text = _lead(measured, ahead)
     return f"{method} {text}" if ahead else f"{method} {text.replace('better', 'worse')}"
@@ -204,7 +211,9 @@ def _lead_of(method: str, measured: Contrast) -> str:
 def _evidence(made: BenchmarkComparison, found: Finding) -> str:
     measured = found.contrast
     parts = []
-    if measured.bounds is not None:
+    if measured.lead == 0.0 and measured.spread == 0.0:
+        parts.append("all equal")
+    elif measured.bounds is not None:
         low, high = measured.bounds
         if not found.ahead and measured.scale is Scale.RATIO and low > 0:
             low, high = 1 / high, 1 / low

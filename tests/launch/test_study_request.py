@@ -322,8 +322,8 @@ def test_a_file_that_grew_extends_the_study_and_one_that_shrank_or_differs_is_re
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"by": ["x", "tagg"]}, "(?s)compare.by: toy has no key 'tagg'.*its configurations x.*did you mean 'tag'"),
-        ({"facet_by": ["bakend"]}, "(?s)compare.facet_by: toy has no key 'bakend'.*did you mean 'backend'"),
+        ({"by": ["x", "tagg"]}, "(?s)compare.by: nothing has a key 'tagg'.*configurations x.*did you mean 'tag'"),
+        ({"facet_by": ["bakend"]}, "(?s)compare.facet_by: nothing has a key 'bakend'.*did you mean 'backend'"),
         ({"at": -1}, "--at -1"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from benchmarking.comparison.measured_methods import measure_methods
 from benchmarking.comparison.methods import BenchmarkComparison, compare_benchmarks
 from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.comparison.runs import Axis, ComparedRun, Measurement
@@ -46,4 +47,4 @@ def several(method: str, finals: Sequence[float], benchmark: str = "b") -> list[
 
 def compared(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> BenchmarkComparison:
     """Return how the methods of one benchmark compare where nothing else is asked."""
-    return compare_benchmarks([(runs, question)])[0]
+    return compare_benchmarks([measure_methods(runs, question)])[0]

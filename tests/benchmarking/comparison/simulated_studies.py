@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarking.analysis.effects import Word
+from benchmarking.comparison.measured_methods import measure_methods
 from benchmarking.comparison.methods import compare_benchmarks
 from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.comparison.runs import ComparedRun
@@ -51,7 +52,7 @@ def says_better(studies: Sequence[Sequence[ComparedRun]], looks: int = 0) -> boo
         studies: the runs on each benchmark.
         looks: how often it was looked at before it was extended.
     """
-    found = compare_benchmarks([(runs, ComparisonQuestion(looks=looks)) for runs in studies])
+    found = compare_benchmarks([measure_methods(runs, ComparisonQuestion(looks=looks)) for runs in studies])
     said = [finding for one in found for row in one.rows for finding in (row.final, row.sooner)]
     return any(finding is not None and finding.word is Word.BETTER for finding in said)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarking.comparison.budgets import FirstToEnd, amount, common_budget, done_by, is_beyond_all
+from benchmarking.comparison.budgets import FirstToEnd, amount, common_budget, done_by
 from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.comparison.runs import Axis
 from definitions.errors import UserError
@@ -43,7 +43,6 @@ def test_a_budget_that_nobody_reached_is_refused_with_who_came_how_far():
     assert caught.value.fact == "b x RS x seed 1 of t went furthest, 9 trials; all reached 4 trials"
     # What some have reached can be compared among them.
     assert common_budget(of_lengths(4, 9), ComparisonQuestion(at=9.0)).at == 9.0
-    assert [is_beyond_all(of_lengths(4, 9), ComparisonQuestion(at=at)) for at in (9.0, 9.5, None)] == [False, True, False]
 
 
 def test_what_was_done_counts_levels_and_ends_at_the_budget():

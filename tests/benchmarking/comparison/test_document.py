@@ -8,9 +8,11 @@ from dataclasses import replace
 import pytest
 
 from benchmarking.comparison.document import COLUMNS, as_json, as_markdown, as_text, document
+from benchmarking.comparison.grouping import NO_SUCH_KEY
 from benchmarking.comparison.question import ComparisonQuestion
+from benchmarking.comparison.runs import Axis, MeasuredTrial
 from definitions.errors import UserError
-from tests.benchmarking.comparison.made_runs import several
+from tests.benchmarking.comparison.made_runs import run, several
 
 ONE = [*several("RS", [2.0, 2.2, 1.8, 2.1, 1.9, 2.05, 2.02]), *several("TPE", [1.0, 1.1, 0.9, 1.05, 0.95, 1.01, 1.03])]
 TWO = [*ONE, *several("RS", [5.0, 5.1, 5.2, 4.9, 4.8, 5.05, 5.01], "c"), *several("TPE", [6.0, 6.1, 6.2, 5.9, 5.8, 6.05, 6.03], "c")]
@@ -105,3 +107,50 @@ def test_parts_of_a_benchmark_are_no_sample_of_benchmarks():
     ]
     assert found.across == ()
     assert not document(TWO, ComparisonQuestion(facet_by=("tag",))).is_split
+
+
+def without_levels(runs):
+    return [replace(run, ends={axis: end for axis, end in run.ends.items() if axis is not Axis.COST}) for run in runs]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"axis": Axis.COST}, "left out: --x cost: c x RS x seed 0 of t has none; the price of some of its trials is unknown"),
+        ({"at": 3.0}, "left out: --at 3: no run of c went that far; c x RS x seed 0 of t went furthest, 2 trials; all reached 2 trials"),
+        ({"by": ("y",)}, "left out: --by y: c has no such key; " + NO_SUCH_KEY),
+        (
+            {"facet_by": ("y",)},
+            "left out: --facet_by y: c has no such key; " + NO_SUCH_KEY,
+        ),
+    ],
+)
+def test_a_benchmark_that_has_not_what_is_asked_for_is_left_out_where_another_has_it(asked, said):
+    b = [replace(run, benchmark="b") for run in [run("RS", 0, [2.0, 1.5, 1.0]), run("TPE", 0, [2.0, 1.5, 0.9])]]
+    keyed = [one._replace(configuration={"y": 1}) for one in b[0].measurements]
+    trial = MeasuredTrial({"y": 1}, 0, {"loss": 1.0})
+    b = [replace(one, measurements=keyed, trials=(trial,)) for one in b]
+    c = without_levels([run(method, 0, [2.0, 1.0], benchmark="c") for method in ("RS", "TPE")])
+    found = document([*b, *c], ComparisonQuestion(**asked))
+    assert {row["benchmark"].partition(",")[0] for row in found.rows} == {"b"}
+    assert said in found.warnings
+    assert {run.benchmark.partition(",")[0] for run in found.runs} == {"b"}
+    # Where none has it the first is refused.
+    with pytest.raises(UserError):
+        document(c, ComparisonQuestion(**asked))
+
+
+def test_what_the_notes_say_of_dollars_and_statistics():
+    nominal = [replace(run, facts={"dollars": "nominal"}) for run in TWO]
+    notes = document(nominal, ComparisonQuestion()).notes
+    assert notes[:3] == [
+        '2 comparisons on 2 benchmarks, one family (Holm): where nothing differs, "better" stands anywhere in at most 5 % of such studies; '
+        "who was sooner is asked of those alone that are better",
+        "value: the seeds' mean and its 95 % interval; lead, its interval and p: geometric mean of the pairs' ratios",
+        "dollars of b, c are nominal: nobody is billed them",
+    ]
+    other = document(TWO, ComparisonQuestion(aggregate="median", objective="acc")).notes
+    assert other[1] == (
+        "value: median of the seeds, and the 95 % interval of their mean; lead, its interval and p: mean of the pairs' differences"
+    )
+    assert not any("dollars" in note for note in other)

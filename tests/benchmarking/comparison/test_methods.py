@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarking.analysis.effects import Scale, Word
+from benchmarking.comparison.measured_methods import measure_methods
 from benchmarking.comparison.methods import compare_benchmarks
 from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.comparison.runs import Axis
@@ -106,7 +107,7 @@ def test_the_family_is_all_benchmarks():
         return [replace(one, benchmark=benchmark) for one in [*FAST, *SLOW]]
 
     def words(*groups):
-        found = compare_benchmarks([(group, ComparisonQuestion()) for group in groups])
+        found = compare_benchmarks([measure_methods(group, ComparisonQuestion()) for group in groups])
         return [(one.family, one.rows[1].final.word, one.rows[1].final.p) for one in found]
 
     assert words(on("b")) == [(1, Word.BETTER, 0.03125)]

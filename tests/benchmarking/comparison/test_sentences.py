@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.comparison.runs import Axis
 from benchmarking.comparison.sentences import budget, times_better, verdicts
@@ -66,3 +68,26 @@ def test_a_small_lead_is_said_in_per_cent():
     assert [times_better(factor) for factor in (2.0, 1.05, 1.0072, 1.0005)] == [
         "2 times better", "1.05 times better", "better by 0.72 %", "better by 0.05 %",
     ]  # fmt: skip
+
+
+def test_pairs_that_are_all_equal_have_no_lead_and_no_interval():
+    shifted = [run("TPE", number, [8.0, final]) for number, final in enumerate([2.0, 2.1, 2.3])]
+    lines = said([*several("RS", [2.0, 2.1, 2.3]), *shifted])
+    assert lines == [
+        "TPE and RS: not decided in loss after 2 trials, about 6 seeds would decide (no lead; all equal, 3 pairs, too few for a test)."
+    ]
+
+
+def test_whose_end_cut_the_others_short_is_said_with_why_it_ended():
+    short = replace(run("TPE", 1, [3.0, 2.0]), ended="its failure budget is spent", ended_by="failures")
+    runs = [run("RS", 0, [3.0] * 9), run("RS", 1, [3.0] * 8), run("TPE", 0, [3.0] * 9)]
+    (line,) = [line for line in said([*runs, short]) if "least far" in line]
+    assert line == (
+        "b x TPE x seed 1 of t went least far (failures), so all are compared at 2 trials: 3 others went further, half of them to 9 trials "
+        "or more (see --at)."
+    )
+    (line,) = [line for line in said([run("RS", 0, [3.0] * 9), replace(short, ended="", ended_by="")]) if "least far" in line]
+    assert line == (
+        "b x TPE x seed 1 of t went least far (it runs, or was killed), so all are compared at 2 trials: another went to 9 trials or "
+        "more (see --at)."
+    )
