@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ class OwnForms:
     """
 
     def __init__(self, definition: BenchmarkDefinition) -> None:
+        self._in_steps = frozenset(key for key, spec in definition.space.items() if _has_whole_steps(spec))
         self._listed: dict[str, tuple[tuple[Any, ...], bool]]
         if definition.trials:
             trials = definition.explicit_configurations
@@ -38,4 +40,14 @@ class OwnForms:
 
     def _own_form(self, key: str, value: Any) -> Any:
         listed, whole = self._listed.get(key, ((), False))
+        if key in self._in_steps and isinstance(value, float) and math.isclose(value, round(value), rel_tol=1e-12):
+            return round(value)
         return in_own_form(value, listed, whole=whole)
+
+
+def _has_whole_steps(spec: Any) -> bool:
+    """Return whether all numbers of a finite domain are written as whole ones: then `{finrange: [16, 64, 4]}` has 32, and not 32.0."""
+    for kind, values in spec.items() if isinstance(spec, dict) else ():
+        if (kind.endswith("finrange") or kind.startswith("q")) and isinstance(values, (list, tuple)):
+            return all(isinstance(value, int) for value in values)
+    return False
