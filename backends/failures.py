@@ -53,7 +53,7 @@ LOG_INCOMPLETE = "log incomplete: its end was not seen"
 _MEMORY = re.compile(
     r"""^(?: [\w.]*(?:MemoryError|OutOfMemoryError|ResourceExhaustedError|bad_alloc)(?=:|\s*$)
     | terminate\ called\b.*\bstd::bad_alloc
-    | (?:[\w.]*\b(?:RuntimeError|OSError|BlockingIOError|AcceleratorError|InternalError):\ )?
+    | (?:[\w.]*(?:RuntimeError|OSError|BlockingIOError|AcceleratorError|InternalError):\ )?
       (?: (?:CUDA|HIP|XPU|MPS\ backend)\ out\ of\ memory | CUDA\ error:\ (?:out\ of\ memory|CUBLAS_STATUS_ALLOC_FAILED)
       | cuDNN\ error:\ CUDNN_STATUS_ALLOC_FAILED | RESOURCE_EXHAUSTED:\ Out\ of\ memory | Caught\ OutOfMemoryError\b
       | (?:\[enforce\ fail\ at\ [^\]]*\].{0,40})?DefaultCPUAllocator:\ (?:can't\ allocate|not\ enough)\ memory
@@ -79,6 +79,13 @@ _OF_A_SHELL = re.compile(
     r"^(Aborted|Killed|Terminated|Segmentation fault)( \(core dumped\))?$|: line \d+:\s+\d+ (Aborted|Killed|Terminated|Segm)"
 )
 """What a shell prints of a program that a signal has ended."""
+
+_OF_ANOTHER = re.compile(
+    r"""killed\ by\ signal:\ Killed | SIGKILL | \b[Ss]ignal:?\ 9\b | exit\s?code\s*:?\ -9\b | \b(?:code|status)\ (?:-9|137)\b | ^Killed$
+    | :\ line\ \d+:\s+\d+\ Killed | terminated\ abruptly""",
+    re.VERBOSE,
+)
+"""What a program says of another that it had started and that was killed, as the kernel does for lack of memory."""
 
 _SAYS_WHY = re.compile(r"error|fault|fatal|abort|terminate|assert|exception|panic|corrupt|what\(\)", re.IGNORECASE)
 
@@ -129,6 +136,8 @@ def classify_exit(exit_code: int, log_tail: Sequence[str], raised: Raised | None
     number = signal_of(exit_code)
     if raised is not None and not (raised.is_survived and (last or number is not None)):
         said = raised.message
+        if says_memory(raised.because) and not says_memory(said):
+            return Cause.OUT_OF_MEMORY, f"{said}, raised from {raised.because}"
     elif number is not None:
         said = last if _SAYS_WHY.search(last) else ""
     else:
@@ -145,6 +154,11 @@ def classify_exit(exit_code: int, log_tail: Sequence[str], raised: Raised | None
 def says_memory(message: str) -> bool:
     """Return whether a message is one of memory that ran out, and not one that has words of it somewhere."""
     return _MEMORY.search(message) is not None
+
+
+def says_killed(lines: Sequence[str]) -> bool:
+    """Return whether a program says that one which it had started was killed: a worker of a loader, a rank, a pipe's part."""
+    return any(_OF_ANOTHER.search(line) for line in lines)
 
 
 def says_disk_full(message: str) -> bool:

@@ -27,7 +27,8 @@ _EXCEPTION = re.compile(r"^(?P<type>[^\W\d][\w.]*(?:\.?<locals>\.[\w.]+)*)(?:\([
 _TERMINATE = re.compile(r"terminate called (?:after throwing an instance of '(?P<type>[^']+)'|without an active exception)")
 _WHAT = re.compile(r"^\s*what\(\):\s*(?P<text>.*)$")
 _NAMED_AS_ERROR = re.compile(r"(?:^|\.)(?:[A-Z]\w*|\w*(?:error|exception|timeout)\w*)$")
-BEGINNINGS = ("Traceback (most", '  File "', "terminate called")
+_DIRECT_CAUSE = "The above exception was the direct cause of"
+BEGINNINGS = ("Traceback (most", '  File "', "terminate called", _DIRECT_CAUSE)
 """Texts of which each line has one that means something while nothing is open; the line before such a one may mean something too."""
 
 _IGNORED = re.compile(r"^(Exception ignored |--- Logging error ---|Error in atexit\._run_exitfuncs|Error in sys\.excepthook)")
@@ -47,12 +48,14 @@ class Raised:
         place: file name and function of the innermost frame, e.g. `train.py:main`; empty where it is not known.
         is_launchers: whether it is that of a program which started the script.
         is_survived: whether the script reported after it, so that it did not end it.
+        because: message of the exception that it was raised from, the first of several; empty where there is none.
     """
 
     message: str
     place: str = ""
     is_launchers: bool = False
     is_survived: bool = False
+    because: str = ""
 
 
 @dataclass
@@ -93,6 +96,7 @@ class TracebackFinder:
         self._is_ignored = False
         self._wants_text = ""
         self._has_terminated = False
+        self._because = ""
 
     def feed(self, line: str) -> None:
         """Take the next line; those that the reporter prints are not to be fed."""
@@ -128,6 +132,9 @@ class TracebackFinder:
         header = _HEADER.match(line)
         if header is not None:
             self._begin(header["prefix"])
+            return
+        if _DIRECT_CAUSE in line and self._own is not None:
+            self._because = self._own.because or self._own.message
             return
         if self._adds_text(line) or self._is_cpp(line):
             return
@@ -190,6 +197,7 @@ class TracebackFinder:
         self._wants_text = "" if match["text"] or ":" not in body else body[:_WIDTH].rstrip()
 
     def _keep(self, raised: Raised, *, alone: bool = True) -> None:
+        raised, self._because = replace(raised, because=self._because), ""
         if raised.is_launchers:
             self._launchers = raised
         else:

@@ -19,7 +19,7 @@ from backends.common.file_reports import FileReports
 from backends.common.job_output import Output
 from backends.common.reactor import Reactor
 from backends.events import Accepted, Ended, Event, Noted, Progressed, Reported, Restarted, Started
-from backends.failures import Cause, Outcome
+from backends.failures import Cause, Outcome, says_killed
 from backends.local.checkpoints import LocalCheckpoints
 from backends.local.environment import Allocation, job_environment, pasteable, places_of
 from backends.local.job import LocalJob, Termination
@@ -249,13 +249,15 @@ class JobRunner:
         del self._running[job.spec.name]
         os.close(job.child.ended)
         job.peak_rss_bytes = max(job.peak_rss_bytes, job.child.peak_bytes())
-        # A KILL that nobody here sent may be the kernel's, for lack of memory.
-        if job.exit_code in _KILLED and job.decided is None:
-            self._ask_kernel(job)
         if not job.output.at_end:
             self._deliver(job, job.output.take())
             if job.output.at_end:
                 self._reactor.unwatch(job.output.descriptor)
+        # A KILL that nobody here sent may be the kernel's, for lack of memory, be it of what the script had started.
+        if job.exit_code in _KILLED and job.decided is None:
+            self._ask_kernel(job, "killed")
+        elif job.exit_code and job.decided is None and says_killed(job.output.parser.tail):
+            self._ask_kernel(job, "what it had started was killed")
         # The job ends with its last process, not with its first; the cheap look spares most jobs the search of the whole machine.
         if job.kill_at is None and not self._processes.may_be_left(job):
             self._end(job)
@@ -263,11 +265,11 @@ class JobRunner:
             job.left_running = job.kill_at is None
             self._chase(job)
 
-    def _ask_kernel(self, job: LocalJob) -> None:
+    def _ask_kernel(self, job: LocalJob, what: str) -> None:
         kills = memory.kernel_kills()
         if kills > self._kernel_kills:
             self._kernel_kills = kills
-            job.decided = Termination(Outcome.FAILED, Cause.OUT_OF_MEMORY, "killed by the kernel, which had no memory left")
+            job.decided = Termination(Outcome.FAILED, Cause.OUT_OF_MEMORY, f"{what} by the kernel, which had no memory left")
 
     def _on_time_out(self, job: LocalJob) -> None:
         if job.running and job.decided is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.failures import Cause, classify_exit, signature
+from backends.failures import Cause, classify_exit, says_killed, signature
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,44 @@ def test_failures_of_one_kind_have_one_signature() -> None:
         Cause.SCRIPT_ERROR, "--amp: ignored explicit argument 'false'"
     )
     assert signature(Cause.SCRIPT_ERROR, "KeyError: 3", "a.py:f") != signature(Cause.SCRIPT_ERROR, "KeyError: 4", "a.py:g")
+
+
+CHAIN = """Traceback (most recent call last):
+  File "t.py", line 1, in load
+MemoryError: no room
+
+{joint}
+
+Traceback (most recent call last):
+  File "t.py", line 3, in main
+RuntimeError: training failed"""
+
+
+def test_an_exception_that_memory_that_ran_out_was_turned_into_is_one_of_memory() -> None:
+    direct = CHAIN.format(joint="The above exception was the direct cause of the following exception:").splitlines()
+    assert classify_exit(1, direct) == (Cause.OUT_OF_MEMORY, "RuntimeError: training failed, raised from MemoryError: no room")
+    # What was raised while that was handled may have any reason.
+    other = CHAIN.format(joint="During handling of the above exception, another exception occurred:").splitlines()
+    assert classify_exit(1, other) == (Cause.SCRIPT_ERROR, "RuntimeError: training failed")
+    # A third one goes back to the first, and what comes later is of its own.
+    third = [*direct, "", "The above exception was the direct cause of the following exception:", "", *direct[6:8], "ValueError: no result"]
+    assert classify_exit(1, third)[0] is Cause.OUT_OF_MEMORY
+    later = [*direct, *direct[6:8], "KeyError: 'x'"]
+    assert classify_exit(1, later) == (Cause.SCRIPT_ERROR, "KeyError: 'x'")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_killed"),
+    [
+        ("RuntimeError: DataLoader worker (pid 77) is killed by signal: Killed. ", True),
+        ("torch.multiprocessing.spawn.ProcessExitedException: process 1 terminated with signal SIGKILL", True),
+        ("run.sh: line 3:   512 Killed                  python train.py", True),
+        ("A process in the process pool was terminated abruptly while the future was running or pending.", True),
+        ("subprocess.CalledProcessError: Command 'x' died with <Signals.SIGKILL: 9>.", True),
+        ("  exitcode  : -9 (pid: 77)", True),
+        ("step 137 of 900, status 13799", False),
+        ("Killed processes: none", False),
+    ],
+)
+def test_what_says_that_another_process_was_killed(line: str, is_killed: bool) -> None:
+    assert says_killed([line]) is is_killed

@@ -82,3 +82,27 @@ def test_memory_of_this_process_is_read() -> None:
     assert memory.resident_bytes([2**22 + 1]) == (0, 0)
     assert memory.machine_bytes() > used
     assert memory.kernel_kills() >= 0
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("raise RuntimeError('DataLoader worker (pid 7) is killed by signal: Killed.')", "what it had started was killed by the kernel"),
+        ("import os\nos.kill(os.getpid(), 9)", "killed by the kernel"),
+        ("raise KeyError('x')", ""),
+    ],
+)
+def test_the_kernel_s_word_counts_for_what_a_script_had_started_too(
+    bench: LocalBench, monkeypatch: pytest.MonkeyPatch, code: str, message: str
+) -> None:
+    before = memory.kernel_kills()
+    monkeypatch.setattr(memory, "kernel_kills", lambda: before + 1)
+    end = bench.end_of(bench.job("one", code))
+    assert (end.cause is Cause.OUT_OF_MEMORY) == bool(message)
+    assert end.message.startswith(message)
+
+
+def test_without_the_kernel_s_word_a_killed_worker_is_an_error_of_the_script(bench: LocalBench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "kernel_kills", lambda: 0)
+    end = bench.end_of(bench.job("one", "raise RuntimeError('DataLoader worker (pid 7) is killed by signal: Killed.')"))
+    assert end.cause is Cause.SCRIPT_ERROR
