@@ -10,7 +10,8 @@ from typing import Any
 from definitions import __version__
 from definitions.builtin_backends import BUILT_IN, DEFAULT, OF_AN_ACCOUNT
 from definitions.program import command
-from launch.parser import VerbParser, default_results_dir
+from definitions.results_folder import default_results_dir
+from launch.parser import VerbParser
 from launch.request import RunRequest
 
 _EPILOG = """\

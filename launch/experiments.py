@@ -17,13 +17,13 @@ from benchmarking.studies.files import changing, discard_study, read_study, spen
 from benchmarking.studies.standing import final_ending
 from definitions.errors import EXIT_FAILURES, OutriderError, UserError
 from definitions.program import command
+from definitions.results_folder import default_results_dir
 from launch.at_once import at_once
 from launch.crew import Crew
 from launch.crew_progress import CrewProgress
 from launch.emulated import MARK
 from launch.experiment_outcome import ExperimentOutcome, outcome_of, with_results
 from launch.one_experiment import attempt, discard, run_one
-from launch.parser import default_results_dir
 from launch.planning import Planned, plan
 from launch.progress import Progress
 from launch.purse import Purse, purse_of_study

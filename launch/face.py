@@ -17,6 +17,7 @@ from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError, did_you_mean
 from definitions.python_source import laid_over, python_source
 from definitions.registry import Registry
+from definitions.results_folder import default_results_dir
 from definitions.schema import BenchmarkDefinition
 from definitions.settings import settings_of
 from definitions.yaml_source import parse_scalar
@@ -28,7 +29,6 @@ from launch.experiment_outcome import with_results
 from launch.experiments import execute, resume_command
 from launch.functions import definition_of
 from launch.panels import in_notebook, panel_here
-from launch.parser import default_results_dir
 from launch.planning import folders_of, plan
 from launch.progress import Progress
 from launch.request import RunRequest

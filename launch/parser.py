@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from definitions.results_folder import default_results_dir
+
 
 class VerbParser(argparse.ArgumentParser):
     """Parses the arguments of one verb; `--some-flag` and `--some_flag` are alike, and nothing may be abbreviated.
@@ -65,8 +67,3 @@ def default_region(environ: Mapping[str, str] = os.environ) -> str:
     from definitions.instance_tables import LISTED_REGION
 
     return environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or LISTED_REGION
-
-
-def default_results_dir(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of results where none is given."""
-    return Path(environ.get("OUTRIDER_RESULTS") or "results")

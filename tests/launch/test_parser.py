@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from definitions.errors import UserError
-from launch.parser import VerbParser, default_results_dir
+from launch.parser import VerbParser
 
 
 def parser() -> VerbParser:
@@ -47,8 +45,3 @@ def test_an_unknown_flag_is_answered_with_the_nearest():
 def test_flags_are_not_abbreviated():
     with pytest.raises(UserError, match="unrecognized"):
         parser().parse_args(["--page", "3"])
-
-
-def test_the_folder_of_results_comes_from_the_environment_where_none_is_given():
-    assert default_results_dir({"OUTRIDER_RESULTS": "/data/runs"}) == Path("/data/runs")
-    assert default_results_dir({}) == Path("results")
