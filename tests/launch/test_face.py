@@ -255,7 +255,7 @@ def test_every_flag_of_a_run_has_its_like_in_python(monkeypatch):
     values |= dict.fromkeys(("dry_run", "accept_changes", "verbose", "yes"), True) | {"emulate": False, "backend": None}
     values |= dict.fromkeys(("num_seeds", "start_seed", "random_seed"), 1) | dict.fromkeys(("experiment_tag", "resume"), "t")
     values |= {"study": {"shares": "equal"}, "study_order": "methods", "shares": "first_come", "skip_unfit": False, "shared_start": 3}
-    limits = {"n_workers", "max_wallclock_time", "max_failures", "max_cost", "max_num_trials", "max_run", "repeats"}
+    limits = {"n_workers", "max_wallclock_time", "max_failures", "max_cost", "max_num_trials", "max_run", "repeats", "scale"}
     values = {**dict.fromkeys(limits, 1), **values}
     assert set(values) == flags
     outrider.run("demo", **values)
