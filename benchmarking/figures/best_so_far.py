@@ -10,7 +10,9 @@ from benchmarking.comparison.question import AGGREGATES, ComparisonQuestion
 from benchmarking.comparison.runs import Axis, ComparedRun, axes_of, distinct
 from benchmarking.figures.bands import band, line
 from benchmarking.figures.data import Curve, Figure, LinePanel, PlotAxis, Reference
+from benchmarking.figures.dollar_units import dollar_unit, in_dollars_of
 from benchmarking.figures.short_names import changed, short_names
+from definitions.parts import is_money
 
 X_AXES = {
     Axis.WALLCLOCK: PlotAxis("wall-clock time", "s"),
@@ -56,7 +58,7 @@ def best_so_far_figure(
                 notes.append(
                     f"{short[made.benchmark]}: {short[row.method]} has no {X_AXES[axis].title} at which all its seeds have a result."
                 )
-        panels.append(_panel(made, axis, curves, short[made.benchmark]))
+        panels.append(_panel(made, in_dollars_of(X_AXES[axis], mine), curves, short[made.benchmark], is_compared=axis is made.axis))
     percent = f"{100 * (1 - question.judged_level):.3g} % interval"
     kinds = sorted({made.dollars for made in compared if made.dollars not in ("", "real")}) if axis is Axis.COST else []
     notes += [f"Dollars are {' and '.join(kinds)}: nobody is billed them."] if kinds else []
@@ -84,7 +86,7 @@ def seeds_figure(runs: Sequence[ComparedRun], compared: Sequence[BenchmarkCompar
             )
             if found is not None and axis in run.ends:
                 curves.append(found)
-        panels.append(_panel(made, axis, curves, short[made.benchmark]))
+        panels.append(_panel(made, in_dollars_of(X_AXES[axis], mine), curves, short[made.benchmark], is_compared=axis is made.axis))
     return _figure("seeds", "Every seed", axis, panels, ["A line begins with the first result of its seed."], changed(short))
 
 
@@ -94,12 +96,12 @@ def _by_benchmark(
     return [(made, [run for run in runs if run.benchmark == made.benchmark and run.measurements]) for made in compared]
 
 
-def _panel(made: BenchmarkComparison, axis: Axis, curves: Sequence[Curve], title: str) -> LinePanel:
-    budget = [Reference(made.at, "compared here")] if axis is made.axis else []
+def _panel(made: BenchmarkComparison, along: PlotAxis, curves: Sequence[Curve], title: str, *, is_compared: bool) -> LinePanel:
+    budget = [Reference(made.at, "compared here")] if is_compared else []
     references = [*budget, *([Reference(made.target, f"target: {made.baseline}'s median", "y")] if made.target is not None else [])]
     values = objective_axis(made)
     return LinePanel(
-        title, X_AXES[axis], replace(values, shown=shown_values(curves, made.target, values.log)), tuple(curves), (), tuple(references)
+        title, along, replace(values, shown=shown_values(curves, made.target, values.log)), tuple(curves), (), tuple(references)
     )
 
 
@@ -133,7 +135,8 @@ def objective_axis(made: BenchmarkComparison) -> PlotAxis:
     """Return the axis of a comparison's objective; logarithmic where all values are positive and a hundred times apart."""
     values = [value for row in made.rows for value in row.finals.values()]
     wide = bool(values) and min(values) > 0 and max(values) / min(values) > 100
-    return PlotAxis(short_names([made.objective])[made.objective], log=wide, better=made.mode)
+    unit = dollar_unit([made.dollars]) if is_money(made.objective) else ""
+    return PlotAxis(short_names([made.objective])[made.objective], unit, log=wide, better=made.mode)
 
 
 def _figure(key: str, title: str, axis: Axis, panels: list[LinePanel], notes: list[str], names: dict[str, str]) -> Figure:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from benchmarking.figures.data import BarPanel, BarStack, Figure, PlotAxis
 from benchmarking.figures.details import DetailedExperiment
+from benchmarking.figures.dollar_units import USD, in_dollars_of
 from benchmarking.figures.short_names import changed, short_names
 
 KEPT = "kept instances"
@@ -44,7 +45,8 @@ def costs_figure(experiments: Sequence[DetailedExperiment]) -> Figure:
         if unknown:
             notes.append(f"{short[benchmark]}: the price of {unknown} jobs is unknown, so that bars are too short.")
         if stacks:
-            panels.append(BarPanel(short[benchmark], PlotAxis("method", categories=tuple(paid)), PlotAxis("cost", "USD"), stacks))
+            cost = in_dollars_of(PlotAxis("cost", USD), [one.run for one in mine])
+            panels.append(BarPanel(short[benchmark], PlotAxis("method", categories=tuple(paid)), cost, stacks))
     if not panels:
         notes.append("No job has ended.")
     if len(panels) > MOST_PANELS:

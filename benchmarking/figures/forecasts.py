@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from benchmarking.figures.data import Curve, Figure, PlotAxis, PointGroup, PointPanel, TablePanel
 from benchmarking.figures.details import DetailedExperiment
+from benchmarking.figures.dollar_units import USD, dollar_unit
 from benchmarking.figures.short_names import changed, short_names
 from benchmarking.forecasting.data.experiment import canaries_of
 from benchmarking.forecasting.model.billing import Billing
@@ -14,7 +15,7 @@ from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.result import Forecast
 from benchmarking.forecasting.report import ForecastOutcome, forecasts_of, measured_outcomes
 
-UNITS = {"rss_bytes": "bytes", "gpu_bytes": "bytes", "cost_usd": "USD", "cpu_util": "%", "gpu_util": "%"}
+UNITS = {"rss_bytes": "bytes", "gpu_bytes": "bytes", "cost_usd": USD, "cpu_util": "%", "gpu_util": "%"}
 _DRAWN = ("total_s", "cost_usd", "rss_bytes", "gpu_bytes")
 ForecastRow: TypeAlias = tuple[str, Forecast, ForecastOutcome | None]
 """Whose it is, a forecast, and what was measured then: None where its configuration never ran in full."""
@@ -43,15 +44,16 @@ def forecasts_figure(experiments: Sequence[DetailedExperiment]) -> Figure:
         measured = {(m.forecast.configuration, m.forecast.metric): m for m in measured_outcomes(table, made)}
         title = f"{one.run.benchmark}, {one.run.method} seed {one.run.number}"
         found += [(title, forecast, measured.get((forecast.configuration, forecast.metric))) for forecast in made]
-    return outcomes_figure(found, left_out)
+    return outcomes_figure(found, left_out, dollar_unit(one.run.facts.get("dollars", "") for one in experiments))
 
 
-def outcomes_figure(found: Sequence[ForecastRow], left_out: int = 0) -> Figure:
+def outcomes_figure(found: Sequence[ForecastRow], left_out: int = 0, dollars: str = USD) -> Figure:
     """Return the figure of forecasts that were made.
 
     Args:
         found: (n,) forecasts with what was measured.
         left_out: experiments with canaries whose forecasts were not made.
+        dollars: which ones costs are in.
     """
     if not found:
         return Figure("forecasts", "Forecasts and outcomes", (), ("No experiment has canaries.",))
@@ -60,7 +62,7 @@ def outcomes_figure(found: Sequence[ForecastRow], left_out: int = 0) -> Figure:
     for metric in _DRAWN:
         known = [(title, outcome) for title, forecast, outcome in found if outcome is not None and forecast.metric == metric]
         if known:
-            panels.append(_panel(metric, known, short))
+            panels.append(_panel(metric, known, short, dollars if _unit(metric) == USD else _unit(metric)))
     columns = ("experiment", "configuration", "metric", "forecast", "low", "high", "status", "measured", "runs", "inside")
     rows = tuple(_row(short[title], short[forecast.configuration], forecast, outcome) for title, forecast, outcome in found)
     panels.append(TablePanel("All forecasts", columns, rows))
@@ -76,8 +78,7 @@ def outcomes_figure(found: Sequence[ForecastRow], left_out: int = 0) -> Figure:
     return Figure("forecasts", "Forecasts and outcomes", tuple(panels), tuple(notes), changed(short))
 
 
-def _panel(metric: str, known: Sequence[tuple[str, ForecastOutcome]], short: dict[str, str]) -> PointPanel:
-    unit = _unit(metric)
+def _panel(metric: str, known: Sequence[tuple[str, ForecastOutcome]], short: dict[str, str], unit: str) -> PointPanel:
     medians = [one.forecast.median or 0.0 for _, one in known]
     points = PointGroup(
         "forecast",

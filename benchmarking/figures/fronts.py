@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from benchmarking.analysis.hypervolume import MARGIN, hypervolume, hypervolume_so_far, ideal_point, reference_point
 from benchmarking.analysis.intervals import ConfidenceInterval
@@ -15,6 +16,7 @@ from benchmarking.figures.bands import band
 from benchmarking.figures.best_so_far import X_AXES
 from benchmarking.figures.data import Curve, Figure, LinePanel, PlotAxis, PointGroup, PointPanel
 from benchmarking.figures.details import DetailedExperiment
+from benchmarking.figures.dollar_units import in_dollars_of
 from benchmarking.figures.parameters import MeasuredPoint, measured_points
 from benchmarking.figures.short_names import changed, short_names
 from benchmarking.report.text import shown
@@ -59,7 +61,9 @@ def pareto_figure(experiments: Sequence[DetailedExperiment], question: Compariso
         sure = sure or known[0][1].probability is not None
         names = list(objectives)
         for x, y in itertools.combinations(names, 2):
-            panels.append(_front_panel(known, x, y, objectives, short, short[benchmark]))
+            panel = _front_panel(known, x, y, objectives, short, short[benchmark])
+            runs = [one.run for one in mine]
+            panels.append(replace(panel, x=in_dollars_of(panel.x, runs), y=in_dollars_of(panel.y, runs)))
     if not by_benchmark:
         notes.append("No benchmark has several objectives.")
     elif sure:
@@ -168,7 +172,8 @@ def _hypervolume_panel(
     if not curves:
         return None, notes
     notes.append(f"bands end at 0 and at {shown(most)}, what the best value of each objective, of any run, would have together.")
-    return LinePanel(short[runs[0].benchmark], X_AXES[axis], PlotAxis("hypervolume", better="max"), tuple(curves)), notes
+    along = in_dollars_of(X_AXES[axis], runs)
+    return LinePanel(short[runs[0].benchmark], along, PlotAxis("hypervolume", better="max"), tuple(curves)), notes
 
 
 def _lacking(method: str, steps: Sequence[StepCurve], runs: int, axis: Axis, *, is_drawn: bool) -> str:

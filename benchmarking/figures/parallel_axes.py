@@ -12,7 +12,8 @@ from benchmarking.figures.short_names import changed, short_names
 from benchmarking.report.text import configuration_text
 
 MOST_PANELS = 8
-MOST_LINES = 400
+MOST_LINES = 120
+"""Lines of a panel: of more, none is told from its neighbours."""
 
 
 def parallel_axes_figure(experiments: Sequence[DetailedExperiment]) -> Figure:

@@ -13,6 +13,9 @@ from benchmarking.figures.details import DetailedExperiment
 from benchmarking.report.text import shown
 from definitions.domains import Domain
 
+MOST_TICKS = 8
+"""Values of a list that are written at its axis."""
+
 
 @dataclass(frozen=True)
 class MeasuredPoint:
@@ -118,10 +121,15 @@ def ticks(domain: Domain) -> tuple[tuple[float, ...], tuple[str, ...]]:
     listed = domain.is_listed or (domain.size is not None and domain.size <= 8)
     if listed:
         values = domain.grid(8)
-        if len(values) > 12:
-            values = tuple(values[round(index * (len(values) - 1) / 11)] for index in range(12))
-        return tuple(domain.quantile(value) for value in values), tuple(shown(value) for value in values)
+        if len(values) > MOST_TICKS:
+            values = tuple(values[round(index * (len(values) - 1) / (MOST_TICKS - 1))] for index in range(MOST_TICKS))
+        return tuple(domain.quantile(value) for value in values), tuple(_tick(value) for value in values)
     places = (0.0, 0.25, 0.5, 0.75, 1.0)
     if domain.size is None:
-        return places, tuple(shown(value) for value in domain.grid(len(places)))
-    return places, tuple(shown(domain.at(min(place, 1.0 - 1e-12))) for place in places)
+        return places, tuple(_tick(value) for value in domain.grid(len(places)))
+    return places, tuple(_tick(domain.at(min(place, 1.0 - 1e-12))) for place in places)
+
+
+def _tick(value: Any) -> str:
+    """Return what is written at a tick: a number without the zeros at its end."""
+    return f"{value:.4g}" if isinstance(value, float) else shown(value)

@@ -42,7 +42,7 @@ def axis_layout(axis: PlotAxis, **more: Any) -> dict[str, Any]:
         }
     else:
         # Thousandths and millionths of a dollar or a second are numbers, and no units of their own.
-        made |= {"exponentformat": "none" if axis.unit == "USD" else "e", "minexponent": 5}
+        made |= {"exponentformat": "none" if axis.unit.endswith("USD") else "e", "minexponent": 5}
         if axis.log:
             made["type"] = "log"
         if axis.shown is not None:

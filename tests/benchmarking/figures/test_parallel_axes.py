@@ -26,7 +26,7 @@ def test_places_are_the_quantiles_of_each_axis_and_one_of_a_single_value_is_no_a
     assert [axis.title for axis in found.axes] == ["rate", "units", "kind"]
     # The whole numbers 1 to 4 have a quarter of the axis each, two words a half each.
     assert found.axes[0].ticks == pytest.approx((0.0, 0.25, 0.5, 0.75, 1.0))
-    assert found.axes[0].labels == ("0.001000", "0.003162", "0.01000", "0.03162", "0.1000")
+    assert found.axes[0].labels == ("0.001", "0.003162", "0.01", "0.03162", "0.1")
     assert (found.axes[1].ticks, found.axes[1].labels) == ((0.125, 0.375, 0.625, 0.875), ("1", "2", "3", "4"))
     assert (found.axes[2].ticks, found.axes[2].labels) == ((0.25, 0.75), ("a", "b"))
     assert (found.value.title, found.value.better) == ("loss", "min")
