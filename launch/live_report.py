@@ -115,5 +115,8 @@ def standing_section(found: Sequence[ExperimentStatus]) -> Section:
     # What is empty in all rows is no column.
     there = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)] if rows else []
     return Section(
-        "standing", "How they stand", about, [table_of("Each experiment", [{name: row[name] for name in there} for row in rows])]
+        "standing",
+        "How they stand",
+        notes=[about],
+        tables=[table_of("Each experiment", [{name: row[name] for name in there} for row in rows])],
     )

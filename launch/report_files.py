@@ -78,7 +78,7 @@ def report_page(
     runs = [one.run for one in experiments]
     compared = document(runs, question)
     figures = figures_of(experiments, compared, question)
-    page = page_of(", ".join(dict.fromkeys(run.tag for run in runs)), runs, compared, figures)
+    page = page_of(", ".join(dict.fromkeys(run.tag for run in runs)), runs, compared, figures, question)
     return MadeReport(page, figures, compared.lacks_seeds)
 
 

@@ -12,13 +12,6 @@ SHORT = 40
 """Lines up to which a module needs no test file of its own."""
 
 TESTED_TOGETHER = {
-    "tests/benchmarking/page/test_draw.py": [
-        "benchmarking/page/draw_bars.py",
-        "benchmarking/page/draw_lines.py",
-        "benchmarking/page/draw_parallel.py",
-        "benchmarking/page/layouts.py",
-        "benchmarking/page/panel_tables.py",
-    ],
     "tests/backends/common/test_channel_variables.py": ["backends/job_input.py"],
     "tests/backends/emulator/container/test_attempt.py": [
         "backends/emulator/container/artifacts.py",
@@ -165,10 +158,7 @@ TESTED_TOGETHER = {
         "benchmarking/methods/searchers/quantile_regression.py",
         "benchmarking/methods/searchers/syne_tune.py",
     ],
-    "tests/benchmarking/page/test_render.py": [
-        "benchmarking/page/comparison.py",
-        "benchmarking/page/drawing.py",
-    ],
+    "tests/benchmarking/page/test_render.py": ["benchmarking/page/drawing.py"],
     "tests/benchmarking/syne_tune_adapter/test_backend.py": ["benchmarking/syne_tune_adapter/trial_manager.py"],
     "tests/benchmarking/workloads/test_gbm.py": ["benchmarking/workloads/gbm_tables.py"],
     "tests/benchmarking/workloads/checkpointing/stores/test_stores.py": [
@@ -232,7 +222,6 @@ TESTED_TOGETHER = {
         "launch/experiments.py",
         "launch/hints.py",
         "launch/one_experiment.py",
-        "launch/study_planning.py",
     ],
     "tests/launch/test_wrong_use.py": ["launch/cli.py"],
 }

@@ -64,10 +64,10 @@ def _section(key: str, figures: Sequence[Figure], methods: Sequence[str]) -> Sec
     return Section(
         _identity(key),
         title,
-        " ".join(dict.fromkeys(note for figure in figures for note in figure.notes)),
-        [panel_table(panel) for panel in panels if isinstance(panel, TablePanel)],
-        [table_of("Names that are shortened here", names)] if names else (),
-        drawings,
+        notes=list(dict.fromkeys(note for figure in figures for note in figure.notes)),
+        tables=[panel_table(panel) for panel in panels if isinstance(panel, TablePanel)],
+        folded=[table_of("Names that are shortened here", names)] if names else (),
+        drawings=drawings,
         closed=key.startswith(_CLOSED),
     )
 
@@ -115,7 +115,9 @@ def _about(panel: FigurePanel) -> str:
         case BarPanel():
             return f"{len(panel.bars.categories)} bars of {panel.value.title}."
         case SpanPanel():
-            return f"{len(panel.lanes)} lanes with {len(panel.spans)} stretches of time: {', '.join(panel.kinds)}."
+            there = {span.kind for span in panel.spans}
+            kinds = ", ".join(kind for kind in panel.kinds if kind in there)
+            return f"{len(panel.lanes)} lanes with {len(panel.spans)} stretches of time: {kinds}."
         case MatrixPanel():
             return f"{len(panel.rows)} rows by {len(panel.columns)} columns: {panel.value.title}."
         case ParallelPanel():

@@ -10,7 +10,9 @@ from benchmarking.page.layouts import VEIL, common_layout, label
 from benchmarking.report.text import shown
 
 _FIFTHS = ("best fifth", "second fifth", "middle fifth", "fourth fifth", "last fifth")
-_LINES = (("#d1590c", 2.6, "solid"), ("#2477b8", 1.7, "solid"), ("#2477b8", 1.2, "dash"), ("#808890", 1.0, "dash"), ("#808890", 0.8, "dot"))
+_LINES = (("#d1590c", 2.4, "solid"), ("#2477b8", 1.4, "solid"), ("#2477b8", 1.1, "dash"), ("#808890", 1.0, "dash"), ("#808890", 0.8, "dot"))
+_FAINT = 0.55
+"""Of all but the best fifth, so that these are seen through them."""
 _WITHOUT = ("#b4579a", 0.8, "dot")
 _HEIGHT = 380
 
@@ -30,7 +32,8 @@ def draw_parallel(panel: ParallelPanel) -> tuple[list[dict[str, Any]], dict[str,
         if lines:
             name = _FIFTHS[part] if count >= 5 else "all"
             ends = f"{shown(lines[0].value)} to {shown(lines[-1].value)}"
-            traces.append(_trace(f"{name}: {ends}", lines, _LINES[part]))
+            trace = _trace(f"{name}: {ends}", lines, _LINES[part])
+            traces.append(trace if part == 0 else {**trace, "opacity": _FAINT})
     last = max(1, len(panel.axes) - 1)
     shapes = [
         {"type": "line", "xref": "x", "yref": "y", "x0": at, "x1": at, "y0": 0, "y1": 1, "line": {"color": "#808890", "width": 1.5}}

@@ -39,16 +39,18 @@ class Section:
     Args:
         identity: its anchor.
         title: its heading.
-        about: a sentence below the heading; empty for none.
+        notes: sentences below the heading.
         tables: in order; `folded` those that are seen when asked for.
+        terms: words of the tables, and what they mean.
         drawings: in order.
         closed: whether the drawings are seen when asked for.
     """
 
     identity: str
     title: str
-    about: str = ""
+    notes: Sequence[str] = field(default_factory=tuple)
     tables: Sequence[SortableTable] = field(default_factory=tuple)
+    terms: Sequence[tuple[str, str]] = field(default_factory=tuple)
     folded: Sequence[SortableTable] = field(default_factory=tuple)
     drawings: Sequence[Drawing] = field(default_factory=tuple)
     closed: bool = False
@@ -64,6 +66,7 @@ class Page:
         verdicts: sentences.
         warnings: what the reader has to know first.
         sections: in order.
+        advice: what to do where verdicts cannot be decided; empty for none.
     """
 
     title: str
@@ -71,3 +74,4 @@ class Page:
     verdicts: Sequence[str]
     warnings: Sequence[str]
     sections: Sequence[Section]
+    advice: str = ""

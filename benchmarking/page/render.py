@@ -80,6 +80,8 @@ def _link(title: str, identity: str) -> Html:
 def _verdicts(page: Page) -> Html:
     lines = [element("li", line, class_=_kind(line)) for line in page.verdicts]
     found = [element("h2", "Verdicts", id="verdicts"), element("ul", *lines, class_="verdicts") if lines else element("p", "None yet.")]
+    if page.advice:
+        found.append(element("p", page.advice))
     if page.warnings:
         found += [element("h3", "To know first"), element("ul", *(element("li", line) for line in page.warnings), class_="warnings")]
     return element("section", *found, aria_labelledby="verdicts")
@@ -93,9 +95,11 @@ def _kind(verdict: str) -> str | None:
 
 def _section(section: Section, drawn: bool) -> Html:
     parts: list[Html] = [element("h2", section.title, id=section.identity)]
-    if section.about:
-        parts.append(element("p", section.about, class_="about"))
+    parts += _notes(section.notes)
     parts += [render_table(table) for table in section.tables]
+    if section.terms:
+        meanings = element("dl", *(part for term, text in section.terms for part in (element("dt", term), element("dd", text))))
+        parts.append(element("details", element("summary", "What the words mean"), meanings, open=True))
     parts += [element("details", element("summary", table.caption), render_table(table), data_print="no") for table in section.folded]
     if section.drawings:
         shown = element("div", *(_figure(one, drawn) for one in section.drawings), class_="figures")
@@ -105,9 +109,15 @@ def _section(section: Section, drawn: bool) -> Html:
     return element("section", *parts, aria_labelledby=section.identity)
 
 
+def _notes(notes: Sequence[str]) -> list[Html]:
+    if len(notes) < 2:
+        return [element("p", note, class_="about") for note in notes]
+    return [element("ul", *(element("li", note) for note in notes), class_="about notes")]
+
+
 def _figure(drawing: Drawing, drawn: bool) -> Html:
     block = f"data-{drawing.identity}"
-    parts = [element("figcaption", element("h3", drawing.title), element("p", drawing.about, class_="about"))]
+    parts = [element("figcaption", element("h3", drawing.title))]
     if drawn:
         # It has its height before it is drawn, so that nothing moves when it is.
         height = f"min-height:{int(drawing.layout.get('height', HEIGHT))}px"

@@ -8,20 +8,7 @@ import pytest
 
 from benchmarking.comparison.document import document
 from benchmarking.comparison.question import ComparisonQuestion
-from benchmarking.figures.data import (
-    BarPanel,
-    BarStack,
-    Curve,
-    Figure,
-    LinePanel,
-    MatrixPanel,
-    PlotAxis,
-    PointGroup,
-    PointPanel,
-    Reference,
-    Span,
-    SpanPanel,
-)
+from benchmarking.figures.data import BarPanel, BarStack, Figure, PlotAxis
 from benchmarking.figures.every import figures_of
 from benchmarking.page.draw import figure_sections
 from benchmarking.page.library import drawing_library
@@ -49,7 +36,7 @@ def study():
 def drawn_page(experiments):
     runs = [one.run for one in experiments]
     found = document(runs, QUESTION)
-    return page_of("t", runs, found, figures_of(experiments, found, QUESTION))
+    return page_of("t", runs, found, figures_of(experiments, found, QUESTION), QUESTION)
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +91,10 @@ def test_figures_are_drawn_when_one_comes_to_them_and_all_before_print(chromium,
         shown.locator("section:has(#seeds) summary").first.click()
         shown.wait_for_selector("#seeds-trials-1 .main-svg", state="attached")
     with opened(chromium, path.as_uri()) as (shown, seen):
+        unfolded = shown.locator("details[open]").count()
         shown.pdf(path=tmp_path / "report.pdf")
         assert shown.locator("[data-plot]:has(.main-svg)").count() == every
-        assert shown.locator("details[open]").count() == 0
+        assert shown.locator("details[open]").count() == unfolded
         assert (seen.requests, seen.faults) == ([path.as_uri()], [])
 
 
@@ -162,30 +150,6 @@ def test_figures_of_several_axes_are_one_section_and_many_are_folded():
     assert {identity for identity, section in sections.items() if section.closed} == {"seeds"}
 
 
-def test_small_dollars_are_written_out_and_small_seconds_as_powers_of_ten():
-    panel = LinePanel("p", PlotAxis("cost", "USD"), PlotAxis("time", "s"), (Curve("RS", (1e-5, 2e-5), (1e-6, 2e-6)),))
-    layout = figure_sections([Figure("best_so_far_cost", "Best so far by cost", (panel,))], [])[0].drawings[0].layout
-    assert (layout["xaxis"]["exponentformat"], layout["yaxis"]["exponentformat"]) == ("none", "e")
-
-
-@pytest.mark.parametrize(("better", "end"), [("min", (1, "top")), ("max", (0, "bottom")), ("", (0, "bottom"))])
-def test_names_of_references_stand_where_curves_are_least(better, end):
-    references = (Reference(20.0, "compared here"), Reference(0.9, "target", "y"))
-    panel = LinePanel("p", PlotAxis("trials"), PlotAxis("acc", better=better), (Curve("RS", (1.0, 20.0), (0.1, 0.9)),), (), references)
-    upright, lying = figure_sections([Figure("k", "t", (panel,))], [])[0].drawings[0].layout["annotations"]
-    assert (upright["x"], upright["y"], upright["yanchor"]) == (20.0, *end)
-    assert (lying["x"], lying["xanchor"], lying["y"]) == (0, "left", 0.9)
-
-
-def test_a_bar_of_one_part_has_no_pattern_and_idle_time_stands_back():
-    alone = BarPanel("p", PlotAxis("method", categories=("RS",)), PlotAxis("cost", "USD"), (BarStack("failed", (1.0,)),))
-    lanes = SpanPanel("l", ("worker 1",), PlotAxis("time", "s"), ("run", "idle"), (Span(0, 0.0, 1.0, "run"), Span(0, 1.0, 2.0, "idle")))
-    bar, run, idle = (trace for drawing in figure_sections([Figure("k", "t", (alone, lanes))], [])[0].drawings for trace in drawing.traces)
-    assert "pattern" not in bar["marker"]
-    assert "pattern" not in run["marker"]
-    assert idle["marker"]["pattern"]["fillmode"] == "replace"
-
-
 def test_a_method_looks_alike_in_all_figures_and_no_two_look_alike():
     looks = {}
     for section in drawn_page(study()).sections:
@@ -195,35 +159,6 @@ def test_a_method_looks_alike_in_all_figures_and_no_two_look_alike():
     assert set(looks) == {"RS", "TPE"}
     assert all(len(colours) == 1 for colours in looks.values())
     assert looks["RS"] != looks["TPE"]
-
-
-def test_stacked_bars_lie_downwards_with_their_values_and_intervals():
-    panel = BarPanel(
-        "p", PlotAxis("method", categories=("RS", "TPE")), PlotAxis("cost", "USD"), (BarStack("run", (1.0, 3.0), (0.5, 2.0), (2.0, 3.5)),)
-    )
-    section = figure_sections([Figure("costs", "Costs", (panel,))], [])[0]
-    (trace,) = section.drawings[0].traces
-    assert (trace["x"], trace["y"]) == ([1.0, 3.0], [0, 1])
-    assert (trace["error_x"]["array"], trace["error_x"]["arrayminus"]) == ([1.0, 0.5], [0.5, 1.0])
-    layout = section.drawings[0].layout
-    assert layout["xaxis"]["title"]["text"] == "cost (USD)"
-    assert (layout["yaxis"]["ticktext"], layout["yaxis"]["range"]) == (["RS", "TPE"], [1.5, -0.5])
-
-
-def test_cells_of_a_matrix_are_shaded_between_the_least_and_the_greatest():
-    panel = MatrixPanel("m", ("a", "b"), ("c", "d"), ((0.0, 1.0), (0.5, None)), (("low", "high"), ("mid", "")), PlotAxis("share"))
-    first, second = figure_sections([Figure("matrix", "Matrix", (panel,))], [])[0].drawings[0].traces
-    assert first["marker"]["color"] == ["rgb(214,120,60)", "rgb(88,150,205)"]
-    assert second["marker"]["color"] == ["rgb(240,240,240)", "rgba(128,136,144,0.12)"]
-    assert first["base"] == [-0.5, 0.5]
-
-
-def test_points_of_one_name_stand_beside_each_other_and_their_aggregate_aside():
-    groups = (PointGroup("RS", ("RS", "RS"), (1.0, 1.0)), PointGroup("RS: mean", ("RS",), (1.0,), group="RS", kind="aggregate"))
-    panel = PointPanel("p", PlotAxis("method", categories=("RS",)), PlotAxis("loss"), groups)
-    seeds, mean = figure_sections([Figure("final_values", "Final", (panel,))], [])[0].drawings[0].traces
-    assert seeds["x"] == pytest.approx([-0.18, 0.18])
-    assert mean["x"] == pytest.approx([0.3])
 
 
 def test_markup_in_names_is_text():

@@ -26,7 +26,8 @@ RUNS = [
     *several("BO", [2.05, 1.9, 2.1, 1.8, 2.2, 1.95]),
     *several(EVIL, [3.0, 12.0, 7.0]),
 ]
-FOUND = document(RUNS, ComparisonQuestion())
+QUESTION = ComparisonQuestion()
+FOUND = document(RUNS, QUESTION)
 
 
 def page() -> Page:
@@ -39,7 +40,11 @@ def page() -> Page:
         table_of("Points", [{"x": 1, "y": 2.0, "name": EVIL}, {"x": 2, "y": None, "name": "b"}]),
     )
     return Page(
-        EVIL, EVIL, [*FOUND.verdicts, EVIL], [EVIL], [comparison_section(FOUND), Section("figures", "Figures", EVIL, drawings=[drawn])]
+        EVIL,
+        EVIL,
+        [*FOUND.verdicts, EVIL],
+        [EVIL],
+        [comparison_section(FOUND, QUESTION), Section("figures", "Figures", [EVIL, "b"], drawings=[drawn], terms=[(EVIL, EVIL)])],
     )
 
 
