@@ -10,6 +10,8 @@ from definitions.resolve import determining
 from definitions.schema import BenchmarkDefinition
 
 _MOST = 8
+_LONGEST = 100
+"""Characters of a value that are shown whole."""
 
 
 def differences(earlier: BenchmarkDefinition, now: BenchmarkDefinition) -> list[str]:
@@ -21,8 +23,14 @@ def differences(earlier: BenchmarkDefinition, now: BenchmarkDefinition) -> list[
     """
     before, after = (dict(_flat(determining(one), "")) for one in (earlier, now))
     names = [name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name)]
-    lines = [f"{name}: {before.get(name, 'not given')}, now {after.get(name, 'not given')}" for name in names[:_MOST]]
+    lines = [f"{name}: {_shown(before.get(name))}, now {_shown(after.get(name))}" for name in names[:_MOST]]
     return [*lines, *([f"and {len(names) - _MOST} more"] if len(names) > _MOST else [])]
+
+
+def _shown(text: str | None) -> str:
+    if text is None:
+        return "not given"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 30]} ... {text[-25:]}"
 
 
 def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:

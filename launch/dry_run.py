@@ -37,7 +37,7 @@ from definitions.errors import UserError
 from definitions.instances import default_instance_type
 from definitions.trial import TrialSpec
 from launch.at_once import at_once
-from launch.study_planning import folder_of
+from launch.study_planning import folder_of, share_of
 
 
 def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: StudyRecord | None = None) -> str:
@@ -231,10 +231,11 @@ def _check_first(spec: ExperimentSpec, plan: Plan) -> None:
         return
     usd, single_s = least_usd(plan)
     if usd > most_usd:
+        share = share_of(spec.resolved)
         raise UserError(
-            f"{spec.title}: max_cost = {dollars(most_usd)} allows no trial",
+            f"{spec.title}: max_cost = {dollars(most_usd)}{f', {share},' if share else ''} allows no trial",
             f"one may cost {dollars(usd)}: {duration(single_s)} at most",
-            "raise max_cost, or lower max_run",
+            "raise max_cost, or lower max_run" + (", or ask for fewer experiments" if share else ""),
         )
 
 

@@ -30,7 +30,7 @@ from launch.comparison_options import check_options
 from launch.request import RunRequest
 from launch.study_planning import adopted, definition_of, extended, specs_of, stored_definition
 from launch.study_request import check_choices, resolve_benchmark, unused_block
-from launch.unfit import no_room, with_script
+from launch.unfit import no_room, with_script, workers_here
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,8 @@ class _Planning:
         return found
 
     def _agreed(self, name: str, forms: Sequence[Resolved]) -> Resolved:
-        return agreed(self.about, self._stored(name), forms)
+        stored = self._stored(name)
+        return agreed(self.about, stored, forms, lambda: workers_here(stored, os.environ))
 
     def _stored(self, name: str) -> Resolved:
         """Return a benchmark's definition as the study has it."""

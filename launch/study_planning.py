@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ from benchmarking.studies.standing import spent_usd
 from definitions.resolve import Resolved, definition_hash, resolve
 from definitions.show import render
 from definitions.yaml_source import parse_yaml
+
+_LIMIT = "budget.max_cost"
+_SHARE = "its share of "
 
 
 def adopted(tag: str, results_dir: Path) -> StudyRecord | None:
@@ -153,7 +157,7 @@ def specs_of(study: StudyRecord, chosen: Sequence[PlannedExperiment], definition
         limit = one.share_usd if one.share_usd is not None else study.flags.max_cost
         key = (one.benchmark, limit)
         if key not in made:
-            made[key] = _limited(definitions[one.benchmark], limit)
+            made[key] = _limited(definitions[one.benchmark], limit, "" if one.share_usd is None else _share_text(study, one))
         specs.append(
             ExperimentSpec(
                 made[key],
@@ -170,11 +174,24 @@ def specs_of(study: StudyRecord, chosen: Sequence[PlannedExperiment], definition
     return specs
 
 
-def _limited(resolved: Resolved, limit_usd: float | None) -> Resolved:
+def _limited(resolved: Resolved, limit_usd: float | None, share: str) -> Resolved:
+    """Return a definition with a limit of money; `share` says of what it is a part, empty where it is the whole."""
     if limit_usd is None:
         return resolved
-    budget = resolved.definition.budget.model_copy(update={"max_cost": limit_usd})
-    return with_budget(resolved, budget)
+    limited = with_budget(resolved, resolved.definition.budget.model_copy(update={"max_cost": limit_usd}))
+    return dataclasses.replace(limited, origins={**limited.origins, _LIMIT: share}) if share else limited
+
+
+def _share_text(study: StudyRecord, one: PlannedExperiment) -> str:
+    group = next(group for group in groups(study.flags, study.experiments) if one in group)
+    whole_usd = math.fsum(other.share_usd or 0.0 for other in group)
+    return f"{_SHARE}${whole_usd:.4g} for {len(group)} experiments"
+
+
+def share_of(resolved: Resolved) -> str:
+    """Return of what an experiment's limit of money is a share, in words; empty where it is none."""
+    origin = resolved.origins.get(_LIMIT, "")
+    return origin if origin.startswith(_SHARE) else ""
 
 
 def with_budget(resolved: Resolved, budget: Any) -> Resolved:

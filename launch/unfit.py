@@ -1,13 +1,15 @@
-"""Benchmarks of a study that cannot be on this machine whatever the method: found before anything starts, so that all are named at once."""
+"""What of a study this machine has room for, asked before anything starts: benchmarks that cannot be, and how many workers."""
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from backends.base import BackendContext
 from backends.registry import backend_class
+from benchmarking.planning.concurrency import worker_count
 from benchmarking.planning.feasibility import check_listed, check_room, refusal
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
@@ -34,6 +36,25 @@ def no_room(resolved: Resolved, environ: Mapping[str, str]) -> UserError | None:
                 backend.close()
         except UserError as error:
             return error
+    return None
+
+
+def workers_here(resolved: Resolved, environ: Mapping[str, str]) -> int | None:
+    """Return how many workers an experiment has; None where its jobs run elsewhere, as only its service knows then, or it cannot be.
+
+    Args:
+        resolved: the definition, with its back-end.
+        environ: of the controller.
+    """
+    described = backend_description(resolved.backend)
+    if described.runs_programs and not described.shares_this_machine:
+        return None
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        contextlib.suppress(UserError),
+        contextlib.closing(backend_class(resolved.backend).create(BackendContext(resolved.definition, Path(scratch), 0, environ))) as one,
+    ):
+        return worker_count(resolved.definition, resolved.backend, one.capacity)
     return None
 
 

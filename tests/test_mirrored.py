@@ -216,7 +216,6 @@ TESTED_TOGETHER = {
     ],
     "tests/launch/test_crew.py": ["launch/crew_member.py"],
     "tests/launch/test_study.py": [
-        "benchmarking/studies/agreement.py",
         "benchmarking/studies/standing.py",
         "launch/experiment_outcome.py",
         "launch/experiments.py",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarking.studies.record import StudyFlags
@@ -37,13 +37,14 @@ def contradiction(about: str, lines: Sequence[str]) -> UserError:
     )
 
 
-def agreed(about: str, stored: Resolved, now: Sequence[Resolved]) -> Resolved:
+def agreed(about: str, stored: Resolved, now: Sequence[Resolved], workers_unless_given: Callable[[], int | None]) -> Resolved:
     """Return a benchmark's definition as it goes on: what was asked for now with the study's budget, raised where that was asked for.
 
     Args:
         about: the study, for messages.
         stored: the definition as the study has it.
         now: the definition as it was asked for, in its forms; the first that has the results of the stored one counts.
+        workers_unless_given: returns how many workers the study has where it names no number; None where that is not known.
 
     Raises:
         UserError: it would have other results, other workers, or a lower budget.
@@ -53,13 +54,17 @@ def agreed(about: str, stored: Resolved, now: Sequence[Resolved]) -> Resolved:
         name = stored.definition.name
         lines = differences(stored.definition, now[0].definition)
         raise UserError(
-            f"{about} holds another definition of {name}",
+            f"{about} measured {name} by another definition than is asked for now",
             "\n  ".join(lines),
-            "a tag holds one definition of a benchmark: use another --experiment_tag, and compare the tags",
+            "all experiments of a tag are of one definition, so that they can be compared: leave that out, or use another --experiment_tag "
+            "and compare the two: outrider compare TAG OTHER",
         )
     workers, wanted = stored.definition.n_workers, found.definition.n_workers
     if is_given_now(found.origins.get("n_workers", "")) and workers != wanted:
-        raise contradiction(about, [f"n_workers {wanted}: it has {'none given' if workers is None else workers}"])
+        there = workers_unless_given() if workers is None else workers
+        if there != wanted:
+            has = "none given" if there is None else f"none given, which is {there} here" if workers is None else str(there)
+            raise contradiction(about, [f"n_workers {wanted}: it has {has}"])
     budget = raised(about, stored.definition.budget, found.definition.budget, found.origins)
     definition = found.definition.model_copy(update={"budget": budget, "n_workers": workers})
     return Resolved(definition, found.origins, found.backend)

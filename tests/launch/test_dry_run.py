@@ -76,6 +76,10 @@ def test_a_cap_counts_and_one_that_allows_no_job_is_told_by_the_cheapest(forecas
     code, _, err = run("--benchmark", "toy.yaml", "--method", "GRID", "--dry_run", "--max_cost", "0.001")
     assert code == 2
     assert "allows no trial" in err
+    code, _, err = run("--benchmark", "toy.yaml", "--method", "GRID", "--dry_run", "--max_cost", "0.002", "--num_seeds", "2")
+    assert code == 2
+    assert "max_cost = $0.0010, its share of $0.002 for 2 experiments, allows no trial" in err
+    assert "or ask for fewer experiments" in err
 
 
 def test_no_more_jobs_count_than_may_run(forecasts, run):

@@ -130,7 +130,7 @@ def test_resume_extends_and_refuses_by_name_what_contradicts(toy, run):
         ("--num_seeds", "1"): "num_seeds 1: it has 3",
         ("--method_args", "points=3"): "method_args {'points': 3}: it has none",
         ("--set", "arguments.seconds=1"): "arguments.seconds: 0.0, now 1",
-        ("--n_workers", "1"): "n_workers 1: it has none given",
+        ("--n_workers", "9"): "n_workers 9: it has none given, which is ",
     }
     for words, said in refused.items():
         code, _, err = run("--resume", "s", *words)

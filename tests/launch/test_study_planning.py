@@ -19,6 +19,7 @@ from launch.study_planning import (
     extended,
     folder_of,
     planned,
+    share_of,
     specs_of,
     stored_definition,
 )
@@ -76,6 +77,8 @@ def test_experiments_have_their_share_as_their_limit_and_stay_the_same_experimen
     made = specs_of(study, study.experiments[1:], {"toy": resolved()}, toy.results / "s")
     assert [(spec.number, spec.seed, spec.definition.budget.max_cost, spec.tag) for spec in made] == [(1, 101, 0.5, "s")]
     assert made[0].hash == study.experiments[1].hash
+    assert share_of(made[0].resolved) == "its share of $1 for 2 experiments"
+    assert share_of(resolved("budget.max_cost=1")) == ""
     assert made[0].folder == folder_of(toy.results / "s", study.experiments[1], "local") == toy.results / "s" / "toy" / "RS-local-1"
 
 

@@ -9,7 +9,7 @@ import pytest
 from definitions.errors import UserError
 from definitions.resolve import resolve
 from definitions.yaml_source import read_yaml
-from launch.unfit import no_room, with_script
+from launch.unfit import no_room, with_script, workers_here
 
 
 def resolved(toy, *settings, check_files=True):
@@ -21,6 +21,14 @@ def test_a_machine_that_is_too_small_and_a_listed_trial_that_cannot_run_are_told
     assert "local.9000cpu does not fit here" in str(no_room(resolved(toy, "arguments.instance_type=local.9000cpu"), os.environ))
     toy.define(space="", trials="[{x: 0.5}, {x: 0.1}]", valid="['x < 0.4']")
     assert "trials.0: ruled out by valid: x < 0.4" in str(no_room(resolved(toy), os.environ))
+
+
+def test_the_number_of_workers_is_that_which_an_experiment_here_would_have(toy):
+    cores = len(os.sched_getaffinity(0))
+    assert workers_here(resolved(toy, "arguments.instance_type=local.1cpu"), os.environ) == cores
+    assert workers_here(resolved(toy, "exclusive=true"), os.environ) == 1
+    elsewhere = resolve(read_yaml(toy.folder / "toy.yaml"), "sagemaker", ["sagemaker.arguments.instance_type=ml.c5.xlarge"])
+    assert workers_here(elsewhere, os.environ) is None
 
 
 def test_a_missing_script_is_tolerated_only_where_it_is_all_that_is_wrong(toy):
