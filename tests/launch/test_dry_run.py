@@ -90,7 +90,8 @@ def test_no_more_jobs_count_than_may_run(forecasts, run):
 def test_canaries_are_counted_once_however_often_the_definition_repeats(toy, run):
     (toy.folder / "toy.yaml").write_text(DEFINITION + "repeats: 2\n", encoding="utf-8")
     _, out, _ = run("--benchmark", "toy.yaml", "--method", "CANARY", "--dry_run")
-    assert out.splitlines()[2].split()[5] == str(3 * 3 * 2)
+    # At most the beginning of each full job, and then each of three rungs twice.
+    assert out.splitlines()[2].split()[5] == str(3 * (1 + 3 * 2))
     assert "95 % bound" not in out
 
 
