@@ -28,6 +28,7 @@ from launch.planning import Planned, plan
 from launch.progress import Progress
 from launch.purse import Purse, purse_of_study
 from launch.request import RunRequest
+from launch.unfit import why_alone
 
 
 def execute(planned: Planned, request: RunRequest, progress: Progress) -> list[ExperimentOutcome]:
@@ -99,6 +100,10 @@ def _run_all(planned: Planned, request: RunRequest, progress: Progress) -> list[
     found = at_once(planned.study.flags, planned.specs, cores=len(usable_cores()))
     if found.refusal:
         progress.say(found.refusal)
+    if found.most > 1 and not found.elsewhere:
+        first = {spec.definition.name: spec.resolved for spec in reversed(planned.specs)}
+        for reason in filter(None, (why_alone(resolved, os.environ) for resolved in first.values())):
+            progress.say(f"--parallel {found.asked}: {reason}")
     if found.most == 1:
         return [*_one_after_another(planned, request, progress, agenda)]
     crew = Crew(planned.specs, request, agenda, CrewProgress(progress, len(planned.specs)), found.most, one_by_one=found.one_by_one)

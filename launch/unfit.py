@@ -9,7 +9,7 @@ from pathlib import Path
 
 from backends.base import BackendContext
 from backends.registry import backend_class
-from benchmarking.planning.concurrency import worker_count
+from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import check_listed, check_room, refusal
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
@@ -46,15 +46,42 @@ def workers_here(resolved: Resolved, environ: Mapping[str, str]) -> int | None:
         resolved: the definition, with its back-end.
         environ: of the controller.
     """
+    found = _room_here(resolved, environ)
+    return None if found is None else found[0]
+
+
+def why_alone(resolved: Resolved, environ: Mapping[str, str]) -> str:
+    """Return why no two experiments of a benchmark have room on this machine at once, and what would help; empty where they have.
+
+    Args:
+        resolved: the definition, with its back-end.
+        environ: of the controller.
+    """
+    found = _room_here(resolved, environ)
+    if found is None or not backend_description(resolved.backend).shares_this_machine:
+        return ""
+    (workers, jobs), definition = found, resolved.definition
+    if definition.is_exclusive:
+        return f"nothing may run beside a trial of {definition.name} (exclusive), so its experiments run one after the other"
+    if 2 * workers <= jobs or jobs < 2:
+        return ""
+    return (
+        f"an experiment of {definition.name} has {workers} workers, and this machine room for {jobs} such jobs, so its experiments run "
+        f"one after the other; --n_workers {jobs // 2} lets two run at once"
+    )
+
+
+def _room_here(resolved: Resolved, environ: Mapping[str, str]) -> tuple[int, int] | None:
+    """Return how many workers an experiment has, and how many of its largest jobs have room at once; None as `workers_here`."""
     described = backend_description(resolved.backend)
     if described.runs_programs and not described.shares_this_machine:
         return None
-    with (
-        tempfile.TemporaryDirectory() as scratch,
-        contextlib.suppress(UserError),
-        contextlib.closing(backend_class(resolved.backend).create(BackendContext(resolved.definition, Path(scratch), 0, environ))) as one,
-    ):
-        return worker_count(resolved.definition, resolved.backend, one.capacity)
+    definition, name = resolved.definition, resolved.backend
+    with tempfile.TemporaryDirectory() as scratch, contextlib.suppress(UserError):
+        context = BackendContext(definition, Path(scratch), 0, environ)
+        with contextlib.closing(backend_class(name).create(context)) as backend:
+            jobs = [backend.capacity(one) for one in instance_types(definition, name)]
+            return worker_count(definition, name, backend.capacity), min((one for one in jobs if one), default=0)
     return None
 
 

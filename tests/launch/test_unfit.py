@@ -9,7 +9,7 @@ import pytest
 from definitions.errors import UserError
 from definitions.resolve import resolve
 from definitions.yaml_source import read_yaml
-from launch.unfit import no_room, with_script, workers_here
+from launch.unfit import no_room, why_alone, with_script, workers_here
 
 
 def resolved(toy, *settings, check_files=True):
@@ -29,6 +29,17 @@ def test_the_number_of_workers_is_that_which_an_experiment_here_would_have(toy):
     assert workers_here(resolved(toy, "exclusive=true"), os.environ) == 1
     elsewhere = resolve(read_yaml(toy.folder / "toy.yaml"), "sagemaker", ["sagemaker.arguments.instance_type=ml.c5.xlarge"])
     assert workers_here(elsewhere, os.environ) is None
+
+
+def test_why_experiments_do_not_run_at_once_is_said_with_what_would_help(toy):
+    cores = len(os.sched_getaffinity(0))
+    one = "arguments.instance_type=local.1cpu"
+    assert why_alone(resolved(toy, one, "n_workers=1"), os.environ) == ""
+    said = why_alone(resolved(toy, one), os.environ)
+    assert said.startswith(f"an experiment of toy has {cores} workers, and this machine room for {cores} such jobs")
+    assert said.endswith(f"--n_workers {cores // 2} lets two run at once")
+    assert "nothing may run beside a trial of toy (exclusive)" in why_alone(resolved(toy, "exclusive=true"), os.environ)
+    assert why_alone(resolve(read_yaml(toy.folder / "toy.yaml"), "sagemaker", []), os.environ) == ""
 
 
 def test_a_missing_script_is_tolerated_only_where_it_is_all_that_is_wrong(toy):
