@@ -51,6 +51,8 @@ def hint_for(outcomes: Sequence[ExperimentOutcome], resume: str, study: StudyRec
             return f"resume with: {resume}"
         case Reason.DISK_FULL:
             return f"make room, then resume with: {resume}"
+        case Reason.COST if not ended.state.trials:
+            return f"a trial may cost more than that; `{resume} --dry_run` says how much, then resume with as much: {resume} --max_cost USD"
         case Reason.TIME | Reason.COST if larger:
             return f"resume with more: {more}"
         case Reason.TRIALS if code:

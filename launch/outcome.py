@@ -12,6 +12,7 @@ from benchmarking.export.trials_csv import trials_header
 from benchmarking.report.text import dollars, table
 from definitions import strict_json
 from definitions.errors import EXIT_BUDGET, EXIT_CLOUD, EXIT_DONE, EXIT_FAILURES, EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE
+from launch.study_planning import share_of
 
 if TYPE_CHECKING:
     from benchmarking.experiment import ExperimentResult
@@ -33,9 +34,18 @@ def as_text(results: Sequence[ExperimentResult]) -> str:
     return "\n\n".join(blocks)
 
 
+_BREAK = "\n  "
+
+
+def _share(one: ExperimentOutcome) -> str:
+    """Return of what an experiment's limit of money is a share, where it ended by that."""
+    share = share_of(one.spec.resolved) if one.reason == Reason.COST else ""
+    return f"; that is {share}" if share else ""
+
+
 def unfinished(outcomes: Sequence[ExperimentOutcome]) -> str:
     """Return what did not come to a good end, with its cause; empty where all did."""
-    lines = [f"{one.spec.title}: {one.reason}: " + one.cause.replace("\n  ", "; ") for one in outcomes if not one.is_fine]
+    lines = [f"{one.spec.title}: {one.reason}: {one.cause.replace(_BREAK, '; ')}{_share(one)}" for one in outcomes if not one.is_fine]
     return (
         "\n".join([f"{len(lines)} of {len(outcomes)} experiments did not come to a good end:", *(f"  {line}" for line in lines)])
         if lines

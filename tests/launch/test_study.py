@@ -140,6 +140,16 @@ def test_resume_extends_and_refuses_by_name_what_contradicts(toy, run):
     assert study_of(toy) == before
 
 
+def test_shares_that_allow_no_trial_are_called_shares_and_what_a_trial_may_cost_can_be_asked(toy, run):
+    code, out, err = run(*WORDS, "--num_seeds", "2", "--max_cost", "0.002")
+    assert code == 4
+    assert out.count("$0 spent); that is its share of $0.002 for 2 experiments") == 2
+    assert "a trial may cost more than that; `" in err
+    code, _, err = run("--resume", "s", "--dry_run")
+    assert code == 2
+    assert "its share of $0.002 for 2 experiments, allows no trial" in err
+
+
 def test_a_tag_holds_one_definition_of_a_benchmark(toy, run):
     run(*WORDS)
     toy.define(arguments="{seconds: 0.01, fail_above: 9.0}")
