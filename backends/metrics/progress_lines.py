@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from backends.metrics.expression import Expression
 from backends.metrics.patterns import own_parts
@@ -14,8 +14,7 @@ _RECENT = 64
 """Counts that are remembered: what is said again is said by another rank, or by a bar that is drawn again."""
 
 
-@dataclass(frozen=True)
-class Count:
+class Count(NamedTuple):
     """How far a program says that it is: `done` of `total`, or of `at_most` where it may stop early; None of what it does not say."""
 
     done: float
@@ -48,7 +47,8 @@ class ProgressLines:
         self._counters: dict[str, float] = {}
         self._first_epoch: int | None = None
         self._epoch_steps: float | None = None
-        self._recent: deque[Count] = deque(maxlen=_RECENT)
+        self._recent: deque[Count] = deque()
+        self._known: set[Count] = set()
 
     def take(self, text: str) -> Count | None:
         """Take a line; return how far the program is now, where the line says so and it was not said before."""
@@ -60,9 +60,12 @@ class ProgressLines:
                     self._update({name: float(number) for name, number in match.groupdict().items() if number is not None})
                     is_new = True
         found = self._count() if is_new else None
-        if found is None or found in self._recent:
+        if found is None or found in self._known:
             return None
         self._recent.append(found)
+        self._known.add(found)
+        if len(self._recent) > _RECENT:
+            self._known.discard(self._recent.popleft())
         return found
 
     def _update(self, found: dict[str, float]) -> None:

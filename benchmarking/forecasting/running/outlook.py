@@ -32,11 +32,12 @@ class RunningForecast:
 
 def outlook_of(curve: ProgressCurve, tail: Tail | None) -> RunningForecast:
     """Return what is forecast of a job by how far it is, and by what comes after the loops of its kind."""
-    end, latest = (
-        found if tail is None or isinstance(found, Openness) else with_tail(found, tail)
-        for found in (project(curve), project_latest(curve))
-    )
-    return RunningForecast(curve, end, latest, tail)
+    end = _with(project(curve), tail)
+    return RunningForecast(curve, end, _with(project_latest(curve), tail) if end is Openness.MAY_STOP else end, tail)
+
+
+def _with(loop: Projection | Openness, tail: Tail | None) -> Projection | Openness:
+    return loop if tail is None or isinstance(loop, Openness) else with_tail(loop, tail)
 
 
 def outlook(job: JobState, level: float | None, full_level: float | None, loops: Iterable[FinishedLoop]) -> RunningForecast | None:

@@ -182,7 +182,8 @@ class OverrunWatch:
             bound = min(bound, limit)
             if abs(bound - job.worst_usd) > _CHANGED * job.worst_usd:
                 loop.book(job.name, bound)
-        if not ends_by_itself:
+        # Mostly there is enough for all at their most, and nothing has to be summed.
+        if not ends_by_itself or loop.spent_usd + state.reserved_usd <= max_cost:
             return
         over = over_money(
             loop.spent_usd, [self._cost(one, state) for one in state.jobs.values() if one.stop_requested_at is None], max_cost
