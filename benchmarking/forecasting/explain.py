@@ -1,16 +1,31 @@
-"""What drives the width of a forecast, and what one more canary would cost and buy. Pure."""
+"""What drives the width of each forecast, and what one more canary would cost and buy. Pure."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.draws import Question, draw
 from benchmarking.forecasting.model.expected_run import expected_run
 from benchmarking.forecasting.model.fit import Fitted, fit_all
+from benchmarking.forecasting.model.memory import SPREAD, SPREAD_OF_GROWTH
+from benchmarking.forecasting.model.phases import Laws
+from benchmarking.forecasting.model.result import METRICS, UTILISATIONS
 from benchmarking.report.text import dollars, duration
+
+_TEACHERS = 8
+"""Most other configurations that a fit with one more run learns from: each is fitted again for each run that is thought of."""
+
+_HARDLY = 1.02
+"""A run that narrows an interval by less than this factor buys nothing."""
+
+_WORDS = {
+    "total_s": "time", "train_s": "fit phase", "cpu_s": "CPU time", "rss_bytes": "memory", "gpu_bytes": "GPU memory",
+    "billable_s": "billed time", "cost_usd": "cost", "cpu_util": "CPU use", "gpu_util": "GPU use",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -20,7 +35,7 @@ class CandidateRun:
     Args:
         fraction: nominal fraction of the data; `is_repeat`: whether it was measured there before.
         seconds: expected wall time; `usd`: of it, None where the price is unknown.
-        before, after: half of the 80 % interval of the total time, as a factor.
+        before, after: half of the 80 % interval, as a factor.
     """
 
     fraction: float
@@ -30,51 +45,106 @@ class CandidateRun:
     before: float
     after: float
 
+    @property
+    def narrows(self) -> bool:
+        """Whether it buys anything."""
+        return self.after * _HARDLY < self.before
 
-def variance_shares(item: Fitted, question: Question) -> dict[str, float]:
-    """Return the share of the variance of log total time that each cause brings: noise of the runs, growth of each part.
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why one forecast is as wide as it is.
 
     Args:
-        item: a fitted configuration whose time was measured.
+        configuration: whose; `metric`: of which.
+        causes: share of the variance by cause, the largest first; empty where nothing was measured.
+        runs: one more run at several fractions, the one that narrows most for its price first.
+    """
+
+    configuration: str
+    metric: str
+    causes: Mapping[str, float]
+    runs: tuple[CandidateRun, ...]
+
+    @property
+    def next_run(self) -> CandidateRun | None:
+        """The run that buys most for its price; None where none narrows the interval."""
+        return next((run for run in self.runs if run.narrows), None)
+
+
+def causes_of(item: Fitted, metric: str, question: Question) -> dict[str, float]:
+    """Return the share of a metric's variance that each cause brings: noise of the runs, growth of each part.
+
+    Args:
+        item: a fitted configuration.
+        metric: one of `METRICS`.
         question: what is asked.
     """
+    if metric in UTILISATIONS:
+        return {"scatter of the runs": 1.0}
+    if metric == "gpu_bytes":
+        return {"growth of GPU memory": 1.0} if item.gpu is not None else {}
+    if metric == "rss_bytes":
+        return _causes_of_memory(item)
+    laws = item.cpu if metric == "cpu_s" else item.time
+    return {} if laws is None else _causes_of_time(laws, question, "train" if metric == "train_s" else "")
+
+
+def _causes_of_memory(item: Fitted) -> dict[str, float]:
+    if item.rss is None:
+        return {}
+    if item.rss.slope is None:
+        return {"memory was measured at one fraction only": 1.0}
+    grows = item.rss.slope * (1 - item.rss.top)
+    peak = float(item.rss.levels[1][-1]) + grows
+    parts = {"a peak is never told better": SPREAD * peak, "memory that must still grow": 0.0}
+    if item.rss.top < 1:
+        parts["memory that must still grow"] = SPREAD_OF_GROWTH * math.sqrt(math.log(1 / item.rss.top)) * grows
+    # Both are added before they are squared (`memory`), so that they are compared as they are.
+    return _shares(parts)
+
+
+def _causes_of_time(laws: Laws, question: Question, only: str) -> dict[str, float]:
     import numpy as np
 
-    if item.time is None:
-        return {}
     # Each cause alone, with the others at their median: what growth leaves unknown, and the noise of a run as its share of the total.
     rng = np.random.default_rng(question.seed)
-    centre = {name: float(np.median(part.sample(1.0, question.draws, rng))) for name, part in item.time.parts.items()}
+    chosen = {name: part for name, part in laws.parts.items() if not only or name == only}
+    centre = {name: float(np.median(part.sample(1.0, question.draws, rng))) for name, part in chosen.items()}
     total = math.fsum(centre.values())
     found: dict[str, float] = {}
-    for name, part in item.time.parts.items():
+    for name, part in chosen.items():
         if part.growth is None:
             continue
         quiet = part.sample(1.0, question.draws, rng, noise=False)
         noisy = part.noise_sd() * centre[name] / total
         found[f"growth of {name}"] = float(np.var(np.log(np.maximum(total - centre[name] + quiet, 1e-300))))
         found["noise of the runs"] = found.get("noise of the runs", 0.0) + noisy**2
+    return _shares(found)
+
+
+def _shares(found: Mapping[str, float]) -> dict[str, float]:
     whole = math.fsum(found.values())
     return {name: value / whole for name, value in sorted(found.items(), key=lambda pair: -pair[1])} if whole > 0 else {}
 
 
-def half_width(item: Fitted, question: Question) -> float | None:
-    """Return half of the 80 % interval of the total time as a factor; None where no time was measured."""
+def half_widths(item: Fitted, question: Question) -> dict[str, float]:
+    """Return by metric half of the 80 % interval as a factor, of what was measured."""
     import numpy as np
 
-    values = draw(item, question).get("total_s")
-    if values is None:
-        return None
-    low, high = np.quantile(values, (0.1, 0.9))
-    return math.sqrt(float(high) / float(low)) if low > 0 else math.inf
+    found = {}
+    for metric, values in draw(item, question).items():
+        low, high = np.quantile(values, (0.1, 0.9))
+        found[metric] = math.sqrt(float(high) / float(low)) if low > 0 else math.inf
+    return found
 
 
-def candidate_runs(
+def explanations(
     groups: Mapping[str, Sequence[Canary]], name: str, question: Question, fractions: Sequence[float] | None = None
-) -> list[CandidateRun]:
-    """Return what one more canary of a configuration would cost and buy, best width per dollar (else per second) first.
+) -> list[Explanation]:
+    """Return of each metric of a configuration what drives its width, and what one more canary would cost and buy.
 
-    Each is judged by adding the run that the fit expects, at its own median: the plug-in form of preposterior analysis (Raiffa and
+    Each run is judged by adding the one that the fit expects, at its own median: the plug-in form of preposterior analysis (Raiffa and
     Schlaifer, Applied Statistical Decision Theory, 1961).
 
     Args:
@@ -83,23 +153,32 @@ def candidate_runs(
         question: what is asked.
         fractions: candidates; by default each measured one again, and three times the largest.
     """
-    fitted = fit_all(groups, question.at)
-    item = fitted[name]
-    before = half_width(item, question)
-    if before is None or not item.used:
-        return []
-    measured = sorted({canary.fraction for canary in item.used})
-    wanted = fractions if fractions is not None else sorted({measured[0], measured[-1], min(question.at, 0.5, measured[-1] * 10 / 3)})
-    found = []
-    for fraction in wanted:
+    near = {other: group for other, group in islice(((o, g) for o, g in groups.items() if o != name), _TEACHERS)}
+    item = fit_all({**near, name: groups[name]}, question.at)[name]
+    before = half_widths(item, question)
+    runs: dict[str, list[CandidateRun]] = {metric: [] for metric in before}
+    for fraction in _fractions(item, question) if fractions is None else fractions:
+        if item.time is None:
+            break
         expected = expected_run(item, fraction, question.seed)
-        again = fit_all({**groups, name: [*groups[name], expected]}, question.at)[name]
-        after = half_width(again, question) or before
+        again = fit_all({**near, name: [*groups[name], expected]}, question.at)[name]
+        after = half_widths(again, question)
         seconds = expected.total_s or expected.train_s or 0.0
         price = question.billing.usd_per_hour(item.instance_type)
         usd = None if price is None else (seconds + question.billing.startup_s) / 3600 * price * item.instance_count
-        found.append(CandidateRun(fraction, fraction in measured, seconds, usd, before, after))
-    return sorted(found, key=lambda run: -gain_per_cost(run))
+        is_repeat = any(canary.fraction == fraction for canary in item.used)
+        for metric, width in before.items():
+            runs[metric].append(CandidateRun(fraction, is_repeat, seconds, usd, width, after.get(metric, width)))
+    return [
+        Explanation(name, metric, causes_of(item, metric, question), tuple(sorted(runs[metric], key=lambda run: -gain_per_cost(run))))
+        for metric in METRICS
+        if metric in before
+    ]
+
+
+def _fractions(item: Fitted, question: Question) -> list[float]:
+    measured = sorted({canary.fraction for canary in item.used})
+    return sorted({measured[0], measured[-1], min(question.at, 0.5, measured[-1] * 10 / 3)}) if measured else []
 
 
 def gain_per_cost(run: CandidateRun) -> float:
@@ -107,20 +186,32 @@ def gain_per_cost(run: CandidateRun) -> float:
     return (math.log(run.before) - math.log(run.after)) / max(run.usd if run.usd is not None else run.seconds, 1e-9)
 
 
-def explain(groups: Mapping[str, Sequence[Canary]], name: str, question: Question) -> list[str]:
-    """Return lines that say what drives the width of a configuration's time, and what one more canary would cost and buy."""
-    item = fit_all(groups, question.at)[name]
-    shares = variance_shares(item, question)
-    if not shares:
-        return [f"{name}: no time was measured, so nothing can be said of its width"]
-    lines = [f"{name}: the width of its time comes from " + ", ".join(f"{cause} {share:.0%}" for cause, share in shares.items())]
-    if item.time is not None and not item.time.timed:
-        lines.append('  a timer around the fit phase costs nothing and narrows most: `with phase("train")` in the script')
-    for run in candidate_runs(groups, name, question):
-        price = dollars(run.usd) if run.usd is not None else "price unknown"
-        what = "one more run" if run.is_repeat else "one run"
-        lines.append(
-            f"  {what} at fraction {run.fraction:g}: about {duration(run.seconds)}, {price}; "
-            f"80 % interval from x/{run.before:.2f} to x/{run.after:.2f}"
-        )
+def explained_lines(found: Sequence[Explanation], name: str, *, timed: bool) -> list[str]:
+    """Return lines that say what drives the width of each of a configuration's forecasts, and what one more canary would cost and buy.
+
+    Args:
+        found: of all its metrics.
+        name: the configuration.
+        timed: whether its fit phase was timed.
+    """
+    if not found:
+        return [f"{name}: nothing was measured, so nothing can be said of its width"]
+    lines = []
+    for one in found:
+        causes = ", ".join(f"{cause} {share:.0%}" for cause, share in one.causes.items() if share >= 0.005)
+        lines.append(f"{name}: the width of its {_WORDS[one.metric]} comes from {causes or 'what was not measured'}")
+        if one.metric == "total_s" and not timed:
+            lines.append('  a timer around the fit phase costs nothing and narrows most: `with phase("train")` in the script')
+        best = one.next_run or next(iter(one.runs), None)
+        shown = one.runs if one.metric == "total_s" else [best] if best is not None else []
+        lines += [f"  {_run_text(run)}" for run in shown]
     return lines
+
+
+def _run_text(run: CandidateRun) -> str:
+    price = dollars(run.usd) if run.usd is not None else "price unknown"
+    what = "one more run" if run.is_repeat else "one run"
+    head = f"{what} at fraction {run.fraction:g}: about {duration(run.seconds)}, {price}; "
+    if not run.narrows:
+        return f"{head}hardly narrows it (80 % interval x/{run.before:.2f})"
+    return f"{head}80 % interval from x/{run.before:.2f} to x/{run.after:.2f}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarking.export.files import csv_text
+from benchmarking.forecasting.explain import Explanation
 from benchmarking.forecasting.model.result import Forecast, Status
 from benchmarking.report.text import dollars, table
 from definitions import strict_json
@@ -18,14 +19,39 @@ def as_rows(forecasts: Sequence[Forecast]) -> list[dict[str, Any]]:
     return [{name: str(forecast.status) if name == "status" else getattr(forecast, name) for name in FIELDS} for forecast in forecasts]
 
 
-def as_json(forecasts: Sequence[Forecast]) -> str:
-    """Return a JSON list of mappings with `FIELDS`."""
-    return strict_json.dumps(as_rows(forecasts))
+EXPLAINED = ("width_from", "next_fraction", "next_s", "next_usd", "next_half_before", "next_half_after")
+"""What an explanation adds: causes of the width with their shares, and of the run that narrows most for its price its fraction, seconds,
+dollars, and half of the 80 % interval, as a factor, before and after it."""
 
 
-def as_csv(forecasts: Sequence[Forecast]) -> str:
-    """Return CSV with the header `FIELDS`; empty cells where nothing can be said."""
-    return csv_text(FIELDS, [list(row.values()) for row in as_rows(forecasts)])
+def as_json(forecasts: Sequence[Forecast], why: Sequence[Explanation] | None = None) -> str:
+    """Return a JSON list of mappings with `FIELDS`, and with `EXPLAINED` where explanations are given."""
+    rows = as_rows(forecasts)
+    if why is not None:
+        found = {(one.configuration, one.metric): one for one in why}
+        for row in rows:
+            one = found.get((row["configuration"], row["metric"]))
+            row |= _explained(one) | {"width_from": {} if one is None else dict(one.causes)}
+    return strict_json.dumps(rows)
+
+
+def as_csv(forecasts: Sequence[Forecast], why: Sequence[Explanation] | None = None) -> str:
+    """Return CSV with the header `FIELDS`, and `EXPLAINED` where explanations are given; empty cells where nothing can be said."""
+    rows = as_rows(forecasts)
+    if why is None:
+        return csv_text(FIELDS, [list(row.values()) for row in rows])
+    found = {(one.configuration, one.metric): one for one in why}
+    more = [_explained(found.get((row["configuration"], row["metric"]))) for row in rows]
+    return csv_text((*FIELDS, *EXPLAINED), [[*row.values(), *one.values()] for row, one in zip(rows, more, strict=True)])
+
+
+def _explained(one: Explanation | None) -> dict[str, Any]:
+    if one is None:
+        return dict.fromkeys(EXPLAINED)
+    run = one.next_run
+    causes = "; ".join(f"{cause} {share:.0%}" for cause, share in one.causes.items())
+    figures = (None,) * 5 if run is None else (run.fraction, run.seconds, run.usd, run.before, run.after)
+    return dict(zip(EXPLAINED, (causes, *figures), strict=True))
 
 
 def as_table(forecasts: Sequence[Forecast]) -> str:

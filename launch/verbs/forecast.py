@@ -14,8 +14,12 @@ from launch.parser import VerbParser, default_region
 
 if TYPE_CHECKING:
     from benchmarking.forecasting.data.canary import CanaryTable
+    from benchmarking.forecasting.explain import Explanation
     from benchmarking.forecasting.model.draws import Question
     from benchmarking.forecasting.model.result import Forecast
+
+_MOST_EXPLAINED = 20
+"""Configurations that are explained in words."""
 
 _EPILOG = """\
 Columns of a table: configuration, fraction, repeat, and any of rows, bytes, startup_s, list_s, download_s, load_s, train_s, checkpoint_s,
@@ -31,15 +35,17 @@ def main(arguments: Sequence[str]) -> int:
         return _scores(given)
     from benchmarking.forecasting.forecast import forecast
 
+    given.region = given.region or _region_of(given) or default_region()
     table, question = _table(given), _question(given)
     found = forecast(table, question)
-    _show(found, given.format)
+    _show(found, given.format, _explained(table, question) if given.explain and given.format != "table" else None)
     for note in table.notes.get("", ()):
         print(note, file=sys.stderr)
     if given.explain:
         if not question.calibration.scores:
             print(f"not calibrated: no job has been run in full after its canaries in {given.results_dir}", file=sys.stderr)
-        _explain(table, question)
+        if given.format == "table":
+            _explain(table, question)
     return 0
 
 
@@ -67,8 +73,7 @@ def make_parser() -> VerbParser:
     parser.add_argument(
         "--instances", type=int, default=None, metavar="M", help="forecast on M instances, where more than one number was measured"
     )
-    region = default_region()
-    parser.add_region(f"region of the prices, and of training jobs (default {region})", region)
+    parser.add_region(f"region of the prices, and of training jobs (default: that of the runs, else {default_region()})")
     parser.add_argument("--price", action="append", default=[], metavar="TYPE=USD", help="dollars per instance-hour, over the price table")
     parser.add_argument("--spot", action="store_true", help="spot prices: those given by --price, as no others are known beforehand")
     parser.add_argument("--billed_startup", type=float, default=0.0, metavar="S", help="seconds billed before the script runs")
@@ -187,6 +192,19 @@ def _table(given: argparse.Namespace) -> CanaryTable:
     return table
 
 
+def _region_of(given: argparse.Namespace) -> str | None:
+    """Return the region whose prices counted for the runs that are forecast from; None where there are none, or of several regions."""
+    folder = _results_of(Path(given.source[0]), given.results_dir) if len(given.source) == 1 else None
+    if folder is None:
+        return None
+    from benchmarking.forecasting.data.results_folder import regions_of
+
+    regions = regions_of(folder)
+    if len(regions) > 1:
+        print(f"the runs are of {', '.join(regions)}; prices are those of one region, which --region names", file=sys.stderr)
+    return regions[0] if len(regions) == 1 else None
+
+
 def _results_of(source: Path, results_dir: Path) -> Path | None:
     """Return the folder of results that is meant: itself, that of one of its files, or that of a tag; None where it is no such thing."""
     from benchmarking.archive.stored import experiments_of
@@ -199,18 +217,27 @@ def _results_of(source: Path, results_dir: Path) -> Path | None:
     return tag if len(source.parts) == 1 and experiments_of(tag) else None
 
 
-def _show(found: Sequence[Forecast], form: str) -> None:
+def _show(found: Sequence[Forecast], form: str, why: Sequence[Explanation] | None) -> None:
     from benchmarking.forecasting.render import as_csv, as_json, as_table
 
-    print({"json": as_json, "csv": as_csv, "table": as_table}[form](found))
+    print(as_table(found) if form == "table" else {"json": as_json, "csv": as_csv}[form](found, why))
+
+
+def _explained(table: CanaryTable, question: Question) -> list[Explanation]:
+    from benchmarking.forecasting.data.canary import by_configuration
+    from benchmarking.forecasting.explain import explanations
+
+    groups = by_configuration(table.canaries)
+    return [one for name in groups for one in explanations(groups, name, question)]
 
 
 def _explain(table: CanaryTable, question: Question) -> None:
     from benchmarking.forecasting.data.canary import by_configuration
-    from benchmarking.forecasting.explain import explain
+    from benchmarking.forecasting.explain import explained_lines, explanations
 
     groups = by_configuration(table.canaries)
-    for name in list(groups)[:20]:
-        print("\n".join(explain(groups, name, question)), file=sys.stderr)
-    if len(groups) > 20:
-        print(f"... and {len(groups) - 20} more configurations", file=sys.stderr)
+    for name in list(groups)[:_MOST_EXPLAINED]:
+        timed = any(canary.train_s is not None for canary in groups[name])
+        print("\n".join(["", *explained_lines(explanations(groups, name, question), name, timed=timed)]))
+    if len(groups) > _MOST_EXPLAINED:
+        print(f"\n... and {len(groups) - _MOST_EXPLAINED} more configurations, which --format json has")

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarking.forecasting.model.billing import tables
 from definitions.errors import UserError
-from launch.verbs.forecast import main
+from launch.verbs.forecast import _region_of, main, make_parser
 
 HEADER = "configuration,fraction,repeat,startup_s,train_s,total_s,rss_bytes,instance_type\n"
 FIELDS = ["configuration", "metric", "median", "lo80", "hi80", "lo90", "hi90", "status", "why"]
@@ -82,11 +82,41 @@ def test_the_table_is_readable_and_half_the_job_is_half_the_work(table, capsys):
 
 def test_explain_says_what_drives_the_width_and_what_a_canary_buys(table, capsys):
     main([str(table), "--explain"])
-    said = capsys.readouterr().err
-    assert "the width of its time comes from" in said
+    said = capsys.readouterr().out
+    assert "small: the width of its time comes from" in said
+    assert "small: the width of its memory comes from" in said
+    assert "small: the width of its cost comes from" in said
     assert "one run at fraction 0.333333" in said
     assert "80 % interval from x/" in said
     assert "$" in said
+
+
+def test_explanations_are_in_json_and_csv_too(table, capsys):
+    main([str(table), "--explain", "--format", "json"])
+    found = json.loads(capsys.readouterr().out)
+    memory = next(one for one in found if (one["configuration"], one["metric"]) == ("small", "rss_bytes"))
+    assert sum(memory["width_from"].values()) == pytest.approx(1.0)
+    assert memory["next_half_after"] < 0.9 * memory["next_half_before"]
+    assert memory["next_s"] > 20
+    assert memory["next_usd"] == pytest.approx(memory["next_s"] / 3600 * 0.115, rel=0.01)
+    main([str(table), "--explain", "--format", "csv"])
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert list(rows[0]) == [*FIELDS, "width_from", "next_fraction", "next_s", "next_usd", "next_half_before", "next_half_after"]
+    again = next(one for one in rows if (one["configuration"], one["metric"]) == ("small", "rss_bytes"))
+    assert float(again["next_half_after"]) == pytest.approx(memory["next_half_after"])
+    assert again["width_from"].startswith("memory that must still grow ")
+
+
+def test_prices_are_those_of_the_region_that_the_runs_were_of(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("launch.verbs.forecast._results_of", lambda source, results_dir: tmp_path)
+    monkeypatch.setattr("benchmarking.forecasting.data.results_folder.regions_of", lambda folder: regions)
+    asked = make_parser().parse_args([str(tmp_path)])
+    regions = ["eu-west-1"]
+    assert asked.region is None
+    assert _region_of(asked) == "eu-west-1"
+    regions = ["eu-west-1", "us-east-1"]
+    assert _region_of(asked) is None
+    assert "--region names" in capsys.readouterr().err
 
 
 def test_prices_can_be_given(table, capsys):

@@ -1,9 +1,9 @@
 """What forecasts of running jobs cost: processor time of the controller for each second in which 100 jobs run, as a share of a core.
 
-Ten minutes of 100 jobs are replayed as fast as possible: each counts its steps, ten lines a second in its log, and all begin together, so that
-the often-told beginning is in it. The whole way is taken: lines are searched, progress becomes events, records of a journal on disk, state;
-jobs are watched for overruns of time and money; the live view draws its eight jobs four times a second, and `outrider status` looks at all
-of them every two. The peer does the same without forecasts: same lines, no `progress`, nothing to watch or draw.
+Ten minutes of 100 jobs are replayed as fast as possible: each counts its steps, ten lines a second in its log, and all begin together, so
+that the often-told beginning is in it. The whole way is taken: lines are searched, progress becomes events, records of a journal on disk,
+and state; jobs are watched for overruns of time and money; the live view draws its eight jobs four times a second, and `outrider status`
+looks at all of them every two. The peer does the same without forecasts: same lines, no `progress`, nothing to watch or draw.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +41,15 @@ def read_folder(folder: Path) -> CanaryTable:
             "run with --method CANARY first",
         )
     return CanaryTable(tuple(small), {"": tuple(unread)} if unread else {})
+
+
+def regions_of(folder: Path) -> list[str]:
+    """Return the regions whose prices count for the experiments below a folder; those that cannot be read are passed over."""
+    found = set()
+    for path in sorted(folder.glob("experiment.json")) or sorted(folder.glob("**/experiment.json")):
+        with contextlib.suppress(UserError):
+            found.add(load(path.parent).region)
+    return sorted(found)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import io
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarking.forecasting.data.canary import COLUMNS, COMPLETED, CPU_COLUMNS, NUMBERS, OUT_OF_MEMORY, Canary, CanaryTable, checked
 from definitions.errors import UserError, did_you_mean
@@ -20,7 +20,7 @@ def read_table(path: Path) -> CanaryTable:
     """Return the canaries in a CSV file with some of `COLUMNS`.
 
     Raises:
-        UserError: unreadable, no rows, a column missing, or a value that cannot be; names file and line.
+        UserError: unreadable, no rows, a column missing, or a value that cannot be; names file, line and column.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -41,32 +41,53 @@ def parse_table(text: str, where: str = "table") -> CanaryTable:
     if not any(name in header for name in NUMBERS):
         raise UserError(f"{where}: nothing was measured", f"it has {', '.join(header)}", "columns: " + ", ".join(NUMBERS))
     canaries, notes = [], []
-    for line, row in enumerate(reader, 2):
-        if not any((text or "").strip() for text in row.values() if isinstance(text, str)):
-            continue
-        canary, wrong = _canary(f"{where}, line {line}", row)
-        canaries.append(canary)
-        notes += [(canary.configuration, f"line {line}: {text}") for text in wrong]
+    try:
+        for row in reader:
+            if not any((text or "").strip() for text in row.values() if isinstance(text, str)):
+                continue
+            # A cell may have lines of its own; this is the last one of the row.
+            line = reader.line_num
+            canary, wrong = _canary(_Place(where, line, tuple(header)), row)
+            canaries.append(canary)
+            notes += [(canary.configuration, f"line {line}: {text}") for text in wrong]
+    except csv.Error as error:
+        raise UserError(f"{where}:{reader.line_num}", f"is no CSV: {error}", "write it as a spreadsheet does, with commas") from error
     if not canaries:
         raise UserError(f"{where}: there are no rows", "a forecast needs measured canaries", "columns: " + ", ".join(COLUMNS))
     return checked(canaries, notes, has_repeats="repeat" in header)
 
 
-def _canary(where: str, row: Mapping[str, Any]) -> tuple[Canary, list[str]]:
+class _Place(NamedTuple):
+    """A row of a table."""
+
+    table: str
+    line: int
+    header: tuple[str, ...]
+
+    def of(self, column: str) -> str:
+        """Return file, line and number of the column, as editors jump to."""
+        return f"{self.table}:{self.line}:{self.header.index(column) + 1}"
+
+
+def _canary(place: _Place, row: Mapping[str, Any]) -> tuple[Canary, list[str]]:
     name = (row["configuration"] or "").strip()
     if not name:
-        raise UserError(f"{where}: the configuration has no name", "canaries are grouped by it", "fill in the column `configuration`")
+        raise UserError(
+            f"{place.of('configuration')}: the configuration has no name",
+            "canaries are grouped by it",
+            "fill in the column `configuration`",
+        )
     fraction = _number(row["fraction"])
     if fraction is None or not 0 < fraction <= 1:
         advice = "write 1 % as 0.01" if fraction is not None and fraction > 1 else "give the share of the data that the run used"
-        raise UserError(f"{where}: fraction is {row['fraction']!r}", "it must be above 0 and at most 1", advice)
+        raise UserError(f"{place.of('fraction')}: fraction is {row['fraction']!r}", "it must be above 0 and at most 1", advice)
     values: dict[str, Any] = {}
     wrong = []
     for column in NUMBERS:
         text = (row.get(column) or "").strip()
         value = _number(text)
         if text and value is None and text.lower() not in ("nan", "none", "null", "-"):
-            raise UserError(f"{where}: {column} is {text!r}", "it must be a number, or empty where it was not measured")
+            raise UserError(f"{place.of(column)}: {column} is {text!r}", "it must be a number, or empty where it was not measured")
         if value is not None and value < 0:
             # -1 is what canary_training writes for a metric that was not there.
             wrong.append(f"{column} = {value:g} is negative and was left out")

@@ -40,6 +40,9 @@ def expected_run(item: Fitted, fraction: float, seed: int = 0) -> Canary:
         values["total_s"] = math.fsum(medians.values())
     # Steps go with the data where the fit found so (`steady`); else each run makes the same number of them.
     steps = first.steps and (first.steps * scale if item.time is not None and item.time.steady else first.steps)
-    # What the fit does not tell (memory, utilisation) is absent rather than copied, as a copy would count as evidence.
+    if item.rss is not None and item.rss.slope is not None:
+        levels, means = item.rss.levels
+        values["rss_bytes"] = float(means[-1]) + item.rss.slope * (fraction / item.at - float(levels[-1]))
+    # What the fit does not tell (utilisation) is absent rather than copied, as a copy would count as evidence.
     unmeasured = dict.fromkeys(name for name in NUMBERS if name not in ("rows", "bytes"))
     return dataclasses.replace(first, **{**unmeasured, **sizes, **values, "steps": steps}, fraction=fraction, repeat=_EXPECTED, about={})

@@ -17,7 +17,7 @@ def test_statuses_of_several_systems_are_understood():
     ("fraction", "advice"), [("0", "above 0"), ("3", "write 1 % as 0.01"), ("-0.1", "above 0"), ("nan", "above 0"), ("x", "above 0")]
 )
 def test_a_fraction_that_cannot_be_is_told_with_its_line(fraction, advice):
-    with pytest.raises(UserError, match=r"t\.csv, line 3: fraction") as error:
+    with pytest.raises(UserError, match=r"t\.csv:3:2: fraction") as error:
         parse_table(HEAD + f"a,0.01,0,1,2,3,\na,{fraction},0,1,2,3,\n", "t.csv")
     assert advice in str(error.value)
 

@@ -27,7 +27,7 @@ def test_each_phase_is_at_its_median_and_their_sum_is_the_total():
 def test_sizes_go_with_the_fraction_and_what_is_not_fitted_is_absent():
     run = expected(0.3)
     assert (run.fraction, run.rows, run.bytes) == (0.3, pytest.approx(3e5), None)
-    assert (run.rss_bytes, run.cpu_util, run.load_s, run.steps, run.about) == (None, None, None, None, {})
+    assert (run.cpu_util, run.load_s, run.steps, run.about) == (None, None, None, {})
     assert (run.configuration, run.instance_type, run.status) == ("job", "ml.m5.large", "completed")
 
 
