@@ -23,12 +23,11 @@ MEASURED = ("both", "save", "load")
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return what the command line asks for; the knobs of checkpoints are those of `checkpointing.knobs`."""
     from checkpointing.knobs import add_checkpoint_knobs  # type: ignore[import-not-found]  # lies beside this script in jobs
+    from checkpointing.training import add_model_options  # type: ignore[import-not-found]
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_checkpoint_knobs(parser)
-    parser.add_argument("--checkpoint_model", default="vit_base", help="vit_base, clip_vit, t0_3b, t0pp, llama_7b ... llama_70b")
-    parser.add_argument("--checkpoint_scale", type=float, default=1.0, help="share of the model's parameters, above 0 and at most 1")
-    parser.add_argument("--checkpoint_dtype", default="float32", help="float32, bfloat16 or float16")
+    add_model_options(parser, "vit_base")
     parser.add_argument("--measure", default="both", choices=MEASURED, help="what each epoch does; what is not measured is done once")
     parser.add_argument("--processes", type=int, default=1, help="ranks on each host")
     parser.add_argument("--epochs", type=int, default=3)

@@ -15,15 +15,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from outrider_report import phase, report, step
+from outrider_report import checkpoint_dir, phase, report, step
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Return what the command line asks for; the knobs of the loader are those of `ingestion.knobs`."""
-    from ingestion import add_knobs  # type: ignore[import-not-found]  # lies beside this script, where a job has it on its path
+    """Return what the command line asks for; the knobs are those of `ingestion.knobs` and of `checkpointing.knobs`."""
+    from checkpointing.knobs import add_checkpoint_knobs  # type: ignore[import-not-found]  # lies beside this script in jobs
+    from checkpointing.training import add_model_options  # type: ignore[import-not-found]
+    from ingestion import add_knobs  # type: ignore[import-not-found]
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_knobs(parser)
+    add_checkpoint_knobs(parser)
+    add_model_options(parser, "")
     parser.add_argument("--model", default="cnn", help="entitlement, sleep, cnn, resnet18, resnet50, vit, or module:Class of your own")
     parser.add_argument("--model_without_gpu", default="", help="in place of `model` where there is no GPU, e.g. sleep")
     parser.add_argument("--accelerator", default="", help="e.g. h100_resnet50: waits as long as it computes, with its batch")
@@ -80,8 +84,10 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
     with opened:
         pipeline = Pipeline(asked, environ, channel, opened, model, device)
         for epoch in range(asked.epochs):
-            report(epoch=epoch + 1, **pipeline.run_epoch(epoch, deadline_s))
-            if deadline_s is not None and time.monotonic() >= deadline_s:
+            found = pipeline.run_epoch(epoch, deadline_s)
+            is_last = epoch + 1 == asked.epochs or (deadline_s is not None and time.monotonic() >= deadline_s)
+            report(epoch=epoch + 1, **pipeline.with_checkpoints(found, epoch, is_last=is_last))
+            if is_last:
                 break
         if asked.ceilings == "measure":
             with phase("ceilings"):
@@ -100,6 +106,8 @@ class Pipeline:
     """
 
     def __init__(self, asked: argparse.Namespace, environ: Mapping[str, str], channel: Any, opened: Any, model: Any, device: str) -> None:
+        from checkpointing.knobs import checkpoint_knobs_from
+        from checkpointing.training import training_checkpoints
         from ingestion import GuardedLoad, knobs_from
         from measuring.page_cache import files_below  # type: ignore[import-not-found]
 
@@ -110,6 +118,8 @@ class Pipeline:
         self._server_pid = int(environ.get("OUTRIDER_STORE_PID") or 0)
         stores = [environ["OUTRIDER_STORE_FOLDER"]] if environ.get("OUTRIDER_STORE_FOLDER") else []
         self._files = files_below(stores if channel.location.startswith("s3://") else [channel.location])
+        knobs = checkpoint_knobs_from(asked)
+        self._checkpoints, self._label = training_checkpoints(asked, knobs, model, environ, checkpoint_dir(), phase, self._wait)
         self._start_s = self._whole_s = 0.0
         self._samples, self._cpu_s = 0, 0.0
         self._batch: Any = None
@@ -125,6 +135,7 @@ class Pipeline:
             SystemExit: the channel gave no samples.
         """
         from ingestion.served import served  # type: ignore[import-not-found]
+        from ingestion_models import is_loss
         from measuring import batches as batch_figures  # type: ignore[import-not-found]
         from measuring import epoch as passes
         from measuring.page_cache import prepared
@@ -137,6 +148,10 @@ class Pipeline:
         def train(batch: Any) -> None:
             loss = self._model.train(batch)
             self._batch = batch
+            if not is_loss(loss):
+                raise SystemExit(
+                    f"model {asked.model!r}: train returned {loss!r:.100}, which is no loss; return a number, or None for none"
+                )
             if loss is not None:
                 losses.append((loss, len(batch.keys)))
 
@@ -145,7 +160,8 @@ class Pipeline:
         before, served_before = snapshot(server_pid=self._server_pid), served(self._environ)
         watch = StallWatch(asked.stall_s, lambda: worker_pids(self._loader))
         events = passes.CudaEvents() if self._device == "cuda" else None
-        instruments = passes.Instruments(time.monotonic, phase, lambda samples: step(samples=samples), watch, events)
+        after = self._checkpoints.after_step if self._checkpoints is not None else (lambda: None)
+        instruments = passes.Instruments(time.monotonic, phase, lambda samples: step(samples=samples), watch, events, after)
         times, began_s = passes.run_epoch(self._loader, train, passes.EpochLimits(deadline_s, asked.max_samples), instruments)
         if not times:
             raise SystemExit("the channel gave no samples")
@@ -158,7 +174,7 @@ class Pipeline:
         found |= {f"store_{name}": value - served_before.get(name, 0) for name, value in served_after.items() if name != "server_cpu_s"}
         found["disturbed"] = is_disturbed(found.get("foreign_cpu_cores"))
         if losses:
-            found["loss"] = math.fsum(loss * count for loss, count in losses) / sum(count for _, count in losses)
+            found["loss"] = math.fsum(float(loss) * count for loss, count in losses) / sum(count for _, count in losses)
         self._start_s, self._whole_s = self._start_s + found["first_batch_s"], self._whole_s + found["epoch_s"]
         self._samples, self._cpu_s = (
             max(self._samples, found["samples"]),
@@ -166,8 +182,33 @@ class Pipeline:
         )
         self._keep(times, began_s, epoch)
         with phase("validate"):
-            found |= self._model.finish_epoch()
+            found |= self._model.finish_epoch() if hasattr(self._model, "finish_epoch") else {}
         return {name: value for name, value in found.items() if not (isinstance(value, float) and math.isnan(value))}
+
+    def with_checkpoints(self, found: dict[str, Any], epoch: int, *, is_last: bool) -> dict[str, Any]:
+        """Save what is due after an epoch, and return its figures with those of its checkpoints; `epoch_s` then has these saves in it.
+
+        Args:
+            found: the epoch's figures.
+            epoch: from 0.
+            is_last: whether training is over, so that the last checkpoint is read back.
+
+        Raises:
+            SystemExit: what is read back is not what was saved.
+        """
+        checkpoints = self._checkpoints
+        if checkpoints is None:
+            return found
+        began_s = time.monotonic()
+        checkpoints.after_epoch(epoch + 1, is_last=is_last)
+        saved_s = time.monotonic() - began_s
+        found["epoch_s"] += saved_s
+        self._whole_s += saved_s
+        found |= self._label | checkpoints.figures(found["epoch_s"], is_last=is_last)
+        if is_last:
+            found |= checkpoints.read_back()
+            checkpoints.close(remove=bool(self._asked.checkpoint_model))
+        return found
 
     def _keep(self, times: Any, began_s: float, epoch: int) -> None:
         from measuring.batch_file import write_batches  # type: ignore[import-not-found]

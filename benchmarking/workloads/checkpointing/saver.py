@@ -141,6 +141,13 @@ class Saver:
         found, self._finished = self._finished, []
         return found
 
+    def finished(self) -> list[Save]:
+        """Return the saves that are over and were not returned before, without waiting for what is under way."""
+        if self._under_way is not None and self._under_way.done.done():
+            self._settle()
+        found, self._finished = self._finished, []
+        return found
+
     def load(self, like: Mapping[str, Any]) -> tuple[Mapping[str, Any], float, float]:
         """Return the last checkpoint, with the seconds and the processor seconds that this took.
 

@@ -44,9 +44,13 @@ class PipelineModel(Protocol):
         ...
 
     def finish_epoch(self) -> Mapping[str, float]:
-        """Return what is known at the end of an epoch, e.g. an accuracy, by name."""
+        """Return what is known at the end of an epoch, e.g. an accuracy, by name. The user's own model may do without it."""
         ...
 
     def save(self, path: Path) -> None:
-        """Write what a later run would go on from to one file."""
+        """Write what a later run would go on from to one file.
+
+        A model may have `state() -> Mapping[str, Any]` beside it, which returns that (tensors, numbers, texts, and mappings and lists of
+        them); checkpoints are then written from it, and not from a file that is read again.
+        """
         ...

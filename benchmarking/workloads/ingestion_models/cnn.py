@@ -64,11 +64,15 @@ class Cnn:
         self._model.train()
         return {"accuracy": right / sum(len(labels) for _, labels in kept)}
 
+    def state(self) -> Mapping[str, Any]:
+        """Return weights and the optimiser's state."""
+        return {"model": self._model.state_dict(), "optimiser": self._optimiser.state_dict()}
+
     def save(self, path: Path) -> None:
-        """Write weights and the optimiser's state."""
+        """Write that to a file."""
         import torch
 
-        torch.save({"model": self._model.state_dict(), "optimiser": self._optimiser.state_dict()}, path)
+        torch.save(self.state(), path)
 
     def _without_held_out(self, keys: Sequence[str], images: Any, labels: Any) -> tuple[Any, Any]:
         import torch

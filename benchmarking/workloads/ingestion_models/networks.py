@@ -43,11 +43,15 @@ class Network:
         """Return nothing: no sample is held out."""
         return {}
 
+    def state(self) -> Mapping[str, Any]:
+        """Return weights and the optimiser's state."""
+        return {"model": self._network.state_dict(), "optimiser": self._optimiser.state_dict()}
+
     def save(self, path: Path) -> None:
-        """Write weights and the optimiser's state."""
+        """Write that to a file."""
         import torch
 
-        torch.save({"model": self._network.state_dict(), "optimiser": self._optimiser.state_dict()}, path)
+        torch.save(self.state(), path)
 
 
 class TrainedResNet18(Network):

@@ -19,7 +19,7 @@ MODELS: Mapping[str, str] = {
 }
 """Module of this package and class of each."""
 
-_INTERFACE = ("load_sample", "train", "finish_epoch", "save")
+_NEEDED, _INTERFACE = {"load_sample", "train", "save"}, ("load_sample", "train", "finish_epoch", "save")
 
 
 def make_model(name: str, options: ModelOptions) -> PipelineModel:
@@ -46,9 +46,14 @@ def make_model(name: str, options: ModelOptions) -> PipelineModel:
     return _checked(name, found(options))
 
 
+def is_loss(value: Any) -> bool:
+    """Return whether what `train` returned is a loss: a number, or None for none; also one that a device still works on."""
+    return value is None or (hasattr(value, "__float__") and not isinstance(value, bool))
+
+
 def _checked(name: str, model: Any) -> PipelineModel:
     missing = [part for part in _INTERFACE if not callable(getattr(model, part, None))]
-    if missing:
+    if _NEEDED & {*missing}:
         raise SystemExit(f"model {name!r} has no {', '.join(missing)}; a model has {', '.join(_INTERFACE)}")
     found: PipelineModel = model
     return found

@@ -27,6 +27,10 @@ class Entitlement:
         """Return nothing."""
         return {}
 
+    def state(self) -> Mapping[str, Any]:
+        """Return nothing."""
+        return {}
+
     def save(self, path: Path) -> None:
         """Write an empty file."""
         path.write_bytes(b"")

@@ -30,6 +30,7 @@ class Instruments:
         step: told the samples of each batch.
         watch: guards waits.
         device: times steps on an accelerator that works on its own; None where `train` returns when the work is done.
+        after: called after each batch, for what is neither waiting for data nor training, as checkpoints are.
     """
 
     clock: Callable[[], float]
@@ -37,6 +38,7 @@ class Instruments:
     step: Callable[[int], Any]
     watch: StallWatch
     device: Any = None
+    after: Callable[[], Any] = lambda: None
 
 
 def run_epoch(
@@ -78,6 +80,7 @@ def run_epoch(
             instruments.step(len(batch.keys))
             found.append((asked_s, arrived_s, done_s, batch.cost, len(batch.keys), begun, ended))
             seen += len(batch.keys)
+            instruments.after()
     return [_times(one, device) for one in found], began_s
 
 

@@ -89,3 +89,65 @@ def test_an_epoch_too_short_says_so_instead_of_a_rate(world, tmp_path):
     assert one["samples_per_s"].startswith("too short: 4 batches")
     assert "accuracy" not in one
     assert json.dumps(one)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["disk", "dcp_disk", "s3"])
+def test_checkpoints_are_saved_within_training_and_their_stall_is_apart(world, tmp_path, kind):
+    prepared, server = world
+    ran = run(
+        tmp_path, "--epochs", "2", "--batch_size", "8", "--min_window_s", "0.001", "--ceilings", "none",
+        "--checkpoint", kind, "--checkpoint_every", "5steps",
+        **server.environment,
+        OUTRIDER_CHECKPOINT_DIR=str(tmp_path / "trial"), OUTRIDER_CHECKPOINT_S3=f"s3://{server.bucket}/checkpoints",
+        OUTRIDER_CHANNEL_TRAIN=str(prepared.path), OUTRIDER_LAYOUT_TRAIN="shards",
+        OUTRIDER_STORE_PID=str(server.pid), OUTRIDER_STORE_FOLDER=str(server.contents),
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    first, second = reports(ran.stdout)
+    # 25 steps an epoch: five saves in each, of which the last of all is also that of the end.
+    assert (first["checkpoint_saves"], second["checkpoint_saves"]) == (5, 5)
+    for one in (first, second):
+        assert one["checkpoint_of"] == "the model"
+        assert one["checkpoint_stall_share"] == pytest.approx(one["checkpoint_stall_s"] / one["epoch_s"])
+    assert ("checkpoint_load_s" in first, "checkpoint_load_s" in second) == (False, True)
+    assert second["checkpoint_cached_share"] == 0
+    (summary,) = summaries(ran.stdout).values()
+    stalls = first["checkpoint_stall_s"] + second["checkpoint_stall_s"]
+    assert summary["phases_s"]["checkpoint"] == pytest.approx(stalls, rel=0.2, abs=0.01)
+
+
+OWN_MODELS = """
+class Raises:
+    load_sample = staticmethod(len)
+    def __init__(self, options): self.steps = 0
+    def train(self, batch):
+        self.steps += 1
+        if self.steps > 25: raise ValueError("the twenty-sixth batch is odd")
+    def save(self, path): path.touch()
+
+class SaysIt(Raises):
+    def train(self, batch): return "low"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "said", "epochs"),
+    [
+        ("Raises", "ValueError: the twenty-sixth batch is odd", 1),
+        ("SaysIt", "model 'own_models:SaysIt': train returned 'low', which is no loss; return a number, or None for none", 0),
+    ],
+)
+def test_a_users_model_that_raises_or_returns_no_loss_ends_the_trial_with_its_words(world, tmp_path, name, said, epochs):
+    prepared, _ = world
+    (tmp_path / "own_models.py").write_text(OWN_MODELS)
+    path = os.pathsep.join([str(ROOT / "backends" / "reporter"), str(tmp_path)])
+    ran = run(
+        tmp_path, "--epochs", "2", "--batch_size", "8", "--model", f"own_models:{name}", "--ceilings", "none",
+        PYTHONPATH=path, OUTRIDER_CHANNEL_TRAIN=str(prepared.path), OUTRIDER_LAYOUT_TRAIN="shards",
+    )  # fmt: skip
+    assert ran.returncode != 0
+    assert said in ran.stderr
+    # What was measured before is kept.
+    assert [one["epoch"] for one in reports(ran.stdout)] == list(range(1, epochs + 1))

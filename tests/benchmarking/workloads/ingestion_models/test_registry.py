@@ -5,7 +5,8 @@ import pytest
 import torch
 from PIL import Image
 
-from benchmarking.workloads.ingestion_models import make_model
+from benchmarking.workloads.checkpointing.filling import difference
+from benchmarking.workloads.ingestion_models import is_loss, make_model
 from benchmarking.workloads.ingestion_models.base import ModelOptions
 from benchmarking.workloads.ingestion_models.cnn import held_out
 from benchmarking.workloads.ingestion_models.images import LoadImage, pixels_of
@@ -14,6 +15,15 @@ from benchmarking.workloads.measuring.timed import Cost, LoadedBatch
 
 OPTIONS = ModelOptions(image_size=32)
 FREE = Cost(0, 0, 0, 0, 0, 0, 0)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Threads that wait for each other in a loop take minutes where others want the cores."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def encoded(width, height, colour=(200, 10, 10), form="PNG"):
@@ -37,6 +47,25 @@ def test_each_model_loads_trains_and_saves(name, tmp_path):
     model.finish_epoch()
     model.save(tmp_path / "model")
     assert (tmp_path / "model").is_file()
+
+
+@pytest.mark.parametrize("name", ["entitlement", "sleep", "cnn", "resnet18"])
+def test_what_is_saved_is_the_state(name, tmp_path):
+    model = make_model(name, OPTIONS)
+    model.train(batch(model))
+    model.save(tmp_path / "model")
+    content = (tmp_path / "model").read_bytes()
+    saved = torch.load(tmp_path / "model", weights_only=True) if content else {}
+    assert difference(model.state(), saved) == ""
+    assert bool(content) == (name not in ("entitlement", "sleep"))
+
+
+@pytest.mark.parametrize(
+    ("value", "is_one"),
+    [(None, True), (1, True), (0.5, True), (torch.tensor(2.0), True), ("0.5", False), ({"loss": 1.0}, False), (True, False)],
+)
+def test_a_loss_is_a_number_or_none(value, is_one):
+    assert is_loss(value) is is_one
 
 
 def test_entitlement_reads_bytes_only():
@@ -85,12 +114,18 @@ def test_a_model_of_the_users_own(tmp_path, monkeypatch):
         "    def train(self, batch): return 1.0\n"
         "    def finish_epoch(self): return {}\n"
         "    def save(self, path): pass\n"
+        "class Short:\n"
+        "    load_sample = staticmethod(len)\n"
+        "    def __init__(self, options): pass\n"
+        "    def train(self, batch): return None\n"
+        "    def save(self, path): pass\n"
         "class Bad:\n"
         "    def __init__(self, options): pass\n"
         "    def train(self, batch): pass\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     assert make_model("mine_here:Good", OPTIONS).size == 32
+    assert not hasattr(make_model("mine_here:Short", OPTIONS), "finish_epoch")
     with pytest.raises(SystemExit, match=r"'mine_here:Bad' has no load_sample, finish_epoch, save"):
         make_model("mine_here:Bad", OPTIONS)
     with pytest.raises(SystemExit, match=r"'mine_here:Gone' cannot be imported"):

@@ -45,6 +45,22 @@ def test_each_batch_has_its_times():
     assert phases == {"load": 4, "train": 3}
 
 
+def test_what_comes_after_a_batch_is_neither_waiting_nor_training():
+    """A checkpoint of ten looks at the clock after each batch: waits and steps take a second as before."""
+    clock = Clock()
+    loader = [LoadedBatch(["k"], None, None, Cost(0, 0, 0, 0, 0, 1, 1)) for _ in range(3)]
+    instruments = Instruments(
+        clock,
+        lambda name: contextlib.nullcontext(),
+        lambda samples: None,
+        StallWatch(0, list),
+        after=lambda: [clock() for _ in range(10)],
+    )
+    batches, _ = run_epoch(loader, lambda batch: None, NO_LIMITS, instruments)
+    assert [(b.wait_s, b.compute_s) for b in batches] == [(1.0, 1.0)] * 3
+    assert [b.asked_s for b in batches] == [1, 14, 27]
+
+
 def test_limits_end_a_pass():
     assert len(run(10, EpochLimits(max_samples=8))[0]) == 2
     assert len(run(10, EpochLimits(deadline_s=5.0))[0]) == 2
