@@ -70,7 +70,7 @@ def pareto_figure(experiments: Sequence[DetailedExperiment], question: Compariso
         notes.append("Probability of being on the front: bootstrap over repeats.")
     if len(panels) > MOST_PANELS:
         notes.append(f"The first {MOST_PANELS} of {len(panels)} panels.")
-    return Figure("pareto", "Not beaten in every objective", tuple(panels[:MOST_PANELS]), tuple(notes), changed(short))
+    return Figure("pareto", "Pareto front: not beaten in every objective", tuple(panels[:MOST_PANELS]), tuple(notes), changed(short))
 
 
 def _front_panel(

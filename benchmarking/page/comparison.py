@@ -98,7 +98,8 @@ def why_undecided(found: Document) -> str:
     pairs = max((final.contrast.counts[0] for _, final in rows if final.contrast.paired), default=0)
     if not pairs or any(final.word in (Word.BETTER, Word.TIE) or not final.contrast.paired for _, final in rows):
         return ""
-    level, family = 1 - rows[0][0].confidence, max(1, max(made.family for made, _ in rows))
+    # Those with one seed are judged too, once they have more.
+    level, family = 1 - rows[0][0].confidence, max(len(rows), *(made.family for made, _ in rows))
     needed = next(n for n in range(1, 64) if 2.0 ** (1 - n) <= level / family)
     if pairs >= needed:
         return ""

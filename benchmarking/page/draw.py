@@ -28,6 +28,15 @@ _FAMILIES = {"best_so_far": "Best so far", "seeds": "Every seed", "hypervolume":
 """Figures of several axes, by the begin of their keys, that are one section."""
 _CLOSED = ("seeds", "learning_curves", "time_line")
 """Sections, by the begin of their figures' keys, whose drawings are seen when they are asked for."""
+_EXPLAINED = {
+    "matrix": "How often each method was better than each other one.",
+    "ranks": "Rank: place among the methods on a benchmark. Profile: the share of runs whose score is above each value.",
+    "parallel_axes": "Each line is a configuration, and crosses the axis of each parameter at its value.",
+    "importance": "How much of what differs between configurations each parameter explains; `a x b`: both together, beyond each alone.",
+    "pareto": "On the front: no other configuration is better in one objective and at least as good in the others.",
+    "hypervolume": "How much of the space of all objectives lies behind the front, as one number.",
+}
+"""What is seen, for who has not seen such a figure before, by the key of the section."""
 _OF_METHODS = ("best_so_far", "seeds", "final_values")
 
 
@@ -64,7 +73,7 @@ def _section(key: str, figures: Sequence[Figure], methods: Sequence[str]) -> Sec
     return Section(
         _identity(key),
         title,
-        notes=list(dict.fromkeys(note for figure in figures for note in figure.notes)),
+        notes=list(dict.fromkeys([*([_EXPLAINED[key]] if key in _EXPLAINED else []), *(note for one in figures for note in one.notes)])),
         tables=[panel_table(panel) for panel in panels if isinstance(panel, TablePanel)],
         folded=[table_of("Names that are shortened here", names)] if names else (),
         drawings=drawings,

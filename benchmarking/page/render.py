@@ -102,7 +102,7 @@ def _section(section: Section, drawn: bool) -> Html:
         parts.append(element("details", element("summary", "What the words mean"), meanings, open=True))
     parts += [element("details", element("summary", table.caption), render_table(table), data_print="no") for table in section.folded]
     if section.drawings:
-        shown = element("div", *(_figure(one, drawn) for one in section.drawings), class_="figures")
+        shown = element("div", *(_figure(one, section.title, drawn) for one in section.drawings), class_="figures")
         count = len(section.drawings)
         words = f"Show {count} figures" if count > 1 else "Show the figure"
         parts.append(element("details", element("summary", words), shown) if section.closed else shown)
@@ -115,9 +115,10 @@ def _notes(notes: Sequence[str]) -> list[Html]:
     return [element("ul", *(element("li", note) for note in notes), class_="about notes")]
 
 
-def _figure(drawing: Drawing, drawn: bool) -> Html:
+def _figure(drawing: Drawing, section: str, drawn: bool) -> Html:
     block = f"data-{drawing.identity}"
-    parts = [element("figcaption", element("h3", drawing.title))]
+    # A figure that is all of its section has its title there.
+    parts = [] if drawing.title == section else [element("figcaption", element("h3", drawing.title))]
     if drawn:
         # It has its height before it is drawn, so that nothing moves when it is.
         height = f"min-height:{int(drawing.layout.get('height', HEIGHT))}px"

@@ -24,7 +24,7 @@ def test_seeds_and_their_aggregate_stand_at_their_method():
         "TPE": (("TPE",), (2.0,), "aggregate"),
     }
     assert [(line.at, line.name) for line in panel.references] == [(1.0, "best known value")]
-    assert final_values_figure(found.benchmarks).notes == ("b: BO had no result after 2 trials with seeds 0.",)
+    assert final_values_figure(found.benchmarks).notes == ("b: BO had no result after 2 trials with seed 0.",)
 
 
 def test_configurations_have_their_measurements_and_the_interval_of_their_row():

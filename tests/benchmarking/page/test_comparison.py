@@ -67,7 +67,8 @@ def test_dollars_that_nobody_is_billed_are_called_so_at_their_head(kind, head):
         (5, ["TPE"], "their p value is 0.062 at least"),
         (5, ["TPE", "BO", "ASHA"], "the first of 3 comparisons needs 0.017 or less. From 7 seeds on it can"),
         (6, ["TPE"], ""),
-        (1, ["TPE"], "With 1 pair of seeds no lead can be called better"),
+        (1, ["TPE", "BO"], "With 1 pair of seeds no lead can be called better, however large: their p value is 1 at least, and the first "
+         "of 2 comparisons needs 0.025 or less. From 7 seeds on it can"),
     ],
 )  # fmt: skip
 def test_why_nothing_is_decided_is_said_where_the_seeds_could_not_decide_anything(seeds, methods, said):

@@ -66,6 +66,14 @@ def test_every_figure_has_marks_at_any_width_in_any_light(chromium, tmp_path, na
         assert serious_faults(shown) == []
 
 
+def test_a_section_says_first_what_such_a_figure_shows_and_has_its_title_once():
+    page = drawn_page(study())
+    sections = {section.identity: section for section in page.sections}
+    assert sections["parallel-axes"].notes[0] == "Each line is a configuration, and crosses the axis of each parameter at its value."
+    assert sections["importance"].notes[0].startswith("How much of what differs between configurations each parameter explains")
+    assert render(page, None).count(">Wins, ties and losses<") == 2  # in the navigation, and as the heading
+
+
 def test_a_study_has_the_figures_of_its_methods_and_says_of_the_rest_why_not():
     sections = {section.identity: section for section in drawn_page(study()).sections}
     assert [*sections][:2] == ["methods", "best-so-far"]
