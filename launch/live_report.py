@@ -72,17 +72,16 @@ class LiveReport:
         from benchmarking.page.render import render
         from launch.report_files import report_page
 
-        warnings: list[str] = []
         try:
             begun = [str(folder) for folder in folders if experiments_of(folder)]
             if not begun:
                 raise UserError("no experiment has begun")
-            made = report_page(begun, folders[0].parent, {}, warnings.append)
+            made = report_page(begun, folders[0].parent, {}, lambda line: None)
             page, figures = made.page, made.figures
         except UserError as error:
             title = ", ".join(folder.name for folder in folders)
             page, figures = Page(f"Outrider report: {title}", "", (), (" ".join(str(error).split()),), ()), []
-        page = replace(page, warnings=[*warnings, *page.warnings], sections=[standing_section(standing), *page.sections])
+        page = replace(page, sections=[standing_section(standing), *page.sections])
         data = as_json(figures)
         version = hashlib.sha256(f"{page!r}\n{data}".encode("utf-8", "backslashreplace")).hexdigest()[:32]
         return ServedReport(version, render(page, self._library, version=version), data)

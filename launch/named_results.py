@@ -49,7 +49,14 @@ def named_runs(named: Sequence[str], results_dir: Path, verb: str) -> list[Compa
     return _with_results(named, results_dir, verb, read_run, run_from_csv, lambda run: run, _warn)
 
 
-def named_details(named: Sequence[str], results_dir: Path, verb: str, say: Callable[[str], None] | None = None) -> list[DetailedExperiment]:
+class ReadDetails(NamedTuple):
+    """Experiments as figures need them, and a sentence for each that could not be read as it should."""
+
+    experiments: Sequence[DetailedExperiment]
+    warnings: Sequence[str]
+
+
+def named_details(named: Sequence[str], results_dir: Path, verb: str, say: Callable[[str], None] | None = None) -> ReadDetails:
     """Return the experiments that are named as figures need them; otherwise as `named_runs`.
 
     Args:
@@ -60,7 +67,14 @@ def named_details(named: Sequence[str], results_dir: Path, verb: str, say: Calla
     """
     from benchmarking.figures.details import detailed_from_csv, read_detailed
 
-    return _with_results(named, results_dir, verb, read_detailed, detailed_from_csv, lambda one: one.run, say or _warn)
+    warnings: list[str] = []
+
+    def note(line: str) -> None:
+        warnings.append(line)
+        (say or _warn)(line)
+
+    found = _with_results(named, results_dir, verb, read_detailed, detailed_from_csv, lambda one: one.run, note)
+    return ReadDetails(found, warnings)
 
 
 class NamedTag(NamedTuple):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from benchmarking.figures.data import Figure
-    from benchmarking.figures.details import DetailedExperiment
     from benchmarking.page.drawing import Page
+    from launch.named_results import ReadDetails
 
 REPORT = "report.html"
 """What a report is called unless it is said."""
@@ -53,7 +53,7 @@ def report_page(
     results_dir: Path,
     flags: Mapping[str, Any],
     say: Callable[[str], None] | None = None,
-    experiments: Sequence[DetailedExperiment] | None = None,
+    details: ReadDetails | None = None,
 ) -> MadeReport:
     """Return the report of the experiments that are named.
 
@@ -62,7 +62,7 @@ def report_page(
         results_dir: folder of results, where tags are.
         flags: of the comparison, by name, those that were given; else it is that of the study.
         say: takes what cannot be read as it should; it is printed where this is not given.
-        experiments: those that are named, where they have been read already.
+        details: the experiments that are named, where they have been read already.
 
     Raises:
         UserError: there is nothing to report on, or the question does not fit it.
@@ -74,11 +74,14 @@ def report_page(
     from launch.named_results import named_details
 
     question = question_for(named, results_dir, "report", flags)
-    experiments = named_details(named, results_dir, "report", say) if experiments is None else experiments
+    read = named_details(named, results_dir, "report", say) if details is None else details
+    experiments = read.experiments
     runs = [one.run for one in experiments]
     compared = document(runs, question)
     figures = figures_of(experiments, compared, question)
     page = page_of(", ".join(dict.fromkeys(run.tag for run in runs)), runs, compared, figures, question)
+    # Who gets the file has not seen what was printed.
+    page = replace(page, warnings=[*(" ".join(line.split()) for line in read.warnings), *page.warnings])
     return MadeReport(page, figures, compared.lacks_seeds)
 
 
@@ -88,7 +91,7 @@ def write_report(
     output: Path,
     flags: Mapping[str, Any],
     say: Callable[[str], None] | None = None,
-    experiments: Sequence[DetailedExperiment] | None = None,
+    details: ReadDetails | None = None,
 ) -> WrittenReport:
     """Write the report of the experiments that are named, and beside it the data of its figures as NAME.figures.json.
 
@@ -98,7 +101,7 @@ def write_report(
         output: the file to write.
         flags: as for `report_page`.
         say: as for `report_page`.
-        experiments: as for `report_page`.
+        details: as for `report_page`.
 
     Raises:
         UserError: as `report_page`; a file cannot be written.
@@ -108,7 +111,7 @@ def write_report(
     from benchmarking.page.render import render
     from definitions.files import write_atomically
 
-    made = report_page(named, results_dir, flags, say, experiments)
+    made = report_page(named, results_dir, flags, say, details)
     library = drawing_library()
     data = output.with_name("figures.json" if output.name == REPORT else f"{output.stem}.figures.json")
     write_atomically(data, as_json(made.figures))

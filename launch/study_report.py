@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from definitions.errors import EXIT_DONE, EXIT_FAILURES, UserError
 from launch.report_files import REPORT, write_report
 
 if TYPE_CHECKING:
-    from benchmarking.figures.details import DetailedExperiment
+    from launch.named_results import ReadDetails
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class StudyComparison:
 
     text: str
     exit_code: int
-    details: Sequence[DetailedExperiment] | None
+    details: ReadDetails | None
 
 
 def compare_study(tag_folder: Path, *, with_details: bool) -> StudyComparison:
@@ -46,7 +46,7 @@ def compare_study(tag_folder: Path, *, with_details: bool) -> StudyComparison:
     named = ([tag_folder.name], tag_folder.parent, "compare")
     question = question_for(*named, {})
     details = named_details(*named) if with_details else None
-    found = document(named_runs(*named) if details is None else [one.run for one in details], question)
+    found = document(named_runs(*named) if details is None else [one.run for one in details.experiments], question)
     return StudyComparison(as_text(found), EXIT_FAILURES if found.lacks_seeds else EXIT_DONE, details)
 
 
@@ -56,7 +56,7 @@ def leave_report(
     warn: Callable[[str], None],
     *,
     is_asked_anew: bool = False,
-    details: Sequence[DetailedExperiment] | None = None,
+    details: ReadDetails | None = None,
 ) -> None:
     """Write the report of a study as it is now, unless it is there; that it cannot be written is said in a line, and loses nothing.
 

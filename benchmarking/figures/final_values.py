@@ -29,8 +29,8 @@ def final_values_figure(compared: Sequence[BenchmarkComparison], configurations:
         groups = []
         for row, method in zip(made.rows, methods, strict=True):
             if row.missing:
-                seeds = f"{'seed' if len(row.missing) == 1 else 'seeds'} {_numbers(row.missing)}"
-                notes.append(f"{short[made.benchmark]}: {method} had no result {budget(made)} with {seeds}.")
+                lacking = f"{'seed' if len(row.missing) == 1 else 'seeds'} {_numbers(row.missing)}"
+                notes.append(f"{short[made.benchmark]}: {method} had no result {budget(made)} with {lacking}.")
             if not row.finals or row.value is None:
                 continue
             seeds = sorted(row.finals)

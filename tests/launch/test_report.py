@@ -30,6 +30,17 @@ def test_a_report_goes_beside_the_experiments_or_where_it_is_told(reported, capf
 
 
 @pytest.mark.slow
+def test_what_could_not_be_read_stands_on_the_page_too_as_who_gets_it_saw_nothing_else(reported, capfd):
+    journal = reported.experiment("c", seed=1) / "journal.sqlite"
+    journal.write_bytes(journal.read_bytes()[:5000])
+    assert main(["c", "--results_dir", str(reported.results)]) == 0
+    assert "warning: read from its CSV files" in capfd.readouterr().err
+    text = (reported.results / "c" / "report.html").read_text(encoding="utf-8")
+    assert "<li>read from its CSV files, without pauses: cannot open the journal" in text
+    assert "RS-local-1/journal.sqlite" in text
+
+
+@pytest.mark.slow
 def test_without_plotly_the_report_has_tables_and_says_what_to_install(reported, capfd, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main(["c", "--results_dir", str(reported.results)]) == 0
