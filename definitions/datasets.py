@@ -136,10 +136,10 @@ class ImagesDataset(_Generated):
 
     @model_validator(mode="after")
     def _check(self) -> ImagesDataset:
-        if self.format not in ("jpg", "png", "tar", "tfrecord"):
-            raise ValueError(f"format: images are made as jpg, png, tar or tfrecord; {self.format!r} was given")
+        if self.format not in ("jpg", "png", "tar", "tfrecord", "chunks"):
+            raise ValueError(f"format: images are made as jpg, png, tar, tfrecord or chunks; {self.format!r} was given")
         if self.layout == "files" and self.inside != self.format:
-            raise ValueError(f"encoding: {self.encoding!r}: files of format {self.format} hold {self.format}; tar and tfrecord any")
+            raise ValueError(f"encoding: {self.encoding!r}: files of format {self.format} hold {self.format}; tar, tfrecord and chunks any")
         fields = type(self).model_fields
         # What is given as its default may come out of a dump, where all of them stand.
         for one, other in (("resolution", "image_size"), ("samples_per_shard", "shard_size")):
@@ -152,7 +152,7 @@ class BytesDataset(_Generated):
     """Records of random bytes, which nothing can decode or compress: what a store and a reader can do by themselves."""
 
     type: Literal["bytes"]
-    format: Literal["bin", "tar", "tfrecord"] = "bin"
+    format: Literal["bin", "tar", "tfrecord", "chunks"] = "bin"
     samples: Count = 1000
     size: Size = 100_000
     spread: Spread = 0.0

@@ -11,16 +11,34 @@ FILE_SYSTEMS = ("fsx", "efs")
 """Ingestions that mount a file system of the user's own; no other data set can be read so."""
 
 
+REQUIREMENTS: Mapping[str, str] = {
+    "boto3": "boto3>=1.40",
+    "fsspec": "fsspec>=2024.6",
+    "litdata": "litdata>=0.2.76",
+    "pyarrow": "pyarrow>=16",
+    "s3fs": "s3fs>=2024.6",
+    "s3torchconnector": "s3torchconnector>=1.5",
+    "torchdata": "torchdata>=0.11",
+    "webdataset": "webdataset>=1.0",
+}
+"""What jobs elsewhere are asked to install, by what each package is called where it is imported."""
+
+_OF_LAYOUT: Mapping[str, tuple[str, ...]] = {"table": ("pyarrow",), "chunks": ("litdata",)}
+
+
 @dataclass(frozen=True)
 class Ingestion:
     """One way of feeding a script.
 
     Args:
         name: the user's word.
-        input_mode: what a back-end materialises: `local`, `file`, `fastfile`, `pipe`, `fsx`, `efs`, or `none` (only the URI is passed).
+        input_mode: what a back-end materialises: `local`, `file`, `fastfile`, `pipe`, `fsx`, `efs`, or `none` (only the URI is passed), or
+            `mount` (likewise, and the job may mount it).
         layouts: the workload's reader for each layout that can be read this way.
         packages: what a reader of objects in S3 imports, as packages are called where they are imported.
         about: what it does, in a few words.
+        program: what it starts, found on the path; empty where nothing.
+        not_emulated: layouts that cannot be read where the platform's mode is emulated.
     """
 
     name: str
@@ -28,14 +46,23 @@ class Ingestion:
     layouts: Mapping[str, str]
     packages: tuple[str, ...] = ()
     about: str = ""
+    program: str = ""
+    not_emulated: tuple[str, ...] = ()
 
-    def needs(self, is_emulated: bool) -> tuple[str, ...]:
-        """Return the packages that its reader imports; where a platform's mode is emulated that is the S3 connector."""
-        return ("s3torchconnector",) if is_emulated else self.packages
+    def needs(self, is_emulated: bool, layout: str = "") -> tuple[str, ...]:
+        """Return the packages that our reader imports.
+
+        Args:
+            is_emulated: whether the platform's mode is emulated, which the S3 connector does.
+            layout: of the data, for what it takes to read that; empty for what the ingestion itself takes.
+        """
+        own = ("s3torchconnector",) if is_emulated else self.packages
+        return tuple(dict.fromkeys((*own, *_OF_LAYOUT.get(layout, ()))))
 
 
-_MOUNTED = {"files": "files", "shards": "tar", "records": "records"}
+_MOUNTED = {"files": "files", "shards": "tar", "records": "records", "table": "table", "chunks": "litdata"}
 _STREAMED = {"shards": "pipe", "records": "pipe"}
+_OBJECTS = ("files", "shards", "records", "table")
 _CONNECTOR = ("s3torchconnector",)
 
 INGESTIONS: Mapping[str, Ingestion] = {
@@ -44,18 +71,31 @@ INGESTIONS: Mapping[str, Ingestion] = {
         Ingestion("local", "local", _MOUNTED, about="files on this machine's disk"),
         Ingestion("memory", "local", dict.fromkeys(_MOUNTED, "memory"), about="the same samples from memory: the ceiling of any other"),
         Ingestion("file", "file", _MOUNTED, about="all is copied to the disk before the script starts"),
-        Ingestion("fastfile", "fastfile", _MOUNTED, about="a mount: objects are fetched as they are read"),
+        # litdata opens files by their paths, which the emulation's lazy reads have none of.
+        Ingestion("fastfile", "fastfile", _MOUNTED, about="a mount: objects are fetched as they are read", not_emulated=("chunks",)),
         Ingestion("pipe", "pipe", _STREAMED, about="a FIFO an epoch, with one reader"),
         *(Ingestion(name, name, _MOUNTED, about="a file system of your own, mounted") for name in FILE_SYSTEMS),
         *(
-            Ingestion(name, "none", dict.fromkeys(_MOUNTED, name), _CONNECTOR, about)
+            Ingestion(name, "none", dict.fromkeys(_OBJECTS, name), _CONNECTOR, about)
             for name, about in (
                 ("s3_map", "the S3 connector for PyTorch, by number"),
                 ("s3_iterable", "the same, one object after another"),
             )
         ),
-        Ingestion("fsspec", "none", dict.fromkeys(_MOUNTED, "fsspec"), ("fsspec", "s3fs"), "fsspec's file system for S3"),
-        Ingestion("boto3", "none", dict.fromkeys(_MOUNTED, "boto3"), ("boto3",), "a request an object, as most scripts do it"),
+        Ingestion("fsspec", "none", dict.fromkeys(_OBJECTS, "fsspec"), ("fsspec", "s3fs"), "fsspec's file system for S3"),
+        Ingestion("boto3", "none", dict.fromkeys(_OBJECTS, "boto3"), ("boto3",), "a request an object, as most scripts do it"),
+        Ingestion(
+            "webdataset", "none", {"shards": "webdataset"}, ("webdataset", *_CONNECTOR), "webdataset's own pipeline over the connector"
+        ),
+        Ingestion("litdata", "none", {"chunks": "litdata"}, ("litdata", "boto3"), "litdata's streaming: chunks are kept on the job's disk"),
+        *(
+            Ingestion(name, "mount", dict.fromkeys(_MOUNTED, name), about=about, program="mount-s3")
+            for name, about in (
+                ("mountpoint", "Mountpoint for Amazon S3, mounted by the job"),
+                ("mountpoint_cache", "the same, with its cache on the job's disk"),
+            )
+        ),
+        Ingestion("uri", "none", dict.fromkeys(_MOUNTED, "uri"), about="nothing but the s3:// URI, for a script that reads by itself"),
     )
 }
 """All of them, by name."""
@@ -63,7 +103,7 @@ INGESTIONS: Mapping[str, Ingestion] = {
 INPUT_MODES = tuple(dict.fromkeys(entry.input_mode for entry in INGESTIONS.values()))
 """All of theirs."""
 
-PLATFORM_MODES = tuple(mode for mode in INPUT_MODES if mode not in ("local", "none"))
+PLATFORM_MODES = tuple(mode for mode in INPUT_MODES if mode not in ("local", "none", "mount"))
 """Those in which a platform puts data into place, so that they are as fast as the platform."""
 
 
@@ -74,16 +114,25 @@ def ingestion(name: str) -> Ingestion:
     return INGESTIONS[name]
 
 
-def problem(name: str, layout: str, backend: str, input_modes: Collection[str], dataset_type: str = "", kind: str = "") -> str | None:
+def problem(
+    name: str,
+    layout: str,
+    backend: str,
+    input_modes: Collection[str],
+    dataset_type: str = "",
+    kind: str = "",
+    emulated_modes: Collection[str] = (),
+) -> str | None:
     """Return why this combination cannot work, or None where it can.
 
     Args:
         name: of the ingestion.
-        layout: `files` or `shards`.
+        layout: one of `definitions.formats.LAYOUTS`.
         backend: name of the back-end.
         input_modes: those that it offers.
         dataset_type: type of the data set in its definition (`images`, `path`, `s3`, `filesystem`), where known.
         kind: of a file system, `fsx` or `efs`.
+        emulated_modes: those of the back-end's input modes that the job's reader imitates.
 
     Raises:
         UserError: there is no ingestion of this name.
@@ -93,7 +142,10 @@ def problem(name: str, layout: str, backend: str, input_modes: Collection[str], 
         usable = [other.name for other in INGESTIONS.values() if other.input_mode in input_modes and layout in other.layouts]
         return f"ingestion {name!r} does not exist on back-end {backend!r}; there: {', '.join(usable)}"
     if layout not in entry.layouts:
-        return f"ingestion {name!r} reads {' and '.join(entry.layouts)}, not {layout}"
+        others = [other.name for other in INGESTIONS.values() if other.input_mode in input_modes and layout in other.layouts]
+        return f"ingestion {name!r} reads {' and '.join(entry.layouts)}, not {layout}; that is read by {', '.join(others)}"
+    if layout in entry.not_emulated and entry.input_mode in emulated_modes:
+        return f"ingestion {name!r} is emulated on back-end {backend!r}, where it reads no {layout}; use file, litdata or local"
     if dataset_type == "s3" and entry.input_mode == "local":
         return f"ingestion {name!r} reads this machine's disk, but the data set is in S3; use s3_map or s3_iterable"
     if dataset_type == "filesystem" and name != kind:

@@ -39,7 +39,7 @@ class LocalDescription(BackendDescription[LocalBlock]):
     shares_this_machine: ClassVar[bool] = True
     runs_commands: ClassVar[bool] = True
     reads_files: ClassVar[bool] = True
-    input_modes: ClassVar[tuple[str, ...]] = ("local", "file", "fastfile", "pipe", "none")
+    input_modes: ClassVar[tuple[str, ...]] = ("local", "file", "fastfile", "pipe", "none", "mount")
     emulated_modes: ClassVar[tuple[str, ...]] = ("file", "fastfile", "pipe")
     nominal: ClassVar[bool] = True
     default_instance_type: ClassVar[str | None] = "local.1cpu"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from benchmarking.datasets.chunks import INDEX, chunk_name, index
 from benchmarking.datasets.made_sample import SampleSource
 from benchmarking.datasets.manifest import FileEntry
 from benchmarking.datasets.parts import fitting_per_file, fixed_per_file, parts_of
@@ -98,9 +100,25 @@ class Generator:
                 name = f"{sample.folder}/{sample.key}.{sample.ending}".lstrip("/")
                 found += write_file(data, name, spec.copies, (b"".join(sample.content),), wanted)
             else:
-                name = f"shard-{file:05d}.{spec.format}"
+                name = chunk_name(file) if spec.layout == "chunks" else f"shard-{file:05d}.{spec.format}"
                 found += write_file(data, name, spec.copies, shard(spec.layout, map(source.sample, rows)), wanted)
         return found
+
+    def write_index(self, data: Path, parts: Iterable[Sequence[FileEntry]], wanted: Wanted = lambda name: True) -> list[FileEntry]:
+        """Write what readers of the format begin with, after all parts; nothing where it has no such file.
+
+        Args:
+            data: folder of the set's files.
+            parts: entries of all parts, in the order of their numbers.
+            wanted: says of a name whether it is to be written.
+        """
+        if self.spec.layout != "chunks":
+            return []
+        samples = {chunk_name(file): len(self.parts.of_file(file)) for file in range(self.parts.file_count)}
+        entries = [entry for part in parts for entry in part]
+        rows = [(entry.name, entry.size_bytes, samples[entry.name.rpartition("/")[2]]) for entry in entries]
+        content = index(self._source_of().sample(0), rows, self.parts.per_file)
+        return write_file(data, INDEX, 1, (content,), wanted)
 
     def _source_of(self) -> SampleSource:
         assert self._source is not None, "all but tables have one"

@@ -117,6 +117,8 @@ def _make(name: str, generator_of: Callable[[], Generator], key: str, folder: Pa
 
     _make_rest(name, generator, making / "data", done, finished, say)
     parts = tuple(done[number] for number in range(generator.parts.count))
+    last = tuple(generator.write_index(making / "data", parts))
+    parts = (*parts, last) if last else parts
     found = Manifest(key, parts, generator.parts.per_file, generator.samples, generator.classes)
     manifests.write(making, found)
     shutil.rmtree(making / _PARTS)
@@ -204,7 +206,10 @@ def _mend(name: str, generator: Generator, folder: Path, found: Manifest, damage
     for number, part in enumerate(found.parts):
         if wrong.isdisjoint(entry.name for entry in part):
             continue
-        if tuple(generator.write_part(number, data, wrong.__contains__)) != part:
+        is_index = number == generator.parts.count
+        wanted = wrong.__contains__
+        made = generator.write_index(data, found.parts[:number], wanted) if is_index else generator.write_part(number, data, wanted)
+        if tuple(made) != part:
             raise UserError(
                 f"data set {name!r} is damaged: {damage}",
                 "made anew, its files are not those that its manifest tells of",

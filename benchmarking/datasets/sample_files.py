@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from benchmarking.datasets import chunks
 from benchmarking.datasets.made_sample import MadeSample
 from benchmarking.datasets.manifest import MADE_S, FileEntry
 from benchmarking.workloads.ingestion.tfrecord import Value, example, framed
@@ -55,7 +56,10 @@ _END_OF_TAR = bytes(2 * tarfile.BLOCKSIZE)
 
 
 def shard(layout: str, samples: Iterable[MadeSample]) -> Iterator[bytes]:
-    """Yield the bytes of a shard of layout `shards` or of a file of layout `records`, a sample at a time."""
+    """Yield the bytes of a shard of layout `shards` or of a file of layout `records`, a sample at a time; those of a chunk at once."""
+    if layout == "chunks":
+        yield chunks.chunk(samples)
+        return
     for sample in samples:
         yield record(sample) if layout == "records" else tar_members(sample)
     if layout == "shards":
@@ -64,6 +68,8 @@ def shard(layout: str, samples: Iterable[MadeSample]) -> Iterator[bytes]:
 
 def stored_bytes(layout: str, sample: MadeSample) -> int:
     """Return how many bytes a sample takes in a shard."""
+    if layout == "chunks":
+        return chunks.stored_bytes(sample)
     return len(tar_members(sample) if layout == "shards" else record(sample))
 
 

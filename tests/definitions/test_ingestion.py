@@ -6,7 +6,7 @@ from definitions import ingestion as table
 from definitions.backend_registry import backend_description, emulated_modes
 from definitions.errors import UserError
 from definitions.formats import LAYOUTS
-from definitions.ingestion import INGESTIONS, emulation, ingestion, needs_s3, settings_problem
+from definitions.ingestion import INGESTIONS, REQUIREMENTS, emulation, ingestion, needs_s3, settings_problem
 
 BACKENDS = ("local", "sagemaker", "warm_pool", "simulated")
 
@@ -28,6 +28,10 @@ def problem(name, layout, backend, *given):
         ("s3_iterable", "none", "s3_iterable", "s3_iterable"),
         ("fsspec", "none", "fsspec", "fsspec"),
         ("boto3", "none", "boto3", "boto3"),
+        ("webdataset", "none", None, "webdataset"),
+        ("litdata", "none", None, None),
+        ("mountpoint", "mount", "mountpoint", "mountpoint"),
+        ("uri", "none", "uri", "uri"),
     ],
 )
 def test_each_word_has_a_mode_and_a_reader_per_layout(name, input_mode, files, shards):
@@ -36,9 +40,13 @@ def test_each_word_has_a_mode_and_a_reader_per_layout(name, input_mode, files, s
 
 
 def test_the_table_is_complete():
-    assert set(INGESTIONS) == {"local", "memory", "file", "fastfile", "pipe", "fsx", "efs", "s3_map", "s3_iterable", "fsspec", "boto3"}
+    assert set(INGESTIONS) == {
+        *("local", "memory", "file", "fastfile", "pipe", "fsx", "efs", "s3_map", "s3_iterable", "fsspec", "boto3"),
+        *("webdataset", "litdata", "mountpoint", "mountpoint_cache", "uri"),
+    }
     for entry in INGESTIONS.values():
         assert set(entry.layouts) <= set(LAYOUTS)
+        assert set(entry.needs(True, "table")) | set(entry.needs(False, "chunks")) <= set(REQUIREMENTS)
 
 
 def test_unknown_word_is_answered_with_the_nearest():
@@ -55,6 +63,7 @@ def test_unknown_word_is_answered_with_the_nearest():
         ("efs", {"sagemaker", "warm_pool", "simulated"}),
         ("memory", {"local", "simulated"}),
         ("s3_map", {"local", "sagemaker", "warm_pool", "simulated"}),
+        ("mountpoint", {"local", "simulated"}),  # containers of SageMaker mount nothing
     ],
 )
 def test_back_ends_of_each_kind(name, valid_on):
@@ -63,16 +72,27 @@ def test_back_ends_of_each_kind(name, valid_on):
 
 def test_a_refusal_says_what_works_instead():
     said = problem("efs", "files", "local")
-    there = "local, memory, file, fastfile, s3_map, s3_iterable, fsspec, boto3"
+    there = "local, memory, file, fastfile, s3_map, s3_iterable, fsspec, boto3, mountpoint, mountpoint_cache, uri"
     assert said == f"ingestion 'efs' does not exist on back-end 'local'; there: {there}"
-    assert problem("pipe", "files", "sagemaker") == "ingestion 'pipe' reads shards and records, not files"
+    others = "file, fastfile, fsx, efs, s3_map, s3_iterable, fsspec, boto3, uri"
+    assert problem("pipe", "files", "sagemaker") == f"ingestion 'pipe' reads shards and records, not files; that is read by {others}"
+    assert problem("s3_map", "chunks", "sagemaker").endswith("not chunks; that is read by file, fastfile, fsx, efs, litdata, uri")
 
 
 def test_a_back_end_offers_what_it_says_and_no_more():
     assert table.problem("fastfile", "files", "my_cluster", ("fastfile", "pipe")) is None
     said = table.problem("local", "files", "my_cluster", ("fastfile", "pipe"))
     assert said == "ingestion 'local' does not exist on back-end 'my_cluster'; there: fastfile"
-    assert table.problem("pipe", "files", "my_cluster", ("fastfile", "pipe")) == "ingestion 'pipe' reads shards and records, not files"
+    said = table.problem("pipe", "files", "my_cluster", ("fastfile", "pipe"))
+    assert said == "ingestion 'pipe' reads shards and records, not files; that is read by fastfile"
+
+
+def test_an_emulation_reads_what_it_can():
+    modes = backend_description("local")
+    said = table.problem("fastfile", "chunks", "local", modes.input_modes, "images", "", modes.emulated_modes)
+    assert said == "ingestion 'fastfile' is emulated on back-end 'local', where it reads no chunks; use file, litdata or local"
+    assert table.problem("file", "chunks", "local", modes.input_modes, "images", "", modes.emulated_modes) is None
+    assert problem("fastfile", "chunks", "sagemaker") is None
 
 
 def test_local_disk_does_not_hold_what_is_in_s3():
@@ -113,6 +133,9 @@ def test_what_a_reader_needs_is_that_of_its_store_or_of_its_emulation():
     assert ingestion("fsspec").needs(False) == ("fsspec", "s3fs")
     assert ingestion("fastfile").needs(False) == ingestion("local").needs(False) == ()
     assert ingestion("fastfile").needs(True) == ingestion("s3_map").needs(False) == ("s3torchconnector",)
+    assert ingestion("s3_map").needs(False, "table") == ("s3torchconnector", "pyarrow")
+    assert ingestion("local").needs(False, "chunks") == ("litdata",)
+    assert ingestion("litdata").needs(False, "chunks") == ("litdata", "boto3")
 
 
 def table_rows():
@@ -125,6 +148,7 @@ def table_rows():
         ]
         needs = entry.needs("emulated" in how)
         packages = ", ".join(needs) + (" (where emulated)" if needs and "emulated" in how else "")
+        packages = f"{entry.program} on the path" if entry.program else packages
         yield f"| `{entry.name}` | {entry.about} | {', '.join(entry.layouts)} | {' | '.join(how)} | {packages or '-'} |"
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-USUAL_READERS = {"files": "files", "shards": "tar", "records": "records"}
+USUAL_READERS = {"files": "files", "shards": "tar", "records": "records", "table": "table", "chunks": "litdata"}
 """Readers of what lies on a disk, by layout."""
 
 
@@ -17,7 +17,8 @@ class Channel:
     Args:
         location: a folder, a FIFO's path without its epoch, or an `s3://` URI.
         reader: one of `opening.READERS`.
-        layout: `files` (`<class>/<key>.jpg`), `shards` (TAR files of `<key>.jpg` and `<key>.cls`) or `records` (TFRecords).
+        layout: `files` (`<class>/<key>.jpg`), `shards` (TAR files of `<key>.jpg` and `<key>.cls`), `records` (TFRecords), `table` (CSV or
+            Parquet) or `chunks` (litdata's).
         format: of its files, e.g. `jpg`; empty for all that the layout knows.
         labels: `folder`, `member`, `feature` or `none`; empty for what is usual for the layout.
         input_mode: how the back-end put it into place: `local`, `file`, `fastfile`, `pipe`, `fsx`, `efs` or `none`.

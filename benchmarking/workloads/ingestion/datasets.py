@@ -32,6 +32,7 @@ class Objects:
         form: what they are; `labels`: `folder`, `member`, `feature` or `none`; `classes`: the number of each folder.
         tolerance: what may be skipped.
         one_after_another: whether streams go through the S3 connector's own iterable data set.
+        unpacked_by: a library that opens and unpacks shards by itself, from a shard's name; None for ours.
     """
 
     store: Store
@@ -41,6 +42,7 @@ class Objects:
     classes: Mapping[str, int]
     tolerance: Tolerance
     one_after_another: bool = False
+    unpacked_by: Callable[[str], Iterator[RawSample]] | None = None
 
     def opened(self, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
         """Yield the name of each object, with a file where the store opens them one after another by itself, else None."""
@@ -74,6 +76,9 @@ class Objects:
 
     def of_shard(self, piece: Piece, opened: Any = None) -> Iterator[RawSample]:
         """Yield the samples of a shard; where it cannot be read, and that may be skipped, those before."""
+        if self.unpacked_by is not None:
+            yield from islice(self.unpacked_by(piece.name), piece.first, None, piece.step)
+            return
         try:
             with self.store.open(piece.name) if opened is None else opened as file:
                 yield from self.unpacked(piece, file)

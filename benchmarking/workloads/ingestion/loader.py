@@ -63,7 +63,7 @@ def _loader_class(name: str) -> Any:
     if name == "torch":
         return DataLoader
     try:
-        from torchdata.stateful_dataloader import StatefulDataLoader  # type: ignore[import-not-found]  # optional
+        from torchdata.stateful_dataloader import StatefulDataLoader
     except ImportError:
         raise SystemExit("loader 'stateful' needs the package torchdata: pip install torchdata") from None
     return StatefulDataLoader

@@ -7,26 +7,28 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from torch.utils.data import Dataset
 
-from .channel import Channel
+from .channel import USUAL_READERS, Channel
 from .datasets import FifoStream, MapSamples, Objects, ObjectStream, OfMemory, OfObjects, ShardStream, Source, StreamSamples
 from .formats import SampleFormat, format_of, unread_note
 from .knobs import Knobs
+from .libraries.litdata_chunks import ChunkStream, chunks_of
+from .libraries.webdataset_shards import WebDatasetShards
 from .samples import RawSample, class_of
 from .share import EpochSampler, ReaderShare, share_of_rank, sharing_note
 from .stores.base import Store, StoredName
 from .stores.boto3_store import Boto3
-from .stores.downloaded import download, scratch_folder
+from .stores.downloaded import ScratchUse, below, download, scratch_folder
 from .stores.feeder import Feeder
 from .stores.fifo import Fifo
 from .stores.folder import Folder
 from .stores.fsspec_store import Fsspec
 from .stores.memory import Memory
+from .stores.mountpoint import Mountpoint
 from .stores.s3_connector import S3Connector
 from .tolerance import Tolerance
 
@@ -106,7 +108,12 @@ def open_channel(
     """
     asked = knobs or Knobs()
     mine = share or share_of_rank(environ, channel.distribution)
-    return _Opening(channel, environ, asked, mine, clock, phase).result()
+    opening = _Opening(channel, environ, asked, mine, clock, phase)
+    try:
+        return opening.result()
+    except BaseException:
+        opening.close()
+        raise
 
 
 class _Opening:
@@ -120,10 +127,18 @@ class _Opening:
         self._closing: list[Callable[[], object]] = []
         self._list_s = self._download_s = 0.0
         self._entries: Sequence[StoredName] = ()
+        self._index: StoredName | None = None
+
+    def close(self) -> None:
+        """End what was started before it turned out that the channel cannot be opened."""
+        while self._closing:
+            self._closing.pop()()
 
     def result(self) -> Opened:
         if self._channel.reader == "pipe" and not self._channel.is_remote:
             return self._fifo(self._channel.location)
+        if self._channel.reader in _MOUNTS:
+            self._mount(cached=self._channel.reader == "mountpoint_cache")
         store = self._store()
         began_s = self._clock()
         with self._phase("list"):
@@ -136,12 +151,14 @@ class _Opening:
             return self._fifo(feeder.location)
         if self._channel.is_remote and self._channel.input_mode == "file":
             store = self._downloaded(store)
+        if self._form.layout == "chunks":
+            return self._chunks()
         names = [one.name for one in self._entries]
         if isinstance(store, S3Connector):
             store.select(names)
         objects = self._objects(store, names)
         if self._channel.reader == "memory":
-            return self._memory(objects)
+            return self._memory(_all_of(objects, self._form))
         if self._form.unpack is not None:
             self._note(sharing_note(len(names), self._share.count * max(self._knobs.loader_workers, 1)))
             return self._stream(ShardStream(objects, self._knobs.seed, self._knobs.shuffle, self._knobs.threads_per_worker))
@@ -149,9 +166,18 @@ class _Opening:
             return self._stream(ObjectStream(objects, self._knobs.seed, self._knobs.shuffle, self._knobs.threads_per_worker))
         return self._by_number(len(names), MapSamples(len(names), OfObjects(objects), self._knobs.threads_per_worker))
 
+    def _mount(self, *, cached: bool) -> None:
+        """Mount the channel's objects: from here on it is a folder."""
+        began_s = self._clock()
+        with self._phase("download"):
+            mount = Mountpoint(self._channel.location, self._environ, cached=cached)
+        self._closing.append(mount.close)
+        self._download_s = self._clock() - began_s
+        self._channel = replace(self._channel, location=mount.folder, reader=USUAL_READERS[self._channel.layout])
+
     def _store(self) -> Store:
         location, reader = self._channel.location, self._channel.reader
-        if reader == "boto3":
+        if reader == "boto3" or (reader == "litdata" and self._channel.is_remote and self._channel.input_mode != "file"):
             return Boto3(location)
         if reader == "fsspec":
             return Fsspec(location)
@@ -165,6 +191,10 @@ class _Opening:
     def _listed(self, store: Store) -> list[StoredName]:
         entries = [one for one in store.entries() if not one.name.endswith("/")]
         mine = sorted(one for one in entries if self._form.holds(one.name))
+        if mine and self._form.layout == "chunks":
+            if isinstance(store, S3Connector):
+                store.select([one.name for one in entries])
+            self._index, mine = chunks_of(store, entries, self._channel.location)
         note = unread_note((one.name for one in entries), self._form)
         if not mine:
             wanted = " or ".join(self._form.suffixes)
@@ -174,26 +204,46 @@ class _Opening:
         return mine
 
     def _downloaded(self, store: Store) -> Store:
+        """Fetch all objects to the disk: from here on the channel is a folder."""
         assert isinstance(store, S3Connector)
-        folder = scratch_folder(self._channel.location, self._environ)
+        uri = self._channel.location
+        folder = scratch_folder(uri, self._environ)
+        self._closing.append(ScratchUse(folder).close)
         began_s = self._clock()
         with self._phase("download"):
-            download(self._channel.location, self._entries, store, folder)
+            download(uri, [*self._entries, *([self._index] if self._index else [])], store, folder)
         self._download_s = self._clock() - began_s
-        local = Folder(str(folder))
-        sizes = {str(folder / _below(one.name, self._channel.location)): one.size for one in self._entries}
-        self._entries = [StoredName(name, size) for name, size in sorted(sizes.items())]
-        return local
+        self._entries = sorted(StoredName(str(folder / below(one.name, uri)), one.size) for one in self._entries)
+        if self._index is not None:
+            self._index = StoredName(str(folder / below(self._index.name, uri)))
+        self._channel = replace(self._channel, location=str(folder))
+        return Folder(str(folder))
 
     def _objects(self, store: Store, names: Sequence[str]) -> Objects:
         labels = self._channel.labels or _USUAL_LABELS.get(self._channel.layout, "none")
         classes = {name: label for label, name in enumerate(sorted({class_of(name) for name in names}))} if labels == "folder" else {}
-        return Objects(store, names, self._form, labels, classes, self._tolerance, self._channel.reader == "s3_iterable")
+        library = WebDatasetShards(store, labels, self._tolerance) if self._channel.reader == "webdataset" else None
+        return Objects(store, names, self._form, labels, classes, self._tolerance, self._channel.reader == "s3_iterable", library)
 
-    def _memory(self, objects: Objects) -> Opened:
+    def _chunks(self) -> Opened:
+        assert self._index is not None
+        channel, knobs = self._channel, self._knobs
+        location = self._index.name.rpartition("/")[0]
+        cache = scratch_folder(channel.location, self._environ, "litdata")
+        if channel.is_remote:
+            self._closing.append(ScratchUse(cache).close)
+            self._note("litdata keeps chunks on the disk as it reads them: later epochs read them there")
+        labels = channel.labels or _USUAL_LABELS["chunks"]
+        order = (knobs.seed, knobs.shuffle, knobs.batch_size, knobs.drop_last)
+        source = ChunkStream(location, str(cache), self._environ, labels, self._tolerance, *order)
+        if channel.reader == "memory":
+            return self._memory(replace(source, shuffle=False)(0, (ReaderShare(),)))
+        return self._stream(source)
+
+    def _memory(self, samples: Iterable[RawSample]) -> Opened:
         began_s = self._clock()
         with self._phase("download"):
-            memory = Memory(_all_of(objects, self._form))
+            memory = Memory(samples)
         self._download_s = self._clock() - began_s
         return self._by_number(len(memory), MapSamples(len(memory), OfMemory(memory)))
 
@@ -228,7 +278,11 @@ class _Opening:
             self._notes.append(line)
 
 
-READERS = ("files", "tar", "records", "memory", "pipe", "s3_map", "s3_iterable", "boto3", "fsspec")
+_MOUNTS = ("mountpoint", "mountpoint_cache")
+READERS = (
+    *("files", "tar", "records", "table", "memory", "pipe", "s3_map", "s3_iterable", "boto3", "fsspec"),
+    *("webdataset", "litdata", *_MOUNTS, "uri"),
+)
 """What a channel's reader can be."""
 
 _USUAL_LABELS = {"files": "folder", "shards": "member", "records": "feature", "table": "feature", "chunks": "member"}
@@ -241,9 +295,3 @@ def _all_of(objects: Objects, form: SampleFormat) -> Iterator[RawSample]:
 
         found = (sample for name in objects.names for sample in objects.of_shard(Piece(name)))
     return (sample for sample in found if sample is not None)
-
-
-def _below(name: str, uri: str) -> Path:
-    from .stores.downloaded import below
-
-    return Path(below(name, uri))

@@ -168,8 +168,8 @@ def test_what_does_not_change_the_bytes_does_not_change_the_key():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"type": "images", "format": "csv"}, "images are made as jpg, png, tar or tfrecord"),
-        ({"type": "images", "format": "chunks"}, "images are made as jpg, png, tar or tfrecord; 'chunks' was given"),
+        ({"type": "images", "format": "csv"}, "images are made as jpg, png, tar, tfrecord or chunks"),
+        ({"type": "images", "format": "parquet"}, "images are made as jpg, png, tar, tfrecord or chunks; 'parquet' was given"),
         ({"type": "images", "encoding": "raw"}, "files of format jpg hold jpg"),
         ({"type": "images", "resolution": "496"}, "width x height in pixels"),
         ({"type": "images", "resolution": "0x7"}, "width x height in pixels"),

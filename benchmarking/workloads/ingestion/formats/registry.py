@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from ..samples import RawSample
 from ..tolerance import Tolerance
 from .records import records_of
+from .table import rows_of
 from .tar import members_of
 
 Unpack: TypeAlias = Callable[[Any, str, str, Tolerance], Iterator[RawSample]]
@@ -26,7 +27,7 @@ class SampleFormat:
     Args:
         layout: what it is called in a definition.
         suffixes: endings of its files in lower case; upper case is read as well.
-        unpack: None where a file is one sample.
+        unpack: None where a file is one sample, and for chunks, which litdata reads by itself.
     """
 
     layout: str
@@ -44,8 +45,17 @@ FORMATS: Mapping[str, SampleFormat] = {
     "bin": SampleFormat("files", (".bin",)),
     "tar": SampleFormat("shards", (".tar",), members_of),
     "tfrecord": SampleFormat("records", (".tfrecord", ".tfrecords"), records_of),
+    "csv": SampleFormat("table", (".csv",), rows_of),
+    "parquet": SampleFormat("table", (".parquet",), rows_of),
+    "chunks": SampleFormat("chunks", (".bin",)),
 }
 """All of them, by name."""
+
+
+_SEVERAL: Mapping[str, SampleFormat] = {
+    "files": SampleFormat("files", (".jpg", ".jpeg", ".png")),
+    "table": SampleFormat("table", (".csv", ".parquet"), rows_of),
+}
 
 
 def format_of(name: str, layout: str) -> SampleFormat:
@@ -54,8 +64,8 @@ def format_of(name: str, layout: str) -> SampleFormat:
     Raises:
         SystemExit: there is none.
     """
-    if not name and layout == "files":
-        return SampleFormat("files", (".jpg", ".jpeg", ".png"))
+    if not name and layout in _SEVERAL:
+        return _SEVERAL[layout]
     found = FORMATS.get(name) or next((one for one in FORMATS.values() if one.layout == layout), None)
     if found is None:
         raise SystemExit(f"there is no format {name!r} of layout {layout!r} (known: {', '.join(FORMATS)})")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..samples import UNLABELLED, BadSampleError, RawSample, class_of, key_of
@@ -37,16 +37,28 @@ def members_of(file: Any, name: str, labels: str, tolerance: Tolerance) -> Itera
             start, _, suffix = base.partition(".")
             here = f"{folder}/{start}"
             if here != stem:
-                yield from _sample(stem, parts, name, labels, tolerance)
+                yield from sample_of(stem, parts, name, labels, tolerance)
                 stem, parts = here, {}
             parts[suffix.lower()] = content
     except DamagedTarError as error:
         tolerance.skip(BadSampleError(f"{name}: a damaged or cut TAR archive, after member {stem.lstrip('/') or 'none'}: {error}"))
         return
-    yield from _sample(stem, parts, name, labels, tolerance)
+    yield from sample_of(stem, parts, name, labels, tolerance)
 
 
-def _sample(stem: str, parts: dict[str, bytes], name: str, labels: str, tolerance: Tolerance) -> Iterator[RawSample]:
+def sample_of(stem: str, parts: Mapping[str, bytes], name: str, labels: str, tolerance: Tolerance) -> Iterator[RawSample]:
+    """Yield the sample that members of one stem are, if they are one.
+
+    Args:
+        stem: of the members' names.
+        parts: content by ending, in lower case.
+        name: of the archive.
+        labels: as of `members_of`.
+        tolerance: likewise.
+
+    Raises:
+        BadSampleError: its label is no number, and no more may be skipped.
+    """
     if not parts:
         return
     main = next((kind for kind in _IMAGES if kind in parts), None) or next((kind for kind in parts if kind not in _LABELS), None)
@@ -62,7 +74,7 @@ def _sample(stem: str, parts: dict[str, bytes], name: str, labels: str, toleranc
     yield RawSample(key_of(f"{member}."), parts[main], label, place)
 
 
-def _label(member: str, parts: dict[str, bytes], place: str, labels: str, tolerance: Tolerance) -> int:
+def _label(member: str, parts: Mapping[str, bytes], place: str, labels: str, tolerance: Tolerance) -> int:
     if labels == "none":
         return UNLABELLED
     if labels == "folder":

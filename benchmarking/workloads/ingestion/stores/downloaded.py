@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -70,9 +71,35 @@ def below(name: str, uri: str) -> str:
     return relative
 
 
-def scratch_folder(uri: str, environ: Mapping[str, str]) -> Path:
-    """Return where this job keeps a copy of a channel: below OUTRIDER_SCRATCH, else the folder for temporary files."""
+def scratch_folder(uri: str, environ: Mapping[str, str], what: str = "file") -> Path:
+    """Return where this job keeps a copy of a channel: below OUTRIDER_SCRATCH, else the folder for temporary files.
+
+    Args:
+        uri: of the channel.
+        environ: of the job, which processes of one job have in common.
+        what: keeps it, as part of its name.
+    """
     base = environ.get("OUTRIDER_SCRATCH") or tempfile.gettempdir()
     job = environ.get("OUTRIDER_JOB") or f"process-{os.getpid()}"
     mark = hashlib.sha256(f"{job}\0{environ.get('OUTRIDER_ATTEMPT', '')}\0{uri}".encode()).hexdigest()[:16]
-    return Path(base) / f"outrider-file-{mark}" / "data"
+    return Path(base) / f"outrider-{what}-{mark}" / "data"
+
+
+class ScratchUse:
+    """Says that this process reads a scratch folder; the last one that does removes it.
+
+    Args:
+        folder: as `scratch_folder` says.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = (folder.parent / "in-use").open("w", encoding="utf-8")
+        fcntl.flock(self._lock, fcntl.LOCK_SH)
+
+    def close(self) -> None:
+        """Remove the folder where nobody else reads it."""
+        with self._lock, contextlib.suppress(OSError):
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(self._folder.parent, ignore_errors=True)
