@@ -58,6 +58,8 @@ class JobSpec:
         metrics: where metrics are found in its output, beside its reports.
         log_cap_bytes: most bytes of its log that are kept; None for all.
         metric_files: files that it writes metrics to; places in their paths are filled in by the back-end.
+        requirements: packages that our readers and writers take for what this job does, as pip knows them; installed where jobs run
+            elsewhere.
     """
 
     name: str
@@ -79,6 +81,7 @@ class JobSpec:
     instance_type: str = ""
     instance_count: int = 1
     inputs: tuple[JobInput, ...] = ()
+    requirements: tuple[str, ...] = ()
     configuration: Mapping[str, Any] = field(default_factory=dict)
     level: float | None = None
     repeat: int = 0

@@ -33,6 +33,7 @@ class JobInput:
         reader: how the workload reads it: `files`, `tar`, `records`, `memory`, `pipe`, `s3_map`, ..._iterable`, ...
         uri: a local path, or an `s3://` URI.
         facts: what is known of the data.
+        requirements: packages that reading it takes, as pip knows them.
     """
 
     name: str
@@ -42,3 +43,4 @@ class JobInput:
     reader: str
     uri: str
     facts: DataFacts = DataFacts()
+    requirements: tuple[str, ...] = ()

@@ -14,10 +14,12 @@ FILE_SYSTEMS = ("fsx", "efs")
 REQUIREMENTS: Mapping[str, str] = {
     "boto3": "boto3>=1.40",
     "fsspec": "fsspec>=2024.6",
+    "lightning": "lightning>=2.6",
     "litdata": "litdata>=0.2.76",
     "pyarrow": "pyarrow>=16",
     "s3fs": "s3fs>=2024.6",
     "s3torchconnector": "s3torchconnector>=1.5",
+    "tenacity": "tenacity>=8",
     "torchdata": "torchdata>=0.11",
     "webdataset": "webdataset>=1.0",
 }

@@ -7,12 +7,13 @@ import re
 from backends.job_input import JobInput
 
 
-def channel_variables(channel: JobInput, place: str) -> dict[str, str]:
+def channel_variables(channel: JobInput, place: str, distribution: str = "replicated") -> dict[str, str]:
     """Return what a script is told about one channel; what is not known is not set.
 
     Args:
         channel: of the job.
         place: where the script finds it: a path or a URI.
+        distribution: `replicated` where each host of the job sees all of it, `sharded` where each gets a part of the objects.
     """
     facts = channel.facts
     found = {
@@ -26,6 +27,7 @@ def channel_variables(channel: JobInput, place: str) -> dict[str, str]:
         "SAMPLES": facts.samples,
         "CLASSES": facts.classes,
         "BYTES": facts.size_bytes,
+        "DISTRIBUTION": distribution,
     }
     suffix = variable_suffix(channel.name)
     return {f"OUTRIDER_{key}_{suffix}": str(value) for key, value in found.items() if value is not None}

@@ -20,6 +20,7 @@ from benchmarking.workloads.checkpointing.places import room_problem
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
+from definitions.ingestion import REQUIREMENTS
 from definitions.schema import BenchmarkDefinition
 
 _MODEL = ("checkpoint_model", "checkpoint_scale", "checkpoint_dtype")
@@ -58,6 +59,19 @@ def checkpoint_problem(
     if kind.in_s3 and described.data_access is DataAccess.NOTHING:
         return f"checkpoint {kind.name} needs an object store, and jobs of back-end {backend} read nothing"
     return None
+
+
+def checkpoint_requirements(definition: BenchmarkDefinition, configuration: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a configuration's checkpoints take beside torch, as pip knows it.
+
+    Args:
+        definition: the resolved definition, of which `saves_checkpoints` holds.
+        configuration: one of its own.
+    """
+    settings = {**definition.arguments, **configuration}
+    kind = KINDS.get(str(settings.get("checkpoint", "none")))
+    packages = packages_of(kind, str(settings.get("checkpoint_client") or "")) if kind is not None else ()
+    return tuple(REQUIREMENTS.get(name, name) for name in packages)
 
 
 def check_checkpoints(definition: BenchmarkDefinition, backend: str, is_installed: Callable[[str], bool] | None = None) -> None:

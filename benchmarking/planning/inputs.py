@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.base import Backend
 from backends.job_input import DataFacts, JobInput
 from benchmarking.planning.checkpoints import needs_checkpoint_store, saves_checkpoints
+from benchmarking.planning.needs import IsThere, here, is_on_path, missing_text, packages_of
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.datasets import Dataset
 from definitions.errors import UserError
-from definitions.ingestion import ingestion, needs_s3, problem, settings_problem
+from definitions.ingestion import REQUIREMENTS, ingestion, needs_s3, problem, settings_problem
 from definitions.scaling import datasets_of
 from definitions.schema import BenchmarkDefinition, InputChannel, PerJob
 from definitions.trial import TrialSpec
@@ -65,7 +64,11 @@ def _choice(
 
 
 def input_problem(
-    definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any], is_installed: Callable[[str], bool] | None = None
+    definition: BenchmarkDefinition,
+    backend: str,
+    configuration: Mapping[str, Any],
+    is_installed: IsThere | None = None,
+    on_path: IsThere = is_on_path,
 ) -> str | None:
     """Return why the configuration's data cannot be read the way it asks for, or None where it can.
 
@@ -74,26 +77,23 @@ def input_problem(
         backend: name of the back-end.
         configuration: one of its own.
         is_installed: whether a package can be imported where jobs run, asked where that is this machine; as it is where not given.
+        on_path: whether there is a program, likewise.
     """
     described = backend_description(backend)
-    installed = is_installed or _is_installed
+    settings = {**definition.arguments, **configuration}
     for choice in channel_choices(definition, backend, configuration):
         dataset = definition.datasets[choice.dataset]
-        found = problem(choice.ingestion, dataset.layout, backend, described.input_modes, dataset.type, dataset.own_ingestion or "")
-        found = found or settings_problem(choice.ingestion, {**definition.arguments, **configuration})
+        modes = (described.input_modes, dataset.type, dataset.own_ingestion or "", described.emulated_modes)
+        found = problem(choice.ingestion, dataset.layout, backend, *modes)
+        found = found or settings_problem(choice.ingestion, settings)
         if found is None and described.data_access is DataAccess.MACHINE:
             entry = ingestion(choice.ingestion)
-            missing = [name for name in entry.needs(entry.input_mode in described.emulated_modes) if not installed(name)]
-            if missing:
-                found = f"ingestion {choice.ingestion!r} needs what is not installed: pip install {' '.join(missing)}"
+            is_emulated = entry.input_mode in described.emulated_modes
+            packages = packages_of(definition, entry, dataset.layout, settings, is_emulated=is_emulated)
+            found = missing_text(choice.ingestion, entry, packages, is_installed or here(definition.python), on_path)
         if found is not None:
             return f"inputs.{choice.channel}: {found}"
     return None
-
-
-@cache
-def _is_installed(package: str) -> bool:
-    return find_spec(package) is not None
 
 
 def possible_choices(definition: BenchmarkDefinition, backend: str) -> set[ChannelChoice]:
@@ -226,7 +226,7 @@ class Inputs:
         fidelity = self.definition.fidelity
         fraction = spec.level / fidelity.full if spec.level is not None and isinstance(fidelity, PerJob) else 1.0
         choices = channel_choices(self.definition, self.backend, spec.configuration)
-        return tuple(self._channel(choice, fraction, spec.repeat) for choice in choices)
+        return tuple(self._channel(choice, spec.configuration, fraction, spec.repeat) for choice in choices)
 
     def check_sampled(self, choices: Iterable[ChannelChoice]) -> None:
         """Raise `UserError` where a channel is to be sampled that its ingestion does not put into place."""
@@ -240,7 +240,7 @@ class Inputs:
                     f"use ingestion {' or '.join(modes)}; or let the script read its fraction itself, and leave out `sampled`",
                 )
 
-    def _channel(self, choice: ChannelChoice, fraction: float, repeat: int) -> JobInput:
+    def _channel(self, choice: ChannelChoice, settings: Mapping[str, Any], fraction: float, repeat: int) -> JobInput:
         entry = ingestion(choice.ingestion)
         dataset = self.definition.datasets[choice.dataset]
         prepared = self._prepared.get(choice.dataset)
@@ -256,7 +256,10 @@ class Inputs:
                 uri = str(sample_folder(Path(uri), self.cache, fraction, self.seed, repeat))
         reader = entry.layouts[dataset.layout]
         facts = _facts(dataset, prepared, is_sampled)
-        return JobInput(choice.channel, choice.dataset, dataset.layout, entry.input_mode, reader, uri, facts)
+        is_emulated = entry.input_mode in backend_description(self.backend).emulated_modes
+        packages = packages_of(self.definition, entry, dataset.layout, {**self.definition.arguments, **settings}, is_emulated=is_emulated)
+        requirements = tuple(REQUIREMENTS.get(name, name) for name in packages)
+        return JobInput(choice.channel, choice.dataset, dataset.layout, entry.input_mode, reader, uri, facts, requirements)
 
 
 def _beside(prefix: str) -> str:

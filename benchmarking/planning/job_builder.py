@@ -10,6 +10,7 @@ from backends.base import JobSpec, Limits
 from backends.job_input import JobInput
 from benchmarking.controller.budget import cost_usd, longest_run_s
 from benchmarking.controller.interfaces import checkpoint_key
+from benchmarking.planning.checkpoints import checkpoint_requirements, saves_checkpoints
 from benchmarking.planning.command_line import CommandLine
 from benchmarking.planning.own_forms import OwnForms
 from definitions.backend_registry import backend_description
@@ -91,6 +92,7 @@ class JobBuilder:
         self._script = "" if definition.script is None else str(Path(definition.source_dir) / definition.script)
         source = Path(definition.source_dir)
         is_file = (lambda word: False) if definition.working_dir == "source" else (lambda word: "." in word and (source / word).is_file())
+        self._saves_checkpoints = saves_checkpoints(definition)
         self._command_line = CommandLine(definition.calling, definition.script or "", is_file)
         self._forms = OwnForms(definition)
         self._of_all_jobs: dict[str, Any] = {
@@ -145,6 +147,7 @@ class JobBuilder:
         environment = {f"OUTRIDER_{key.upper()}": str(value) for key, value in consumed.items()}
         environment |= {"OUTRIDER_REPEAT": str(spec.repeat), "OUTRIDER_SEED": str(seed)}
         environment |= {} if spec.prefix_s is None else {"OUTRIDER_STOP_AFTER_S": f"{spec.prefix_s:g}"}
+        inputs = self._channels(spec)
         return JobSpec(
             name=self.name(trial, attempt),
             trial=trial,
@@ -160,7 +163,8 @@ class JobBuilder:
             metric_files=definition.metric_files(started.paths) if started.paths else (),
             instance_type=self._instance_type(configuration),
             instance_count=self._count(configuration),
-            inputs=self._channels(spec),
+            inputs=inputs,
+            requirements=self._requirements(inputs, configuration),
             configuration=configuration,
             level=level if isinstance(fidelity, PerJob) else None,
             repeat=spec.repeat,
@@ -180,6 +184,12 @@ class JobBuilder:
         if definition.seed_argument is not None:
             found[definition.seed_argument] = seed_of(self._seed, spec.repeat)
         return found
+
+    def _requirements(self, inputs: tuple[JobInput, ...], configuration: Mapping[str, Any]) -> tuple[str, ...]:
+        found = {one for channel in inputs for one in channel.requirements}
+        if self._saves_checkpoints:
+            found.update(checkpoint_requirements(self._definition, configuration))
+        return tuple(sorted(found)) if found else ()
 
     def _instance_type(self, configuration: Mapping[str, Any]) -> str:
         found = configuration.get("instance_type") or self._default_instance_type

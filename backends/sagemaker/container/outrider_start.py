@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 OWN_CHANNELS = ("code", "job")
 ARCHIVE = "source.tar.gz"
 REQUIREMENTS = "requirements.txt"
+REQUIREMENTS_VARIABLE = "OUTRIDER_REQUIREMENTS"
 END_MARK = "[outrider-end]: "
 _UNPACKED = ".outrider-unpacked"
 
@@ -256,16 +257,22 @@ def set_variables(
 
 
 def install(code: Path, ml: Path, variables: MutableMapping[str, str], runner: Runner) -> int:
-    """Install the source's requirements where one of them is not satisfied, and return 0, or the signal's code if it was stopped.
+    """Install what is not there of the source's requirements and of what this job's data take.
+
+    Returns 0, or the signal's code if it was stopped.
 
     Raises:
         StartError: pip failed; says what it was needed for.
     """
     path = code / REQUIREMENTS
     missing = unsatisfied(path.read_text(encoding="utf-8").splitlines()) if path.is_file() else []
-    if not missing:
+    of_data = unsatisfied(variables.get(REQUIREMENTS_VARIABLE, "").split())
+    if not missing and not of_data:
         return 0
-    pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "-r", str(path)]
+    pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", *of_data]
+    if missing:
+        pip += ["-r", str(path)]
+    missing += of_data
     if "//127.0.0.1:" in variables.get("AWS_ENDPOINT_URL", ""):
         # An emulated job runs with an interpreter of somebody's own, which is left as it is.
         pip += ["--target", str(ml / "packages")]
@@ -273,7 +280,8 @@ def install(code: Path, ml: Path, variables: MutableMapping[str, str], runner: R
         _first_on_path(variables, code)
     ended = runner.run(pip, code, variables)
     if ended != 0 and not runner.stopped:
-        raise StartError(f"{REQUIREMENTS}: pip ended with exit code {ended}; not satisfied: {', '.join(missing)[:400]}")
+        asked = REQUIREMENTS if len(missing) > len(of_data) else "packages"
+        raise StartError(f"{asked}: pip ended with exit code {ended}; not satisfied: {', '.join(missing)[:400]}")
     return ended
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from backends.common.channel_variables import channel_variables
@@ -50,10 +50,16 @@ def input_data(channels: Sequence[JobInput], options: Options, own: Mapping[str,
     return found
 
 
-def channel_environment(channel: JobInput) -> dict[str, str]:
-    """Return the variables that tell the script about a channel; what SageMaker mounts is found below /opt/ml."""
+def channel_environment(channel: JobInput, sharded: Collection[str] = ()) -> dict[str, str]:
+    """Return the variables that tell the script about a channel; what SageMaker mounts is found below /opt/ml.
+
+    Args:
+        channel: of the job.
+        sharded: names of channels of which each host shall get a part; where the script has nothing but the URI, it sees all objects.
+    """
     place = channel.uri if channel.input_mode == "none" else f"{MOUNT}/{channel.name}"
-    return channel_variables(channel, place)
+    is_sharded = channel.name in sharded and channel.input_mode in _MODES
+    return channel_variables(channel, place, "sharded" if is_sharded else "replicated")
 
 
 def _check(channels: Sequence[JobInput], options: Options) -> None:

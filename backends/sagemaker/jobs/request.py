@@ -175,7 +175,9 @@ def _algorithm(job: JobSpec, options: Options, instance_type: str, code_uri: str
 def _environment(job: JobSpec, options: Options, instance_type: str) -> dict[str, str]:
     found = {"PYTHONUNBUFFERED": "1", "OUTRIDER_CHECKPOINT_DIR": CHECKPOINTS}
     for channel in job.inputs:
-        found |= channel_environment(channel)
+        found |= channel_environment(channel, options.sharded)
+    if job.requirements and options.has_script:
+        found["OUTRIDER_REQUIREMENTS"] = " ".join(job.requirements)
     found |= job.environment
     found |= {
         "OUTRIDER_JOB": job.name,

@@ -17,7 +17,9 @@ def test_what_is_known_is_told_and_nothing_else():
         "OUTRIDER_SAMPLES_MY_EVAL": "40",
         "OUTRIDER_CLASSES_MY_EVAL": "2",
         "OUTRIDER_BYTES_MY_EVAL": "1234",
+        "OUTRIDER_DISTRIBUTION_MY_EVAL": "replicated",
     }
     unknown = channel_variables(JobInput("train", "d", "shards", "fsx", "tar", "fsx://x", DataFacts("tar", "none")), "/opt")
     assert not [name for name in unknown if name.startswith(("OUTRIDER_SAMPLES", "OUTRIDER_CLASSES", "OUTRIDER_BYTES"))]
     assert unknown["OUTRIDER_LABELS_TRAIN"] == "none"
+    assert channel_variables(channel, "/x", "sharded")["OUTRIDER_DISTRIBUTION_MY_EVAL"] == "sharded"

@@ -96,6 +96,24 @@ def test_packages_that_are_missing_are_named_before_anything_starts_where_jobs_r
     assert "pip install s3torchconnector" in input_problem(made, "local", emulated, is_installed=set().__contains__)
 
 
+def test_a_program_that_is_missing_is_named_before_anything_starts():
+    made = benchmark(datasets={"files": FILES, "shards": SHARDS})
+    asked = {"dataset": "files", "ingestion": "mountpoint"}
+    found = input_problem(made, "local", asked, on_path=lambda name: False)
+    assert found.startswith("inputs.train: ingestion 'mountpoint' needs the program mount-s3, which is not on the path")
+    assert input_problem(made, "local", asked, on_path="mount-s3".__eq__) is None
+
+
+def test_a_script_that_reads_by_itself_gets_a_uri_and_needs_nothing(tmp_path):
+    made = benchmark({"dataset": {"choice": ["files"]}}, datasets={"files": FILES}, arguments={"ingestion": "uri"})
+    assert input_problem(made, "local", {"dataset": "files"}, is_installed=set().__contains__) is None
+    with Inputs(made, "local", tmp_path) as inputs:
+        (channel,) = inputs.channels(TrialSpec({"dataset": "files"}))
+        assert channel.uri.startswith("s3://")
+        assert inputs.environment["AWS_ENDPOINT_URL"].startswith("http://127.0.0.1:")
+        assert channel.requirements == ()
+
+
 def test_all_pairs_that_some_configuration_can_ask_for():
     made = benchmark({"dataset": {"choice": ["files", "shards"]}, "ingestion": {"choice": ["file", "pipe", "local"]}})
     assert possible_choices(made, "sagemaker") == {

@@ -60,6 +60,16 @@ def test_a_prefix_is_told_when_to_end_and_limited_beyond_that():
     assert short.limits.max_run_s == 50.0
 
 
+def test_a_job_asks_for_the_packages_of_its_own_data_and_checkpoints_alone():
+    channel = JobInput("train", "d", "shards", "none", "webdataset", "s3://b/d", requirements=("webdataset>=1.0", "s3torchconnector>=1.5"))
+    saving = definition(space={"checkpoint": {"choice": ["none", "dcp_s3"]}})
+    made = builder(saving, channels=lambda configuration: (channel,))
+    assert made.build(0, 1, TrialSpec({"checkpoint": "none"}), None).requirements == ("s3torchconnector>=1.5", "webdataset>=1.0")
+    without = builder(saving)
+    assert without.build(0, 1, TrialSpec({"checkpoint": "dcp_s3"}), None).requirements == ("s3torchconnector>=1.5", "tenacity>=8")
+    assert builder(definition()).build(0, 1, TrialSpec({"x": 1}), None).requirements == ()
+
+
 def test_where_nobody_limits_a_jobs_time_the_back_end_does_or_the_limit_of_money():
     free = builder(definition())
     assert (free.worst_s, free.worst_case_s(TrialSpec({"x": 1})), free.worst_usd(TrialSpec({"x": 1}))) == (None, None, None)

@@ -316,6 +316,15 @@ def test_on_the_emulator_packages_go_beside_the_interpreter_not_into_it(ml):
     assert f"42 {ml.folder / 'packages'}" in output
 
 
+def test_what_the_data_of_a_job_take_is_installed_beside_what_the_source_asks_for(ml):
+    ml.source({"show.py": SHOW, "requirements.txt": "pytest\n"})
+    (ml.folder / "sitecustomize.py").write_text("")
+    ended, _ = ml.run("show.py", OUTRIDER_REQUIREMENTS="pytest>=1.0 outrider-none-such==1.0", PIP_NO_INDEX="1", PIP_FIND_LINKS="")
+    assert ended == 1
+    assert ml.failure == "packages: pip ended with exit code 1; not satisfied: outrider-none-such==1.0"
+    assert ml.run("show.py", OUTRIDER_REQUIREMENTS="pytest>=1.0")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("line", "satisfied"),
     [

@@ -211,7 +211,19 @@ def test_channels_that_sagemaker_fills(made, mode, input_mode, place):
         "OUTRIDER_INPUT_MODE_TRAIN": mode,
         "OUTRIDER_LAYOUT_TRAIN": "files",
         "OUTRIDER_DATASET_TRAIN": "photos",
+        "OUTRIDER_DISTRIBUTION_TRAIN": "sharded",
     }
+
+
+def test_who_has_the_uri_alone_sees_all_objects_whatever_was_asked_for(made):
+    request = made(replace(JOB, inputs=(channel("train", "none", reader="s3_map"),)), replace(OPTIONS, sharded=("train",)))
+    assert request["Environment"]["OUTRIDER_DISTRIBUTION_TRAIN"] == "replicated"
+
+
+def test_a_job_is_told_what_it_takes_itself_and_no_more(made):
+    wanted = replace(JOB, requirements=("s3torchconnector>=1.5", "webdataset>=1.0"))
+    assert made(wanted)["Environment"]["OUTRIDER_REQUIREMENTS"] == "s3torchconnector>=1.5 webdataset>=1.0"
+    assert "OUTRIDER_REQUIREMENTS" not in made(JOB)["Environment"]
 
 
 def test_a_script_that_reads_s3_itself_gets_the_uri_and_no_channel(made):
