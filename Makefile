@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo help test fast scripts clients lint types install clean
+.PHONY: demo help test fast scripts readers clients lint types install clean
 
 demo: install ## install, then run the built-in benchmark `demo` (about a minute)
 	$(BIN)/outrider run --benchmark demo
@@ -31,6 +31,19 @@ $(SCRIPTS)/installed: tests/scripts/requirements.lock
 	$(SCRIPTS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/scripts/requirements.lock
 	touch $@
 
+# s3fs takes an older botocore than the lock has, and litdata asks for a torchvision that nothing here uses: an environment of their own, which
+# has the rest from .venv.
+READERS := .venv-readers
+
+readers: install $(READERS)/installed ## run the contract of ingestions with the packages that do not go together with the lock, in .venv-readers
+	$(READERS)/bin/python -m pytest tests/benchmarking/workloads/ingestion tests/benchmarking/datasets/test_chunks.py
+
+$(READERS)/installed: tests/benchmarking/workloads/ingestion/requirements.lock $(VENV)/installed
+	test -x $(READERS)/bin/python || $(PYTHON) -m venv $(READERS)
+	$(READERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement tests/benchmarking/workloads/ingestion/requirements.lock
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$($(READERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/zz-rest.pth
+	touch $@
+
 clients: install ## run clients that others wrote against the emulator, in .venv-clients; at most ten minutes, what cannot be had is skipped
 	$(BIN)/python tests/clients/run.py
 
@@ -52,4 +65,4 @@ $(VENV)/installed: requirements.lock setup.cfg pyproject.toml
 	touch $@
 
 clean: ## remove the environments and what builds left
-	rm -rf $(VENV) $(SCRIPTS) .venv-clients build *.egg-info
+	rm -rf $(VENV) $(SCRIPTS) $(READERS) .venv-clients build *.egg-info
