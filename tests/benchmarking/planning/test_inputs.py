@@ -104,6 +104,7 @@ def test_a_program_that_is_missing_is_named_before_anything_starts():
     assert input_problem(made, "local", asked, on_path="mount-s3".__eq__) is None
 
 
+@pytest.mark.slow
 def test_a_script_that_reads_by_itself_gets_a_uri_and_needs_nothing(tmp_path):
     made = benchmark({"dataset": {"choice": ["files"]}}, datasets={"files": FILES}, arguments={"ingestion": "uri"})
     assert input_problem(made, "local", {"dataset": "files"}, is_installed=set().__contains__) is None

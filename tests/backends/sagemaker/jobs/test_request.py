@@ -361,7 +361,7 @@ def test_texts_are_read_back_as_what_they_are():
         ({"inputs": (channel("a b"),)}, {}, "inputs.a b: SageMaker takes no such name"),
         ({"inputs": (channel(mode="local"),)}, {}, "input mode 'local'"),
         ({"inputs": (channel(uri="/data"),)}, {}, "inputs.train: /data"),
-        ({"inputs": tuple(channel(f"c{n}") for n in range(20))}, {}, "21 channels, 1 of them Outrider's|108 environment"),
+        ({"inputs": tuple(channel(f"c{n}") for n in range(20))}, {}, "21 channels, 1 of them Outrider's|128 environment"),
         ({"inputs": (channel(mode="none", reader="s3_map"),)}, {"network_isolation": True}, "jobs reach no network"),
     ],
 )
