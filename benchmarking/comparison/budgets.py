@@ -18,7 +18,7 @@ _TIME = "max_wallclock_time"
 
 _UNKNOWN = {Axis.COST: "the price of some of its trials is unknown", Axis.LEVEL: "its definition has no progressive fidelity"}
 
-Done = frozenset[tuple[float | None, tuple[str, ...]]]
+Done = frozenset[tuple[float | None, frozenset[tuple[str, str]]]]
 """Configurations that a run has results of, each with the level that it reached."""
 
 
@@ -134,6 +134,6 @@ def done_by(run: ComparedRun, budget: CommonBudget, *, any_level: bool) -> Done:
             reached[one.evaluation] = one.level if known is None or one.level is None else max(known, one.level)
             configurations[one.evaluation] = one.configuration
     return frozenset(
-        (reached[number], tuple(sorted(f"{key}={value!r}" for key, value in configuration.items())))
+        (reached[number], frozenset([(key, repr(value)) for key, value in configuration.items()]))
         for number, configuration in configurations.items()
     )

@@ -6,7 +6,7 @@ The journal stays the only truth: what is kept names the content that it was mad
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,15 +85,31 @@ def _document(folded: FoldedRun, content: str, names: Sequence[str]) -> dict[str
 
 def _folded(known: Mapping[str, Any], names: Sequence[str]) -> FoldedRun:
     configurations = dict(known["configurations"])
-
-    def named(values: list[float | None]) -> dict[str, float]:
-        return {name: value for name, value in zip(names, values, strict=True) if value is not None}
-
+    # Of a thousand experiments these are a hundred thousand, so each is made by no more than it takes.
+    made = Measurement._make
+    named = _named_by(names)
     return FoldedRun(
-        tuple([Measurement(number, configurations[number], named(values), *rest) for number, values, *rest in known["measurements"]]),
+        tuple([made((number, configurations[number], named(values), *rest)) for number, values, *rest in known["measurements"]]),
         tuple([MeasuredTrial(configuration, repeat, named(values)) for configuration, repeat, values in known["trials"]]),
         {Axis(name): value for name, value in known["ends"]},
         known["ended"],
         known["ended_by"],
         known["codes"],
     )
+
+
+def _named_by(names: Sequence[str]) -> Callable[[list[float | None]], dict[str, float]]:
+    """Return what gives values their names, those that are there; it raises `ValueError` where there are not as many as names."""
+
+    def named(values: list[float | None]) -> dict[str, float]:
+        return {name: value for name, value in zip(names, values, strict=True) if value is not None}
+
+    if len(names) != 1:
+        return named
+    (alone,) = names
+
+    def named_alone(values: list[float | None]) -> dict[str, float]:
+        (value,) = values
+        return {} if value is None else {alone: value}
+
+    return named_alone
