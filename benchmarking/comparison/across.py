@@ -31,6 +31,8 @@ def word_for(row: MethodRow) -> str:
         return "baseline"
     if row.emulated:
         return f"{Word.NOT_DECIDED}: emulated"
+    if not row.finals:
+        return "no result"
     return "worse" if found.word == "better" and not found.ahead else str(found.word)
 
 

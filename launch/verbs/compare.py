@@ -11,7 +11,8 @@ from launch.parser import VerbParser
 
 _EPILOG = """\
 The unit is the experiment: one seed of one method. Seeds are paired. Each verdict has one of four words: better (significant after Holm's
-correction, and beyond --threshold), tie (the interval lies within it), not decided (with how many seeds would), one run only.
+correction over all that is compared, and beyond --threshold), tie (the interval lies within it), not decided (with how many seeds would),
+one run only; or both are the same by construction.
 docs/studies.md explains the statistics."""
 
 

@@ -92,7 +92,8 @@ def test_a_few_pairs_that_are_all_equal_are_no_tie():
 def test_a_method_that_never_completed_has_no_value_and_does_not_set_the_budget():
     nothing = [dataclasses.replace(run("TPE", number, []), ended_by="failures") for number in range(6)]
     rows, found = rows_of([*several("RS", SIX), *nothing])
-    assert (rows["TPE"]["value"], rows["TPE"]["lead"], rows["TPE"]["p"]) == (None, None, None)
+    assert (rows["TPE"]["value"], rows["TPE"]["lead"], rows["TPE"]["p"], rows["TPE"]["verdict"]) == (None, None, None, "no result")
+    assert found.verdicts[0] == "TPE and RS: nothing is said of loss, as TPE had no result after 2 trials."
     assert rows["RS"]["value"] == pytest.approx(2.02, abs=0.05)
     assert found.benchmarks[0].at == 2.0
     # Also where it is the baseline.
