@@ -22,6 +22,7 @@ from definitions.schema import BenchmarkDefinition
 from definitions.settings import settings_of
 from definitions.yaml_source import parse_scalar
 from launch.cli import BUDGET_FLAGS, backend_of
+from launch.compared_results import compared_methods
 from launch.confirm import confirm
 from launch.dry_run import describe
 from launch.emulated import emulated
@@ -80,6 +81,8 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
     results = Results(result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found)
     if any(one.reason == Reason.INTERRUPTED for one in outcomes):
         raise Interrupted(results, resume_command(planned.specs[0].tag, request))
+    if several or len(results) > 1:
+        results.comparison = compared_methods([one.spec.folder for one in results], request.results_dir)
     if planned.study is not None:
         leave_report(planned.tag_folder, progress.say, progress.say, is_asked_anew=bool(request.compare))
     return results[0] if len(results) == 1 and not several else results
@@ -145,7 +148,10 @@ def load(tag: str, results_dir: Path | str | None) -> Result | Results:
             with stored.journal() as journal:
                 state = stored.state(journal)
             results.append(result_of(stored.spec, state, label, keeps_warm=described is not None and described.keeps_warm))
-    return results[0] if len(results) == 1 else results
+    if len(results) == 1:
+        return results[0]
+    results.comparison = compared_methods([one.spec.folder for one in results], Path(results_dir or default_results_dir()).expanduser())
+    return results
 
 
 def _benchmark(benchmark: Any, added: Mapping[str, Any], request: RunRequest, modules: Mapping[str, ModuleType]) -> Any:

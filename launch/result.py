@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from benchmarking.analysis.stand_ins import stand_ins
-from benchmarking.analysis.verdict import Measured, judge
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.journal import SqliteJournal
 from benchmarking.controller.state import ExperimentState
@@ -139,7 +138,16 @@ class Result:
 
 
 class Results(list[Result]):
-    """Several experiments, in the order in which they ran."""
+    """Several experiments, in the order in which they ran.
+
+    Args:
+        found: each of them.
+        comparison: of their methods; without rows where there is nothing to compare.
+    """
+
+    def __init__(self, found: Iterable[Result] = (), comparison: ResultTable | None = None) -> None:
+        super().__init__(found)
+        self.comparison = comparison or ResultTable(())
 
     @property
     def best(self) -> Result | None:
@@ -150,18 +158,8 @@ class Results(list[Result]):
         return min((one for one in self if one.best_value is not None), key=lambda one: sign * (one.best_value or 0.0), default=None)
 
     def compare(self) -> ResultTable:
-        """Return how the methods compare on each benchmark by the best values of their seeds, with the intervals that a verdict has."""
-        rows: list[dict[str, Any]] = []
-        for benchmark in dict.fromkeys(one.spec.definition.name for one in self):
-            own = [one for one in self if one.spec.definition.name == benchmark]
-            primary, mode = self._objective(own[0])
-            measured: list[Measured] = []
-            for method in dict.fromkeys(one.spec.method for one in own):
-                values = [one.best_value for one in own if one.spec.method == method and one.best_value is not None]
-                measured.append(Measured(len(measured), {"benchmark": benchmark, "method": method}, values))
-            found = comparison_rows(judge(measured, mode), f"best {primary}", ["benchmark", "method"])
-            rows += [{name: value for name, value in row.items() if name != "config"} for row in found]
-        return ResultTable(tuple(rows))
+        """Return how the methods compare on each benchmark, a row each, as `outrider compare` does; its caption are the verdicts."""
+        return self.comparison
 
     def table(self, name: str = "trials") -> ResultTable:
         """Return a table of all experiments in one, with benchmark, method and seed; raises `UserError` as `Result.table`."""
