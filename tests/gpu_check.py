@@ -99,7 +99,7 @@ def cost() -> None:
 def leases(folder: Path) -> None:
     """Jobs get the GPUs that they lease, take turns where there are too few, and use CUDA in a forked process."""
     try:
-        from backends.common.child_process import gpu_ids
+        from backends.common.gpus import gpu_ids
         from backends.local.backend import LocalBackend
     except ImportError as error:
         print(f"       without the back-end, as it cannot be imported ({error}):")
@@ -125,8 +125,9 @@ def leases(folder: Path) -> None:
 
 def pieces(folder: Path) -> None:
     """As `leases`, with the parts of the back-end that need nothing but the standard library."""
-    from backends.common.child_process import allowed_cores, gpu_ids
+    from backends.common.child_process import allowed_cores
     from backends.common.command_line import StartCommand
+    from backends.common.gpus import gpu_ids
     from backends.common.subreaper import Subreaper
     from backends.local.leases import LeaseBook
     from backends.local.warm.worker import ProcessSpec, WarmWorker

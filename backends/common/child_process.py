@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import resource
 import select
-import shutil
 import subprocess
 import sys
 import threading
@@ -178,20 +176,3 @@ def allowed_cores() -> tuple[int, ...]:
     if hasattr(os, "sched_getaffinity"):
         return tuple(sorted(os.sched_getaffinity(0)))
     return tuple(range(os.cpu_count() or 1))
-
-
-def gpu_ids(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what the GPUs of this machine are called in `CUDA_VISIBLE_DEVICES`; asks the driver, so it may take a second."""
-    visible = environment.get("CUDA_VISIBLE_DEVICES")
-    if visible is not None:
-        names = [name.strip() for name in visible.split(",")]
-        return tuple(itertools.takewhile(lambda name: name and not name.startswith("-"), names))
-    if shutil.which("nvidia-smi") is None:
-        return ()
-    try:
-        listed = subprocess.run(
-            ["nvidia-smi", "-L"], capture_output=True, encoding="utf-8", errors="replace", timeout=20, check=True
-        ).stdout
-    except (OSError, subprocess.SubprocessError):
-        return ()
-    return tuple(str(number) for number in range(sum(line.startswith("GPU ") for line in listed.splitlines())))

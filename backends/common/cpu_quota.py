@@ -62,7 +62,8 @@ def quota_text(quota: float | None, affinity: int) -> str:
         return ""
     if quota < 1:
         return f"CPU quota of this container: {quota:g} of a core, so what runs is throttled, and times and speeds are of the throttling"
-    return f"CPU quota of this container: {quota:g} of {affinity} cores, so {math.floor(quota + 1e-9)} are used"
+    used = math.floor(quota + 1e-9)
+    return f"CPU quota of this container: {quota:g} of {affinity} cores, so {used} {'is' if used == 1 else 'are'} used"
 
 
 def _folders(groups: Sequence[str], mounts: Sequence[str], root: Path) -> Iterator[Path]:

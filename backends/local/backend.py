@@ -15,10 +15,10 @@ from pathlib import Path
 from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, CheckRequest, JobSpec
 from backends.checks import Check
 from backends.common import memory
-from backends.common.child_process import gpu_ids
 from backends.common.clock import SteadyClock
 from backends.common.cpu_quota import usable_cores
 from backends.common.disk import remove_folder
+from backends.common.gpus import gpu_ids
 from backends.common.leases_folder import leases_folder
 from backends.common.reactor import Reactor, ScheduledCall
 from backends.events import Closed, Ended, Event, Noted, Rejected, Scope

@@ -48,15 +48,16 @@ class LocalDescription(BackendDescription[LocalBlock]):
 
     def instance_type_here(self, environ: Mapping[str, str]) -> str | None:
         """Return a share with one GPU and its part of the cores where there are GPUs, else one core."""
-        from backends.common.child_process import gpu_ids
         from backends.common.cpu_quota import usable_cores
+        from backends.common.gpus import gpu_ids
 
         return usual_share(len(usable_cores()), len(gpu_ids(environ)))
 
     def remarks(self, block: LocalBlock, instance_types: Sequence[str], region: str, environ: Mapping[str, str]) -> Iterator[str]:
         """Yield what the shares take of this machine's cores and GPUs, and what a quota takes away."""
-        from backends.common.child_process import allowed_cores, gpu_ids
+        from backends.common.child_process import allowed_cores
         from backends.common.cpu_quota import cpu_quota, quota_text, usable_cores
+        from backends.common.gpus import gpu_ids
 
         yield from share_remarks(instance_types, len(usable_cores()), len(gpu_ids(environ)))
         limited = quota_text(cpu_quota(), len(allowed_cores()))

@@ -12,6 +12,7 @@ from pathlib import Path
 from backends.base import JobSpec
 from backends.common.channel_variables import channel_variables, variable_suffix
 from backends.common.command_line import data_places
+from backends.common.gpus import visible_variables
 from backends.common.process_tree import MARK_VARIABLE
 
 REPORTER_FOLDER = Path(__file__).resolve().parents[1] / "reporter"
@@ -72,7 +73,7 @@ def job_environment(base: Mapping[str, str], job: JobSpec, place: Allocation) ->
     for channel in job.inputs:
         found.update(channel_variables(channel, channel.uri))
         found[f"SM_CHANNEL_{variable_suffix(channel.name)}"] = channel.uri
-    found["CUDA_VISIBLE_DEVICES"] = ",".join(place.gpus)
+    found.update(visible_variables(base, ",".join(place.gpus)))
     if place.gpus:
         # The driver's tools count by bus, CUDA by speed; a leased number has to mean one device to both.
         found.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")

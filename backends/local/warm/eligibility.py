@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from backends.common.command_line import StartCommand
+from backends.common.gpus import VISIBLE
 from backends.common.process_tree import MARK_VARIABLE
 from backends.local.warm.thread_pools import QUIET
 
 _OWN_PREFIXES = ("OUTRIDER_", "SM_")
-_OWN = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS")
+_OWN = (*VISIBLE, "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS")
 _PINNING = ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY")
 _MARK_LENGTH = 24
 
@@ -23,7 +24,8 @@ def mark_placeholder(token: str) -> str:
 def worker_environment(job: Mapping[str, str], mark: str, placeholder: str) -> dict[str, str]:
     """Return the environment of a worker for jobs like this one: the job's, without what is the job's alone."""
     found = {name: value for name, value in job.items() if not name.startswith(_OWN_PREFIXES)}
-    found.pop("CUDA_VISIBLE_DEVICES", None)
+    for name in VISIBLE:
+        found.pop(name, None)
     return found | QUIET | {MARK_VARIABLE: job.get(MARK_VARIABLE, "").replace(mark, "") + placeholder}
 
 

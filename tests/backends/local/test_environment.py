@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from backends.base import BackendContext, JobSpec
-from backends.common.child_process import end_descriptor, gpu_ids
+from backends.common.child_process import end_descriptor
 from backends.common.clock import SteadyClock
 from backends.job_input import JobInput
 from backends.local.backend import LocalBackend
@@ -145,12 +145,6 @@ def test_the_end_of_a_process_is_noticed_without_pidfds_too(bench: LocalBench) -
     assert select.select([descriptor], [], [], 0.0)[0] == []
     assert select.select([descriptor], [], [], 10.0)[0] == [descriptor]
     assert process.returncode == 0
-
-
-def test_gpus_that_are_hidden_from_the_controller_are_not_there() -> None:
-    assert gpu_ids({"CUDA_VISIBLE_DEVICES": "2, GPU-ab"}) == ("2", "GPU-ab")
-    assert gpu_ids({"CUDA_VISIBLE_DEVICES": "-1"}) == ()
-    assert gpu_ids({"CUDA_VISIBLE_DEVICES": ""}) == ()
 
 
 def test_one_is_created_from_a_definition(tmp_path: Path) -> None:
