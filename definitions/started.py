@@ -39,8 +39,11 @@ def check_programs(definition: BenchmarkDefinition, where: str, of_python: str) 
         return
     beside = Path(shutil.which(python or sys.executable) or sys.executable).parent
     if shutil.which(program) is None and not os.access(beside / program, os.X_OK) and program not in ("python", "python3"):
+        is_own = (Path(definition.source_dir) / program).is_file()
         raise UserError(
             f"{where}: command: there is no program {program!r}",
             f"looked for in {beside} and on the path",
-            "install it, or name another interpreter beside which it is: `python: .venv/bin/python`",
+            f"the one in source_dir is ./{program}"
+            if is_own
+            else "install it, or name another interpreter beside which it is: `python: .venv/bin/python`",
         )

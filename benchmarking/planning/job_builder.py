@@ -43,6 +43,11 @@ _UNTIL_STOPPED_S = 60.0
 """By how much a prefix's time may be over before the back-end ends the job by itself."""
 
 
+def _is_path(word: str) -> bool:
+    """Return whether a word can be meant as the path of a file: `train.py`, `bin/train`; a plain word may be a value."""
+    return "." in word or "/" in word
+
+
 class JobBuilder:
     """Makes the jobs of one experiment.
 
@@ -91,7 +96,9 @@ class JobBuilder:
         self._fixed_consumed = {key: definition.arguments.get(key) for key in self._own_keys}
         self._script = "" if definition.script is None else str(Path(definition.source_dir) / definition.script)
         source = Path(definition.source_dir)
-        is_file = (lambda word: False) if definition.working_dir == "source" else (lambda word: "." in word and (source / word).is_file())
+        is_file = (
+            (lambda word: False) if definition.working_dir == "source" else (lambda word: _is_path(word) and (source / word).is_file())
+        )
         self._saves_checkpoints = saves_checkpoints(definition)
         self._command_line = CommandLine(definition.calling, definition.script or "", is_file)
         self._forms = OwnForms(definition)

@@ -15,7 +15,8 @@ HEAD = "name: d\nspace: {a: {choice: [1, 2]}}\nobjectives: {duration_s: min}\n"
 @pytest.fixture
 def resolved(tmp_path):
     """Resolve a definition in a folder that has a script."""
-    (tmp_path / "t.py").touch()
+    for name in ("t.py", "own-program"):
+        (tmp_path / name).touch()
 
     def call(lines: str, backend: str = "local"):
         return resolve(parse_yaml(HEAD + lines, tmp_path / "d.yaml"), backend, environ={}).definition
@@ -29,6 +30,7 @@ def resolved(tmp_path):
         ("script: t.py\npython: /nowhere/python\n", "d.yaml:5: python: /nowhere/python\n  there is no such program"),
         ("script: t.py\npython: t.py\n", "there is no such program"),
         ("script: t.py\npython: ./t.py\n", "it is there and cannot be run"),
+        ('command: [own-program, "${arguments}"]\n', "the one in source_dir is ./own-program"),
         ('command: [no-such-run, t.py, "${arguments}"]\n', "d.yaml:4: command: there is no program 'no-such-run'"),
     ],
 )

@@ -177,15 +177,15 @@ def test_prices_per_hour_and_instance():
 @pytest.mark.parametrize(
     ("working_dir", "words"),
     [
-        ("job", ("${python}", "${source}/train.py", "LICENSE", "${source}/conf/a.json", "missing.py", "folder.d")),
-        ("source", ("${python}", "train.py", "LICENSE", "conf/a.json", "missing.py", "folder.d")),
+        ("job", ("${python}", "${source}/train.py", "LICENSE", "${source}/conf/a.json", "${source}/bin/run", "missing.py", "folder.d")),
+        ("source", ("${python}", "train.py", "LICENSE", "conf/a.json", "bin/run", "missing.py", "folder.d")),
     ],
 )
 def test_words_that_name_files_of_the_source_folder_are_found_where_a_job_starts(tmp_path, working_dir, words):
-    for name in ("train.py", "LICENSE", "conf/a.json"):
+    for name in ("train.py", "LICENSE", "conf/a.json", "bin/run"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("", encoding="utf-8")
     (tmp_path / "folder.d").mkdir()
-    given = ("python", "train.py", "LICENSE", "conf/a.json", "missing.py", "folder.d", "${arguments}")
+    given = ("python", "train.py", "LICENSE", "conf/a.json", "bin/run", "missing.py", "folder.d", "${arguments}")
     made = definition(script=None, command=given, source_dir=str(tmp_path), working_dir=working_dir)
     assert builder(made).build(0, 1, TrialSpec({"x": 5}), None).command == (*words, "--x=5")
