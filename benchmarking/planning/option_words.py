@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,21 @@ _ARGPARSE = ("argparse", "HfArgumentParser", "jsonargparse", "LightningCLI", "ty
 """Forms of scripts whose words argparse takes apart."""
 
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")
+_NUMBER_SINCE_3_14 = re.compile(r"-\.?\d.*", re.DOTALL)
 _MOST_NAMED = 3
 
 
-def taken_for_option(word: str) -> bool:
-    """Return whether argparse, before Python 3.14, takes a word for an option that is none of its parser's: `-x`, and `-1e-5` too.
+def taken_for_option(word: str, version: tuple[int, ...] = (3, 11)) -> bool:
+    """Return whether argparse takes a word for an option that is none of its parser's: `-x`, and before Python 3.14 `-1e-5` too.
 
-    A word with a space, `-` alone, and a plain negative number are values to it.
+    A word with a space, `-` alone, and a negative number are values to it.
+
+    Args:
+        word: as a script is told it.
+        version: of Python.
     """
-    return len(word) > 1 and word.startswith("-") and _NUMBER.fullmatch(word) is None and " " not in word
+    number = _NUMBER if version < (3, 14) else _NUMBER_SINCE_3_14
+    return len(word) > 1 and word.startswith("-") and number.fullmatch(word) is None and " " not in word
 
 
 def check_option_words(definition: BenchmarkDefinition) -> None:
@@ -36,11 +43,16 @@ def check_option_words(definition: BenchmarkDefinition) -> None:
     Args:
         definition: resolved, its source there.
     """
-    found = [*_words(definition)]
+    found = [*dict.fromkeys(_words(definition))]
     if not found:
         return
     interface = interface_at(Path(definition.source_dir), definition.script or "", definition.command or ())
     if interface is None or interface.form not in _ARGPARSE:
+        return
+    # A place of its own in the command may be meant for an option: `[python, train.py, "${speed}"]` with --fast and --slow.
+    known, places = {*interface.spellings()}, _named_alone(definition.command or ())
+    found = [one for one in found if one[0] not in places or not known & {one[1].partition("=")[0], one[1][:2]}]
+    if not found:
         return
     texts = [f"{word!r} of {key}" for key, word, _ in found[:_MOST_NAMED]]
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
@@ -55,6 +67,8 @@ def check_option_words(definition: BenchmarkDefinition) -> None:
 def _words(definition: BenchmarkDefinition) -> Iterator[tuple[str, str, str]]:
     """Yield each key and listed word of it that stands alone and looks like an option, and how else it could be told."""
     calling = definition.calling
+    # Which Python another interpreter is nobody has asked.
+    version = sys.version_info[:2] if definition.python is None else (3, 11)
     passes = definition.command is None or any(
         f"${{{name}{ARGUMENTS}}}" in word for name in ("", OWN_PREFIX) for word in calling.command or ()
     )
@@ -69,7 +83,7 @@ def _words(definition: BenchmarkDefinition) -> Iterator[tuple[str, str, str]]:
                 way = _way(calling.flag(key), value, calling.style)
             else:
                 continue
-            yield from ((key, word, way) for word in words if taken_for_option(word))
+            yield from ((key, word, way) for word in words if taken_for_option(word, version))
 
 
 def _way(flag: str, value: Any, style: str) -> str:
@@ -101,4 +115,7 @@ def _listed(definition: BenchmarkDefinition) -> dict[str, tuple[Any, ...]]:
                 found[key] = (*found.get(key, ()), value)
     else:
         found |= {key: tuple(getattr(domain, "values", ())) for key, domain in definition.search_space.domains.items()}
+        for point in definition.points_to_evaluate:
+            for key, value in point.items():
+                found[key] = (*found.get(key, ()), value)
     return {key: values for key, values in found.items() if key not in definition.own_keys}

@@ -55,8 +55,11 @@ def test_what_argparse_takes_for_an_option(word):
     parser.add_argument("--w", nargs="+")
     parser.add_argument("rest", nargs="*")
     found, unknown = parser.parse_known_args(["--w", "first", word])
-    if sys.version_info < (3, 14):
-        assert taken_for_option(word) == (found.w != ["first", word] or bool(unknown))
+    assert taken_for_option(word, sys.version_info[:2]) == (found.w != ["first", word] or bool(unknown))
+
+
+def test_since_python_3_14_numbers_with_an_exponent_are_values():
+    assert [taken_for_option(word, (3, 14)) for word in ("-1e-5", "-.5", "-1_000", "-x", "-inf")] == [False, False, False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -67,6 +70,11 @@ def test_what_argparse_takes_for_an_option(word):
         (["space: {shift: {choice: [-1e-5, 1]}}", "arguments_style: two_words"], "'-1e-5' of shift", "`arguments_style: flags`"),
         (["space: {shift: {choice: [-1e-5, 1]}}", "rename: {shift: -s}"], "'-1e-5' of shift", "the long flag"),
         (['space: {shift: {choice: ["-x", 1]}}', 'command: [python, train.py, "${shift}"]'], "'-x' of shift", '"--" before it'),
+        (
+            ["space: {shift: {uniform: [-1, 1]}}", "arguments_style: two_words", "points_to_evaluate: [{shift: -1e-5}]"],
+            "'-1e-5' of shift",
+            "`arguments_style: flags`",
+        ),
         (['trials: [{w: ["-x", "-y"]}, {w: ["-z", "-a", "-b"]}]'], "'-x' of w, '-y' of w, '-z' of w and 2 more", "`lists: repeated`"),
     ],
 )
@@ -87,6 +95,7 @@ def test_what_cannot_reach_the_script_is_named_with_a_way(check, lines, named, w
         ['space: {shift: {uniform: [-1e-5, 1e-5]}}', "arguments_style: two_words"],
         ['space: {shift: {choice: ["-x", 1]}}', 'command: [python, train.py, --, "${shift}"]'],
         ['space: {shift: {choice: ["-x", 1]}}', 'command: [python, train.py, "--shift=${shift}"]'],
+        ['space: {how: {choice: ["--shift=1", "-s3"]}, w: {choice: [1]}}', 'command: [python, train.py, "${how}", --w, "${w}"]'],
     ],
 )  # fmt: skip
 def test_what_reaches_it_is_taken(check, lines):
