@@ -165,6 +165,9 @@ def unknown_text(word: str, near: str, parameters: Iterable[str]) -> str:
     if near == word:
         return f"{said} beside what else it is told; `when` says with what a key exists"
     key = next((key for key in parameters if key.replace("-", "_") == word.lstrip("-").replace("-", "_")), "")
+    if near.startswith("$"):
+        mend = f"environment: {{{near[1:]}: '${{{key}}}'}}"
+        return f"{said}; the nearest that it knows is the variable {near}" + (f", set by `{mend}`" if key else "")
     bare = near.removeprefix("--")
     # A style turns all keys alike, and only from underscores to hyphens: a key that has hyphens itself needs a name of its own.
     if near.replace("_", "-") == word.replace("_", "-") and (not key or bare in (key, key.replace("_", "-"))):

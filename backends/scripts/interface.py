@@ -126,4 +126,4 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {word: tuple(other for other in group
 
 
 def _plain(word: str) -> str:
-    return word.lstrip("-").replace("_", "-").lower()
+    return word.lstrip("-$").replace("_", "-").lower()

@@ -12,6 +12,7 @@ from backends.scripts.argparse_source import read_argparse
 from backends.scripts.argv_source import read_argv
 from backends.scripts.click_source import read_click
 from backends.scripts.dataclass_source import read_dataclasses
+from backends.scripts.environ_source import read_environ
 from backends.scripts.hydra_source import read_hydra
 from backends.scripts.interface import Interface
 from backends.scripts.literals import ScriptSource, make_source, names_in
@@ -49,8 +50,11 @@ def has_parser(script: Path, root: Path) -> bool:
     """Return whether a script may take words at all: it imports something of the kind, or reads `sys.argv`; of a shell's, always."""
     if script.suffix != ".py":
         return True
-    names = {name for tree in load_source(script, root).trees for name in names_in(tree)}
-    return any(_TAKES_WORDS.search(name) is not None for name in names)
+    return _takes_words(load_source(script, root))
+
+
+def _takes_words(source: ScriptSource) -> bool:
+    return any(_TAKES_WORDS.search(name) is not None for tree in source.trees for name in names_in(tree))
 
 
 def interface_of(source: ScriptSource) -> Interface | None:
@@ -71,7 +75,7 @@ def interface_of(source: ScriptSource) -> Interface | None:
         found = reader(source)
         if found is not None:
             return found
-    return None
+    return read_environ(source, is_complete=not _takes_words(source))
 
 
 def load_source(script: Path, root: Path) -> ScriptSource:

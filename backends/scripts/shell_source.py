@@ -21,7 +21,8 @@ _READ = re.compile(r"\$\{?([A-Z][A-Z0-9_]+)\b")
 _SET = re.compile(r"(?m)(?:^|[;&|]|\bexport\b|\blocal\b|\bread\b|\bfor\b|\bdo\b|\bthen\b)\s*([A-Za-z_]\w*)(?:=|\s+in\b|\s*$)")
 _USUAL = re.compile(
     r"PATH|HOME|USER|PWD|OLDPWD|SHELL|TERM|HOSTNAME|LANG|TMPDIR|UID|RANDOM|SECONDS|LINENO|IFS|OPT(?:ARG|IND|ERR)|"
-    r"(?:BASH|SLURM|SM|OUTRIDER|CUDA|LC|XDG|CONDA|PYTHON|LD|OMP|MASTER|NCCL)_?.*|VIRTUAL_ENV|RANK|WORLD_SIZE|LOCAL_RANK|FUNCNAME"
+    r"(?:BASH|SLURM|SM|OUTRIDER|CUDA|LC|XDG|CONDA|PYTHON|LD|OMP|MASTER|NCCL|MKL|HF|WANDB|MLFLOW|AWS|TORCH|TF|TOKENIZERS|HIP|JAX|XLA)_?.*|"
+    r"VIRTUAL_ENV|(?:LOCAL_|NODE_|GROUP_)?RANK|(?:LOCAL_)?WORLD_SIZE|FUNCNAME|DISPLAY|DEBUG|CI|.*_(?:KEY|TOKEN|SECRET|PASSWORD)"
 )
 _OPTIONS = re.compile(r"""getopts\s+["']?:?([A-Za-z0-9:]+)""")
 _OPTION_NAME = re.compile(r"""(?m)^\s*\(?["']?([A-Za-z0-9])["']?\)\s*(?:export\s+)?([A-Za-z_]\w*)=""")
@@ -44,10 +45,15 @@ def read_shell(text: str) -> Interface | None:
     found += [_argument(name.lower(), (f"${name}",), default.strip("\"'"), is_required=False) for name, default in variables.items()]
     own = {name for name in _SET.findall(plain)} - variables.keys()
     for name in dict.fromkeys(_READ.findall(plain)):
-        if name not in own and name not in variables and _USUAL.fullmatch(name) is None:
+        if name not in own and name not in variables and not is_usual_variable(name):
             found.append(ScriptArgument(name.lower(), (f"${name}",), is_required=True))
     found += _letters(plain)
     return Interface("shell", tuple(found), style="two_words") if found else None
+
+
+def is_usual_variable(name: str) -> bool:
+    """Return whether a variable is one that a system, a launcher or a library sets, and no argument of a script."""
+    return _USUAL.fullmatch(name) is not None
 
 
 def _letters(text: str) -> list[ScriptArgument]:
