@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.columns import column_of
 from benchmarking.forecasting.model.fit import Fitted
 from benchmarking.forecasting.model.memory import PeakLine
 from benchmarking.forecasting.model.noise import within_levels
 from benchmarking.forecasting.model.phases import Laws
 from benchmarking.forecasting.model.power_law import Growth
-from benchmarking.forecasting.model.priors import UNKNOWN
 from benchmarking.forecasting.model.result import TIMES, Status, graver
 
 if TYPE_CHECKING:
@@ -33,6 +34,12 @@ _HARDLY_GROWS = 1.4
 _MOSTLY_CONSTANT, _LOOSE_EXPONENT = 0.5, 0.1
 """A phase of which more than the first is constant at the largest canary, its exponent looser than the second, is not decided."""
 
+_UNSTEADY = 0.15
+"""Share by which numbers of steps may differ from what they are expected to be."""
+
+_LESS = 0.93
+"""An exponent that is below this by half of its standard deviation is of work that grows by less than the data."""
+
 _MISFIT = 3.0
 """Residual over repeat noise from which on the law is said not to fit."""
 
@@ -43,7 +50,7 @@ def level_findings(growth: Growth | PeakLine | None, what: str, known: bool) -> 
     Args:
         growth: of the part that grows; None where there is none.
         what: its name, for the words.
-        known: whether how it grows is known beforehand (a family, or steps that go with the data).
+        known: whether how it grows is known beforehand, as steps go with the data. What somebody says of the family is no evidence.
     """
     if growth is None or growth.top >= 0.999:
         return []
@@ -172,16 +179,17 @@ def findings(item: Fitted, metric: str) -> list[Finding]:
     """Return what speaks against the forecast of one metric of a configuration."""
     import numpy as np
 
-    known = bool(item.used and item.used[0].family != UNKNOWN)
     if metric in TIMES:
         laws = item.cpu if metric == "cpu_s" else item.time
         measured = [getattr(canary, metric) for canary in item.used if getattr(canary, metric) is not None]
         values = np.maximum(np.array(measured, dtype=float), 1e-9) if measured else None
-        known = known or (laws is not None and laws.steady)
+        known = laws is not None and laws.steady
         main = {True: "train_cpu_s" if metric == "cpu_s" else "train_s", False: "cpu_s" if metric == "cpu_s" else "total_s"}
         growing = None if laws is None else column_of(item.used, main[laws.timed])
         found = time_findings(laws, values, growing, known, metric)
-        return found + (hides_growth(item, laws, metric) if laws is not None else [])
+        if laws is None:
+            return found
+        return found + hides_growth(item, laws, metric) + unsteady_rounds(item.used) + less_than_the_data(item, laws, metric)
     if metric == "gpu_bytes":
         return level_findings(item.gpu, metric, known=True)
     found = level_findings(item.rss, metric, known=False)
@@ -196,10 +204,53 @@ def hides_growth(item: Fitted, laws: Laws, metric: str) -> list[Finding]:
         laws: of the metric.
         metric: `cpu_s`, or one of wall time.
     """
-    if not laws.timed or laws.steady or item.used[0].family != UNKNOWN:
+    if not laws.timed or laws.steady:
         return []
     name = "train_cpu_s" if metric == "cpu_s" else "train_s"
     return short_findings(laws.growth, column_of(item.used, name), column_of(item.used, "startup_s"), "the fit phase")
+
+
+def unsteady_rounds(used: Sequence[Canary]) -> list[Finding]:
+    """Return a refusal where the number of steps is neither the same at all levels nor goes with the data: it ends by convergence.
+
+    Args:
+        used: completed runs; those that count no steps say nothing.
+    """
+    counted = sorted((canary.fraction, float(canary.steps)) for canary in used if canary.steps)
+    if len(counted) < 2:
+        return []
+    levels: dict[float, list[float]] = {}
+    for fraction, steps in counted:
+        levels.setdefault(fraction, []).append(steps)
+    apart = max(max(steps) / min(steps) for steps in levels.values())
+    if apart > 1 + _UNSTEADY:
+        return [(Status.NOT_DECIDED, f"repeats differ by {apart - 1:.0%} in their number of steps: it ends when it has converged")]
+    means = [(fraction, math.fsum(steps) / len(steps)) for fraction, steps in levels.items()]
+    for (small, before), (large, after) in pairwise(means):
+        same, proportional = after / before, after / before / (large / small)
+        # A last batch that is not full, and batches of a small level, make it a little more or less.
+        if max(same, 1 / same) > 1 + _UNSTEADY and max(proportional, 1 / proportional) > 1 + _UNSTEADY + 2 / min(before, after):
+            text = f"{before:.0f} steps at {small:g} and {after:.0f} at {large:g} of the data: how many the full job needs is not known"
+            return [(Status.NOT_DECIDED, text)]
+    return []
+
+
+def less_than_the_data(item: Fitted, laws: Laws, metric: str) -> list[Finding]:
+    """Return a refusal where work grows by clearly less than the data: rounds stop early, and where they stop next is not seen.
+
+    Args:
+        item: a fitted configuration.
+        laws: of the metric.
+        metric: for the words.
+    """
+    growth = laws.growth
+    if growth is None or growth.top >= 0.999 or len({round(10 * math.log(size)) for size in growth.x}) < 2:
+        return []
+    mean, sd = growth.exponent()
+    if item.used[0].family == "constant" or mean + sd / 2 > _LESS or growth.constant_share() > _MOSTLY_CONSTANT:
+        return []
+    text = f"{metric} grows by less than the data (n^{mean:.2f}): its rounds get fewer or stop early, and where they stop next is not seen"
+    return [(Status.NOT_DECIDED, text)]
 
 
 def gravest(findings: Sequence[Finding], start: Status) -> Status:

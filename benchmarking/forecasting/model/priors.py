@@ -32,8 +32,13 @@ FAMILIES: dict[str, Exponents] = {
 
 
 def exponents_of(family: str) -> Exponents:
-    """Return the prior of a family's exponent; raises `UserError` where there is no such family."""
+    """Return the prior of a family's exponent; raises `UserError` where there is no such family.
+
+    Half of it is that of an algorithm that is not named: who tells the family may be wrong, and no forecast shall be the narrower for that.
+    """
     if family not in FAMILIES:
         known = [name for name in FAMILIES if name]
         raise UserError(f"family {family!r} is not known", did_you_mean(family, known), "leave it empty where it is not known")
-    return FAMILIES[family]
+    if family == UNKNOWN:
+        return FAMILIES[UNKNOWN]
+    return tuple((weight / 2, mean, sd) for one in (family, UNKNOWN) for weight, mean, sd in FAMILIES[one])

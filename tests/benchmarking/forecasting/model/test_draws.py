@@ -72,7 +72,8 @@ def test_bills_of_the_canaries_tell_what_is_billed_beside_the_time():
 
 def test_a_fit_phase_too_short_to_show_its_growth_may_hide_a_square():
     short = drawn(canaries(full_s=2.0, startup_s=20.0))
-    known = drawn(canaries(full_s=2.0, startup_s=20.0, family="epochs"))
+    # Steps that go with the data are known to go on so.
+    known = drawn([dataclasses.replace(one, steps=round(1e5 * one.fraction)) for one in canaries(full_s=2.0, startup_s=20.0)])
     # Four of ten have a hidden part, seven of ten of those grow by the square: 0.2 s at 10 % are up to 20 s in full.
     assert np.quantile(short["train_s"], 0.99) > 4 * np.quantile(known["train_s"], 0.99)
     assert (short["train_s"] > 4).mean() == pytest.approx(0.4 * 0.7 * np.log10(20 / 4) / 2, abs=0.03)
@@ -83,8 +84,11 @@ def test_processor_time_too_short_hides_growth_likewise():
         dataclasses.replace(one, cpu_s=one.total_s, about={"startup_cpu_s": one.startup_s, "train_cpu_s": one.train_s})
         for one in canaries(full_s=2.0, startup_s=20.0)
     ]
-    known = [dataclasses.replace(one, family="epochs") for one in runs]
-    assert np.quantile(drawn(runs)["cpu_s"], 0.99) > 1.3 * np.quantile(drawn(known)["cpu_s"], 0.99)
+    cpu_s = drawn(runs)["cpu_s"]
+    assert np.quantile(cpu_s, 0.99) > 1.3 * np.quantile(cpu_s, 0.5)
+    # Who tells a family may be wrong.
+    told = drawn([dataclasses.replace(one, family="epochs") for one in runs])["cpu_s"]
+    assert np.quantile(told, 0.99) > 1.3 * np.quantile(told, 0.5)
 
 
 def test_load_slows_all_phases_of_a_run_together():

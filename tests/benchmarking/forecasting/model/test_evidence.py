@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from benchmarking.forecasting import Question, forecast, parse_table
+from benchmarking.forecasting import Canary, CanaryTable, Question, forecast, parse_table
 from benchmarking.forecasting.model.billing import Billing
-from benchmarking.forecasting.model.evidence import falling, gravest, level_findings, misfit, short_findings
+from benchmarking.forecasting.model.evidence import falling, gravest, level_findings, misfit, short_findings, unsteady_rounds
 from benchmarking.forecasting.model.growth_prior import GrowthPrior
 from benchmarking.forecasting.model.power_law import fit
 from benchmarking.forecasting.model.priors import exponents_of
@@ -103,3 +103,43 @@ def test_totals_of_which_most_does_not_grow_decide_nothing():
     assert hidden.status is Status.NOT_DECIDED
     assert "does not grow with the data: start-up hides how the rest grows" in hidden.why
     assert total(lambda fraction: 4000 * fraction).status is Status.OK
+
+
+def rounds(*steps):
+    return [Canary("j", fraction, repeat, train_s=10 * fraction, steps=count) for repeat, (fraction, count) in enumerate(steps)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ([(0.01, 100), (0.03, 300), (0.1, 1000)], ""),
+        ([(0.01, 250), (0.03, 250), (0.1, 250)], ""),
+        ([(0.01, 3), (0.03, 8), (0.1, 25)], ""),
+        ([(0.01, 10), (0.01, 14), (0.1, 12)], "repeats differ by 40% in their number of steps"),
+        ([(0.01, 12), (0.25, 7)], "12 steps at 0.01 and 7 at 0.25 of the data"),
+        ([(0.01, 100), (0.1, 300)], "100 steps at 0.01 and 300 at 0.1 of the data"),
+        ([(0.01, 100)], ""),
+        ([(0.01, None), (0.1, 12)], ""),
+    ],
+)
+def test_numbers_of_steps_that_neither_stay_nor_go_with_the_data_are_not_decided(steps, said):
+    found = unsteady_rounds(rounds(*steps))
+    assert [text.startswith(said) for _, text in found] == ([True] if said else [])
+    assert all(status is Status.NOT_DECIDED for status, _ in found)
+
+
+SGD = {0.01: (94, 96, 96, 96, 98), 0.25: (136, 140, 140, 140, 142), 0.5: (170, 172, 172, 172, 178)}
+"""Seconds of a public series whose rounds stop early: the full job takes 174."""
+
+
+@pytest.mark.parametrize(("startup_s", "why"), [(None, "start-up hides how the rest grows"), (90.0, "grows by less than the data")])
+def test_rounds_that_stop_early_are_not_ok_whether_start_up_was_timed_or_not(startup_s, why):
+    timed = {} if startup_s is None else {"startup_s": startup_s}
+    runs = [
+        Canary("sgd", fraction, repeat, total_s=float(total_s), train_s=None if startup_s is None else total_s - startup_s, **timed)
+        for fraction, group in SGD.items()
+        for repeat, total_s in enumerate(group)
+    ]
+    total = metric(forecast(CanaryTable(tuple(runs)), Question(Billing("us-east-1"))), "total_s", "sgd")
+    assert total.status is Status.NOT_DECIDED
+    assert why in total.why
