@@ -80,13 +80,9 @@ class ExperimentResult:
     @property
     def summary(self) -> Summary:
         """Verdict, table and best value, as they are printed."""
-        from benchmarking.analysis.stand_ins import stand_ins
-        from benchmarking.report.summary import summarise
+        from benchmarking.report.described import summary_of
 
-        definition = self.spec.definition
-        keys, keeps_warm = definition.configuration_keys, self.described.keeps_warm
-        stood_in = stand_ins(definition, self.spec.backend, self.price_label)
-        return summarise(self.state, definition.objectives, self.price_label, keys, keeps_warm=keeps_warm, stood_in=stood_in)
+        return summary_of(self.spec.definition, self.spec.backend, self.state, self.price_label, keeps_warm=self.described.keeps_warm)
 
     @property
     def warm(self) -> dict[str, Any] | None:

@@ -16,7 +16,8 @@ from benchmarking.export.reports_csv import reports_table
 from benchmarking.export.trials_csv import trials_table
 from benchmarking.export.usage_csv import usage_table
 from benchmarking.report.comparison import comparison_rows
-from benchmarking.report.summary import Summary, keys_shown, ranking, real_ranking, summarise
+from benchmarking.report.described import summary_of
+from benchmarking.report.summary import Summary, keys_shown, ranking, real_ranking
 from benchmarking.report.text import shown, table
 from definitions.errors import UserError
 from definitions.schema import Mode
@@ -220,7 +221,7 @@ def result_of(spec: ExperimentSpec, state: ExperimentState, price_label: str = "
     definition = spec.definition
     objectives, primary, order = definition.objectives, definition.primary_objective, definition.configuration_keys
     stood_in = stand_ins(definition, spec.backend, price_label)
-    summary = summarise(state, objectives, price_label, order, keeps_warm=keeps_warm, stood_in=stood_in)
+    summary = summary_of(definition, spec.backend, state, price_label, keeps_warm=keeps_warm)
     ranked = real_ranking(ranking(state, primary, objectives[primary]), primary, stood_in)
     measured = [] if ranked is None else [ranked.leader, *(one.other for one in ranked.comparisons)]
     keys = keys_shown([one.configuration for one in measured], order)

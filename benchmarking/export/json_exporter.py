@@ -12,7 +12,7 @@ from benchmarking.analysis.stand_ins import stand_ins
 from benchmarking.controller.experiment_clock import ExperimentClock
 from benchmarking.export.exporter import ExportContext, ExportedExperiment
 from benchmarking.export.files import utc
-from benchmarking.report.summary import summarise
+from benchmarking.report.described import summary_of
 from definitions import strict_json
 from definitions.files import write_atomically
 
@@ -27,7 +27,7 @@ def result_document(one: ExportedExperiment) -> dict[str, Any]:
     """
     state, definition = one.state, one.definition
     label, stood_in = "" if one.dollars == "real" else one.dollars, stand_ins(definition, one.backend, one.dollars)
-    summary = summarise(state, definition.objectives, label, definition.configuration_keys, stood_in=stood_in)
+    summary = summary_of(definition, one.backend, state, label)
     ended = state.ended or {}
     clock = ExperimentClock(one.journal.sessions())
     return {

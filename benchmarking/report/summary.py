@@ -16,14 +16,16 @@ from benchmarking.analysis.verdict import Measured, Ranking, judge, without_emul
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
+from benchmarking.report.advice_text import advice_lines
 from benchmarking.report.epochs import ReadCosts, overtaking_lines
 from benchmarking.report.labels import varying_keys
+from benchmarking.report.pipelines import measured_pipeline
 from benchmarking.report.text import configuration_text, shown, table
 from benchmarking.report.verdict_text import verdict_sentence
 from benchmarking.report.warm import warm_text
 from definitions.parts import PER_EPOCH, is_timed
 from definitions.scalars import mean
-from definitions.schema import Mode
+from definitions.schema import BenchmarkDefinition, Mode
 
 _ROWS = 12
 
@@ -55,6 +57,7 @@ def summarise(
     *,
     keeps_warm: bool = False,
     stood_in: StandIns = NO_STAND_INS,
+    definition: BenchmarkDefinition | None = None,
 ) -> Summary:
     """Return the summary of an experiment's state.
 
@@ -65,6 +68,7 @@ def summarise(
         keys_in_order: configuration keys in the order of the definition.
         keeps_warm: whether the back-end was to keep instances warm.
         stood_in: what was measured in place of something else: it is labelled, and its speed decides nothing.
+        definition: of the benchmark, for advice on its input pipeline; None for none.
     """
     primary, mode = next(iter(objectives.items()))
     groups = _by_evaluation(state)
@@ -85,7 +89,7 @@ def summarise(
         lines.append(f"Not beaten in every objective ({', '.join(objectives)}): {named}{', ...' if len(front) > 6 else ''}.")
     lines += _overtaking(unlabelled, keys, stood_in)
     lines += _caveats(state)
-    lines += [] if verdict is None else _advice(verdict.leader.evaluation, groups[verdict.leader.evaluation])
+    lines += [] if verdict is None else _advice(verdict.leader.evaluation, unlabelled, keys, stood_in, definition)
     ranked = [] if verdict is None else [verdict.leader, *(comparison.other for comparison in verdict.comparisons)]
     has_rank = {entry.evaluation for entry in ranked}
     order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in has_rank]
@@ -214,19 +218,19 @@ def _reached(trials: Sequence[TrialState], objective: str, level_name: str | Non
     return "-"
 
 
-def _advice(evaluation: int, trials: Sequence[TrialState]) -> list[str]:
-    """Return what the leader's last repeat says of its bound, and the setting that it advises; nothing where it measures no pipeline."""
-    last = next((trial.last for trial in reversed(_completed(trials)) if trial.last.get("advice")), None)
-    if last is None:
+def _advice(
+    leader: int,
+    groups: Mapping[int, Sequence[TrialState]],
+    keys: Sequence[str],
+    stood_in: StandIns,
+    definition: BenchmarkDefinition | None,
+) -> list[str]:
+    """Return advice for the leader and each other bound; nothing where input pipelines are not measured."""
+    said = {e: str(one.last["advice"]) for e, trials in groups.items() for one in _completed(trials) if one.last.get("advice")}
+    if definition is None or leader not in said:
         return []
-    tried = f" (`--set {last['advice_change']}` tries it; then bound by {last.get('advice_then')})" if last.get("advice_change") else ""
-    bound = str(last.get(BOUND_BY))
-    said = (
-        f"What binds configuration {evaluation} is not decided"
-        if bound == "not decided"
-        else f"Configuration {evaluation} is bound by {bound}"
-    )
-    return [f"{said}: {last['advice']}{tried}."]
+    found = [measured_pipeline(e, trials, definition.arguments) for e, trials in groups.items()]
+    return advice_lines([one for one in found if one is not None], leader, definition, stood_in, said, keys)
 
 
 def _overtaking(groups: Mapping[int, Sequence[TrialState]], keys: Sequence[str], stood_in: StandIns) -> list[str]:

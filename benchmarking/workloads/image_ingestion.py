@@ -123,6 +123,7 @@ class Pipeline:
         self._start_s = self._whole_s = 0.0
         self._samples, self._cpu_s = 0, 0.0
         self._batch: Any = None
+        self._waits: Any = None
 
     def run_epoch(self, epoch: int, deadline_s: float | None) -> dict[str, Any]:
         """Train on one pass of the data, and return its figures; see `measuring.batches.figures` and `measuring.resources.difference`.
@@ -173,6 +174,7 @@ class Pipeline:
         found |= difference(before, after, found["samples"], found["bytes"]) | self._opened.tolerance.counts()
         found |= {f"store_{name}": value - served_before.get(name, 0) for name, value in served_after.items() if name != "server_cpu_s"}
         found["disturbed"] = is_disturbed(found.get("foreign_cpu_cores"))
+        self._waits = waits_of(found)
         if losses:
             found["loss"] = math.fsum(float(loss) * count for loss, count in losses) / sum(count for _, count in losses)
         self._start_s, self._whole_s = self._start_s + found["first_batch_s"], self._whole_s + found["epoch_s"]
@@ -252,6 +254,7 @@ class Pipeline:
             lambda: self._drained(names) if names else None,
             self._wait,
             lambda: prepared(asked.page_cache, self._files),
+            self._waits,
         )
         found = dict(diagnosed(trial, CeilingFiles(Path(folder) if folder else None), self._start_s, self._whole_s))
         if asked.accelerator and "loader_samples_per_s" in found:
@@ -303,6 +306,15 @@ class Pipeline:
             import torch
 
             torch.cuda.synchronize()
+
+
+def waits_of(found: Mapping[str, Any]) -> Any:
+    """Return how training waited in an epoch, by its figures; None without a steady window, or beside other load."""
+    from measuring.advice import BatchWaits  # type: ignore[import-not-found]
+
+    if found["disturbed"] or "window_s" not in found:
+        return None
+    return BatchWaits(found["samples_per_s"], found["window_s"] / found["window_batches"], found["wait_p50_s"], found["wait_p99_s"])
 
 
 _MOST_SIGNED = 1000

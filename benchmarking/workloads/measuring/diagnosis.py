@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .advice import Shape, advised, loader_rate, predicted_rate
+from .advice import BatchWaits, Shape, advised, loader_rate, options, predicted_rate
 from .bound import NOT_DECIDED, Bound, Ceiling, PipelineParts, bound_of
 from .ceiling_file import CeilingFiles
 from .ceilings import MeasuredCeiling, from_memory, loader_ceiling, model_ceiling, size_only, some_samples
@@ -42,6 +42,7 @@ class Trial:
         drain: drains the store raw; None where that cannot be.
         wait: returns when the device has done its work.
         before_reading: brings the page cache into the trial's state.
+        waits: how its training waited; None where that says nothing.
     """
 
     facts: Mapping[str, Any]
@@ -59,6 +60,7 @@ class Trial:
     drain: Callable[[], Mapping[int, Drained]] | None = None
     wait: Callable[[], Any] = lambda: None
     before_reading: Callable[[], Any] = lambda: None
+    waits: BatchWaits | None = None
 
 
 def parts_of(trial: Trial, files: CeilingFiles) -> tuple[PipelineParts | None, dict[str, MeasuredCeiling]]:
@@ -151,7 +153,7 @@ def reported(bound: Bound, found: Mapping[str, MeasuredCeiling], parts: Pipeline
     return rows
 
 
-def diagnosed(trial: Trial, files: CeilingFiles, start_s: float, whole_s: float) -> dict[str, float | str]:
+def diagnosed(trial: Trial, files: CeilingFiles, start_s: float, whole_s: float) -> dict[str, Any]:
     """Return what a trial reports of its bound.
 
     Args:
@@ -168,14 +170,17 @@ def diagnosed(trial: Trial, files: CeilingFiles, start_s: float, whole_s: float)
         missing = sorted({"compute", "memory", "handover", "reader"} - set(found))
         return reported(Bound(NOT_DECIDED, f"ceilings gave too little to tell: {', '.join(missing)}"), found, None)
     bound = bound_of(parts, start_s=start_s, whole_s=whole_s)
-    shape = Shape(trial.workers, trial.threads, int(trial.facts["cores"]), trial.cpu_s)
+    shape = Shape(trial.workers, trial.threads, int(trial.facts["cores"]), trial.cpu_s, trial.prefetch, trial.waits)
     return reported(bound, found, parts) | _advice(parts, shape, bound)
 
 
-def _advice(parts: PipelineParts, shape: Shape, bound: Bound) -> dict[str, float | str]:
-    """Return the rate that ceilings predict, what the loader gives by itself, and what to change."""
+def _advice(parts: PipelineParts, shape: Shape, bound: Bound) -> dict[str, Any]:
+    """Return the rate that ceilings predict, what the loader gives by itself, and what to change: the best setting, and all others."""
     advice = advised(parts, shape, bound)
-    rows: dict[str, float | str] = {"advice": advice.why}
+    rows: dict[str, Any] = {"advice": advice.why, "cores": shape.cores, "cpu_s_per_sample": shape.cpu_s}
+    rows["advice_options"] = [
+        {"change": dict(one.change), "gain": one.gain, "low": one.low, "high": one.high, "then": one.then} for one in options(parts, shape)
+    ]
     for name, ceiling in (("predicted_samples_per_s", predicted_rate(parts, shape)), ("loader_samples_per_s", loader_rate(parts))):
         if math.isfinite(ceiling.samples_per_s):
             rows[name] = ceiling.samples_per_s

@@ -6,6 +6,7 @@ from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import StateSetup, TrialState
 from benchmarking.controller.state import ExperimentState
 from benchmarking.report.summary import keys_shown, summarise
+from definitions.schema import BenchmarkDefinition
 from definitions.trial import TrialSpec
 
 
@@ -242,16 +243,29 @@ def test_disturbed_trials_are_marked_and_decide_nothing_alone():
     assert experiment([[{"loss": 1.0} | loud] * 3, [{"loss": 2.0} | loud] * 3]).verdict.startswith("Best: configuration 0")
 
 
-def test_advice_for_the_leader_follows():
-    advice = {"advice": "loader_workers=2: about 1.50 times as fast (1.40 to 1.60)", "advice_change": "loader_workers=2"}
-    leader = pipeline(100.0, "decode") | advice | {"advice_then": "compute"}
-    summary = experiment([[leader], [pipeline(50.0, "client") | {"advice": "shards in place of files"}]], {"samples_per_s": "max"})
-    assert summary.verdict.splitlines()[-1] == (
-        "Configuration 0 is bound by decode: loader_workers=2: about 1.50 times as fast (1.40 to 1.60) "
-        "(`--set loader_workers=2` tries it; then bound by compute)."
+CEILINGS = {"ceiling_reader": 1000.0, "ceiling_decode": 200.0, "ceiling_compute": 300.0, "cores": 2, "cpu_s_per_sample": 0.0}
+
+
+def advised(*given, **more):
+    made = BenchmarkDefinition(name="b", script="s.py", space={"x": {"choice": [0, 10]}}, objectives={"samples_per_s": "max"})
+    state = ExperimentState(StateSetup(objectives=made.objectives))
+    for number, metrics in enumerate(given):
+        trial = TrialState(number, number, TrialSpec({"x": number * 10}), status=TrialStatus.COMPLETED)
+        trial.last.update(metrics)
+        state.trials[number] = trial
+    return summarise(state, made.objectives, "nominal", ["x"], definition=made).verdict.splitlines()
+
+
+def test_advice_follows_for_the_leader_and_for_the_fastest_of_each_other_bound():
+    option = {"change": {"loader_workers": 2}, "gain": 1.5, "low": 1.4, "high": 1.6, "then": "compute"}
+    leader = pipeline(100.0, "decode") | CEILINGS | {"advice": "loader_workers=2: about 1.50 times as fast", "advice_options": [option]}
+    other = pipeline(50.0, "client") | CEILINGS | {"advice": "the reader binds: shards in place of files", "advice_options": []}
+    *_, first, second = advised(leader, other)
+    assert first == (
+        "Configuration 0 is bound by decode: loader_workers=2 is predicted to be 1.50 times as fast (1.10 to 2.04), then bound by compute; "
+        "`outrider run --benchmark b --set x=0 loader_workers=2` tries it."
     )
-    assert "is bound by" not in experiment([[0.5], [0.6]]).verdict
-    open_ = experiment(
-        [[pipeline(100.0, "not decided") | {"advice": "nothing helps"}], [pipeline(50.0, "client")]], {"samples_per_s": "max"}
-    )
-    assert open_.verdict.splitlines()[-1] == "What binds configuration 0 is not decided: nothing helps."
+    assert second == "The fastest that is bound by client, configuration 1 (x=10): the reader binds: shards in place of files."
+    open_ = advised(pipeline(100.0, "not decided") | CEILINGS | {"advice": "nothing helps"})
+    assert open_[-1] == "What binds configuration 0 is not decided: nothing helps."
+    assert not any("bound by" in line for line in advised(pipeline(100.0, "")))

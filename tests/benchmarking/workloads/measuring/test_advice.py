@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from benchmarking.workloads.measuring.advice import Shape, advised, loader_rate, predicted_rate
+from benchmarking.workloads.measuring.advice import BatchWaits, Shape, advised, loader_rate, options, predicted_rate
 from benchmarking.workloads.measuring.bound import Ceiling, PipelineParts, bound_of
 
 FAST = Ceiling(100_000.0)
@@ -67,3 +67,33 @@ def test_where_training_binds_no_setting_of_the_loader_helps():
     found = of(parts(compute=Ceiling(100.0), decode=Ceiling(250.0)), Shape(2, cores=2))
     assert (found.change, found.gain) == ({}, 1.0)
     assert found.why == "training binds: a faster accelerator, or a smaller model; at most 2.50 times, where decode binds"
+
+
+def test_all_settings_that_are_worth_a_trial_what_gains_most_first():
+    store = {1: Ceiling(50.0), 2: Ceiling(100.0), 4: Ceiling(200.0), 8: Ceiling(400.0)}
+    found = options(parts(fetch=Ceiling(48.0), store=store), Shape(1, cores=4))
+    assert [sorted(one.change) for one in found] == [["loader_workers"], ["threads_per_worker"]]
+    assert found[0].gain >= found[1].gain >= 1.05
+
+
+def test_a_larger_stock_where_batches_come_in_bursts():
+    # 100 samples/s could be had, 80 are: half of the batches lie ready, one in a hundred comes three batches late.
+    one, bursts = parts(decode=Ceiling(100.0, 0.01)), BatchWaits(80.0, batch_s=0.4, middle_s=0.01, late_s=1.2)
+    found = options(one, Shape(2, cores=2, cpu_s=0.019, prefetch=2, waits=bursts))
+    assert [one.change for one in found if "prefetch_factor" in one.change] == [{"prefetch_factor": 4}]
+    stock = next(one for one in found if "prefetch_factor" in one.change)
+    assert (stock.gain, stock.low) == (pytest.approx(1.25, rel=2e-3), 1.0)
+    assert stock.high == pytest.approx(1.275, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    "waits",
+    [
+        None,
+        BatchWaits(80.0, 0.4, 0.3, 1.2),  # all batches are late: the loader is slow, not bursty
+        BatchWaits(80.0, 0.4, 0.01, 0.2),  # the late ones are not late by a batch
+    ],
+)
+def test_no_stock_helps_where_batches_are_late_alike_or_in_time(waits):
+    found = options(parts(decode=Ceiling(100.0)), Shape(2, cores=2, cpu_s=0.019, prefetch=2, waits=waits))
+    assert not any("prefetch_factor" in one.change for one in found)
