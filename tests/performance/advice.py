@@ -3,12 +3,13 @@
 python tests/performance/advice.py [--repeats N] [--results DIR TAG]
 
 Runs a grid of ways of reading, data sets, workers and threads on this machine (some ten minutes), repeats in turn, from an S3 server that
-answers 10 ms late; the model waits, and the images are small but for one set. A pair is a configuration and one that differs by a change whose
-gain is predicted from what the first one, or another, measured of the parts. With --results an earlier run is judged.
+answers 10 ms late; the model waits, and the images are small but for one set. A pair is a configuration and one that differs by a change
+whose gain is predicted from what the first one, or another, measured of the parts. With --results an earlier run is judged.
 
 pairs      a change and its outcome, both measured; decided where the repeats say which of the two is faster
 off by     |predicted / measured - 1|; beside it that of whoever predicts that no change gains anything
-sign       of the decided pairs, how many are predicted to change in the direction in which they do
+sign       of the decided pairs, how many are predicted to change in the direction in which they do, how many in the other, and of how many
+           a change of less than a twentieth is predicted, which is advised to nobody
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from _common import ROOT
 
 from benchmarking.analysis.verdict import Measured, judge
 from benchmarking.archive.stored import experiments_of, load
-from benchmarking.report.pipeline_advice import options_for, outcome_of
+from benchmarking.report.pipeline_advice import WORTH, options_for, outcome_of
 from benchmarking.report.pipelines import MeasuredPipeline, PipelineOption, measured_pipeline
 
 GRID = """\
@@ -99,14 +100,20 @@ def judged(folder: Path) -> None:
             show(one, option, outcome.gain, sign)
     load_1, disturbed = os.getloadavg()[0], sum(one.disturbed for one in measured)
     logs = [math.log1p(error) for error in errors]
-    right = sum((gain > 1) == (sign > 0) for sign, gain in signs)
+    none = sum(1 / WORTH < gain < WORTH for _, gain in signs)
+    right = sum(gain >= WORTH if sign > 0 else gain <= 1 / WORTH for sign, gain in signs)
     print(f"\n{len(measured)} configurations, {disturbed} of them measured beside other load; load now {load_1:.1f}")
-    print(f"{len(errors)} pairs: off by {100 * statistics.median(map(abs, errors)):.1f} % at the median,", end=" ")
+    late, root = sorted(map(abs, errors))[int(0.9 * len(errors))], math.sqrt(statistics.fmean(x * x for x in logs))
     print(
-        f"{100 * sorted(map(abs, errors))[int(0.9 * len(errors))]:.1f} % at 90 %; root mean square {math.sqrt(statistics.fmean(x * x for x in logs)):.3f}"
+        f"{len(errors)} pairs: off by {100 * statistics.median(map(abs, errors)):.1f} % at the median, {100 * late:.1f} % at 90 %;", end=" "
     )
+    print(f"root mean square {root:.3f}")
     print(f"who predicts no gain is off by {100 * statistics.median(map(abs, idle)):.1f} % at the median")
-    print(f"sign right in {right} of {len(signs)} decided pairs; outcome within the interval in {sum(inside)} of {len(inside)}")
+    print(
+        f"sign of {len(signs)} decided pairs: right in {right}, wrong in {len(signs) - right - none}, no change predicted in {none};",
+        end=" ",
+    )
+    print(f"outcome within the interval in {sum(inside)} of {len(inside)}")
 
 
 def decided_sign(one: MeasuredPipeline, other: MeasuredPipeline) -> int | None:
