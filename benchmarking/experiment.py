@@ -82,7 +82,9 @@ class ExperimentResult:
         """Verdict, table and best value, as they are printed."""
         from benchmarking.report.described import summary_of
 
-        return summary_of(self.spec.definition, self.spec.backend, self.state, self.price_label, keeps_warm=self.described.keeps_warm)
+        spec = self.spec
+        keeps_warm = self.described.keeps_warm
+        return summary_of(spec.definition, spec.backend, self.state, self.price_label, spec.folder, keeps_warm=keeps_warm)
 
     @property
     def warm(self) -> dict[str, Any] | None:

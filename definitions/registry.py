@@ -45,6 +45,11 @@ class _Entry:
         return self.origin if isinstance(self.found, BenchmarkDefinition) else f"{self.origin}: {self.found.path}"
 
 
+def is_built_in(name: str) -> bool:
+    """Return whether a benchmark that comes with Outrider has this name."""
+    return (Path(__file__).with_name("builtin") / f"{name}.yaml").is_file()
+
+
 class Registry:
     """All benchmarks by name; reads them when first asked.
 

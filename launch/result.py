@@ -221,7 +221,7 @@ def result_of(spec: ExperimentSpec, state: ExperimentState, price_label: str = "
     definition = spec.definition
     objectives, primary, order = definition.objectives, definition.primary_objective, definition.configuration_keys
     stood_in = stand_ins(definition, spec.backend, price_label)
-    summary = summary_of(definition, spec.backend, state, price_label, keeps_warm=keeps_warm)
+    summary = summary_of(definition, spec.backend, state, price_label, spec.folder, keeps_warm=keeps_warm)
     ranked = real_ranking(ranking(state, primary, objectives[primary]), primary, stood_in)
     measured = [] if ranked is None else [ranked.leader, *(one.other for one in ranked.comparisons)]
     keys = keys_shown([one.configuration for one in measured], order)

@@ -27,7 +27,7 @@ def result_document(one: ExportedExperiment) -> dict[str, Any]:
     """
     state, definition = one.state, one.definition
     label, stood_in = "" if one.dollars == "real" else one.dollars, stand_ins(definition, one.backend, one.dollars)
-    summary = summary_of(definition, one.backend, state, label)
+    summary = summary_of(definition, one.backend, state, label, one.folder)
     ended = state.ended or {}
     clock = ExperimentClock(one.journal.sessions())
     return {

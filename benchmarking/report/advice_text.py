@@ -21,6 +21,7 @@ def advice_lines(
     stood_in: StandIns,
     said: Mapping[int, str],
     keys: Sequence[str],
+    benchmark: str,
 ) -> list[str]:
     """Return a sentence for the leader, and one for the fastest configuration of each other bound.
 
@@ -31,6 +32,7 @@ def advice_lines(
         stood_in: what was measured in place of something else.
         said: what the script of each configuration says, for where no setting helps.
         keys: of the configurations that are shown.
+        benchmark: its name, or its file, as commands call it.
     """
     chosen = [one for one in measured if one.evaluation == leader]
     for one in sorted(measured, key=lambda one: -(one.rate or 0.0)):
@@ -39,7 +41,7 @@ def advice_lines(
     lines = []
     for one in chosen:
         advice = advice_for(one, measured, definition, stood_in.emulation)
-        lines.append(f"{_bound(one, leader, keys)}: {_advised(advice, definition, said.get(one.evaluation, ''))}.")
+        lines.append(f"{_bound(one, leader, keys)}: {_advised(advice, definition, said.get(one.evaluation, ''), benchmark)}.")
     return lines
 
 
@@ -51,7 +53,7 @@ def _bound(one: MeasuredPipeline, leader: int, keys: Sequence[str]) -> str:
     return f"The fastest that is bound by {one.bound_by}, configuration {one.evaluation} ({configuration_text(one.configuration, keys)})"
 
 
-def _advised(advice: PipelineAdvice, definition: BenchmarkDefinition, said: str) -> str:
+def _advised(advice: PipelineAdvice, definition: BenchmarkDefinition, said: str, benchmark: str) -> str:
     option, outcome = advice.option, advice.outcome
     if option is None:
         return said or "nothing that can be set is predicted to help"
@@ -61,15 +63,15 @@ def _advised(advice: PipelineAdvice, definition: BenchmarkDefinition, said: str)
     if outcome is not None:
         came = f"configuration {outcome.evaluation} was {outcome.gain:.2f} times as fast ({outcome.low:.2f} to {outcome.high:.2f})"
         return f"{gain}; measured: {came}"
-    return f"{gain}; `{trying(advice, definition)}` tries it"
+    return f"{gain}; `{trying(advice, definition, benchmark)}` tries it"
 
 
-def trying(advice: PipelineAdvice, definition: BenchmarkDefinition) -> str:
+def trying(advice: PipelineAdvice, definition: BenchmarkDefinition, benchmark: str) -> str:
     """Return the command that runs the configuration as it is advised."""
     change: Mapping[str, Any] = {} if advice.option is None else advice.option.change
     wanted = {**advice.of.configuration, **change}
     scale = ["--scale", f"{definition.scale:g}"] if definition.scale != 1 else []
-    return command("run", "--benchmark", definition.name, *scale, "--set", *(f"{key}={_plain(value)}" for key, value in wanted.items()))
+    return command("run", "--benchmark", benchmark, *scale, "--set", *(f"{key}={_plain(value)}" for key, value in wanted.items()))
 
 
 def _plain(value: Any) -> str:

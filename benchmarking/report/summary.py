@@ -58,6 +58,7 @@ def summarise(
     keeps_warm: bool = False,
     stood_in: StandIns = NO_STAND_INS,
     definition: BenchmarkDefinition | None = None,
+    benchmark: str = "",
 ) -> Summary:
     """Return the summary of an experiment's state.
 
@@ -69,6 +70,7 @@ def summarise(
         keeps_warm: whether the back-end was to keep instances warm.
         stood_in: what was measured in place of something else: it is labelled, and its speed decides nothing.
         definition: of the benchmark, for advice on its input pipeline; None for none.
+        benchmark: its name, or its file, as commands call it.
     """
     primary, mode = next(iter(objectives.items()))
     groups = _by_evaluation(state)
@@ -89,7 +91,7 @@ def summarise(
         lines.append(f"Not beaten in every objective ({', '.join(objectives)}): {named}{', ...' if len(front) > 6 else ''}.")
     lines += _overtaking(unlabelled, keys, stood_in)
     lines += _caveats(state)
-    lines += [] if verdict is None else _advice(verdict.leader.evaluation, unlabelled, keys, stood_in, definition)
+    lines += [] if verdict is None else _advice(verdict.leader.evaluation, unlabelled, keys, stood_in, definition, benchmark)
     ranked = [] if verdict is None else [verdict.leader, *(comparison.other for comparison in verdict.comparisons)]
     has_rank = {entry.evaluation for entry in ranked}
     order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in has_rank]
@@ -224,13 +226,14 @@ def _advice(
     keys: Sequence[str],
     stood_in: StandIns,
     definition: BenchmarkDefinition | None,
+    benchmark: str,
 ) -> list[str]:
     """Return advice for the leader and each other bound; nothing where input pipelines are not measured."""
     said = {e: str(one.last["advice"]) for e, trials in groups.items() for one in _completed(trials) if one.last.get("advice")}
     if definition is None or leader not in said:
         return []
     found = [measured_pipeline(e, trials, definition.arguments) for e, trials in groups.items()]
-    return advice_lines([one for one in found if one is not None], leader, definition, stood_in, said, keys)
+    return advice_lines([one for one in found if one is not None], leader, definition, stood_in, said, keys, benchmark or definition.name)
 
 
 def _overtaking(groups: Mapping[int, Sequence[TrialState]], keys: Sequence[str], stood_in: StandIns) -> list[str]:

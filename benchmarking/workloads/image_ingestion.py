@@ -148,7 +148,9 @@ class Pipeline:
 
         def train(batch: Any) -> None:
             loss = self._model.train(batch)
-            self._batch = batch
+            # The last batch may be a part of one, on which a step that waits takes as long as on a whole one.
+            if self._batch is None or len(batch.keys) >= len(self._batch.keys):
+                self._batch = batch
             if not is_loss(loss):
                 raise SystemExit(
                     f"model {asked.model!r}: train returned {loss!r:.100}, which is no loss; return a number, or None for none"

@@ -154,10 +154,15 @@ def _changes(parts: PipelineParts, shape: Shape) -> Iterator[tuple[Mapping[str, 
     more = _with_in_flight(parts, workers * shape.threads, workers / max(shape.workers, 1))
     handover = Ceiling(math.inf) if more.handover is None else more.handover
     yield {"loader_workers": workers}, _binds(more), predicted_rate(replace(more, handover=handover), replace(shape, workers=workers))
-    # Twice as many requests of each worker, which only a store that is waited for rewards.
+    # Several times as many requests of each worker, as far as was measured, which only a store that is waited for rewards.
     if parts.store and not math.isinf(parts.store_here.samples_per_s):
-        twice = _with_in_flight(parts, parts.in_flight * 2, 1.0)
-        yield {"threads_per_worker": shape.threads * 2}, _binds(twice), predicted_rate(twice, shape)
+        times = [factor for factor in (2, 4, 8) if factor == 2 or parts.in_flight * factor <= max(parts.store)]
+        found = [_with_in_flight(parts, parts.in_flight * factor, 1.0) for factor in times]
+        rates = [predicted_rate(changed, shape) for changed in found]
+        # The fewest that give nearly all that more would.
+        most = max(rate.samples_per_s for rate in rates)
+        at = next(at for at, rate in enumerate(rates) if rate.samples_per_s * _WORTH >= most)
+        yield {"threads_per_worker": shape.threads * times[at]}, _binds(found[at]), rates[at]
 
 
 def _with_in_flight(parts: PipelineParts, in_flight: int, hands: float) -> PipelineParts:

@@ -262,7 +262,7 @@ def test_advice_follows_for_the_leader_and_for_the_fastest_of_each_other_bound()
     other = pipeline(50.0, "client") | CEILINGS | {"advice": "the reader binds: shards in place of files", "advice_options": []}
     *_, first, second = advised(leader, other)
     assert first == (
-        "Configuration 0 is bound by decode: loader_workers=2 is predicted to be 1.50 times as fast (1.10 to 2.04), then bound by compute; "
+        "Configuration 0 is bound by decode: loader_workers=2 is predicted to be 1.50 times as fast (1.06 to 2.12), then bound by compute; "
         "`outrider run --benchmark b --set x=0 loader_workers=2` tries it."
     )
     assert second == "The fastest that is bound by client, configuration 1 (x=10): the reader binds: shards in place of files."

@@ -151,3 +151,17 @@ def test_a_users_model_that_raises_or_returns_no_loss_ends_the_trial_with_its_wo
     assert said in ran.stderr
     # What was measured before is kept.
     assert [one["epoch"] for one in reports(ran.stdout)] == list(range(1, epochs + 1))
+
+
+@pytest.mark.slow
+def test_where_there_is_no_gpu_another_model_stands_in_and_a_part_of_a_batch_is_no_ceiling(world, tmp_path):
+    prepared, _ = world
+    # 200 samples are three batches of 64 and one of 8, on which the model waits as long.
+    ran = run(
+        tmp_path, "--model", "resnet50", "--model_without_gpu", "sleep", "--compute_s", "0.05", "--batch_size", "64", "--shuffle", "false",
+        OUTRIDER_CHANNEL_TRAIN=str(prepared.path), OUTRIDER_LAYOUT_TRAIN="shards",
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    one, bound = reports(ran.stdout)
+    assert one["model_used"] == "sleep"
+    assert bound["ceiling_compute"] == pytest.approx(64 / 0.05, rel=0.1)

@@ -1,0 +1,39 @@
+"""The summary as a definition and a back-end have it: labels of both, and a command that finds the benchmark again."""
+
+from __future__ import annotations
+
+from benchmarking.controller.retry_policy import TrialStatus
+from benchmarking.controller.rows import StateSetup, TrialState
+from benchmarking.controller.state import ExperimentState
+from benchmarking.report.described import summary_of
+from definitions.schema import BenchmarkDefinition
+from definitions.trial import TrialSpec
+
+OPTION = {"change": {"loader_workers": 2}, "gain": 1.5, "low": 1.4, "high": 1.6, "then": "compute"}
+LAST = {"samples_per_s": 9.0, "bound_by": "decode", "ceiling_reader": 99.0, "advice": "a", "advice_options": [OPTION]}
+
+
+def summary(tmp_path, name):
+    made = BenchmarkDefinition(
+        name=name, script="s.py", space={"ingestion": "fastfile"}, objectives={"samples_per_s": "max"}, scale=0.5,
+        datasets={"d": {"type": "images"}}, inputs={"train": {}},
+    )  # fmt: skip
+    state = ExperimentState(StateSetup(objectives=made.objectives))
+    state.trials[0] = TrialState(0, 0, TrialSpec({"ingestion": "fastfile"}), status=TrialStatus.COMPLETED)
+    state.trials[0].last.update(LAST)
+    return summary_of(made, "local", state, "nominal", tmp_path)
+
+
+def test_labels_of_both_are_in_it(tmp_path):
+    found = summary(tmp_path, "mine")
+    assert "fastfile (emulated)" in found.table
+    assert found.table.splitlines()[-2:] == [
+        "scale 0.5 of generated data: d 1,000 of 2,000",
+        "ingestion fastfile: emulated, so that speed and cost are not the platform's",
+    ]
+
+
+def test_a_command_names_a_built_in_benchmark_and_the_kept_definition_of_any_other(tmp_path):
+    settings = "--scale 0.5 --set ingestion=fastfile loader_workers=2`"
+    assert f"run --benchmark demo {settings}" in summary(tmp_path, "demo").verdict
+    assert f"run --benchmark {tmp_path}/definition.yaml {settings}" in summary(tmp_path, "mine").verdict
