@@ -30,7 +30,7 @@ class StudyComparison:
 
 
 def compare_study(tag_folder: Path, *, with_details: bool) -> StudyComparison:
-    """Return what `outrider compare` says of a study.
+    """Return what `outrider compare` says of a study, and why nothing could be decided where the seeds are too few.
 
     Args:
         tag_folder: of the study.
@@ -40,6 +40,7 @@ def compare_study(tag_folder: Path, *, with_details: bool) -> StudyComparison:
         UserError: there is nothing to compare.
     """
     from benchmarking.comparison.document import as_text, document
+    from benchmarking.page.comparison import why_undecided
     from launch.comparison_flags import question_for
     from launch.named_results import named_details, named_runs
 
@@ -47,7 +48,8 @@ def compare_study(tag_folder: Path, *, with_details: bool) -> StudyComparison:
     question = question_for(*named, {})
     details = named_details(*named) if with_details else None
     found = document(named_runs(*named) if details is None else [one.run for one in details.experiments], question)
-    return StudyComparison(as_text(found), EXIT_FAILURES if found.lacks_seeds else EXIT_DONE, details)
+    advice = why_undecided(found)
+    return StudyComparison(as_text(found) + (f"\n\n{advice}" if advice else ""), EXIT_FAILURES if found.lacks_seeds else EXIT_DONE, details)
 
 
 def leave_report(

@@ -103,12 +103,14 @@ def why_undecided(found: Document) -> str:
     needed = next(n for n in range(1, 64) if 2.0 ** (1 - n) <= level / family)
     if pairs >= needed:
         return ""
+    tags = {run.tag for run in found.runs}
+    tag = tags.pop() if len(tags) == 1 else "TAG"
     count = "1 pair" if pairs == 1 else f"{pairs} pairs"
     compared = "one comparison" if family == 1 else f"the first of {family} comparisons"
     return (
         f"With {count} of seeds no lead can be called better, however large: their p value is {2.0 ** (1 - pairs):.2g} at least, "
         f"and {compared} needs {level / family:.2g} or less. From {needed} seeds on it can: "
-        f"outrider run --resume TAG --num_seeds {needed} adds them to the study."
+        f"`outrider run --resume {tag} --num_seeds {needed}` adds them to the study."
     )
 
 

@@ -16,6 +16,7 @@ def test_it_lies_with_the_study_and_a_line_names_it(toy, run):
     code, out, _ = run(*WORDS)
     assert code in (0, 4)
     assert out.splitlines()[-2:] == ["results: results/s", "report: results/s/report.html"]
+    assert "their p value" not in out  # of one method nothing is compared
     text = (toy.results / "s" / "report.html").read_text(encoding="utf-8")
     assert "<title>Outrider report: s</title>" in text
     figures = json.loads((toy.results / "s" / "figures.json").read_text(encoding="utf-8"))

@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from _common import ROOT, Cost, cost_of, load_line, run_side, show, temporary_folder
+from _common import ROOT, Cost, cost_of, in_turn, load_line, median, run_side, show, temporary_folder
 
 DEFINITION = """
 name: bench
@@ -68,6 +68,7 @@ def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--side", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
@@ -79,20 +80,29 @@ def main() -> None:
     print(load_line())
     with temporary_folder() as folder:
         made, seeds = make_benchmark(folder), str(given.seeds)
-        found = {
-            "study": command(folder, "run", "--benchmark", str(made), "--method", "RS", "--backend", "simulated",
-                             "--num_seeds", seeds, "--experiment_tag", "s0"),
-            "experiments": cost_of(lambda: run_side(__file__, "--side", "alone", "--folder", str(folder), "--seeds", seeds)),
-            "resume": command(folder, "run", "--resume", "s0"),
-        }  # fmt: skip
+
+        def study() -> Cost:
+            shutil.rmtree(folder / "results" / "s0", ignore_errors=True)
+            words = ("--benchmark", str(made), "--method", "RS", "--backend", "simulated", "--num_seeds", seeds)
+            return command(folder, "run", *words, "--experiment_tag", "s0")
+
+        def experiments() -> Cost:
+            shutil.rmtree(folder / "results" / "alone", ignore_errors=True)
+            return cost_of(lambda: run_side(__file__, "--side", "alone", "--folder", str(folder), "--seeds", seeds))
+
+        found = in_turn(given.rounds, {"study": study, "experiments": experiments})
+        found["resume"] = [command(folder, "run", "--resume", "s0") for _ in range(given.rounds)]
         for number in range(1, COPIES):
             shutil.copytree(folder / "results" / "s0", folder / "results" / f"s{number}")
-        found["status"] = command(folder, "status", *(f"s{number}" for number in range(COPIES)))
-    whole = found["experiments"]
+        found["status"] = [command(folder, "status", *(f"s{number}" for number in range(COPIES))) for _ in range(given.rounds)]
     rows: list[list[Any]] = [
-        [name, f"{one.wall_s:.2f}", f"{one.cpu_s:.2f}", f"{one.wall_s / whole.wall_s:.2f}"] for name, one in found.items()
+        [name, f"{median([one.wall_s for one in costs]):.2f}", f"{median([one.cpu_s for one in costs]):.2f}"]
+        for name, costs in found.items()
     ]
-    show(f"{given.seeds} simulated experiments of ten trials", ["", "wall s", "cpu s", "of the experiments"], rows)
+    show(f"{given.seeds} simulated experiments of ten trials", ["", "wall s", "cpu s"], rows)
+    pairs = list(zip(found["study"], found["experiments"], strict=True))
+    wall, cpu = median([one.wall_s / other.wall_s for one, other in pairs]), median([one.cpu_s / other.cpu_s for one, other in pairs])
+    print(f"\ntarget: the study at most 1.3 times its experiments; of pairs measured in turn wall {wall:.2f}, cpu {cpu:.2f}")
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def test_dollars_that_nobody_is_billed_are_called_so_at_their_head(kind, head):
     ("seeds", "methods", "said"),
     [
         (2, ["TPE"], "With 2 pairs of seeds no lead can be called better, however large: their p value is 0.5 at least, and one comparison "
-         "needs 0.05 or less. From 6 seeds on it can"),
+         "needs 0.05 or less. From 6 seeds on it can: `outrider run --resume t --num_seeds 6` adds them to the study."),
         (5, ["TPE"], "their p value is 0.062 at least"),
         (5, ["TPE", "BO", "ASHA"], "the first of 3 comparisons needs 0.017 or less. From 7 seeds on it can"),
         (6, ["TPE"], ""),
