@@ -54,6 +54,11 @@ class Document:
     is_split: bool = False
 
     @property
+    def family(self) -> int:
+        """How many comparisons of methods were judged together."""
+        return self.benchmarks[0].family if self.benchmarks else 0
+
+    @property
     def notes(self) -> list[str]:
         """What the figures of the rows refer to, and how many comparisons were judged together."""
         lines = [*family(self.benchmarks), *legend(self.benchmarks)]
@@ -187,6 +192,7 @@ def as_json(found: Document) -> str:
             "verdicts": list(found.verdicts),
             "warnings": list(found.warnings),
             "notes": found.notes,
+            "family": found.family,
             "rows": found.rows,
             "across": [dict(row) for row in found.across],
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from scipy import stats
@@ -34,6 +35,18 @@ def test_interleaved_repeats_of_one_point_are_pairs():
     apart = rows(swept([(SLOW, TWICE), (FAST, ONCE)], interleaved=False))[1]
     assert apart["lead_high"] - apart["lead_low"] > 5 * (other["lead_high"] - other["lead_low"])
     assert apart["p"] == pytest.approx(2 / math.comb(12, 6))
+
+
+def test_comparisons_on_several_benchmarks_share_the_level():
+    # Their intervals hold jointly, so that those of one of two are wider than those of one alone.
+    apart = swept([(SLOW, TWICE[:4]), (FAST, [2.16, 2.96, 2.2, 1.9])], interleaved=False)
+    alone, shared = (compare_configurations([apart], BY, many).ranking.comparisons[0] for many in (1, 2))
+    assert alone.interval[0] > shared.interval[0]
+    assert alone.interval[1] < shared.interval[1]
+    other = replace(apart, benchmark="c")
+    both = document([apart, other], BY)
+    assert both.rows[1]["lead_low"] == pytest.approx(1 / shared.interval[1])
+    assert all("(95 % interval" in line or "; 95 % interval" in line for line in both.verdicts[:2])
 
 
 def test_points_that_all_groups_have_are_pairs_and_their_repeats_are_folded():
