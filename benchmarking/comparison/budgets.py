@@ -18,8 +18,22 @@ _TIME = "max_wallclock_time"
 
 _UNKNOWN = {Axis.COST: "the price of some of its trials is unknown", Axis.LEVEL: "its definition has no progressive fidelity"}
 
-Done = frozenset[tuple[float | None, frozenset[tuple[str, str]]]]
-"""Configurations that a run has results of, each with the level that it reached."""
+
+@dataclass(frozen=True)
+class Done:
+    """What a run had done within a budget; two of which this is equal measured the same, whatever chose it.
+
+    Args:
+        settings: what it ran under, besides its method: tag, back-end, region, workers, script.
+        configurations: that it has results of, each with the level that it reached.
+    """
+
+    settings: tuple[str, ...]
+    configurations: frozenset[tuple[float | None, frozenset[tuple[str, str]]]]
+
+    def is_same(self, other: Done | None) -> bool:
+        """Return whether another run had done the same; nothing was done by either is not."""
+        return bool(self.configurations) and self == other
 
 
 @dataclass(frozen=True)
@@ -118,7 +132,7 @@ def _limiting_axis(runs: Sequence[ComparedRun]) -> Axis:
 
 
 def done_by(run: ComparedRun, budget: CommonBudget, *, any_level: bool) -> Done:
-    """Return the configurations that a run had a counted result of within a budget, each with the level that it had reached.
+    """Return what a run had a counted result of within a budget.
 
     Args:
         run: the experiment.
@@ -133,7 +147,11 @@ def done_by(run: ComparedRun, budget: CommonBudget, *, any_level: bool) -> Done:
             known = reached.get(one.evaluation)
             reached[one.evaluation] = one.level if known is None or one.level is None else max(known, one.level)
             configurations[one.evaluation] = one.configuration
-    return frozenset(
-        (reached[number], frozenset([(key, repr(value)) for key, value in configuration.items()]))
-        for number, configuration in configurations.items()
+    settings = (run.tag, run.backend, *(run.facts.get(name, "") for name in ("region", "workers", "script")))
+    return Done(
+        settings,
+        frozenset(
+            (reached[number], frozenset([(key, repr(value)) for key, value in configuration.items()]))
+            for number, configuration in configurations.items()
+        ),
     )

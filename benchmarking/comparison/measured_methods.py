@@ -144,8 +144,8 @@ def lead_over(
     """
     apart = not mine.keys() & theirs.keys() and min(len(mine), len(theirs)) > 1
     found = contrast(mine, theirs, mode, scale=scale, paired=not apart, confidence=confidence)
-    common = [(done[0].get(number), done[1].get(number)) for number in mine if number in theirs]
-    return replace(found, same=sum(bool(one) and one == other for one, other in common))
+    common = [number for number in mine if number in theirs and number in done[0]]
+    return replace(found, same=sum(done[0][number].is_same(done[1].get(number)) for number in common))
 
 
 def _best_known(runs: Sequence[ComparedRun], objective: str, mode: Mode, *, any_level: bool) -> tuple[float, str] | None:

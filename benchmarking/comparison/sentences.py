@@ -73,7 +73,7 @@ def legend(made: Sequence[BenchmarkComparison]) -> list[str]:
 
 
 def _some(names: Sequence[str], most: int = 3) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return "; ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _shows_dollars(made: BenchmarkComparison) -> bool:

@@ -51,9 +51,20 @@ def test_what_was_done_counts_levels_and_ends_at_the_budget():
         one, measurements=[each._replace(evaluation=index // 2, level=float(index)) for index, each in enumerate(one.measurements)]
     )
     budget = common_budget([one], ComparisonQuestion(at=4.0))
-    assert {level for level, _ in done_by(one, budget, any_level=False)} == {3.0}
-    assert {level for level, _ in done_by(one, budget, any_level=True)} == {1.0, 3.0}
-    assert done_by(one, common_budget([one], ComparisonQuestion(at=2.0)), any_level=False) == frozenset()
+    assert {level for level, _ in done_by(one, budget, any_level=False).configurations} == {3.0}
+    assert {level for level, _ in done_by(one, budget, any_level=True).configurations} == {1.0, 3.0}
+    assert done_by(one, common_budget([one], ComparisonQuestion(at=2.0)), any_level=False).configurations == frozenset()
+
+
+def test_the_same_configurations_under_other_settings_are_not_the_same():
+    budget = common_budget([run("RS", 0, FIVE)], ComparisonQuestion())
+    first = done_by(run("RS", 0, FIVE), budget, any_level=False)
+    assert first.is_same(done_by(run("TPE", 0, FIVE[::-1]), budget, any_level=False))
+    changes = [{"tag": "u"}, {"backend": "sagemaker"}, {"facts": {"script": "v2"}}, {"facts": {"workers": "4"}}, {"measurements": ()}]
+    others = [done_by(replace(run("TPE", 0, FIVE), **change), budget, any_level=False) for change in changes]
+    assert [first.is_same(other) for other in [*others, None]] == [False] * 6
+    # Two that did nothing did not do the same.
+    assert not others[-1].is_same(others[-1])
 
 
 def test_places_in_words():

@@ -75,6 +75,16 @@ def test_what_both_had_done_alike_is_no_tie():
     assert "TPE and RS: in 3 of 7 pairs of seeds both had done the same after 2 trials." in found.verdicts
 
 
+def test_one_method_under_two_settings_tries_the_same_and_may_differ_all_the_same():
+    def of(tag, values):
+        made = [run("RS", seed, [9.0, value]) for seed, value in enumerate(values)]
+        tried = [[each._replace(configuration={"x": f"{one.number} {n}"}) for n, each in enumerate(one.measurements)] for one in made]
+        return [dataclasses.replace(one, tag=tag, measurements=found) for one, found in zip(made, tried, strict=True)]
+
+    rows, _ = rows_of([*of("old", SIX), *of("new", BETTER)], by=("tag",), baseline="old")
+    assert rows["new"]["verdict"] == "better"
+
+
 def test_a_few_pairs_that_are_all_equal_are_no_tie():
     def differing(one):
         tried = tuple(each._replace(configuration={"x": f"{one.method} {one.number}"}) for each in one.measurements)
