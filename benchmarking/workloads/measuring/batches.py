@@ -19,6 +19,7 @@ class BatchTimes:
         samples, bytes: how much it held.
         fetch_s, fetch_cpu_s, decode_s, collate_s: what it took where it was made, see `timed.Cost`.
         compute_s: seconds that the accelerator worked on it; on a processor `done_s - arrived_s`.
+        busy_until_s: when an accelerator that works on its own was done with the batches before; long ago on a processor.
     """
 
     asked_s: float
@@ -32,11 +33,12 @@ class BatchTimes:
     decode_s: float
     collate_s: float
     compute_s: float
+    busy_until_s: float = -math.inf
 
     @property
     def wait_s(self) -> float:
-        """How long training waited for it."""
-        return self.arrived_s - self.asked_s
+        """How long training waited for it: not while an accelerator still worked on the batches before."""
+        return max(self.arrived_s - max(self.asked_s, self.busy_until_s), 0.0)
 
 
 @dataclass(frozen=True)
@@ -116,4 +118,4 @@ def handover_s(batches: Sequence[BatchTimes]) -> float:
     """
     ready = [batch for batch in batches if batch.made_s < batch.asked_s]
     counted = sum(batch.samples for batch in ready)
-    return math.fsum(batch.wait_s for batch in ready) / counted if counted else math.nan
+    return math.fsum(batch.arrived_s - batch.asked_s for batch in ready) / counted if counted else math.nan

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -81,14 +82,20 @@ def run_epoch(
             found.append((asked_s, arrived_s, done_s, batch.cost, len(batch.keys), begun, ended))
             seen += len(batch.keys)
             instruments.after()
-    return [_times(one, device) for one in found], began_s
+    return _times(found, device), began_s
 
 
-def _times(one: tuple[Any, ...], device: Any) -> BatchTimes:
-    asked_s, arrived_s, done_s, cost, samples, begun, ended = one
-    compute_s = done_s - arrived_s if device is None else device.between_s(begun, ended)
-    parts = (cost.fetch_s, cost.fetch_cpu_s, cost.decode_s, cost.collate_s)
-    return BatchTimes(asked_s, arrived_s, done_s, cost.made_s, samples, cost.bytes, *parts, compute_s)
+def _times(found: Sequence[tuple[Any, ...]], device: Any) -> list[BatchTimes]:
+    """Return the times of all batches; a device takes up each when it is there and the one before is done."""
+    times: list[BatchTimes] = []
+    busy_until_s = -math.inf
+    for asked_s, arrived_s, done_s, cost, samples, begun, ended in found:
+        compute_s = done_s - arrived_s if device is None else device.between_s(begun, ended)
+        parts = (cost.fetch_s, cost.fetch_cpu_s, cost.decode_s, cost.collate_s)
+        times.append(BatchTimes(asked_s, arrived_s, done_s, cost.made_s, samples, cost.bytes, *parts, compute_s, busy_until_s))
+        if device is not None:
+            busy_until_s = max(busy_until_s, arrived_s) + compute_s
+    return times
 
 
 class CudaEvents:

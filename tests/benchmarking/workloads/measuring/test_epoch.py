@@ -2,7 +2,9 @@ import contextlib
 import itertools
 from collections import Counter
 
-from benchmarking.workloads.measuring.epoch import EpochLimits, Instruments, run_epoch
+import pytest
+
+from benchmarking.workloads.measuring.epoch import CudaEvents, EpochLimits, Instruments, run_epoch
 from benchmarking.workloads.measuring.stall import StallWatch
 from benchmarking.workloads.measuring.timed import Cost, LoadedBatch
 
@@ -15,6 +17,16 @@ class Clock:
 
     def __call__(self):
         return float(next(self.looks))
+
+
+class SetClock:
+    """Stands still until it is set."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
 
 
 NO_LIMITS = EpochLimits()
@@ -79,6 +91,64 @@ def test_a_device_that_works_on_its_own_times_itself():
             return (ended - begun) * 0.25
 
     assert [b.compute_s for b in run(2, device=Device())[0]] == [0.25, 0.25]
+
+
+@pytest.mark.parametrize(("between_batches_s", "waited_s"), [(0.5, 0.0), (1.0, 0.0), (1.5, 0.5)])
+def test_work_still_under_way_on_a_device_is_no_waiting(between_batches_s, waited_s):
+    """`train` returns at once, and the device takes a second; the loader gives a batch so long after it was asked for."""
+    clock = SetClock()
+
+    class Device:
+        def mark(self):
+            return None
+
+        def between_s(self, begun, ended):
+            return 1.0
+
+    def loader():
+        for _ in range(6):
+            clock.now += between_batches_s
+            yield LoadedBatch(["k"], None, None, Cost(0, 0, 0, 0, 0, 1, 1))
+
+    instruments = Instruments(clock, lambda name: contextlib.nullcontext(), lambda samples: None, StallWatch(0, list), Device())
+    batches, _ = run_epoch(loader(), lambda batch: None, NO_LIMITS, instruments)
+    assert batches[0].wait_s == between_batches_s  # nothing was there to work on
+    assert [b.wait_s for b in batches[1:]] == [waited_s] * 5
+    assert [b.compute_s for b in batches] == [1.0] * 6
+
+
+def test_cuda_events_time_what_the_device_does(monkeypatch):
+    """With a device whose queue is a clock of its own: an event happens when all before it is done."""
+    made = []
+
+    class Event:
+        def __init__(self, enable_timing):
+            assert enable_timing
+            made.append(self)
+            self.at_ms = self.waited = None
+
+        def record(self):
+            self.at_ms = queue.now
+
+        def synchronize(self):
+            self.waited = True
+
+        def elapsed_time(self, other):
+            assert other.waited, "the second event may not have happened yet"
+            return other.at_ms - self.at_ms
+
+    queue = SetClock()
+    monkeypatch.setattr("torch.cuda.Event", Event)
+
+    def train(batch):
+        queue.now += 250.0  # milliseconds of kernels, while the host goes on at once
+
+    host = SetClock()
+    instruments = Instruments(host, lambda name: contextlib.nullcontext(), lambda samples: None, StallWatch(0, list), CudaEvents())
+    loader = [LoadedBatch(["k"], None, None, Cost(0, 0, 0, 0, 0, 1, 1)) for _ in range(4)]
+    batches, _ = run_epoch(loader, train, NO_LIMITS, instruments)
+    assert [b.compute_s for b in batches] == [0.25] * 4
+    assert len(made) == 8
 
 
 def test_no_data_gives_no_batches():
