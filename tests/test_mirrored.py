@@ -165,6 +165,7 @@ TESTED_TOGETHER = {
         "benchmarking/workloads/checkpointing/stores/base.py",
         "benchmarking/workloads/checkpointing/stores/dcp_store.py",
         "benchmarking/workloads/checkpointing/stores/lightning_store.py",
+        "benchmarking/workloads/checkpointing/stores/threaded.py",
         "benchmarking/workloads/checkpointing/stores/torch_file.py",
         "benchmarking/workloads/checkpointing/stores/torch_object.py",
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -39,7 +40,7 @@ class LightningStore:
         io = self._checkpoint_io()
         if self._behind is None:
             self._behind = AsyncCheckpointIO(_Told(io))
-        self._behind.checkpoint_io.done = done
+        self._behind.checkpoint_io.awaited.append(done)
         self._behind.save_checkpoint(dict(state), self._at(name))
         return done
 
@@ -112,10 +113,10 @@ class _Told:
 
     def __init__(self, io: Any) -> None:
         self._io = io
-        self.done: Future[Any] = Future()
+        self.awaited: deque[Future[Any]] = deque()  # in the order of the saves, which is that of the thread
 
     def save_checkpoint(self, *arguments: Any, **options: Any) -> None:
-        done = self.done
+        done = self.awaited.popleft()
         try:
             self._io.save_checkpoint(*arguments, **options)
         except Exception as error:  # noqa: BLE001 (who waits for it hears of it)

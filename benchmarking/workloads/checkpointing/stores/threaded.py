@@ -15,6 +15,8 @@ class ThreadedStore:
     def __init__(self, options: StoreOptions) -> None:
         self._options = options
         self._thread: ThreadPoolExecutor | None = None
+        self._copy: Any = None
+        self._written: Future[Any] | None = None
 
     def save(self, state: Mapping[str, Any], name: str) -> None:
         """Write a state."""
@@ -27,7 +29,11 @@ class ThreadedStore:
             done.set_result(None)
             return done
         self._thread = self._thread or ThreadPoolExecutor(1, "checkpoint")
-        return self._thread.submit(self.save, copied(state), name)
+        if self._written is not None:
+            self._written.exception()  # the copy's memory is used again
+        self._copy = copied(state, self._copy)
+        self._written = self._thread.submit(self.save, self._copy, name)
+        return self._written
 
     def close(self) -> None:
         """Wait for the thread, and end it."""

@@ -12,7 +12,7 @@ from benchmarking.datasets import EmbeddedS3
 from benchmarking.workloads.checkpointing.filling import difference, filled
 from benchmarking.workloads.checkpointing.kinds import KINDS
 from benchmarking.workloads.checkpointing.stores import make_store
-from benchmarking.workloads.checkpointing.stores.base import StoreOptions
+from benchmarking.workloads.checkpointing.stores.base import StoreOptions, copied
 
 SHAPES = {"layers.0.weight": (300, 40), "layers.0.bias": (300,), "scalar": ()}
 
@@ -54,6 +54,13 @@ class StoreContract:
         future.result(30)
         assert difference(before, store.load("one", self.like(before))) == ""
 
+    def test_each_of_two_saves_in_a_row_has_its_own_state(self, store):
+        states = [self.state(seed) for seed in range(2)]
+        futures = [store.begin(state, f"of-{seed}") for seed, state in enumerate(states)]
+        for seed, (future, state) in enumerate(zip(futures, states, strict=True)):
+            future.result(30)
+            assert difference(state, store.load(f"of-{seed}", self.like(state))) == ""
+
     def test_what_is_removed_is_gone_and_removing_nothing_is_nothing(self, store):
         state = self.state()
         store.save(state, "one")
@@ -63,6 +70,15 @@ class StoreContract:
         with pytest.raises(Exception, match=r"(?i)no such file|not exist|not found|rank 0: "):
             store.load("one", self.like(state))
         assert difference(state, store.load("two", self.like(state))) == ""
+
+
+def test_an_earlier_copys_memory_is_used_again_where_it_fits():
+    first = copied({"w": torch.ones(3), "groups": [{"lr": 0.1, "m": torch.ones(2)}]})
+    again = copied({"w": torch.zeros(3), "groups": [{"lr": 0.2, "m": torch.zeros(4)}]}, first)
+    assert again["w"].data_ptr() == first["w"].data_ptr()
+    assert (again["w"].tolist(), again["groups"][0]["lr"], again["groups"][0]["m"].tolist()) == ([0, 0, 0], 0.2, [0, 0, 0, 0])
+    other = copied({"w": torch.ones(3, dtype=torch.float64)}, first)
+    assert other["w"].dtype == torch.float64
 
 
 class OnDisk(StoreContract):
