@@ -80,7 +80,7 @@ def _execute_alone(specs: Sequence[ExperimentSpec], request: RunRequest, progres
     try:
         for spec in specs:
             with locked(spec.folder):
-                prepare_folder(spec, os.environ, accept_changes=request.accept_changes)
+                prepare_folder(spec, os.environ, accept_changes=request.accept_changes, cache=request.cache_dir.expanduser())
         for spec in specs:
             outcomes.append(outcome_of(run_one(spec, request, progress, purse.wallet_of(spec.folder))))
             purse.take_in(outcomes[-1])

@@ -23,7 +23,7 @@ from definitions.errors import UserError
 from definitions.ingestion import REQUIREMENTS
 from definitions.schema import BenchmarkDefinition
 
-_MODEL = ("checkpoint_model", "checkpoint_scale", "checkpoint_dtype")
+_MODEL = ("checkpoint_model", "checkpoint_scale", "checkpoint_dtype", "processes", "instance_count")
 _MOST = 10_000
 
 

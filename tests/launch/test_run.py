@@ -37,6 +37,8 @@ def test_run_leaves_what_was_measured(toy, run):
     known = json.loads((folder / "environment.json").read_text(encoding="utf-8"))
     assert known["schema_version"] == 1
     assert "pydantic" in known["packages"]
+    assert known["places"]["checkpoints"]["free_bytes"] > 0
+    assert set(known["places"]) == {"cache", "checkpoints"}
     assert (folder / "definition.yaml").is_file()
     assert len(list((folder / "logs").iterdir())) == 4
 

@@ -92,7 +92,7 @@ def problem(settings: Mapping[str, Any]) -> str | None:
     """Return why checkpoints cannot be saved as asked for, or None where they can.
 
     Args:
-        settings: knobs by name, and whatever else; those that are not there are as by default.
+        settings: knobs by name, `processes` and `instance_count`, and whatever else; knobs that are not there are as by default.
     """
     found = {**_DEFAULTS, **{name: settings[name] for name in NAMES if settings.get(name) is not None}}
     listed: dict[str, Collection[str]] = {
@@ -109,7 +109,19 @@ def problem(settings: Mapping[str, Any]) -> str | None:
         return f"checkpoint_every: {error}" if "interval" in str(error) else f"checkpoint_threads: {error}"
     if threads < 1:
         return f"checkpoint_threads is {threads}: it is at least 1"
-    return _contradiction(KINDS[found["checkpoint"]], found, threads)
+    return _contradiction(KINDS[found["checkpoint"]], found, threads) or _too_few_ranks(found["checkpoint_sharding"], settings)
+
+
+def _too_few_ranks(sharding: str, settings: Mapping[str, Any]) -> str | None:
+    """Return why so many ranks cannot shard; None where they can, or nobody says how many there are (`processes`, on each host)."""
+    if sharding == "ddp" or not str(settings.get("processes", "")).isdigit():
+        return None
+    ranks = int(settings["processes"]) * int(settings.get("instance_count") or 1)
+    if ranks < 2:
+        return f"checkpoint_sharding is {sharding}, and there is one rank: use processes of at least 2, or ddp"
+    if sharding == "fsdp_hybrid" and ranks % 2:
+        return f"checkpoint_sharding is fsdp_hybrid, for two groups of ranks, and there are {ranks}: use an even number"
+    return None
 
 
 def _contradiction(kind: CheckpointKind, found: Mapping[str, Any], threads: int) -> str | None:

@@ -14,6 +14,17 @@ KEPT_AT_ONCE = 2
 """Checkpoints that a place holds at most: the last one stays until the next is whole."""
 
 
+def unsynced(folder: Path | None) -> Path | None:
+    """Return a trial's folder for checkpoints, or None where a platform copies what is in it to an object store meanwhile.
+
+    What is written there to be measured would be uploaded and billed, and read by somebody else while its pages are evicted.
+
+    Args:
+        folder: as `outrider_report.checkpoint_dir` returns it.
+    """
+    return None if folder is not None and folder.is_relative_to("/opt/ml") else folder
+
+
 def place_of(kind: CheckpointKind, to: str, environ: Mapping[str, str], folder: Path | None) -> str:
     """Return where checkpoints of a job go, a path or an `s3://` prefix of its own.
 

@@ -53,6 +53,11 @@ def test_what_is_no_interval_is_refused(text):
         ({"checkpoint": "dcp_s3", "checkpoint_client": "boto3"}, "checkpoint_client is boto3, which writes checkpoint s3 only"),
         ({"checkpoint": "disk", "checkpoint_to": "s3://b/p"}, "checkpoint_to is s3://b/p, and checkpoint disk goes to a disk"),
         ({"checkpoint": "s3", "checkpoint_to": "/data"}, "checkpoint_to is /data, and checkpoint s3 goes to an object store"),
+        (
+            {"checkpoint": "dcp_disk", "checkpoint_sharding": "fsdp_full", "processes": 1},
+            "checkpoint_sharding is fsdp_full, and there is one",
+        ),
+        ({"checkpoint": "dcp_disk", "checkpoint_sharding": "fsdp_hybrid", "processes": 3}, "checkpoint_sharding is fsdp_hybrid, for two"),
         ({"checkpoint": "lightning_disk", "checkpoint_sharding": "fsdp_full"}, "checkpoint_sharding is fsdp_full: Lightning's"),
     ],
 )
@@ -68,6 +73,7 @@ def test_what_cannot_go_together_is_said(settings, said):
         {"checkpoint": "s3", "checkpoint_client": "boto3", "checkpoint_threads": 8},
         {"checkpoint": "dcp_disk", "checkpoint_threads": 8, "checkpoint_sharding": "fsdp_hybrid"},
         {"checkpoint": "none", "checkpoint_threads": 8},
+        {"checkpoint": "dcp_disk", "checkpoint_sharding": "fsdp_hybrid", "processes": 1, "instance_count": 2},
         {"batch_size": 0},
     ],
 )

@@ -17,6 +17,12 @@ def test_a_disk_kind_goes_to_the_trials_folder_then_to_scratch_or_where_the_user
     assert places.place_of(DISK, "", {**job, "OUTRIDER_SCRATCH": "/scratch"}, None) == "/scratch/outrider-checkpoints-j-t1-a1"
 
 
+def test_what_is_only_measured_is_not_written_where_a_platform_uploads_it(tmp_path):
+    assert places.unsynced(Path("/opt/ml/checkpoints")) is None
+    assert places.unsynced(tmp_path) == tmp_path
+    assert places.unsynced(None) is None
+
+
 def test_jobs_share_a_bucket_but_no_prefix():
     environ = {"OUTRIDER_CHECKPOINT_S3": "s3://b/checkpoints/", "OUTRIDER_JOB": "j-t1-a1"}
     assert places.place_of(S3, "", environ, None) == "s3://b/checkpoints/j-t1-a1"
