@@ -271,7 +271,7 @@ def make_tuner(
     decisions = decided(
         spec, backend, n_workers, finite=method.finite, environ=surroundings.environ, trials=lambda: _planned(spec, backend)
     )
-    surroundings.decided(decisions)
+    surroundings.decided([*([method.about] if method.about else []), *decisions])
     version = code_version(spec)
     has_begun = next(journal.records(), None) is not None
     learned, lines = (None, []) if has_begun else warm_start(spec, method)

@@ -74,7 +74,7 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study:
                         spec, backend, planned.workers, finite=method.finite, environ=environ, trials=partial(attrgetter("trials"), planned)
                     )
                 )
-                lines |= dict.fromkeys(_of_earlier_runs(spec, method))
+                lines |= dict.fromkeys([*([method.about] if method.about else []), *_of_earlier_runs(spec, method)])
                 travels["\n".join(what_travels(spec.definition, backend_description(spec.backend), whole=True))] = None
             finally:
                 backend.close()

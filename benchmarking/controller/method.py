@@ -140,6 +140,9 @@ class Method(abc.ABC):
     name: str = ""
     """What the user calls it; set when it is built."""
 
+    about: str = ""
+    """What it is after, in a line that is said before it starts; empty where its name says it all."""
+
     independent: bool = False
     """Whether suggestions depend on no result, so that they may be asked for ahead of time."""
 

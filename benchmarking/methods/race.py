@@ -1,4 +1,4 @@
-"""RACE: canaries on a finite set of configurations, each where it tells most for its price, until the cheapest full job is known."""
+"""RACE: beginnings of full jobs, or canaries, of a finite set of configurations, each where it tells most, until the best is known."""
 
 from __future__ import annotations
 
@@ -7,19 +7,34 @@ from dataclasses import replace
 from typing import ClassVar
 
 from benchmarking.analysis.measurements import canary_values
-from benchmarking.controller.method import Evaluation, Method, MethodContext, Suggestion
+from benchmarking.controller.method import Decision, Evaluation, Method, MethodContext, Suggestion
 from benchmarking.controller.method_arguments import Argument, flag, number, whole
-from benchmarking.forecasting.data.canary import Canary, canary_from
-from benchmarking.forecasting.ladder.levels import per_job, rungs
+from benchmarking.controller.progress_curve import ProgressCurve
+from benchmarking.forecasting.data.canary import Canary
+from benchmarking.forecasting.data.experiment import full_level
+from benchmarking.forecasting.ladder.after_prefix import has_told
+from benchmarking.forecasting.ladder.levels import rungs
+from benchmarking.forecasting.ladder.prefix_race import BEGINNING, prefixes_of
 from benchmarking.forecasting.ladder.race import race_status
+from benchmarking.forecasting.ladder.race_draws import objective_draws, quantile_of
 from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceDecision, RaceSettings, RaceStatus
+from benchmarking.forecasting.ladder.run_costs import usd_per_second
 from benchmarking.forecasting.ladder.stretch import MOST_STRETCHES
 from benchmarking.forecasting.model.billing import Billing
-from benchmarking.methods.canary import CONFIGURATIONS, LADDER, STRETCH, check_ladder, make_stretch
+from benchmarking.forecasting.prefix.stopping import PrefixRule, is_enough
+from benchmarking.forecasting.running.projection import Openness, project
+from benchmarking.methods.canary import CONFIGURATIONS, LADDER, PREFIXES, STRETCH, ladder_of, make_stretch, tells_its_total
 from benchmarking.methods.candidates import candidates
+from benchmarking.methods.measured_canary import heard_canary
 from benchmarking.report.labels import label, varying_keys
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
+from definitions.schema import Prefix
+
+_RACED: Mapping[tuple[str, ...], str] = {
+    (TIME,): "time: the configuration whose full job takes least wins",
+    (COST,): "cost: the configuration whose full job costs least wins",
+}
 
 _ENDS = (RaceDecision.DECIDED, RaceDecision.TIED, RaceDecision.NARROW)
 
@@ -31,6 +46,7 @@ class Race(Method):
         "ladder": LADDER,
         "configurations": CONFIGURATIONS,
         "stretch_s": STRETCH,
+        "prefix": PREFIXES,
         "confidence": number(0.9, "probability that nothing is better than the winner by more than the tolerance", above=0.5, upper=0.999),
         "tolerance": number(0.05, "share by which configurations may differ and still count as alike", lower=0.0, upper=1.0),
         "repeats": whole(3, 1, "most runs of a configuration at one rung"),
@@ -44,14 +60,15 @@ class Race(Method):
     measures_repeats = True
 
     def __init__(self, context: MethodContext) -> None:
-        """Raise `UserError` where the definition has no per-job fidelity, or neither cost nor time as an objective."""
+        """Raise `UserError` where small jobs are asked for and the definition has none, or neither cost nor time is an objective."""
         self._context = context
-        fidelity = per_job("RACE", context.fidelity)
         given = context.arguments
-        ladder = tuple(given["ladder"] or fidelity.ladder)
-        check_ladder(ladder, fidelity.full)
-        self._full, self._family = fidelity.full, fidelity.family or ""
-        self._stretch = make_stretch(context, ladder, fidelity.full)
+        ladder = ladder_of("RACE", context, given["prefix"])
+        self._full, self._rule = full_level(context.fidelity), PrefixRule.of(context.fidelity)
+        self._uses_prefixes: bool | None = True if isinstance(context.fidelity, Prefix) or not ladder else given["prefix"]
+        self._said: dict[int, ProgressCurve] = {}
+        self._bounds: dict[str, float] = {}  # 95 % bound of the objective, of each configuration whose beginning told it
+        self._stretch = make_stretch(context, ladder, self._full)
         raced = {"billable_s": TIME, TIME: TIME, COST: COST}
         objectives = tuple(dict.fromkeys(raced[name] for name, mode in context.objectives.items() if name in raced and mode == "min"))
         if not objectives:
@@ -67,7 +84,9 @@ class Race(Method):
             full_runs=given["full_runs"],
             width=given["width"],
             billing=Billing(context.region),
+            prefixes=bool(self._uses_prefixes),
         )
+        self.about = f"RACE races for {_RACED.get(objectives, 'time and cost: their Pareto set wins')}"
         self._run_winner = given["run_winner"]
         self._candidates: dict[str, dict[str, object]] | None = None
         self._canaries: dict[str, list[Canary]] = {}
@@ -79,18 +98,24 @@ class Race(Method):
     def ready(self) -> bool:
         """Return whether the next run is known: all may run at once at the lowest rung, later ones wait for what is under way.
 
-        Where ladders are stretched, the others wait for the first one's probe of the lowest rung.
+        The others wait for the first one's probe of the lowest rung, where that tells how the race goes on.
         """
-        if not self._stretch.settled:
+        if self._probes:
             return not any(self.pending.values())
         return not any(self.pending.values()) or self._at_lowest() is not None
 
+    @property
+    def _probes(self) -> bool:
+        """Whether the next run is the first one's probe: it shows whether jobs say how far they are, and by how much to stretch."""
+        return self._uses_prefixes is None or (not self._uses_prefixes and not self._stretch.settled)
+
     def suggest(self) -> Suggestion | None:
         """Return the next canary; None when the race is over."""
-        if not self._stretch.settled:
+        if self._probes:
             alive = [name for name in self._groups() if name not in self._dropped]
             if alive:
                 return Suggestion(self._groups_by_name()[alive[0]], self._stretch.ladder[0])
+            self._uses_prefixes = False
             self._stretch.keep()
         if not any(self.pending.values()):
             self.status = race_status(self._groups(), self._dropped, self.settings, self._context.seed)
@@ -98,6 +123,9 @@ class Race(Method):
         if step is None:
             return self._in_full()
         name, level, repeat = step
+        if self.settings.prefixes and level == BEGINNING:
+            rule = self._rule.longer(repeat)
+            return Suggestion(self._groups_by_name()[name], self._full, repeat, prefix_s=rule.most_s)
         return Suggestion(self._groups_by_name()[name], self._level(level), repeat)
 
     def on_trial_add(self, evaluation: Evaluation) -> None:
@@ -105,14 +133,39 @@ class Race(Method):
         run = self._canary(evaluation, {})
         self.pending.setdefault(run.configuration, []).append(run)
 
+    def on_progress(self, evaluation: Evaluation, progress: ProgressCurve) -> Decision:
+        """Stop a prefix that has told enough, or that has lost."""
+        self._said[evaluation.id] = progress
+        if evaluation.prefix_s is None:
+            return Decision.CONTINUE
+        is_over = is_enough(progress, self._rule.longer(evaluation.repeat)) or self._has_lost(evaluation, progress)
+        return Decision.STOP if is_over else Decision.CONTINUE
+
+    def _has_lost(self, evaluation: Evaluation, progress: ProgressCurve) -> bool:
+        """Return whether a running prefix's interval is beyond the best other's by more than the tolerance."""
+        if len(self.settings.objectives) > 1:
+            return False
+        own, found = self._canary(evaluation, {}), project(progress)
+        bounds = [bound for name, bound in self._bounds.items() if name != own.configuration]
+        if not bounds or isinstance(found, Openness):
+            return False
+        each = usd_per_second(own, self.settings) if self.settings.objectives[0] == COST else 1.0
+        return found.lo90_s * each > min(bounds) * (1 + self.settings.tolerance)
+
     def on_trial_complete(self, evaluation: Evaluation, result: Mapping[str, float]) -> None:
-        """Take in what a canary measured; one that was interrupted is run again."""
-        values = canary_values(result)
-        run = self._canary(evaluation, values)
+        """Take in what a run measured; a canary that was interrupted is run again."""
+        values, said = canary_values(result), self._said.pop(evaluation.id, None)
+        run = self._canary(evaluation, values, said)
         self._done(run)
-        if values.get("total_s") and run.fraction < 1.0:
+        if values.get("total_s") and not run.is_full:
             self._groups()[run.configuration].append(run)
-            if not self._stretch.settled:
+            if has_told(self._groups()[run.configuration]):
+                draws = objective_draws({run.configuration: self._groups()[run.configuration]}, self.settings, self._context.seed)
+                self._bounds[run.configuration] = quantile_of(draws[run.configuration][self.settings.objectives[0]], 0.95)
+            if self._uses_prefixes is None:
+                self._uses_prefixes = tells_its_total(said)
+                self.settings = replace(self.settings, prefixes=self._uses_prefixes)
+            if not self._uses_prefixes and not self._stretch.settled:
                 self._stretch.update(values)
                 self.settings = replace(self.settings, ladder=tuple(one / self._full for one in self._stretch.ladder))
 
@@ -127,7 +180,9 @@ class Race(Method):
         """Return all canaries that the race may come to, and the winner's full run; it ends before."""
         most = rungs(self._stretch.ladder, (self.settings.repeats,) * len(self._stretch.ladder))
         chosen = list(self._groups_by_name().values())
-        found = [Suggestion(one, *rung) for rung in most for one in chosen]
+        times = [] if self._uses_prefixes is False else range(self.settings.repeats)
+        found = [Suggestion(one, self._full, k, prefix_s=self._rule.longer(k).most_s) for k in times for one in chosen]
+        found += [Suggestion(one, *rung) for rung in most for one in chosen]
         found += found[:1] * (0 if self._stretch.settled else MOST_STRETCHES)
         return found + ([Suggestion(chosen[0], self._full)] if self._run_winner and chosen else [])
 
@@ -153,7 +208,10 @@ class Race(Method):
         return self._canaries
 
     def _at_lowest(self) -> tuple[str, float, int] | None:
-        """Return a configuration that has not run at the lowest rung and is not about to; None where there is none."""
+        """Return a configuration that has not run at the lowest rung, or its beginning, and is not about to; None where there is none."""
+        if self.settings.prefixes:
+            waiting = {name: not prefixes_of([*group, *self.pending.get(name, [])]) for name, group in self._groups().items()}
+            return next(((name, BEGINNING, 0) for name in waiting if waiting[name] and name not in self._dropped), None)
         lowest = self.settings.ladder[0]
         for repeat in range(self.settings.first):
             for name, group in self._groups().items():
@@ -174,19 +232,14 @@ class Race(Method):
     def _level(self, fraction: float) -> float:
         return next((level for level in self._stretch.ladder if abs(level / self._full - fraction) < 1e-12), fraction * self._full)
 
-    def _canary(self, evaluation: Evaluation, values: Mapping[str, float]) -> Canary:
+    def _canary(self, evaluation: Evaluation, values: Mapping[str, float], said: ProgressCurve | None = None) -> Canary:
         identity = configuration_id(evaluation.configuration)
         name = next(name for name, one in self._groups_by_name().items() if configuration_id(one) == identity)
-        resources = {**self._context.fixed, **evaluation.configuration}
-        instance_type = str(resources.get("instance_type") or "")
-        count = int(str(resources.get("instance_count") or 1))
-        known = {"instance_type": instance_type, "instance_count": count, "family": self._family}
-        fraction = (evaluation.level or self._full) / self._full
-        return canary_from(name, fraction, evaluation.repeat, values, **known)
+        return heard_canary(self._context, name, evaluation, values, said)
 
     def _done(self, run: Canary) -> None:
         pending = self.pending.get(run.configuration, [])
         for number_of, one in enumerate(pending):
-            if one.fraction == run.fraction and one.repeat == run.repeat:
+            if (one.fraction, one.repeat, one.status) == (run.fraction, run.repeat, run.status):
                 del pending[number_of]
                 return

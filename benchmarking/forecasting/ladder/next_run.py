@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.canary import COMPLETED, Canary
+from benchmarking.forecasting.ladder.prefix_race import next_step
 from benchmarking.forecasting.ladder.race_status import RaceSettings
 from benchmarking.forecasting.ladder.run_costs import usd_per_second
 from benchmarking.forecasting.model.draws import Question, draw
@@ -41,6 +42,8 @@ def best_next_run(
     Returns:
         (configuration, level, repeat); None where all rungs are run.
     """
+    if settings.prefixes:
+        return next_step(groups, names, logs, settings)
     best: tuple[float, tuple[str, float, int]] | None = None
     for name in names:
         group = groups[name]

@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.canary import Canary
+from benchmarking.forecasting.ladder.after_prefix import has_told
 from benchmarking.forecasting.ladder.next_run import best_next_run, highest_level, runs_at
+from benchmarking.forecasting.ladder.prefix_race import first_step, is_comparable
 from benchmarking.forecasting.ladder.race_draws import fits, half_width, laws_of, objective_draws
 from benchmarking.forecasting.ladder.race_status import COST, RaceDecision, RaceSettings, RaceStatus
 from benchmarking.forecasting.ladder.run_costs import expected_usd, spent_usd, usd_per_second
@@ -35,12 +37,13 @@ def race_status(groups: Mapping[str, Sequence[Canary]], dropped: Sequence[str], 
     alive = [name for name in groups if name not in dropped]
     if not alive:
         return RaceStatus(RaceDecision.NOTHING_FITS, None, (), None, 0.0, "no configuration ran to its end")
-    # Step 1: every configuration runs at the lowest rung, in the order of the candidates.
-    lowest = settings.ladder[0]
-    for repeat in range(settings.first):
-        for name in alive:
-            if runs_at(groups[name], lowest) <= repeat:
-                return RaceStatus(RaceDecision.OPEN, None, (), (name, lowest, repeat), 0.0, "every configuration runs at the lowest rung")
+    # Step 1: every configuration runs at the lowest rung, or its beginning does, in the order of the candidates.
+    step, reason = _first(groups, alive, settings)
+    if step is not None:
+        return RaceStatus(RaceDecision.OPEN, None, (), step, 0.0, reason)
+    alive = [name for name in alive if is_comparable(groups[name])]
+    if not alive:
+        return RaceStatus(RaceDecision.NOT_DECIDED, None, (), None, 0.0, "no job told when it ends, and there are no small jobs")
     # Step 2: what cannot fit in memory is out, however fast it is.
     alive = [name for name in alive if fits(groups[name])]
     if not alive:
@@ -51,6 +54,20 @@ def race_status(groups: Mapping[str, Sequence[Canary]], dropped: Sequence[str], 
     found = _compared(groups, alive, draws, settings, seed)
     # Step 4: a run that the money does not suffice for is not made.
     return _within_budget(found, groups, settings)
+
+
+def _first(
+    groups: Mapping[str, Sequence[Canary]], alive: Sequence[str], settings: RaceSettings
+) -> tuple[tuple[str, float, int] | None, str]:
+    """Return the run that every configuration needs first, and why in words; None where all have had it."""
+    if settings.prefixes:
+        return first_step(groups, alive, settings), "every configuration begins its full job"
+    lowest = settings.ladder[0]
+    for repeat in range(settings.first):
+        for name in alive:
+            if runs_at(groups[name], lowest) <= repeat:
+                return (name, lowest, repeat), "every configuration runs at the lowest rung"
+    return None, ""
 
 
 def _compared(
@@ -70,6 +87,8 @@ def _compared(
         return RaceStatus(RaceDecision.DECIDED, leader, (leader,), None, 1.0, "it is the only one that can run")
     # A decision never rests on the lowest rung alone: the leaders are taken beyond it first, whatever the draws say.
     for name in ranked[: settings.least]:
+        if has_told(groups[name]):
+            continue
         if len(settings.ladder) > 1 and highest_level(groups[name]) <= settings.ladder[0] and not laws_of(groups[name]).steady:
             sure = _share_within(logs[leader], np.minimum.reduce([logs[other] for other in others]), settings.tolerance)
             upwards = (name, settings.ladder[1], 0)
@@ -83,6 +102,8 @@ def _compared(
 
 def _mostly_starts_up(group: Sequence[Canary]) -> bool:
     """Return whether start-up, which nobody timed, is most of what a configuration's runs took."""
+    if has_told(group):
+        return False
     laws = laws_of(group)
     return not laws.timed and bool(hidden_by_startup(laws.growth, "total_s"))
 
@@ -124,8 +145,10 @@ def _single(
     if settings.width is not None and half <= settings.width:
         return RaceStatus(RaceDecision.NARROW, leader, tied, None, sure, f"{leader} leads, and is known to within {half:.0%}")
     # LUCB: the next run is the leader's or that of the challenger that is likeliest to beat it, where one of them has a run left.
+    # What is out by itself, each at its share of the doubt that is allowed (Bonferroni), is not run again.
     step: tuple[str, float, int] | None = None
-    for challenger in sorted(others, key=beats.__getitem__):
+    still = [name for name in others if beats[name] < 1 - (1 - settings.confidence) / len(others)]
+    for challenger in sorted(still or others[:1], key=beats.__getitem__):
         step = best_next_run(groups, (leader, challenger), logs, settings, seed)
         if step is not None:
             break

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, Canary
+from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, PREFIX, Canary
 from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceSettings
 from benchmarking.forecasting.ladder.run_costs import usd_per_second
 from benchmarking.forecasting.model.billing import tables
@@ -14,6 +14,7 @@ from benchmarking.forecasting.model.draws import Question, draw
 from benchmarking.forecasting.model.fit import fit_all
 from benchmarking.forecasting.model.memory import peak_line
 from benchmarking.forecasting.model.phases import Laws, cpu_laws, time_laws
+from benchmarking.forecasting.model.prefix_memory import peak_draws
 from definitions.instances import instance_facts
 
 if TYPE_CHECKING:
@@ -67,6 +68,10 @@ def fits(group: Sequence[Canary]) -> bool:
         return False
     facts = instance_facts(group[0].instance_type, tables()) if group[0].instance_type else None
     used = [canary for canary in group if canary.status == COMPLETED]
+    begun = [canary for canary in group if canary.status == PREFIX and canary.rss_bytes]
+    if facts is not None and facts.memory_bytes and begun:
+        peaks = peak_draws(begun, used, peak_line(used, 1.0) if used else None, 1000, np.random.default_rng(0))
+        return peaks is None or float(np.quantile(peaks, 0.95)) <= facts.memory_bytes
     if facts is None or not facts.memory_bytes or len({canary.fraction for canary in used if canary.rss_bytes}) < 2:
         return True
     line = peak_line(used, 1.0)
@@ -79,3 +84,10 @@ def half_width(values: FloatArray) -> float:
 
     low, middle, high = np.quantile(values, (0.1, 0.5, 0.9))
     return float((high - low) / 2 / middle)
+
+
+def quantile_of(values: FloatArray, share: float) -> float:
+    """Return a quantile of draws (n,)."""
+    import numpy as np
+
+    return float(np.quantile(values, share))

@@ -23,6 +23,7 @@ class RaceSettings:
         most_usd: money that canaries may cost; None for no limit of its own.
         full_runs: full jobs that the winner is wanted for: a race goes on only as long as knowing more can save more than it costs.
         width: half of the leader's 80 % interval over its median at which it is known well enough, whoever leads; None for no such end.
+        prefixes: whether the full jobs' beginnings are run, and small jobs only for what they leave open.
         billing: prices.
         draws: number of draws of each configuration's full job.
     """
@@ -38,6 +39,7 @@ class RaceSettings:
     full_runs: float = 4.0
     width: float | None = None
     draws: int = 1000
+    prefixes: bool = False
     billing: Billing = field(kw_only=True)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from benchmarking.forecasting.data.canary import Canary
+from benchmarking.forecasting.data.canary import PREFIX, Canary
 from benchmarking.forecasting.ladder.race_status import RaceSettings
+from benchmarking.forecasting.prefix.measured import Rest
 
 
 def usd_per_second(canary: Canary, settings: RaceSettings) -> float:
@@ -21,7 +22,16 @@ def spent_usd(groups: Mapping[str, Sequence[Canary]], settings: RaceSettings) ->
 
 
 def expected_usd(group: Sequence[Canary], level: float, settings: RaceSettings) -> float:
-    """Return what a run at a level will cost, by the longest run so far: its start-up stays, the rest goes with the data."""
+    """Return what a run at a level will cost, by the longest run so far: its start-up stays, the rest goes with the data.
+
+    A further prefix of the full job takes twice as long as the longest.
+    """
+    begun = [canary for canary in group if canary.status == PREFIX]
+    if begun and level >= 1.0:
+        return _usd(2 * max(canary.total_s or 0.0 for canary in begun), begun[0], settings)
+    told = next((one.progress for one in begun if one.progress is not None and isinstance(one.progress.wall, Rest)), None)
+    if told is not None and isinstance(told.wall, Rest):
+        return _usd(told.begin_s + (told.end_s - told.begin_s + told.wall.seconds) * level, begun[0], settings)
     longest = max(group, key=lambda canary: canary.fraction)
     fixed_s = longest.startup_s or 0.0
     seconds = fixed_s + max((longest.total_s or 0.0) - fixed_s, 0.0) * level / longest.fraction

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.forecasting.running.projection import Openness, project
@@ -25,11 +25,17 @@ class PrefixRule:
         width: half of the 80 % interval of the job's forecast, as a share of its median, that is narrow enough.
         prefix_s: most seconds that it runs; None for the smaller of `MOST_S` and `MOST_SHARE` of the forecast.
         steps: that it has behind it at least, beyond the first one that it told of.
+        share: of the forecast that it runs at most, where `prefix_s` is None.
     """
 
     width: float = 0.15
     prefix_s: float | None = None
     steps: int = 3
+    share: float = MOST_SHARE
+
+    def longer(self, times: int) -> PrefixRule:
+        """Return the rule of a prefix that tells more: half as wide, and twice as long, so many times."""
+        return replace(self, width=self.width / 2**times, share=min(0.5, self.share * 2**times), steps=self.steps * 2**times)
 
     @classmethod
     def of(cls, fidelity: object) -> PrefixRule:
@@ -59,5 +65,5 @@ def is_enough(curve: ProgressCurve, rule: PrefixRule) -> bool:
     if isinstance(found, Openness):
         # More of the same would tell no more; that it is too early passes.
         return found in _FOR_GOOD
-    most_s = MOST_SHARE * found.median_s if rule.prefix_s is None else rule.prefix_s
+    most_s = rule.share * found.median_s if rule.prefix_s is None else rule.prefix_s
     return found.width <= rule.width or last.elapsed_s >= min(most_s, rule.most_s)

@@ -35,6 +35,7 @@ DEFAULTS = {
         "full_runs": 4,
         "width": None,
         "run_winner": False,
+        "prefix": None,
     },
     "REA": {"population_size": 100, "sample_size": 10, **STARTING},
     "RS": {**STARTING},

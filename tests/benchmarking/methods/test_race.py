@@ -12,7 +12,12 @@ FIDELITY = {"kind": "per_job", "argument": "fraction", "ladder": [0.1, 0.3], "fu
 def race(objectives=None, changes=None, usual="", **arguments):
     given = {"space": {"x": {"choice": [0, 1]}}, "objectives": objectives or {"cost_usd": "min"}, "fidelity": FIDELITY}
     return build_method(
-        "RACE", definition(**(given | (changes or {}))), 0, {"stretch_s": 0, **arguments}, instance_type=usual, region="us-east-1"
+        "RACE",
+        definition(**(given | (changes or {}))),
+        0,
+        {"stretch_s": 0, "prefix": False, **arguments},
+        instance_type=usual,
+        region="us-east-1",
     )
 
 
