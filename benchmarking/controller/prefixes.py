@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from backends.failures import Outcome
+from backends.failures import Cause, Outcome
 from benchmarking.analysis.measurements import PREFIX, measurements
 from benchmarking.controller.aggregation import Tell
 from benchmarking.controller.retry_policy import TrialStatus
@@ -32,13 +32,15 @@ def first_over(trials: Mapping[int, TrialState], jobs: Mapping[str, JobState], n
     return min(found, default=None)
 
 
-def stopped_itself(trial: TrialState, job: JobState, outcome: Outcome) -> bool:
+def stopped_itself(trial: TrialState, job: JobState, outcome: Outcome, cause: Cause | None) -> bool:
     """Return whether a prefix ended well because its reporter ended it, and not because its work was done.
 
-    The reporter ends a script at its first word of progress after `prefix_s` seconds, and says so far in that word.
+    The reporter ends a script at its first word of progress after `prefix_s` seconds, and says so far in that word. To a back-end it may be
+    a success without a report.
     """
     limit_s, said = trial.spec.prefix_s, job.progress
-    if outcome is not Outcome.COMPLETED or limit_s is None or said is None:
+    ended_well = outcome is Outcome.COMPLETED or cause is Cause.NO_METRICS
+    if not ended_well or limit_s is None or said is None:
         return False
     last = said.points[-1]
     return last.elapsed_s >= limit_s and (said.total is None or last.done < said.total)

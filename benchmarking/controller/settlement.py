@@ -41,8 +41,8 @@ def settlement(
     """
     cause, message = event.cause, event.message
     outcome = Outcome.FAILED if isinstance(event, Rejected) else event.outcome
-    if stopped_itself(trial, job, outcome):
-        outcome, cause = Outcome.STOPPED, Cause.PREFIX
+    if stopped_itself(trial, job, outcome, cause):
+        outcome, cause, message = Outcome.STOPPED, Cause.PREFIX, ""
     elif outcome is Outcome.COMPLETED:
         problem = objective_problem(reported_objectives, trial.last)
         if problem is not None:

@@ -93,6 +93,7 @@ class BackendContract:
         silent: success without a report.
         endless: one report at least, then runs until it is stopped.
         counts: says that 0 of 4 are done and that 4 of 4 are, and reports once.
+        steps: says after each of a thousand steps of 0.05 s how far it is, and reports at its end.
     """
 
     runs_scripts = True
@@ -159,6 +160,31 @@ class BackendContract:
         assert 0 < first.elapsed_s <= last.elapsed_s
         assert 0 < last.phases_s["startup"] <= first.elapsed_s
         assert closed(events, "one").outcome is Outcome.COMPLETED
+
+    def test_a_prefix_that_its_reporter_ends(self, backend: Backend) -> None:
+        if not self.runs_scripts:
+            pytest.skip("its jobs are no scripts")
+        spec = self.job("steps", "one")
+        events = self.run(backend, dataclasses.replace(spec, environment={**spec.environment, "OUTRIDER_STOP_AFTER_S": "0.5"}))
+        said = of_job(events, "one", Progressed)
+        assert all(one.elapsed_s < 0.5 for one in said[:-1])
+        assert said[-1].elapsed_s >= 0.5
+        assert said[-1].done < said[-1].total == 1000
+        end = closed(events, "one")
+        # It had no time to report; the loop knows better than the back-end what that means.
+        assert (end.outcome, end.cause) in ((Outcome.COMPLETED, None), (Outcome.FAILED, Cause.NO_METRICS))
+        assert end.usage["phases_s"]["startup"] > 0
+
+    def test_a_prefix_that_is_stopped(self, backend: Backend) -> None:
+        if not self.runs_scripts:
+            pytest.skip("its jobs are no scripts")
+        backend.submit(self.job("steps", "one"))
+        events = collect(backend, has("one", Progressed), self.limit_s)
+        backend.stop("one", Cause.PREFIX)
+        collect(backend, all_closed("one"), self.limit_s, events)
+        check_order(events)
+        assert of_job(events, "one", Progressed)[-1].done < 1000
+        assert (closed(events, "one").outcome, closed(events, "one").cause) == (Outcome.STOPPED, Cause.PREFIX)
 
     def test_a_job_that_fails(self, backend: Backend) -> None:
         end = closed(self.run(backend, self.job("fails", "one")), "one")

@@ -25,6 +25,10 @@ SCRIPTS = {
     "fails": "from outrider_report import report\nreport(epoch=1)\nraise SystemExit('no such file: data.csv')\n",
     "silent": "print('done')\n",
     "counts": "from outrider_report import progress, report\nprogress(0, 4)\nprogress(4, 4)\nreport(epoch=1)\n",
+    "steps": (
+        "import time\nfrom outrider_report import progress, report\n"
+        "for k in range(1000):\n    time.sleep(0.05)\n    progress(k + 1, 1000)\nreport(epoch=1)\n"
+    ),
     "endless": "import time\nfrom outrider_report import report\nreport(epoch=1)\nwhile True:\n    time.sleep(60)\n",
 }
 

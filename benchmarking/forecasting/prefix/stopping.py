@@ -14,6 +14,10 @@ MOST_S = 300.0
 MOST_SHARE = 0.1
 """Share of what the whole job is forecast to take that it runs at most, likewise."""
 
+_LEAST_CPU_S, _LEAST_WALL_S = 1.0, 10.0
+"""Processor seconds that the loop has had at least before it is stopped for its width, or seconds of the clock: on a busy machine it may
+have had next to none of a second, and a job that waits for data never gets many."""
+
 _FOR_GOOD = (Openness.NO_TOTAL, Openness.TOTAL_CHANGES, Openness.WENT_BACK, Openness.PAST_TOTAL)
 
 
@@ -66,4 +70,5 @@ def is_enough(curve: ProgressCurve, rule: PrefixRule) -> bool:
         # More of the same would tell no more; that it is too early passes.
         return found in _FOR_GOOD
     most_s = rule.share * found.median_s if rule.prefix_s is None else rule.prefix_s
-    return found.width <= rule.width or last.elapsed_s >= min(most_s, rule.most_s)
+    has_worked = last.cpu_s - first.cpu_s >= _LEAST_CPU_S or last.elapsed_s - first.elapsed_s >= _LEAST_WALL_S
+    return (found.width <= rule.width and has_worked) or last.elapsed_s >= min(most_s, rule.most_s)

@@ -32,6 +32,11 @@ elif kind == "counts":
     progress(0, 4)
     progress(4, 4)
     report(epoch=1)
+elif kind == "steps":
+    for step in range(1000):
+        time.sleep(0.05)
+        progress(step + 1, 1000)
+    report(epoch=1)
 elif kind == "endless":
     report(epoch=1)
     while True:

@@ -77,25 +77,26 @@ def test_a_killed_controller_goes_on_with_its_prefixes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("elapsed_s", "done", "outcome", "expected"),
+    ("elapsed_s", "done", "outcome", "cause", "expected"),
     [
-        (61.0, 20.0, Outcome.COMPLETED, True),
-        (59.0, 20.0, Outcome.COMPLETED, False),  # its total was wrong: the work was done
-        (61.0, 50.0, Outcome.COMPLETED, False),
-        (61.0, 20.0, Outcome.FAILED, False),
+        (61.0, 20.0, Outcome.COMPLETED, None, True),
+        (61.0, 20.0, Outcome.FAILED, Cause.NO_METRICS, True),
+        (59.0, 20.0, Outcome.COMPLETED, None, False),  # its total was wrong: the work was done
+        (61.0, 50.0, Outcome.COMPLETED, None, False),
+        (61.0, 20.0, Outcome.FAILED, Cause.SCRIPT_ERROR, False),
     ],
 )
-def test_a_prefix_that_its_reporter_ended_is_told_from_one_whose_work_was_done(elapsed_s, done, outcome, expected):
+def test_a_prefix_that_its_reporter_ended_is_told_from_one_whose_work_was_done(elapsed_s, done, outcome, cause, expected):
     trial = TrialState(0, 0, TrialSpec({}, 1.0, 0, 60.0))
     curve = ProgressCurve.begun(Progressed("j", 0.0, 0.0, 50.0, 1.0))
     curve.take(Progressed("j", elapsed_s, done, 50.0, elapsed_s))
     job = JobState("j", 0, 0, 0.0, None, None, progress=curve)
-    assert stopped_itself(trial, job, outcome) is expected
+    assert stopped_itself(trial, job, outcome, cause) is expected
 
 
 def test_a_whole_job_is_no_prefix_however_long_it_takes():
     trial = TrialState(0, 0, TrialSpec({}), status=TrialStatus.COMPLETED)
     curve = ProgressCurve.begun(Progressed("j", 0.0, 0.0, 50.0, math.inf))
-    assert not stopped_itself(trial, JobState("j", 0, 0, 0.0, None, None, progress=curve), Outcome.COMPLETED)
+    assert not stopped_itself(trial, JobState("j", 0, 0, 0.0, None, None, progress=curve), Outcome.COMPLETED, None)
     assert trial.spec.prefix_s is None
     assert Cause.PREFIX not in trial.causes

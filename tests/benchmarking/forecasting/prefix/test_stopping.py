@@ -10,11 +10,13 @@ from definitions.schema import PerJob, Prefix
 RULE = PrefixRule()
 
 
-def stopped_at(times, total, rule=RULE, *, startup_s=2.0, said=None):
+def stopped_at(times, total, rule=RULE, *, startup_s=2.0, said=None, cores=1.0):
     """Return (steps, seconds) at which a job is stopped whose steps take these seconds; None where it is not."""
     found, elapsed_s = None, startup_s
     for done in range(len(times) + 1):
-        event = Progressed("j", 1000.0 + elapsed_s, *(said or (lambda k: (float(k), total)))(done), elapsed_s, elapsed_s, {}, 0, done)
+        event = Progressed(
+            "j", 1000.0 + elapsed_s, *(said or (lambda k: (float(k), total)))(done), elapsed_s, cores * elapsed_s, {}, 0, done
+        )
         if found is None:
             found = ProgressCurve.begun(event)
         else:
@@ -29,6 +31,11 @@ def test_a_steady_job_is_stopped_soon_after_its_first_steps():
     steps, seconds = stopped_at([0.1] * 1000, 1000.0)
     assert 8 <= steps <= 30
     assert seconds.expected < 6.0
+
+
+def test_on_a_busy_machine_a_second_of_the_processor_is_waited_for():
+    assert stopped_at([0.1] * 1000, 2000.0, cores=0.1)[1].expected == pytest.approx(12.0, abs=0.3)
+    assert stopped_at([0.1] * 1000, 2000.0, cores=0.5)[1].expected == pytest.approx(4.0, abs=0.3)
 
 
 def test_a_tenth_of_the_forecast_is_enough_however_wide_it_is():
