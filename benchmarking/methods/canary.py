@@ -11,7 +11,7 @@ from benchmarking.controller.method_arguments import Argument, flag, levels, num
 from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.forecasting.data.experiment import full_level
 from benchmarking.forecasting.ladder.levels import per_job, repeats_of, rungs
-from benchmarking.forecasting.ladder.stretch import MOST_STRETCHES, Stretch, default_seconds
+from benchmarking.forecasting.ladder.stretch import MOST_STRETCHES, TRAINED_S, Stretch
 from benchmarking.forecasting.prefix.stopping import PrefixRule, is_enough
 from benchmarking.methods.candidates import candidates
 from benchmarking.methods.measured_canary import heard_canary
@@ -36,12 +36,8 @@ REPEATS = Argument(
 )
 CONFIGURATIONS = whole(None, 1, "configurations that are taken (default: all of a finite space, 8 of a continuous one)")
 STRETCH = number(
-    None,
-    "seconds that the lowest rung is to train, or twice its start-up; else the ladder is stretched (default 60 on paid instances, else 0)",
-    lower=0.0,
+    None, "processor seconds that the fit of the highest rung is to take, else the ladder is stretched (default 3; 0: as it is)", lower=0.0
 )
-
-
 PREFIXES = Argument(
     None,
     "whether the beginning of the full job is run in place of the ladder (default: where the first small job says how far it is)",
@@ -195,13 +191,9 @@ def tells_its_total(said: ProgressCurve | None) -> bool:
 
 
 def make_stretch(context: MethodContext, ladder: tuple[float, ...], full: float) -> Stretch:
-    """Return the ladder that stretches itself as the arguments say, or as suits the instance types that can be asked for."""
+    """Return the ladder that stretches itself as the arguments say; one without rungs is left as it is."""
     wanted_s = context.arguments.get("stretch_s")
-    if wanted_s is None:
-        domain = context.space.domains.get("instance_type") if context.space is not None else None
-        asked = [{"instance_type": name} for name in domain.grid(0)] if domain is not None else context.configurations or ({},)
-        wanted_s = default_seconds([{**context.fixed, **one} for one in asked])
-    return Stretch(ladder, full, wanted_s)
+    return Stretch(ladder, full, (TRAINED_S if wanted_s is None else wanted_s) if ladder else 0.0)
 
 
 def check_ladder(ladder: tuple[float, ...], full: float) -> None:
