@@ -7,6 +7,9 @@ client      processor milliseconds a sample of this process and its loader worke
 server      processor milliseconds a sample of the S3 server
 requests    of an epoch, without listing
 
+pipe and litdata are measured in their first epoch, as a FIFO has no second one and later ones of litdata come from the job's disk. With
+`--bounds` the demo's script says once for each mode, bytes only, what bounds it. Modes whose package or program is not there are left out.
+
 Bare loop: a `Dataset` that opens a file and reads it, resp. `tarfile` on each shard, under torch's DataLoader with the same arguments. The
 ratio is of processor time, ours to that.
 """
@@ -16,25 +19,30 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import shutil
 import statistics
 import sys
 import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parents[2] / "benchmarking" / "workloads")]
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarking" / "workloads"), str(ROOT / "backends" / "reporter")]
 
 import torch  # noqa: E402
 from ingestion import Channel, Knobs, make_loader, open_channel  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info  # noqa: E402
 
 from benchmarking.datasets import EmbeddedS3, prepare  # noqa: E402
+from definitions.backend_registry import backend_description  # noqa: E402
+from definitions.ingestion import INGESTIONS  # noqa: E402
 from definitions.schema import ImagesDataset  # noqa: E402
 
-DISK = {"files": "files", "shards": "tar", "records": "records"}
-MODES = ("local", "memory", "file", "fastfile", "pipe", "s3_map", "s3_iterable", "boto3")
+FORMS = {"files": "jpg", "shards": "tar", "records": "tfrecord", "chunks": "chunks"}
+MODES = tuple(name for name, entry in INGESTIONS.items() if entry.input_mode not in ("fsx", "efs") and name != "uri")
 
 
 class BareFiles(Dataset):
@@ -79,11 +87,29 @@ def counted(batches: object) -> int:
 
 
 def channel_of(mode: str, layout: str, folder: Path, uri: str) -> Channel:
-    if mode in ("local", "memory"):
-        return Channel(str(folder), DISK[layout] if mode == "local" else "memory", layout)
-    if mode in ("file", "fastfile"):
-        return Channel(uri, DISK[layout], layout, input_mode=mode)
-    return Channel(uri, mode, layout, input_mode="pipe" if mode == "pipe" else "none")
+    entry = INGESTIONS[mode]
+    return Channel(str(folder) if entry.input_mode == "local" else uri, entry.layouts[layout], layout, input_mode=entry.input_mode)
+
+
+def is_possible(mode: str, layout: str, workers: int) -> bool:
+    """Return whether a mode reads a layout here: with what is installed, and so many workers."""
+    entry, local = INGESTIONS[mode], backend_description("local")
+    is_emulated = entry.input_mode in local.emulated_modes
+    if layout not in entry.layouts or (is_emulated and layout in entry.not_emulated) or (mode == "pipe" and workers > 1):
+        return False
+    return all(find_spec(one) for one in entry.needs(is_emulated, layout)) and not (entry.program and shutil.which(entry.program) is None)
+
+
+def bound_of(channel: Channel) -> str:
+    """Return what the demo's script says that bounds a mode."""
+    import image_ingestion as script
+
+    found: dict = {}
+    script.report = lambda **metrics: found.update(metrics)
+    announced = {"CHANNEL": channel.location, "READER": channel.reader, "LAYOUT": channel.layout, "INPUT_MODE": channel.input_mode}
+    environ = {**os.environ, **{f"OUTRIDER_{key}_TRAIN": value for key, value in announced.items()}, "OUTRIDER_CORES": "1"}
+    script.main(["--min_window_s", "0.2", "--model", "entitlement", "--batch_size", "16", "--epochs", "2"], environ)
+    return f"{found.get('bound_by', '-')} ({found.get('bound_why', '')})"
 
 
 def one_epoch(channel: Channel, server: EmbeddedS3, workers: int, scratch: Path) -> tuple[float, float, float, float, float]:
@@ -93,9 +119,10 @@ def one_epoch(channel: Channel, server: EmbeddedS3, workers: int, scratch: Path)
     environ = {**os.environ, "OUTRIDER_SCRATCH": str(scratch), "OUTRIDER_JOB": f"{time.monotonic_ns()}"}
     with open_channel(channel, environ, knobs) as opened:
         loader = make_loader(opened, knobs, keep)
-        if channel.reader != "pipe":
+        first = channel.reader == "pipe" or (channel.reader == "litdata" and channel.is_remote and channel.input_mode == "none")
+        if not first:
             counted(loader)
-        opened.set_epoch(0 if channel.reader == "pipe" else 1)
+        opened.set_epoch(0 if first else 1)
         served, spent_s, began_s = server.served(), cpu_s(), time.monotonic()
         samples = counted(loader)
         took_s, spent_s = time.monotonic() - began_s, cpu_s() - spent_s
@@ -140,17 +167,18 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=600)
     parser.add_argument("--image_size", type=int, default=384)
     parser.add_argument("--modes", nargs="*", default=MODES, choices=MODES)
-    parser.add_argument("--layouts", nargs="*", default=list(DISK), choices=list(DISK))
+    parser.add_argument("--layouts", nargs="*", default=list(FORMS), choices=list(FORMS))
     parser.add_argument("--workers", nargs="*", type=int, default=[0])
+    parser.add_argument("--bounds", action="store_true", help="say also what bounds each mode")
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    forms = {"files": "jpg", "shards": "tar", "records": "tfrecord"}
+    asked.layouts = [one for one in asked.layouts if one != "chunks" or find_spec("litdata")]
     with tempfile.TemporaryDirectory() as name, EmbeddedS3(Path(name) / "s3") as server:
         os.environ.update(server.environment)
         sets = {}
         for layout in asked.layouts:
             spec = ImagesDataset(
-                type="images", content="noise", format=forms[layout], samples=asked.samples, image_size=asked.image_size, shard_size="8MiB"
+                type="images", content="noise", format=FORMS[layout], samples=asked.samples, image_size=asked.image_size, shard_size="8MiB"
             )
             sets[layout] = prepare(layout, spec, cache=Path(name) / "cache", s3=server.target)
             print(f"{layout}: {sets[layout].bytes / asked.samples / 1e3:.0f} kB a sample", flush=True)
@@ -159,7 +187,7 @@ def main() -> None:
             for _ in range(asked.rounds):
                 for layout in asked.layouts:
                     for mode in asked.modes:
-                        if mode == "pipe" and (layout == "files" or workers > 1):
+                        if not is_possible(mode, layout, workers):
                             continue
                         channel = channel_of(mode, layout, sets[layout].path, sets[layout].uri or "")
                         found.setdefault((layout, mode), []).append(one_epoch(channel, server, workers, Path(name)))
@@ -173,7 +201,10 @@ def main() -> None:
                     f"{layout:<8} {mode:<12} {rate}  {cost}  requests {statistics.median(requests):.0f}{beside}",
                     flush=True,
                 )
-            for layout in (one for one in asked.layouts if one != "records"):
+            for layout, mode in found if asked.bounds and not workers else ():
+                bound = bound_of(channel_of(mode, layout, sets[layout].path, sets[layout].uri or ""))
+                print(f"{layout:<8} {mode:<12} bound by {bound}", flush=True)
+            for layout in (one for one in asked.layouts if one in ("files", "shards")):
                 print(f"{layout:<8} local / bare loop: {spread(bare_ratio(layout, sets[layout].path, workers, asked.rounds))}", flush=True)
 
 

@@ -1,6 +1,7 @@
 """Each knob by what it does."""
 
 import os
+import sys
 import threading
 import time
 
@@ -79,6 +80,7 @@ def test_shuffle_is_seeded_and_the_same_samples_come_with_any_number_of_workers(
 def test_start_method(channel):
     assert set(batches(channel, Knobs(batch_size=8, loader_workers=1, start_method="fork"), method_of)) == {"ForkProcess"}
     assert set(batches(channel, Knobs(batch_size=8, loader_workers=1, start_method="spawn"), method_of)) == {"SpawnProcess"}
+    assert set(batches(channel, Knobs(batch_size=8, loader_workers=1, start_method="forkserver"), method_of)) == {"ForkServerProcess"}
 
 
 def test_prefetch_factor_is_how_many_batches_a_worker_makes_ahead(channel, tmp_path):
@@ -129,7 +131,45 @@ def test_pin_memory(channel):
     assert all(batch.is_pinned() for batch in pinned)
 
 
-def test_the_stateful_loader_gives_the_same_or_is_said_to_be_missing(channel):
+class Pinned:
+    """A batch that knows whether it was asked to lie in page-locked memory."""
+
+    def __init__(self, samples):
+        self.pinned = False
+
+    def pin_memory(self):
+        self.pinned = True
+        return self
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_pin_memory_reaches_torch_as_on_a_machine_with_a_gpu(channel, monkeypatch, workers):
+    """Torch leaves it where there is no accelerator; here it is told that there is one."""
+    assert not any(batch.pinned for batch in batches(channel, Knobs(batch_size=8, loader_workers=workers), Pinned))
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(torch.accelerator, "current_device_index", lambda: 0)
+    monkeypatch.setattr(torch.accelerator, "set_device_index", lambda index: None)
+    assert all(batch.pinned for batch in batches(channel, Knobs(batch_size=8, loader_workers=workers, pin_memory=True), Pinned))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_the_stateful_loader_gives_the_same_and_goes_on_where_it_was(channel, workers):
     pytest.importorskip("torchdata.stateful_dataloader")
-    asked = Knobs(batch_size=5, loader="stateful")
-    assert batches(channel, asked) == batches(channel, Knobs(batch_size=5))
+    asked = Knobs(batch_size=5, loader="stateful", loader_workers=workers)
+    whole = batches(channel, asked)
+    assert whole == batches(channel, Knobs(batch_size=5, loader_workers=workers))
+    with open_channel(channel, {}, asked) as opened:
+        loader = make_loader(opened, asked, keys)
+        running = iter(loader)
+        assert [next(running), next(running)] == whole[:2]
+        state = loader.state_dict()
+    with open_channel(channel, {}, asked) as opened:
+        again = make_loader(opened, asked, keys)
+        again.load_state_dict(state)
+        assert list(again) == whole[2:]
+
+
+def test_a_stateful_loader_that_is_not_installed_is_said(channel, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torchdata.stateful_dataloader", None)
+    with pytest.raises(SystemExit, match="loader 'stateful' needs the package torchdata: pip install torchdata"):
+        batches(channel, Knobs(loader="stateful"))
