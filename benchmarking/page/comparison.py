@@ -56,6 +56,7 @@ _WORDS = {
     str(Word.TIE): "the whole interval of the lead lies within the threshold of {threshold}",
     str(Word.NOT_DECIDED): "neither of these: the seeds that there are cannot tell",
     str(Word.ONE_RUN_ONLY): "fewer than two seeds in common, so that nothing can be said",
+    "baseline": "the method that the others are compared with",
     str(Word.SAME): "both had done the same by then, e.g. within a start that they share",
 }
 

@@ -29,11 +29,14 @@ _FAMILIES = {"best_so_far": "Best so far", "seeds": "Every seed", "hypervolume":
 _CLOSED = ("seeds", "learning_curves", "time_line")
 """Sections, by the begin of their figures' keys, whose drawings are seen when they are asked for."""
 _EXPLAINED = {
+    "final_values": "Small marks: one a seed. Diamond: all of them together, with the interval of their mean.",
     "matrix": "How often each method was better than each other one.",
     "ranks": "Rank: place among the methods on a benchmark. Profile: the share of runs whose score is above each value.",
     "parallel_axes": "Each line is a configuration, and crosses the axis of each parameter at its value.",
     "importance": "How much of what differs between configurations each parameter explains; `a x b`: both together, beyond each alone.",
     "pareto": "On the front: no other configuration is better in one objective and at least as good in the others.",
+    "stages": "Stages are those of the service that runs the jobs, phases those that the script times itself.",
+    "costs": "What became of the jobs that were paid for, over all seeds.",
     "hypervolume": "How much of the space of all objectives lies behind the front, as one number.",
 }
 """What is seen, for who has not seen such a figure before, by the key of the section."""
