@@ -19,6 +19,8 @@ _DEARER = {"cost_usd": "dearer", "total_s": "slower", "cpu_s": "slower", "rss_by
 CONFIDENCE, TOLERANCE = 0.9, 0.05
 """What a recommendation asks for, as RACE does by default."""
 
+MORE = "RACE, or more canaries, would tell."
+
 
 def raced_metric(objectives: dict[str, Mode], forecasts: Sequence[Forecast]) -> str:
     """Return the metric that configurations are ordered by: of the first objective that is forecast, else cost, else time.
@@ -75,13 +77,14 @@ def usable(forecasts: Sequence[Forecast], metric: str) -> list[str]:
     return [name for name in ranked(forecasts, metric) if name in known - unfit]
 
 
-def recommendation(forecasts: Sequence[Forecast], metric: str, sure: float) -> str:
+def recommendation(forecasts: Sequence[Forecast], metric: str, sure: float, more: str = MORE) -> str:
     """Return what to use and what its full job takes, beside the next best; or that it is not decided, and against what.
 
     Args:
         forecasts: of all configurations.
         metric: that they are ordered by.
         sure: as `sureness` returns it.
+        more: what would decide what is not decided, as a sentence; empty for nothing.
     """
     names = usable(forecasts, metric)
     if not names:
@@ -102,8 +105,7 @@ def recommendation(forecasts: Sequence[Forecast], metric: str, sure: float) -> s
     next_best = f"next best is {second.configuration}, {ratio:.2g} times {_DEARER.get(metric, 'worse')}"
     how_sure = f"{sure:.0%} sure that nothing is better by more than {TOLERANCE:.0%}"
     if sure < CONFIDENCE:
-        more = "RACE, or more canaries, would tell."
-        return f"Not decided: {first.configuration} looks best ({how_sure}): {takes}; {next_best}. {more}"
+        return f"Not decided: {first.configuration} looks best ({how_sure}): {takes}; {next_best}. {more}".rstrip()
     return f"Use {first.configuration} ({how_sure}): {takes}; {next_best}."
 
 

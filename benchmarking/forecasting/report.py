@@ -14,7 +14,7 @@ from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.fit import fit_all
 from benchmarking.forecasting.model.result import Forecast
-from benchmarking.forecasting.recommendation import raced_metric, ranked, recommendation, sureness, usable
+from benchmarking.forecasting.recommendation import MORE, raced_metric, ranked, recommendation, sureness, usable
 from benchmarking.forecasting.render import readable, summary_rows
 from benchmarking.report.text import table
 from definitions.schema import BenchmarkDefinition
@@ -111,6 +111,34 @@ def outcomes(table: CanaryTable, forecasts: Sequence[Forecast]) -> list[str]:
     return lines
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What an experiment with canaries says of its configurations.
+
+    Args:
+        sentence: the recommendation; `metric`: what the configurations are ordered by; `sure`: as `sureness` returns it.
+        forecasts: of all configurations, best first; empty where nothing can be forecast.
+        best: the configuration that is ahead; empty where none is.
+    """
+
+    sentence: str
+    metric: str
+    sure: float
+    forecasts: tuple[Forecast, ...]
+    best: str
+
+
+def answer(definition: BenchmarkDefinition, state: ExperimentState, question: Question, more: str = MORE) -> Answer:
+    """Return what an experiment says to use, by the first objective that is forecast; `more` is as in `recommendation`."""
+    canaries = canaries_of(definition, state)
+    found = forecasts_of(definition, state, question) if canaries.canaries else []
+    metric = raced_metric(dict(definition.objectives), found)
+    place = {name: number for number, name in enumerate(ranked(found, metric))}
+    found = sorted(found, key=lambda one: place[one.configuration])
+    names, sure = usable(found, metric), _sure(canaries, question, found, metric)
+    return Answer(recommendation(found, metric, sure, more), metric, sure, tuple(found), names[0] if names else "")
+
+
 def report(definition: BenchmarkDefinition, state: ExperimentState, question: Question) -> str:
     """Return the recommendation, and two tables, best first: the full job by configuration with price and cost, and the raw measurements.
 
@@ -119,25 +147,22 @@ def report(definition: BenchmarkDefinition, state: ExperimentState, question: Qu
     canaries = canaries_of(definition, state)
     if not canaries.canaries:
         return ""
-    found = forecasts_of(definition, state, question)
+    said = answer(definition, state, question)
     lines = []
-    if found:
-        metric = raced_metric(dict(definition.objectives), found)
-        place = {name: number for number, name in enumerate(ranked(found, metric))}
-        found = sorted(found, key=lambda one: place[one.configuration])
+    if said.forecasts:
         prices = {canary.configuration: question.billing.usd_per_hour(canary.instance_type) for canary in canaries.canaries}
-        header, rows = summary_rows(found, prices)
+        header, rows = summary_rows(said.forecasts, prices)
         lines += [
-            recommendation(found, metric, _sure(canaries, question, found, metric)),
+            said.sentence,
             "",
             "Forecast of the full job (median, 80 % interval), best first:",
             "",
         ]
         lines += [table(header, rows[:_MOST]), *_more(len(rows) - _MOST, "forecasts.csv"), ""]
-        best = {one.configuration for one in found if place[one.configuration] < _MOST}
-        lines += [f"{one.configuration}: {one.metric} {one.status}: {one.why}" for one in found if one.configuration in best
+        best = set(list(dict.fromkeys(one.configuration for one in said.forecasts))[:_MOST])
+        lines += [f"{one.configuration}: {one.metric} {one.status}: {one.why}" for one in said.forecasts if one.configuration in best
                   if one.metric in ("total_s", "rss_bytes", "gpu_bytes") and str(one.status) != "ok"][:_MOST]  # fmt: skip
-        lines += [*outcomes(canaries, found), ""]
+        lines += [*outcomes(canaries, said.forecasts), ""]
     header, rows = raw_rows(canaries)
     return "\n".join([*lines, "What was measured:", "", table(header, rows[:_MOST_RUNS]), *_more(len(rows) - _MOST_RUNS, "trials.csv")])
 
