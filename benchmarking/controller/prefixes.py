@@ -8,15 +8,23 @@ from dataclasses import replace
 from backends.failures import Cause, Outcome
 from benchmarking.analysis.measurements import PREFIX, measurements
 from benchmarking.controller.aggregation import Tell
+from benchmarking.controller.known_progress import known_progress
 from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import JobState, TrialState
 
 
-def progress_tell(trial: TrialState, job: JobState) -> Tell | None:
-    """Return the call that progress makes due: of a prefix that nobody has asked to stop yet; else None."""
-    if trial.spec.prefix_s is None or job.stop_requested_at is not None or job.progress is None:
+def progress_tell(trial: TrialState, job: JobState, full_level: float | None) -> Tell | None:
+    """Return the call that progress makes due: of a prefix that nobody has asked to stop yet; else None.
+
+    Args:
+        trial: of the job.
+        job: that has just said how far it is.
+        full_level: the last level of a progressive fidelity, from which the total of a script follows that counts steps and reports levels.
+    """
+    if trial.spec.prefix_s is None or job.stop_requested_at is not None:
         return None
-    return Tell("progress", trial.evaluation, progress=job.progress)
+    known = known_progress(job, full_level)
+    return None if known is None else Tell("progress", trial.evaluation, progress=known)
 
 
 def over_at(trial: TrialState, job: JobState) -> float | None:

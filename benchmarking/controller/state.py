@@ -13,6 +13,7 @@ from benchmarking.controller.aggregation import ResultAggregator, Tell
 from benchmarking.controller.event_codec import record_event, recorded_suggestion
 from benchmarking.controller.finished_loops import FinishedLoop, finished_loop
 from benchmarking.controller.journal import Record
+from benchmarking.controller.known_progress import known_progress
 from benchmarking.controller.lookahead import take_out
 from benchmarking.controller.method import Decision
 from benchmarking.controller.prefixes import end_of_prefix, is_prefix, progress_tell, with_measurements
@@ -185,8 +186,7 @@ class ExperimentState:
                     trial.started_at = event.at
             case Progressed():
                 job.progress = with_progress(job.progress, event)
-                if (told := progress_tell(trial, job)) is not None:
-                    self.due_tells.append(told)
+                self._tell_progress(trial, job)
             case Restarted():
                 job.begin_anew(event.incarnation)
             case Ended():
@@ -214,10 +214,17 @@ class ExperimentState:
         self.reports += 1
         trial = self.trials[job.trial]
         trial.take(metrics, self._best_of)
+        if self.prefixes and self.setup.reported_level in metrics:
+            self._tell_progress(trial, job)
         if self.setup.level_name is not None and not self.evaluations[trial.evaluation].removed:
             tell = self._results.reported(trial.evaluation, trial.repeat, metrics)
             if tell is not None:
                 self.due_tells.append(tell)
+
+    def _tell_progress(self, trial: TrialState, job: JobState) -> None:
+        told = progress_tell(trial, job, self.setup.full_level)
+        if told is not None:
+            self.due_tells.append(told)
 
     def _late(self, at: float, body: Mapping[str, Any]) -> None:
         self.trials[self.incomplete.pop(body["job"])].message = ""
@@ -226,7 +233,7 @@ class ExperimentState:
         del self.jobs[job.name]
         self.prefixes.discard(job.name)
         if self.trials[job.trial].level is not None:
-            self.trials[job.trial].progress = job.progress
+            self.trials[job.trial].progress = known_progress(job, self.setup.full_level)
         self.waits.over(job.name, event.at)
         if self.due_stops:
             self.due_stops = deque(due for due in self.due_stops if due[0] != job.name)

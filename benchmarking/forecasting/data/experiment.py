@@ -33,8 +33,8 @@ def canaries_of(definition: BenchmarkDefinition, state: ExperimentState) -> Cana
 
 
 def full_level(fidelity: Fidelity | None) -> float:
-    """Return the level of the full job; 1 where a definition has no levels, so that its canaries are prefixes alone."""
-    return 1.0 if fidelity is None else float(fidelity.full)
+    """Return the level of the full job, whole where it is; 1 where a definition has no levels, so that its canaries are prefixes alone."""
+    return 1.0 if fidelity is None else fidelity.full
 
 
 def _canary(definition: BenchmarkDefinition, trial: TrialState, keys: Sequence[str], full: float, setup: StateSetup) -> Canary:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.forecasting.running.projection import Openness, project
-from definitions.schema import PerJob
+from definitions.schema import PerJob, Progressive
 
 MOST_S = 300.0
 """Seconds that a prefix runs at most where nobody says otherwise."""
@@ -30,12 +30,14 @@ class PrefixRule:
         prefix_s: most seconds that it runs; None for the smaller of `MOST_S` and `MOST_SHARE` of the forecast.
         steps: that it has behind it at least, beyond the first one that it told of.
         share: of the forecast that it runs at most, where `prefix_s` is None.
+        has_levels: whether how much there is to do follows from the levels that it will report, if it counts steps alone.
     """
 
     width: float = 0.15
     prefix_s: float | None = None
     steps: int = 3
     share: float = MOST_SHARE
+    has_levels: bool = False
 
     def longer(self, times: int) -> PrefixRule:
         """Return the rule of a prefix that tells more: half as wide, and twice as long, so many times."""
@@ -44,7 +46,9 @@ class PrefixRule:
     @classmethod
     def of(cls, fidelity: object) -> PrefixRule:
         """Return the rule of a definition's fidelity; the default one of those that have none."""
-        return cls(fidelity.width, fidelity.prefix_s, fidelity.steps) if isinstance(fidelity, PerJob) else cls()
+        if isinstance(fidelity, PerJob):
+            return cls(fidelity.width, fidelity.prefix_s, fidelity.steps)
+        return cls(has_levels=isinstance(fidelity, Progressive))
 
     @property
     def most_s(self) -> float:
@@ -68,7 +72,7 @@ def is_enough(curve: ProgressCurve, rule: PrefixRule) -> bool:
     found = project(curve)
     if isinstance(found, Openness):
         # More of the same would tell no more; that it is too early passes.
-        return found in _FOR_GOOD
+        return found in _FOR_GOOD and not (found is Openness.NO_TOTAL and rule.has_levels)
     most_s = rule.share * found.median_s if rule.prefix_s is None else rule.prefix_s
     has_worked = last.cpu_s - first.cpu_s >= _LEAST_CPU_S or last.elapsed_s - first.elapsed_s >= _LEAST_WALL_S
     return (found.width <= rule.width and has_worked) or last.elapsed_s >= min(most_s, rule.most_s)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from benchmarking.controller.finished_loops import FinishedLoop
+from benchmarking.controller.known_progress import known_progress
 from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.controller.rows import JobState
-from benchmarking.forecasting.running.known import known_progress
 from benchmarking.forecasting.running.projection import Openness, Projection, project, project_latest
 from benchmarking.forecasting.running.tail import Tail, tail_of, with_tail
 

@@ -13,9 +13,9 @@ from backends.events import Closed
 from backends.failures import Outcome
 from benchmarking.controller.event_codec import record_event
 from benchmarking.controller.journal import Record
+from benchmarking.controller.known_progress import known_progress
 from benchmarking.controller.rows import JobState, StateSetup
 from benchmarking.controller.state import ExperimentState
-from benchmarking.forecasting.running.known import known_progress
 from benchmarking.forecasting.running.outlook import outlook_of
 from benchmarking.forecasting.running.projection import Projection
 from benchmarking.forecasting.running.tail import tail_of

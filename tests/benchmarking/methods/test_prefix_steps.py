@@ -1,5 +1,7 @@
 """CANARY where jobs say how far they are: prefixes first, small jobs for what they leave open, the same again from a journal."""
 
+from dataclasses import replace
+
 import pytest
 
 from backends.progress import ProgressLine
@@ -95,6 +97,31 @@ def test_a_definition_that_says_so_needs_no_small_job_and_one_without_levels_has
         one = totals(asked, loop)["x=1"]
         assert "what comes after the loop was not seen" in one.why
         assert one.lo90 <= 405.0 <= one.hi90
+
+
+class Epochs:
+    """Jobs of forty epochs of 10 steps of 0.2 s after 5 s of start-up, which count steps and report epochs, and know no total."""
+
+    def run(self, configuration, level, repeat):
+        each = 0.2 * (1 + configuration["x"])
+        said = [ProgressLine(float(k), None, 5.0 + each * k, 5.0 + each * k, number=k, by_step=True) for k in range(401)]
+        reports = [(5.0 + each * 10 * epoch, {"epoch": epoch, "loss": 1 / epoch}) for epoch in range(1, 41)]
+        return Run(reports, 5.001 + each * 400, progress=said)
+
+
+def test_steps_and_epochs_are_progress_too():
+    fidelity = {"kind": "progressive", "reported_as": "epoch", "full": 40}
+    asked, loop = run(Epochs(), fidelity)
+    # As an experiment sets it up, whose method hears no levels.
+    loop.state.setup = replace(loop.state.setup, level_name=None, reported_level="epoch", full_level=40)
+    loop.run()
+    assert [one.status for one in canaries_of(asked, loop.state).canaries] == ["prefix"] * 3
+    # Scripts take a whole number of epochs.
+    assert {repr(one.level) for one in loop.state.trials.values()} == {"40"}
+    found = totals(asked, loop)
+    for x in (0, 1, 4):
+        assert found[f"x={x}"].median == pytest.approx(5.0 + 80.0 * (1 + x), rel=0.06)
+        assert loop.state.trials[(0, 1, 4).index(x)].duration_s < 0.25 * (5.0 + 80.0 * (1 + x))
 
 
 def test_with_an_argument_a_prefix_that_leaves_something_open_gets_small_jobs():

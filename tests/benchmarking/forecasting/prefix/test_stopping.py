@@ -5,7 +5,7 @@ import pytest
 from backends.events import Progressed
 from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.forecasting.prefix.stopping import PrefixRule, is_enough
-from definitions.schema import PerJob, Prefix
+from definitions.schema import PerJob, Prefix, Progressive
 
 RULE = PrefixRule()
 
@@ -71,6 +71,11 @@ def test_what_will_tell_nothing_is_stopped_at_once(said, steps):
     assert stopped_at([0.5] * 1000, None, said=said)[0] == pytest.approx(steps, abs=1)
 
 
+def test_steps_without_a_total_are_waited_for_where_levels_will_tell_it():
+    rule = PrefixRule(has_levels=True)
+    assert stopped_at([0.5] * 100, None, rule, said=lambda k: (float(k), None)) is None
+
+
 def test_a_job_that_is_over_before_is_left_to_its_end():
     assert stopped_at([0.1] * 6, 6.0) is None
 
@@ -87,6 +92,7 @@ def test_progress_that_jumps_is_no_certainty():
 
 def test_the_rule_is_the_definitions():
     assert PrefixRule.of(None) == PrefixRule(0.15, None, 3)
+    assert PrefixRule.of(Progressive(kind="progressive", reported_as="epoch", full=3)).has_levels
     assert PrefixRule.of(PerJob(kind="per_job", argument="fraction", width=0.1)).width == 0.1
     made = PrefixRule.of(Prefix(kind="prefix", prefix_s=40.0, steps=5))
     assert (made.prefix_s, made.steps, made.most_s) == (40.0, 5, 40.0)

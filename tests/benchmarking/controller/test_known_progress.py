@@ -3,8 +3,8 @@
 import pytest
 
 from backends.events import Progressed
+from benchmarking.controller.known_progress import with_levels
 from benchmarking.controller.progress_curve import ProgressCurve, with_progress
-from benchmarking.forecasting.running.known import with_levels
 from benchmarking.forecasting.running.outlook import outlook_of
 from benchmarking.forecasting.running.projection import Openness, Projection, project, project_latest
 from benchmarking.forecasting.running.words import running_text
