@@ -84,5 +84,5 @@ class PrefixSteps:
         if left is None or not is_open(group, others):
             return None
         # While the first configuration finds out what comes after the loop, the others wait for that.
-        waits = not any(canary.progress is not None and canary.progress.is_through for canary in [*group, *others])
+        waits = not any(canary.progress is not None and canary.progress.ended_through for canary in [*group, *others])
         return None if waits and any(self._pending.values()) else left

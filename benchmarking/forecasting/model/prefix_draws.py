@@ -44,7 +44,7 @@ def told(canary: Canary) -> bool:
 
 def through(canaries: Sequence[Canary]) -> list[Canary]:
     """Return the small jobs that ran through their loop, and said so."""
-    return [canary for canary in canaries if canary.progress is not None and canary.progress.is_through]
+    return [canary for canary in canaries if canary.progress is not None and canary.progress.ended_through]
 
 
 def time_draws(prefixes: Sequence[Canary], small: Sequence[Canary], size: int, rng: Generator, clock: str) -> FloatArray | None:

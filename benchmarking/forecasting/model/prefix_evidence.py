@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.canary import Canary
-from benchmarking.forecasting.model.prefix_draws import bend_of, small_known, unseen_draws
+from benchmarking.forecasting.model.prefix_draws import bend_of, small_known, through, unseen_draws
 from benchmarking.forecasting.model.result import Status
 from benchmarking.forecasting.prefix.measured import Rest
 
@@ -76,8 +76,7 @@ def leaves_open(prefixes: Sequence[Canary], small: Sequence[Canary], total_s: fl
     """
     import numpy as np
 
-    runs = [canary for canary in small if canary.progress is not None and canary.progress.is_through]
-    if not runs:
+    if not through(small):
         return True
     unseen = unseen_draws(prefixes, small, 1000, np.random.default_rng(seed), "wall")
     low, high = np.quantile(sum(unseen.values()), (0.05, 0.95))

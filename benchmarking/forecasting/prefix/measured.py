@@ -19,6 +19,9 @@ from benchmarking.forecasting.running.projection import Openness, project
 _EARLY = 1 / 3
 """Share of the work that counts as its beginning where its course is looked at."""
 
+_WRONG_BY, _WRONG_SHARE = 2.0, 0.02
+"""By how much a total may be wrong, as a number or as a share of it."""
+
 _STRETCHES = 6
 """Stretches of about equal time that a loop has at least where its course is looked at."""
 
@@ -69,6 +72,11 @@ class Told:
     def is_through(self) -> bool:
         """Whether the loop was through."""
         return self.total is not None and self.done >= self.total
+
+    @property
+    def ended_through(self) -> bool:
+        """Whether the loop of a job that ran to its end was through: totals are wrong by one or two, or by a last partial batch."""
+        return self.total is not None and self.done >= self.total - max(_WRONG_BY, _WRONG_SHARE * self.total)
 
 
 def measured(curve: ProgressCurve) -> Told:
