@@ -95,7 +95,8 @@ def _forecast_of(
     stretch, calibrated = question.calibration.stretch("total_s" if metric == "billable_s" else metric)
     median, lo80, hi80, lo90, hi90 = quantiles(values, stretch)
     utilisation = metric in UTILISATIONS
-    scale = scale_of([getattr(c, metric) for c in item.used if getattr(c, metric) is not None]) if utilisation else None
+    seen = [value for one in (*item.used, *item.prefixes) if utilisation and (value := getattr(one, metric)) is not None]
+    scale = scale_of(seen) if utilisation else None
     is_peak = metric == "rss_bytes"
     status = gravest(against, status_of_bound(median, hi90) if is_peak else status_of_width(lo80, hi80, scale))
     reasons = [text for _, text in against]

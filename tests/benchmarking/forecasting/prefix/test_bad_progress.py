@@ -1,6 +1,7 @@
 """What scripts say of their progress that is not so, from their words to the forecast of the full job."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -147,6 +148,11 @@ def test_a_spot_restart_begins_the_measurement_anew_and_the_work_before_it_count
     second = [(3.0 + 0.1 * k, float(k + resumed_at), 1000.0, 1) for k in range(80)]
     found = said(told([*first, *second]))
     assert found.median == pytest.approx(103.0, rel=0.04)
+
+
+def test_utilisation_that_a_beginning_alone_measured_is_its_own():
+    found = said(replace(prefix(STEPS, 1000.0), cpu_util=80.0), metric="cpu_util")
+    assert found.median == pytest.approx(80.0, rel=0.1)
 
 
 def test_a_stop_is_asked_for_once_it_is_enough_and_not_before():
