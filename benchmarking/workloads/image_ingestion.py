@@ -121,7 +121,7 @@ class Pipeline:
         knobs = checkpoint_knobs_from(asked)
         self._checkpoints, self._label = training_checkpoints(asked, knobs, model, environ, checkpoint_dir(), phase, self._wait)
         self._start_s = self._whole_s = 0.0
-        self._samples, self._cpu_s = 0, 0.0
+        self._samples, self._cpu_s, self._sample_bytes = 0, 0.0, 0.0
         self._batch: Any = None
         self._waits: Any = None
 
@@ -184,6 +184,7 @@ class Pipeline:
             max(self._samples, found["samples"]),
             found["main_cpu_s_per_sample"] + found["workers_cpu_s_per_sample"],
         )
+        self._sample_bytes = found["bytes"] / found["samples"]
         self._keep(times, began_s, epoch)
         with phase("validate"):
             found |= self._model.finish_epoch() if hasattr(self._model, "finish_epoch") else {}
@@ -262,7 +263,10 @@ class Pipeline:
         if asked.accelerator and "loader_samples_per_s" in found:
             from ingestion_models.accelerators import ACCELERATORS
 
-            found["accelerators_fed"] = ACCELERATORS[asked.accelerator].fed_by(found["loader_samples_per_s"])
+            emulated = ACCELERATORS[asked.accelerator]
+            found["accelerators_fed"] = emulated.fed_by(found["loader_samples_per_s"])
+            note = emulated.size_note(self._sample_bytes)
+            found |= {"accelerator_note": note} if note else {}
         return found
 
     def _loader_of(self, load: Any) -> Any:

@@ -38,6 +38,19 @@ class EmulatedAccelerator:
         """
         return int(samples_per_s / (self.samples_per_s * self.threshold))
 
+    def size_note(self, mean_bytes: float) -> str:
+        """Return in words that samples are not as large as this workload's; empty where they are within a factor of two.
+
+        Args:
+            mean_bytes: mean size of a sample, as it is stored.
+        """
+        if self.sample_bytes / 2 <= mean_bytes <= self.sample_bytes * 2:
+            return ""
+        return (
+            f"samples have {mean_bytes:,.0f} bytes at the mean, those of the workload that is emulated {self.sample_bytes:,}: "
+            "how many accelerators are fed holds for these samples, not for its own"
+        )
+
 
 ACCELERATORS: Mapping[str, EmulatedAccelerator] = {
     "h100_resnet50": EmulatedAccelerator(400, 0.224, 114_660, 0.90),

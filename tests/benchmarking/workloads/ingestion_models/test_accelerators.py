@@ -11,6 +11,15 @@ def test_what_an_accelerator_takes_and_how_many_a_pipeline_feeds():
     assert ACCELERATORS["h100_cosmoflow"].fed_by(500.0) == 2
 
 
+def test_samples_of_another_size_than_the_workloads_are_said_to_be():
+    h100 = ACCELERATORS["h100_resnet50"]
+    assert h100.size_note(100_000.0) == ""
+    assert h100.size_note(3_000.0).startswith(
+        "samples have 3,000 bytes at the mean, those of the workload that is emulated 114,660: how many"
+    )
+    assert h100.size_note(1e6) != ""
+
+
 def test_the_table_is_that_of_the_source():
     assert {name: (one.batch_size, one.compute_s, one.threshold) for name, one in ACCELERATORS.items()} == {
         "h100_resnet50": (400, 0.224, 0.90),
