@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -187,7 +187,12 @@ class Inputs:
             if (uploaded or saved) and not cloud:
                 target = self._served()
             if saved and target is not None:
-                self.environment["OUTRIDER_CHECKPOINT_S3"] = f"s3://{target.bucket}/{_beside(target.prefix)}"
+                prefix = _beside(target.prefix)
+                if not cloud:
+                    # Nobody reads there once the server has ended, so that it goes with it, also what jobs left that were stopped.
+                    prefix = f"{prefix}/{self.environment['OUTRIDER_STORE_PID']}"
+                    self._stack.callback(_forget, target, prefix)
+                self.environment["OUTRIDER_CHECKPOINT_S3"] = f"s3://{target.bucket}/{prefix}"
             from benchmarking.datasets import prepare
 
             datasets = datasets_of(self.definition)
@@ -260,6 +265,17 @@ class Inputs:
         packages = packages_of(self.definition, entry, dataset.layout, {**self.definition.arguments, **settings}, is_emulated=is_emulated)
         requirements = tuple(REQUIREMENTS.get(name, name) for name in packages)
         return JobInput(choice.channel, choice.dataset, dataset.layout, entry.input_mode, reader, uri, facts, requirements)
+
+
+def _forget(target: S3Target, prefix: str) -> None:
+    """Delete all objects below a prefix; what cannot be deleted stays."""
+    from benchmarking.datasets.s3target import pages_under
+
+    with suppress(Exception):
+        client = target.client()
+        for page in pages_under(client, target.bucket, f"{prefix}/"):
+            for entry in page:
+                client.delete_object(Bucket=target.bucket, Key=entry["Key"])
 
 
 def _beside(prefix: str) -> str:

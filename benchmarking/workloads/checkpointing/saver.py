@@ -164,7 +164,8 @@ class Saver:
         with contextlib.suppress(CheckpointFailedError):
             self._settle()
         if remove and self.last:
-            self._store.remove(self.last)
+            with contextlib.suppress(Exception):  # what ended training is worth more than what could not be deleted after it
+                self._store.remove(self.last)
         self._store.close()
 
     def _settle(self) -> None:

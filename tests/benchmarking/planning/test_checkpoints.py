@@ -2,7 +2,9 @@ from collections import namedtuple
 
 import pytest
 
-from benchmarking.datasets.s3target import S3Target
+from backends.common.aws_client import make_client
+from benchmarking.datasets import EmbeddedS3
+from benchmarking.datasets.s3target import S3Target, objects_under
 from benchmarking.planning import checkpoints
 from benchmarking.planning.checkpoints import (
     check_checkpoints,
@@ -123,11 +125,24 @@ def test_a_disk_too_small_is_told_before_the_start(tmp_path, monkeypatch):
 def test_jobs_are_told_of_a_store_of_this_machine_and_of_the_scale(tmp_path):
     with Inputs(made(arguments={"checkpoint": "s3"}, scale=0.5), "local", tmp_path) as inputs:
         told = inputs.environment
-        assert told["OUTRIDER_CHECKPOINT_S3"] == "s3://outrider/checkpoints"
+        place = f"checkpoints/{told['OUTRIDER_STORE_PID']}"
+        assert told["OUTRIDER_CHECKPOINT_S3"] == f"s3://outrider/{place}"
         assert told["OUTRIDER_SCALE"] == "0.5"
         assert told["AWS_ENDPOINT_URL_S3"].startswith("http://127.0.0.1:")
         assert int(told["OUTRIDER_STORE_PID"]) > 0
         assert inputs.notes == [f"embedded S3 server on {told['AWS_ENDPOINT_URL_S3']}"]
+        client = make_client(
+            "s3",
+            region="us-east-1",
+            endpoint_url=told["AWS_ENDPOINT_URL_S3"],
+            access_key=told["AWS_ACCESS_KEY_ID"],
+            secret_key=told["AWS_SECRET_ACCESS_KEY"],
+        )
+        for key in (f"{place}/job-of-a-trial-that-was-stopped/step-000001.pt", "checkpoints/1/of-another-experiment.pt"):
+            client.put_object(Bucket="outrider", Key=key, Body=b"x")
+    # What its jobs left goes with the server; what others have there is theirs.
+    with EmbeddedS3(tmp_path / "s3") as server:
+        assert [key for key, _ in objects_under("s3://outrider/checkpoints/", server.target)] == ["1/of-another-experiment.pt"]
 
 
 def test_jobs_of_a_cloud_are_told_of_the_prefix_beside_the_data(tmp_path):
