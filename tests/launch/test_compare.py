@@ -56,7 +56,7 @@ def test_two_definitions_under_one_tag_are_refused_and_where_they_lie_together_n
     code, _, err = run("--benchmark", "toy.yaml", "--method", "RS", "--num_seeds", "2", "--start_seed", "3", "--experiment_tag", "c",
                        "--set", "fidelity.full=1", "--yes")  # fmt: skip
     assert code == 2
-    assert "holds another definition of toy" in err
+    assert "toy by another definition" in err
     assert "fidelity.full" in err
     assert not compared.experiment("c", seed=3).exists()
     # Somebody copied an experiment of another tag beside them.
