@@ -16,12 +16,16 @@ from benchmarking.analysis.across_benchmarks import (
     mean_ranks,
     methods_of,
     normalised,
+    performance_profile,
     probability_of_improvement,
     wilcoxon_ps,
 )
 from benchmarking.analysis.effects import Word
 from benchmarking.comparison.methods import BenchmarkComparison, MethodRow
 from benchmarking.comparison.question import ComparisonQuestion
+
+PROFILE_AT = (0.0, 0.25, 0.5, 0.75, 0.9)
+"""Normalised scores at which a performance profile is given as a table."""
 
 
 def word_for(row: MethodRow) -> str:
@@ -80,6 +84,20 @@ def over_benchmarks(made: Sequence[BenchmarkComparison], question: ComparisonQue
         named = "; ".join(" = ".join(group) for group in cliques(common, question.judged_level)) or "none"
         lines.append(f"over {len(common)} benchmarks, methods that do not differ (Wilcoxon, Holm): {named}.")
     return rows, lines
+
+
+def profile_rows(made: Sequence[BenchmarkComparison]) -> list[dict[str, Any]]:
+    """Return for each method which share of its runs has a normalised score above some values, over benchmarks that weigh the same.
+
+    Of methods and benchmarks as `over_benchmarks` compares them; the performance profile of Agarwal et al. 2021 at a few places.
+    """
+    scores = scores_of(made)
+    common = common_scores(scores) if scores else {}
+    shares = {method: performance_profile(common, method, PROFILE_AT) for method in methods_of(common)}
+    return [
+        {"method": method, **{f"above {at:g}": share for at, share in zip(PROFILE_AT, found, strict=True)}}
+        for method, found in shares.items()
+    ]
 
 
 def _row(made: Sequence[BenchmarkComparison], scores: Scores, among: Scores, aggregate: Aggregate, method: str) -> dict[str, Any]:

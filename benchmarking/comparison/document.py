@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from benchmarking.comparison.across import over_benchmarks, word_for
+from benchmarking.comparison.across import over_benchmarks, profile_rows, word_for
 from benchmarking.comparison.alike import differences
 from benchmarking.comparison.configurations import ConfigurationComparison, compare_configurations, rows_of
 from benchmarking.comparison.grouping import facets, having_objective, lacks_seeds, named, unequal_seeds
+from benchmarking.comparison.matrix import matrix_rows
 from benchmarking.comparison.measured_methods import measure_methods
 from benchmarking.comparison.methods import BenchmarkComparison, compare_benchmarks
 from benchmarking.comparison.question import ComparisonQuestion, has_baseline
@@ -42,6 +43,8 @@ class Document:
         verdicts: sentences.
         warnings: what does not belong together.
         lacks_seeds: whether a method has fewer seeds than were expected.
+        matrix: where there are several benchmarks, a row for each method with its wins, ties and losses against each.
+        profile: there, a row for each method with the share of its runs above some scores.
     """
 
     benchmarks: Sequence[BenchmarkComparison]
@@ -52,6 +55,8 @@ class Document:
     lacks_seeds: bool = False
     runs: Sequence[ComparedRun] = ()
     is_split: bool = False
+    matrix: Sequence[Mapping[str, Any]] = ()
+    profile: Sequence[Mapping[str, Any]] = ()
 
     @property
     def family(self) -> int:
@@ -131,7 +136,16 @@ def document(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> Docum
     is_split = len(made) + len(configurations) > len(by_benchmark)
     across, more = over_benchmarks(made, question) if len(made) > 1 and not is_split else ((), [])
     return Document(
-        made, across, [*lines, *more, *looked(question)], warnings, configurations, misses_seeds(runs, question), compared, is_split
+        made,
+        across,
+        [*lines, *more, *looked(question)],
+        warnings,
+        configurations,
+        misses_seeds(runs, question),
+        compared,
+        is_split,
+        matrix_rows(made, question) if len(made) > 1 and not is_split else [],
+        profile_rows(made) if across else [],
     )
 
 
@@ -172,6 +186,9 @@ def as_text(found: Document) -> str:
         parts.append("\n".join(found.notes))
     if found.across:
         parts.append("over all benchmarks (0 is the worst and 1 the best value of any run on each):\n" + _plain(found.across))
+        parts.append("share of runs with a score above:\n" + _plain(found.profile))
+    if found.matrix:
+        parts.append("benchmarks won, tied, lost (neither) by the row against the column, all pairs one family:\n" + _plain(found.matrix))
     return "\n\n".join(parts)
 
 
@@ -180,7 +197,9 @@ def as_markdown(found: Document) -> str:
     lines = [f"* {line}" for line in found.verdicts] + [f"* **warning**: {line}" for line in found.warnings]
     tables = [_markdown_table(list(COLUMNS), [[row[name] for name in COLUMNS] for row in found.rows])]
     if found.across:
-        tables.append(_markdown_table(list(found.across[0]), [list(row.values()) for row in found.across]))
+        tables += [_markdown_table(list(rows[0]), [list(row.values()) for row in rows]) for rows in (found.across, found.profile)]
+    if found.matrix:
+        tables.append(_markdown_table(list(found.matrix[0]), [list(row.values()) for row in found.matrix]))
     return "\n".join([*lines, *(f"* {line}" for line in found.notes)]) + "\n\n" + "\n\n".join(tables)
 
 
@@ -195,6 +214,8 @@ def as_json(found: Document) -> str:
             "family": found.family,
             "rows": found.rows,
             "across": [dict(row) for row in found.across],
+            "profile": [dict(row) for row in found.profile],
+            "matrix": [dict(row) for row in found.matrix],
         }
     )
 

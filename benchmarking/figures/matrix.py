@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 
 from benchmarking.analysis.across_benchmarks import Scores, cliques, common_scores, friedman_p, mean_ranks, methods_of, performance_profile
-from benchmarking.analysis.effects import Word, decide
 from benchmarking.comparison.across import scores_of
-from benchmarking.comparison.measured_methods import lead_over
+from benchmarking.comparison.matrix import LOST, WON, counts_of, words_of_pairs
 from benchmarking.comparison.methods import BenchmarkComparison
 from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.figures.data import Curve, Figure, LinePanel, MatrixPanel, PlotAxis, PointGroup, PointPanel
@@ -48,33 +46,15 @@ def _matrix(
     methods = list(dict.fromkeys(row.method for made in compared for row in made.rows))
     if len(methods) < 2:
         return None
-    words: dict[tuple[str, str], list[str]] = {}
-    pairs, leads = [], []
-    for made in compared:
-        finals = {row.method: row.finals for row in made.rows if row.finals}
-        for a, b in itertools.combinations(finals, 2):
-            done = (made.done[a], made.done[b])
-            pairs.append((a, b))
-            leads.append(lead_over(finals[a], finals[b], done, made.mode, scale=made.scale, confidence=made.confidence))
-    for (first, second), found in zip(pairs, decide(leads, question.threshold, question.judged_level, plan=False), strict=True):
-        won = found.word is Word.BETTER
-        words.setdefault((first, second), []).append("won" if won and found.ahead else "lost" if won else str(found.word))
-        words.setdefault((second, first), []).append("lost" if won and found.ahead else "won" if won else str(found.word))
+    words = words_of_pairs(compared, question)
     values = tuple(tuple(_score(words.get((row, column), ())) for column in methods) for row in methods)
-    texts = tuple(tuple("" if row == column else _text(words.get((row, column), ())) for column in methods) for row in methods)
+    texts = tuple(tuple("" if row == column else counts_of(words.get((row, column), ())) for column in methods) for row in methods)
     names = tuple(short[method] for method in methods)
     return MatrixPanel(title, names, names, values, texts, PlotAxis("won less lost, a share of the benchmarks", better="max"))
 
 
 def _score(words: Sequence[str]) -> float | None:
-    return (words.count("won") - words.count("lost")) / len(words) if words else None
-
-
-def _text(words: Sequence[str]) -> str:
-    if not words:
-        return "-"
-    open_ones = sum(word not in ("won", "lost", Word.TIE) for word in words)
-    return f"{words.count('won')}, {words.count(str(Word.TIE))}, {words.count('lost')}" + (f" ({open_ones})" if open_ones else "")
+    return (words.count(WON) - words.count(LOST)) / len(words) if words else None
 
 
 def ranks_figure(compared: Sequence[BenchmarkComparison], question: ComparisonQuestion, *, is_split: bool = False) -> Figure:
