@@ -27,8 +27,9 @@ def test_prediction_and_outcome_stand_in_one_sentence():
 
 
 def test_without_an_outcome_a_command_tries_it():
-    told = PipelineOption({"loader_workers": 2}, 1.5, 1.4, 1.6, "")
+    told = PipelineOption({"loader_workers": 2}, 1.5, 1.4, 1.6, "not decided")
     (line,) = lines(pipeline(0, dataset="shards", told=(told,)), leader=0)
+    assert ", then bound" not in line
     assert line.endswith(
         "; `outrider run --benchmark b --set ingestion=local dataset=shards loader_workers=2 instance_type=local.1cpu` tries it."
     )
