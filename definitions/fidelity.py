@@ -20,13 +20,18 @@ class PerJob(Model):
         None, description="of the algorithm, where it is known how it grows: epochs, linear, trees, sort, kernel, ..."
     )
     full: Annotated[Number, Field(gt=0), KEEP_WHOLE] = 1.0
-    width: Annotated[Number, Field(gt=0, le=1)] = Field(
-        0.15, description="half of the 80 % interval of its forecast, as a share of the median, at which a prefix of the job is stopped"
+    # Without defaults of their own, so that definitions which do not name them are what they were before there were any.
+    width: Annotated[Number, Field(gt=0, le=1)] | None = Field(
+        None,
+        description="half of the 80 % interval of its forecast, as a share of the median, at which a prefix of the job is stopped"
+        " (default: 0.15)",
     )
     prefix_s: Seconds | None = Field(
         None, description="most seconds that a prefix runs (default: 300, and a tenth of what the whole job is forecast to take)"
     )
-    steps: Positive = Field(3, description="steps that a prefix has behind it at least, beyond the first unsteady ones")
+    steps: Positive | None = Field(
+        None, description="steps that a prefix has behind it at least, beyond the first unsteady ones (default: 3)"
+    )
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:

@@ -91,6 +91,11 @@ class CanaryLadder(Method):
 
     def suggest(self) -> Suggestion | None:
         """Return the next canary, or None when enough is known."""
+        if self._probing is not None:
+            # Asked although it waits: by the journal of an earlier version, which had no probe.
+            self._probed.update([self._probing])
+            self._probing, self._uses_prefixes = None, False
+            self._stretch.keep()
         while self._uses_prefixes is None or (not self._uses_prefixes and not self._stretch.settled):
             left = [one for one in self._candidates() if configuration_id(one) not in self._unfit]
             if left:

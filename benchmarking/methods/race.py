@@ -111,6 +111,10 @@ class Race(Method):
 
     def suggest(self) -> Suggestion | None:
         """Return the next canary; None when the race is over."""
+        if self._probes and any(self.pending.values()):
+            # Asked although it waits: by the journal of an earlier version, which had no probe.
+            self._uses_prefixes = False
+            self._stretch.keep()
         if self._probes:
             alive = [name for name in self._groups() if name not in self._dropped]
             if alive:

@@ -113,9 +113,7 @@ def _show_metric(title: str, rows: list[dict[str, object]]) -> None:
         said = f"forecast {median:11.4g} ({low:.4g} to {high:.4g})"
         print(f"  {row['kind']!s:17} {actual:11.4g}  {said:48} {median / actual - 1:+7.1%}  {row['status']:12} spent {row['spent']:.2f}")
     spent = statistics.median(float(str(row["spent"])) for row in rows)
-    print(
-        f"  all {len(rows)}: median {statistics.median(errors):.1%}, p90 {p90(errors):.1%}; the 90 % interval held {held}, the 95 % bound {below}"
-    )
+    print(f"  all {len(rows)}: median {statistics.median(errors):.1%}, p90 {p90(errors):.1%}; 90 % held {held}, 95 % bound {below}")
     if decided:
         print(f"  decided {len(decided)}: median {statistics.median(decided):.1%}, p90 {p90(decided):.1%}; spent {spent:.2f} at the median")
 

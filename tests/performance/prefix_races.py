@@ -1,9 +1,10 @@
 """RACE by the beginnings of simulated jobs with known truth: how often a decision is wrong, how often there is one, and what it costs.
 
 python tests/performance/prefix_races.py --races 100 --configurations 8
-Step times of configurations are log-normal around 0.1 s (`--spread`), 1000 steps after 5 s of start-up; each configuration's steps get dearer
-or cheaper by 15 % on the way (one standard deviation), each step scatters by 20 %, and each run of a job as a whole by 4 %. A decision is
-wrong where another configuration's full job is faster by more than the 5 % that count as alike. Spend is that of all runs over all full jobs.
+Step times of configurations are log-normal around 0.1 s (`--spread`), 1000 steps after 5 s of start-up; each configuration's steps get
+dearer or cheaper by 15 % on the way (one standard deviation), each step scatters by 20 %, and each run of a job as a whole by 4 %. A
+decision is wrong where another configuration's full job is faster by more than the 5 % that count as alike. Spend is that of all runs over
+all full jobs.
 """
 
 from __future__ import annotations

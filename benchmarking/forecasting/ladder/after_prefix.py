@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmarking.forecasting.data.canary import COMPLETED, PREFIX, Canary
 from benchmarking.forecasting.model.prefix_draws import time_draws, told
-from benchmarking.forecasting.model.prefix_evidence import leaves_open
+from benchmarking.forecasting.model.prefix_evidence import clock_of_tails, leaves_open
 
 DRAWS = 1000
 
@@ -38,5 +38,6 @@ def is_open(group: Sequence[Canary], others: Sequence[Canary]) -> bool:
     small = [canary for canary in group if canary.status == COMPLETED] or [canary for canary in others if canary.status == COMPLETED]
     if any(canary.progress is not None and canary.progress.is_through for canary in prefixes):
         return False  # it ran to its end
-    total = time_draws(prefixes, small, DRAWS, np.random.default_rng(0), "wall")
-    return total is None or leaves_open(prefixes, small, float(np.median(total)))
+    clock = clock_of_tails(small)
+    total = time_draws(prefixes, small, DRAWS, np.random.default_rng(0), clock)
+    return total is None or leaves_open(prefixes, small, float(np.median(total)), clock)

@@ -105,7 +105,7 @@ def unseen_draws(prefixes: Sequence[Canary], small: Sequence[Canary], size: int,
     if not runs:
         return {}
     seen = {name for canary in prefixes if canary.progress is not None for name, seconds in canary.progress.phases if seconds > 0}
-    parts = {"after": [_after(canary, clock) for canary in runs]}
+    parts = {"after": [tail_s(canary, clock) for canary in runs]}
     for name in sorted({name for canary in runs if canary.progress for name, seconds in canary.progress.phases if seconds > 0} - seen):
         parts[name] = [_phase(canary, name, clock) for canary in runs]
     x = sizes(runs, 1.0)
@@ -117,7 +117,8 @@ def unseen_draws(prefixes: Sequence[Canary], small: Sequence[Canary], size: int,
     return found
 
 
-def _after(canary: Canary, clock: str) -> float:
+def tail_s(canary: Canary, clock: str) -> float:
+    """Return the seconds of a small job after its last word of progress, by a clock; 0 where they are not known."""
     progress = canary.progress
     whole, until = (canary.cpu_s, progress and progress.end_cpu_s) if clock == "cpu" else (canary.total_s, progress and progress.end_s)
     return max(0.0, (whole or 0.0) - (until or 0.0))

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.canary import Canary
-from benchmarking.forecasting.model.prefix_draws import bend_of, small_known, through, unseen_draws
+from benchmarking.forecasting.model.prefix_draws import bend_of, small_known, tail_s, through, unseen_draws
 from benchmarking.forecasting.model.result import Status
 from benchmarking.forecasting.prefix.measured import Rest
 
 if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray
+
+_WAITS, _WAITS_S = 3.0, 0.5
+"""What comes after a loop waits where it takes so many times its processor time, at the loop's load, and so many seconds more."""
 
 OPEN_SHARE = 0.05
 """What small jobs leave open of the unseen part is worth another one where its 90 % interval is wider than this share of the job."""
@@ -65,19 +68,35 @@ def why_open(prefixes: Sequence[Canary]) -> str:
     return f"its beginning told nothing: {reasons[-1]}" if reasons else ""
 
 
-def leaves_open(prefixes: Sequence[Canary], small: Sequence[Canary], total_s: float, seed: int = 0) -> bool:
+def clock_of_tails(small: Sequence[Canary]) -> str:
+    """Return the clock by which to judge what comes after the loops of small jobs: `cpu` where it was read, `wall` where they wait there.
+
+    On a busy machine the wall makes much of next to nothing.
+    """
+    for canary in through(small):
+        wall, cpu, told = tail_s(canary, "wall"), tail_s(canary, "cpu"), canary.progress
+        if canary.cpu_s is None or told is None or not told.end_cpu_s:
+            return "wall"
+        load = max(1.0, told.end_s / told.end_cpu_s)
+        if wall > _WAITS * load * cpu + _WAITS_S:
+            return "wall"
+    return "cpu"
+
+
+def leaves_open(prefixes: Sequence[Canary], small: Sequence[Canary], total_s: float, clock: str = "wall", seed: int = 0) -> bool:
     """Return whether one more small job would tell something of the full one that its prefix has not.
 
     Args:
         prefixes: of one configuration, those that told what is left.
         small: its completed small jobs.
-        total_s: median of the full job.
+        total_s: median of the full job by the clock.
+        clock: `wall` or `cpu`.
         seed: of the draws.
     """
     import numpy as np
 
     if not through(small):
         return True
-    unseen = unseen_draws(prefixes, small, 1000, np.random.default_rng(seed), "wall")
+    unseen = unseen_draws(prefixes, small, 1000, np.random.default_rng(seed), clock)
     low, high = np.quantile(sum(unseen.values()), (0.05, 0.95))
     return bool(high - low > OPEN_SHARE * total_s)

@@ -47,7 +47,8 @@ class PrefixRule:
     def of(cls, fidelity: object) -> PrefixRule:
         """Return the rule of a definition's fidelity; the default one of those that have none."""
         if isinstance(fidelity, PerJob):
-            return cls(fidelity.width, fidelity.prefix_s, fidelity.steps)
+            given = {name: getattr(fidelity, name) for name in ("width", "prefix_s", "steps")}
+            return cls(**{name: value for name, value in given.items() if value is not None})
         return cls(has_levels=isinstance(fidelity, Progressive))
 
     @property

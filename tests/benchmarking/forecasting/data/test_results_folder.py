@@ -47,7 +47,7 @@ def results(tmp_path_factory):
         patch.chdir(folder)
         patch.setenv("OUTRIDER_LEASES", str(folder / "leases"))
         patch.setenv("OUTRIDER_RESULTS", str(folder / "results"))
-        assert main(["run", "--benchmark", "toy.yaml", "--method", "CANARY", "--experiment_tag", "c"]) == 0
+        assert main(["run", "--benchmark", "toy.yaml", "--method", "CANARY", "--method_args", "stretch_s=0", "--experiment_tag", "c"]) == 0
         alone = calibration_of(folder / "results")
         assert main(["run", "--benchmark", "toy.yaml", "--method", "GRID", "--experiment_tag", "full"]) == 0
         both = calibration_of(folder / "results")

@@ -1,8 +1,10 @@
 """What speaks against a forecast from a prefix, what it rests on, and what it leaves open."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from benchmarking.forecasting.model.prefix_evidence import disagreement, leaves_open, remarks_on, why_open
+from benchmarking.forecasting.model.prefix_evidence import clock_of_tails, disagreement, leaves_open, remarks_on, why_open
 from benchmarking.forecasting.model.result import Status
 from tests.benchmarking.forecasting.prefix_runs import prefix, small
 
@@ -40,3 +42,12 @@ def test_a_small_job_is_worth_it_as_long_as_what_comes_after_the_loop_may_matter
     assert leaves_open(begun, [small(0.01, [0.1] * 10, after_s=0.5)], 102.0)
     constant = [small(fraction, [0.1] * 10, after_s=0.5, repeat=k) for fraction, k in ((0.01, 0), (0.03, 0), (0.01, 1), (0.1, 0))]
     assert not leaves_open(begun, constant, 102.0)
+
+
+def test_tails_are_judged_by_the_processors_clock_unless_they_wait():
+    assert clock_of_tails([]) == "cpu"
+    busy = [small(0.01, [0.1] * 10, after_s=2.0, cores=0.1)]  # 2 s of a loaded machine, 0.2 s of work
+    assert clock_of_tails(busy) == "cpu"
+    uploads = replace(small(0.01, [0.1] * 10, after_s=2.0), cpu_s=3.01)  # 2 s after the loop, in which nothing is computed
+    assert clock_of_tails([uploads]) == "wall"
+    assert clock_of_tails([replace(uploads, cpu_s=None)]) == "wall"
