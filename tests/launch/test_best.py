@@ -66,6 +66,7 @@ def test_a_winner_whose_source_changed_runs_from_what_was_kept(toy, run, capfd):
 
 def test_a_winner_with_lists_and_mappings_runs_again_as_it_was_written(tmp_path, run, capfd, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OUTRIDER_LEASES", str(tmp_path / "leases"))
     (tmp_path / "train.py").write_text(
         "import sys\nprint(sys.argv[1:])\nprint('loss:', len(sys.argv))\n",
         encoding="utf-8",
