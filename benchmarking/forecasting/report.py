@@ -112,7 +112,7 @@ def outcomes(table: CanaryTable, forecasts: Sequence[Forecast]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Recommended:
     """What an experiment with canaries says of its configurations.
 
     Args:
@@ -128,7 +128,7 @@ class Answer:
     best: str
 
 
-def answer(definition: BenchmarkDefinition, state: ExperimentState, question: Question, more: str = MORE) -> Answer:
+def answer(definition: BenchmarkDefinition, state: ExperimentState, question: Question, more: str = MORE) -> Recommended:
     """Return what an experiment says to use, by the first objective that is forecast; `more` is as in `recommendation`."""
     canaries = canaries_of(definition, state)
     found = forecasts_of(definition, state, question) if canaries.canaries else []
@@ -136,7 +136,7 @@ def answer(definition: BenchmarkDefinition, state: ExperimentState, question: Qu
     place = {name: number for number, name in enumerate(ranked(found, metric))}
     found = sorted(found, key=lambda one: place[one.configuration])
     names, sure = usable(found, metric), _sure(canaries, question, found, metric)
-    return Answer(recommendation(found, metric, sure, more), metric, sure, tuple(found), names[0] if names else "")
+    return Recommended(recommendation(found, metric, sure, more), metric, sure, tuple(found), names[0] if names else "")
 
 
 def report(definition: BenchmarkDefinition, state: ExperimentState, question: Question) -> str:

@@ -14,7 +14,7 @@ from launch.parser import VerbParser
 
 if TYPE_CHECKING:
     from benchmarking.experiment import ExperimentResult
-    from benchmarking.forecasting.report import Answer
+    from benchmarking.forecasting.report import Recommended
     from definitions.schema import BenchmarkDefinition
     from launch.request import RunRequest
 
@@ -88,7 +88,7 @@ def make_parser() -> VerbParser:
     return parser
 
 
-def sentence(said: Answer, result: ExperimentResult) -> str:
+def sentence(said: Recommended, result: ExperimentResult) -> str:
     """Return the recommendation, and what it took to find out.
 
     Args:
@@ -124,7 +124,7 @@ def _definition(request: RunRequest) -> BenchmarkDefinition:
     return resolve_benchmark(request.benchmark[0], Registry(), request.backend_name, request.settings, list(known_methods())).definition
 
 
-def _answer(result: ExperimentResult) -> Answer:
+def _answer(result: ExperimentResult) -> Recommended:
     from benchmarking.forecasting.model.billing import Billing
     from benchmarking.forecasting.model.draws import Question
     from benchmarking.forecasting.recommendation import MORE
@@ -135,7 +135,7 @@ def _answer(result: ExperimentResult) -> Answer:
     return answer(result.spec.definition, result.state, Question(billing=Billing(result.region)), more)
 
 
-def _as_json(said: Answer, result: ExperimentResult) -> str:
+def _as_json(said: Recommended, result: ExperimentResult) -> str:
     from definitions import strict_json
 
     made: list[dict[str, Any]] = [
