@@ -61,7 +61,8 @@ def sureness(fitted: Mapping[str, Fitted], question: Question, metric: str, name
     """
     import numpy as np
 
-    laws = fitted[names[0]].time
+    leader = fitted[names[0]]
+    laws = None if leader.prefixes else leader.time  # a prefix is the full job, start-up and all
     if laws is not None and not laws.timed and hidden_by_startup(laws.growth, "total_s"):
         return 0.0
     drawn = [values for name in names if (values := draw(fitted[name], question).get(metric)) is not None]
