@@ -49,7 +49,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("methods", "page"),
         (".",),
     ),
-    "benchmarking/forecasting": (("running",), ("prefix",), ("data",), ("model",), ("ladder",), (".",)),
+    "benchmarking/forecasting": (("running",), ("prefix",), ("data",), ("model",), ("ladder", "metric"), (".",)),
     "backends/sagemaker": (
         ("aws", "block"),
         ("code", "logs"),

@@ -33,6 +33,8 @@ def main(arguments: Sequence[str]) -> int:
     given = make_parser().parse_args(arguments)
     if given.scores:
         return _scores(given)
+    if given.metric is not None:
+        return _metric(given)
     from benchmarking.forecasting.forecast import forecast
 
     given.region = given.region or _region_of(given) or default_region()
@@ -69,6 +71,13 @@ def make_parser() -> VerbParser:
     parser.add_argument("--explain", action="store_true", help="say what drives the width, and what one more canary would cost and buy")
     parser.add_argument(
         "--scores", action="store_true", help="how good the forecasts were that running jobs were given, by how far they were (of tags)"
+    )
+    parser.add_argument(
+        "--metric",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="what an objective will be at full data or after all epochs (of tags; default: the first one that the script reports)",
     )
     parser.add_argument(
         "--instances", type=int, default=None, metavar="M", help="forecast on M instances, where more than one number was measured"
@@ -121,6 +130,43 @@ def _scores(given: argparse.Namespace) -> int:
     else:
         cells = [[f"{row.share:.0%}", row.jobs, row.decided, *map(_percent, (row.median, row.p90, row.held80, row.held90))] for row in rows]
         print(table(list(columns.values()), cells))
+    return 0
+
+
+def _metric(given: argparse.Namespace) -> int:
+    """Show what an objective will be at the full level, and which configuration will be best."""
+    from benchmarking.archive.stored import experiments_of, load, state_setup
+    from benchmarking.controller.state import ExperimentState
+    from benchmarking.forecasting.metric.forecast import metric_forecasts
+    from benchmarking.forecasting.metric.measured import metric_curves
+    from definitions.errors import UserError
+    from definitions.schema import DERIVED_OBJECTIVES
+
+    asked = f"forecast --metric {given.metric}".strip()
+    for tag in given.source:
+        folder = Path(tag) if Path(tag).is_dir() else given.results_dir / tag
+        experiments = experiments_of(folder) if folder.is_dir() else []
+        if not experiments:
+            raise UserError(f"{asked} {tag}", f"there are no results in {folder}", "give a tag of a run with canaries, or with epochs")
+        for experiment in experiments:
+            stored = load(experiment)
+            definition, state = stored.spec.definition, ExperimentState(state_setup(stored.spec))
+            reported = {name: mode for name, mode in definition.objectives.items() if name not in DERIVED_OBJECTIVES}
+            name = given.metric or next(iter(reported), "")
+            if name not in reported:
+                there = ", ".join(reported) or "none, as all are measured by Outrider"
+                raise UserError(f"{asked} {tag}", f"{name!r} is no objective that the script reports", f"there are: {there}")
+            with stored.journal() as journal:
+                records = list(journal.records())
+            for record in records:
+                state.apply(record)
+            curves, full = metric_curves(definition, state, records, name)
+            if not curves:
+                raise UserError(f"{asked} {tag}", f"nothing was measured of {name} below the full level", "its definition needs a fidelity")
+            found, verdict = metric_forecasts(curves, name, reported[name], full)
+            _show(found, given.format, None)
+            if verdict is not None:
+                print(verdict.text, file=sys.stdout if given.format == "table" else sys.stderr)
     return 0
 
 

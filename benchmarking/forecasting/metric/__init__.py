@@ -1,0 +1,1 @@
+"""What the objective will be at full data, or after all epochs."""
