@@ -18,6 +18,9 @@ BOUND_BY = "bound_by"
 ACCELERATOR_UTIL = "accelerator_util"
 """Share of the steady time in which training computed."""
 
+ACCELERATORS_FED = "accelerators_fed"
+"""How many of the accelerator that is waited for a loader keeps busy enough."""
+
 APART = "ceilings"
 """Phase of a job in which it measures for other trials too; none of its own seconds and dollars."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from backends.failures import LOG_INCOMPLETE, METRICS_IN_PART
 from benchmarking.analysis.pareto import pareto_front
-from benchmarking.analysis.pipeline_figures import ACCELERATOR_UTIL, BOUND_BY, bound_text, is_disturbed
+from benchmarking.analysis.pipeline_figures import ACCELERATOR_UTIL, ACCELERATORS_FED, BOUND_BY, bound_text, is_disturbed
 from benchmarking.analysis.stand_ins import NO_STAND_INS, StandIns
 from benchmarking.analysis.verdict import Measured, Ranking, judge, without_emulations
 from benchmarking.controller.retry_policy import TrialStatus, as_number
@@ -96,7 +96,11 @@ def summarise(
     has_rank = {entry.evaluation for entry in ranked}
     order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in has_rank]
     completed = [trial for trials in groups.values() for trial in _completed(trials)]
-    measured = [name for name in (ACCELERATOR_UTIL, BOUND_BY) if any(name in trial.last for trial in completed) and name not in objectives]
+    measured = [
+        name
+        for name in (ACCELERATOR_UTIL, ACCELERATORS_FED, BOUND_BY)
+        if any(name in trial.last for trial in completed) and name not in objectives
+    ]
     measured += [name for name in PER_EPOCH if any(trial.epochs for trial in completed) and name not in objectives]
     marks = [*(["front"] if front else []), *(["code"] if several else [])]
     header = ["config", *keys, *objectives, *measured, "n", "status", *marks]

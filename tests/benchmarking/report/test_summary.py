@@ -228,6 +228,13 @@ def test_bounds_and_utilisation_are_columns_where_they_are_known():
     assert "bound_by" not in experiment([[0.5], [0.6]]).table
 
 
+def test_how_many_accelerators_are_fed_is_in_the_table():
+    table = experiment([[pipeline(100.0, "decode") | {"accelerators_fed": 2}]], {"samples_per_s": "max"}).table
+    header, _, row = table.splitlines()
+    assert header.split()[3:6] == ["samples_per_s", "accelerator_util", "accelerators_fed"]
+    assert row.split()[5].startswith("2")
+
+
 def test_disturbed_trials_are_marked_and_decide_nothing_alone():
     loud, quiet = {"disturbed": True}, {"disturbed": False}
     slow, fast = pipeline(50.0, "client"), pipeline(100.0, "decode")
