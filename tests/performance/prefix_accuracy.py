@@ -68,8 +68,8 @@ def measure(kind: str, folder: Path, *, ladder: bool) -> None:
 def scored(kind: str, folder: Path, how: str) -> list[dict[str, object]]:
     """Return a row for each metric of one job."""
     canaries, full = (read_measured(next(folder.glob(f"{tag}/*/*/experiment.json")).parent) for tag in (how, "full"))
-    assert canaries is not None
-    assert full is not None
+    if canaries is None or full is None or not full.full.canaries:
+        return []  # it is still running
     (whole,) = full.full.canaries
     found = {one.metric: one for one in forecast(CanaryTable(canaries.canaries.canaries), Question(Billing("us-east-1")))}
     spent = sum(one.cpu_s or 0.0 for one in canaries.canaries.canaries) / (whole.cpu_s or 1.0)

@@ -1,9 +1,9 @@
 """Peak memory of the full job from its beginning, with what small jobs show to come after the loop. Pure.
 
 The prefix has loaded all data and made steps, so that its own peak y is the full job's but for three things: what the loop still adds,
-carried on from its later half (G, with a standard deviation of half of it); what comes after the loop, where small jobs have their peak;
-and 4 % that an allocator may differ by. The first is seen in the peak that progress tells. The second is a straight line in what is read,
-with the spread that `benchmarking.forecasting.model.memory` gives to what must still grow.
+carried on from the slower of its halves so far (G, with a standard deviation of half of it); what comes after the loop, where small
+jobs have their peak; and 4 % that an allocator may differ by. The first is seen in the peak that progress tells. The second is a straight
+line in what is read, with the spread that `benchmarking.forecasting.model.memory` gives to what must still grow.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Told:
         wall, cpu: what was left of the loop then, by either clock; why that is open where it is.
         bend: log of a unit's seconds over the whole loop against its first third, and its standard deviation; None where that is not known.
         peak_bytes: most memory of its process until its last word; 0 where that is not known.
-        peak_left_bytes: by how much that grew in the later half of the loop so far, carried on to the end of the loop.
+        peak_left_bytes: by how much that will still grow to the end of the loop, if it goes on as in the slower half of the loop so far.
         phases: (name, seconds) until its last word.
     """
 
@@ -156,12 +156,16 @@ def _bend(points: Sequence[ProgressPoint]) -> tuple[float, float] | None:
 
 
 def _peak_left(curve: ProgressCurve) -> float:
-    """Return by how much the peak of memory will have grown at the end of the loop, if it goes on as in the later half of what was seen."""
-    points, last = curve.points, curve.points[-1]
-    if curve.total is None or last.done >= curve.total or not last.peak_bytes:
+    """Return by how much the peak of memory will have grown at the end of the loop, if it goes on as slowly as in the slower half so far.
+
+    What is taken once, in one of the halves, does not go on; the first step, in which most is taken once, is part of neither.
+    """
+    points, last = curve.points[1:], curve.points[-1]
+    if curve.total is None or last.done >= curve.total or len(points) < 3 or not points[0].peak_bytes:
         return 0.0
     half = points[0].done + (last.done - points[0].done) / 2
-    middle = next((point for point in reversed(points) if point.done <= half), points[0])
-    if last.done <= middle.done or not middle.peak_bytes:
+    middle = next((point for point in reversed(points[1:-1]) if point.done <= half), points[1])
+    if not points[0].done < middle.done < last.done:
         return 0.0
-    return (last.peak_bytes - middle.peak_bytes) / (last.done - middle.done) * (curve.total - last.done)
+    slower = min((b.peak_bytes - a.peak_bytes) / (b.done - a.done) for a, b in ((points[0], middle), (middle, last)))
+    return slower * (curve.total - last.done)

@@ -70,6 +70,10 @@ def test_memory_that_grows_in_the_loop_is_carried_on():
     assert (flat.peak_bytes, flat.peak_left_bytes) == (5e8, 0.0)
     growing = measured(curve([0.1] * 100, 1000.0, peaks=lambda done: 5e8 + 1e6 * done))
     assert growing.peak_left_bytes == pytest.approx(9e8)
+    # What is taken once, early or late, does not go on.
+    for at in (20, 80):
+        once = measured(curve([0.1] * 100, 1000.0, peaks=lambda done, at=at: 5e8 + 1e8 * (done > at)))
+        assert once.peak_left_bytes == 0.0
 
 
 def test_what_is_open_stays_so():
