@@ -127,6 +127,7 @@ class Calling:
         channels: names of the input channels.
         others: further commands, `prepare` and `cleanup`, by their names.
         paths: of files that metrics are read from.
+        plain_numbers: whether a negative number in a word of its own is written without an exponent, also where somebody wrote one.
     """
 
     command: tuple[str, ...] | None = None
@@ -140,6 +141,7 @@ class Calling:
     channels: tuple[str, ...] = ()
     others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     paths: tuple[str, ...] = ()
+    plain_numbers: bool = False
 
     @property
     def named(self) -> frozenset[str]:

@@ -192,13 +192,18 @@ def interface_at(root: Path, script: str, words: Sequence[str]) -> Interface | N
     """
     from backends.scripts.read_source import read_script
 
+    file = script_at(root, script, words)
+    return None if file is None else read_script(file, root)
+
+
+def script_at(root: Path, script: str, words: Sequence[str]) -> Path | None:
+    """Return the file of the script that is started; None where it is not there. The arguments are those of `interface_at`."""
     names = [script] if script else [word for word in words if word.endswith((".py", ".sh", ".bash"))]
     modules = [Path(*word.split(".")) for before, word in pairwise(words) if before == "-m"]
     files = [root / name for name in names] + [
         file for one in modules for file in (root / one.with_suffix(".py"), root / one / "__main__.py")
     ]
-    file = next((one for one in files if one.is_file()), None)
-    return None if file is None else read_script(file, root)
+    return next((one for one in files if one.is_file()), None)
 
 
 def interpreter_remark(script: Path, python: str) -> str:

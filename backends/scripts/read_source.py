@@ -20,6 +20,17 @@ from backends.scripts.shell_source import passed_on, read_shell
 from backends.scripts.signature_source import read_jsonargparse, read_lightning, read_signatures, read_typer
 
 _TAKES_WORDS = re.compile(r"(?i)argv|pars|click|typer|fire|tyro|docopt|flags|hydra|(^|[._])cli($|[._])|getopt|plac|invoke|config")
+_ARGPARSE = (
+    "argparse",
+    "jsonargparse",
+    "configargparse",
+    "simple_parsing",
+    "tap",
+    "tyro",
+    "transformers",
+    "lightning",
+    "pytorch_lightning",
+)
 _MOST_FILES = 30
 _MOST_BYTES = 1_000_000
 
@@ -55,6 +66,11 @@ def has_parser(script: Path, root: Path) -> bool:
 
 def _takes_words(source: ScriptSource) -> bool:
     return any(_TAKES_WORDS.search(name) is not None for tree in source.trees for name in names_in(tree))
+
+
+def uses_argparse(script: Path, root: Path) -> bool:
+    """Return whether a Python script, or a module beside it, imports argparse or a library that is made of it."""
+    return script.suffix == ".py" and load_source(script, root).imports(*_ARGPARSE)
 
 
 def interface_of(source: ScriptSource) -> Interface | None:

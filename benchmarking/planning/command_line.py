@@ -103,13 +103,16 @@ class CommandLine:
                     return list(words)
                 # Within a word it is for a shell, so that each word has to stay one.
                 found += " ".join(word if word == _FILE else shlex.quote(word) for word in words)
-            elif (text := _plain(part.name, values, facts, text_of if len(template) > 1 else _word_of)) is not None:
+            elif (text := _plain(part.name, values, facts, text_of if len(template) > 1 else self._word_of)) is not None:
                 found += escaped(text)
             elif _is_key(part.name, values, self._calling, facts):
                 return []  # null, or not active: the word that names it is left out
             else:
                 found += "${" + part.name.removeprefix(OWN_PREFIX) + "}"
         return [found]
+
+    def _word_of(self, value: Any) -> str:
+        return word_of(value, self._calling)
 
     def _words(self, left: Mapping[str, Any]) -> tuple[str, ...]:
         """Return what `${arguments}` stands for."""
@@ -171,14 +174,15 @@ def _plain(name: str, values: Mapping[str, Any], facts: Mapping[str, Any], text:
     return None if value is None else text(value)
 
 
-def _word_of(value: Any) -> str:
+def word_of(value: Any, calling: Calling) -> str:
     """Return the text of a value that is a word of its own.
 
-    A number that nobody wrote, as it was drawn, has no exponent where it is negative: argparse takes `-1e-05` for an option.
+    A negative number has no exponent where nobody wrote it, as it was drawn, or the parser is argparse, which takes `-1e-05` for an option.
     """
     text = text_of(value)
-    if isinstance(value, float) and not isinstance(value, WrittenFloat) and text.startswith("-") and "e" in text:
-        return format(Decimal(text), "f")
+    if isinstance(value, float) and text.startswith("-") and "e" in text.lower():
+        is_kept = isinstance(value, WrittenFloat) and not calling.plain_numbers
+        return text if is_kept else format(Decimal(text), "f")
     return text
 
 
@@ -206,7 +210,7 @@ def _flagged(flag: str, value: Any, calling: Calling) -> list[str]:
         if calling.lists == "words":
             # A parser that takes several takes a single one behind `=` too, whatever it begins with.
             is_joined = len(value) == 1 and text_of(value[0]).startswith("-")
-            return _one(flag, value[0], calling) if is_joined else [flag, *map(_word_of, value)]
+            return _one(flag, value[0], calling) if is_joined else [flag, *(word_of(item, calling) for item in value)]
         if calling.lists == "comma":
             return _one(flag, ",".join(map(text_of, value)), calling)
         return [word for item in value for word in _one(flag, item, calling)]
@@ -215,7 +219,7 @@ def _flagged(flag: str, value: Any, calling: Calling) -> list[str]:
 
 def _one(flag: str, value: Any, calling: Calling) -> list[str]:
     # What follows `=` is a value, whatever it begins with; a short option has no such form.
-    return [flag, _word_of(value)] if calling.style == "two_words" or not flag.startswith("--") else [f"{flag}={text_of(value)}"]
+    return [flag, word_of(value, calling)] if calling.style == "two_words" or not flag.startswith("--") else [f"{flag}={text_of(value)}"]
 
 
 def _pairs(name: str, value: Any, lists: str) -> list[str]:

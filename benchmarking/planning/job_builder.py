@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from benchmarking.controller.budget import cost_usd, longest_run_s
 from benchmarking.controller.interfaces import checkpoint_key
 from benchmarking.planning.checkpoints import checkpoint_requirements, saves_checkpoints
 from benchmarking.planning.command_line import CommandLine
+from benchmarking.planning.option_words import writes_plain_numbers
 from benchmarking.planning.own_forms import OwnForms
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
@@ -100,7 +102,8 @@ class JobBuilder:
             (lambda word: False) if definition.working_dir == "source" else (lambda word: _is_path(word) and (source / word).is_file())
         )
         self._saves_checkpoints = saves_checkpoints(definition)
-        self._command_line = CommandLine(definition.calling, definition.script or "", is_file)
+        calling = replace(definition.calling, plain_numbers=writes_plain_numbers(definition))
+        self._command_line = CommandLine(calling, definition.script or "", is_file)
         self._forms = OwnForms(definition)
         self._of_all_jobs: dict[str, Any] = {
             "source_dir": definition.source_dir,

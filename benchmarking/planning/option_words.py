@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from backends.common.hints import interface_at
-from benchmarking.planning.command_line import stands_alone
+from backends.common.hints import interface_at, script_at
+from benchmarking.planning.command_line import stands_alone, word_of
 from definitions.command import ARGUMENTS, OWN_PREFIX
 from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
 from definitions.template import Placeholder, parse_template
-from definitions.written import text_of
 
 _ARGPARSE = ("argparse", "HfArgumentParser", "jsonargparse", "LightningCLI", "tyro")
 """Forms of scripts whose words argparse takes apart."""
@@ -43,7 +43,7 @@ def check_option_words(definition: BenchmarkDefinition) -> None:
     Args:
         definition: resolved, its source there.
     """
-    found = [*dict.fromkeys(_words(definition))]
+    found = [*dict.fromkeys(_words(definition, plain=True))]
     if not found:
         return
     interface = interface_at(Path(definition.source_dir), definition.script or "", definition.command or ())
@@ -64,9 +64,28 @@ def check_option_words(definition: BenchmarkDefinition) -> None:
     )
 
 
-def _words(definition: BenchmarkDefinition) -> Iterator[tuple[str, str, str]]:
-    """Yield each key and listed word of it that stands alone and looks like an option, and how else it could be told."""
-    calling = definition.calling
+def writes_plain_numbers(definition: BenchmarkDefinition) -> bool:
+    """Return whether negative numbers that stand alone are to be written without an exponent, as argparse would take them for options.
+
+    Only what the definition writes itself comes into question, and only that makes the script be read.
+    """
+    if not any(True for _ in _words(definition, plain=False)):
+        return False
+    from backends.scripts.read_source import uses_argparse
+
+    root = Path(definition.source_dir)
+    file = script_at(root, definition.script or "", definition.command or ())
+    return file is not None and uses_argparse(file, root)
+
+
+def _words(definition: BenchmarkDefinition, *, plain: bool) -> Iterator[tuple[str, str, str]]:
+    """Yield each key and listed word of it that stands alone and looks like an option, and how else it could be told.
+
+    Args:
+        definition: that lists them.
+        plain: whether numbers are written without an exponent.
+    """
+    calling = replace(definition.calling, plain_numbers=plain)
     # Which Python another interpreter is nobody has asked.
     version = sys.version_info[:2] if definition.python is None else (3, 11)
     passes = definition.command is None or any(
@@ -76,7 +95,7 @@ def _words(definition: BenchmarkDefinition) -> Iterator[tuple[str, str, str]]:
     for key, values in _listed(definition).items():
         for value in values:
             if key in alone:
-                words: tuple[str, ...] = (text_of(value),)
+                words: tuple[str, ...] = (word_of(value, calling),)
                 way = f'put "--" before it in `command` where it has its place, or say "--flag=${{{key}}}"'
             elif passes and key not in calling.named:
                 words = stands_alone(calling.flag(key), value, calling)

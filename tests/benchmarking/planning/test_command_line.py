@@ -57,6 +57,8 @@ def test_one_that_somebody_wrote_stays_as_it_was_written():
         shift = written_float(text)
         assert words({"shift": shift, "w": [shift, 2]}, ("p", "${shift}", "${arguments}")) == ["p", text, "--w", text, "2"]
         assert words({"shift": shift}, style="two_words") == ["--shift", text]
+    plain = words({"shift": written_float("-2.50e-7"), "at": 1}, ("p", "${shift}", "${arguments}"), plain_numbers=True)
+    assert plain == ["p", "-0.000000250", "--at=1"]
 
 
 def test_a_list_of_one_value_that_begins_with_a_hyphen_is_joined_to_its_flag():

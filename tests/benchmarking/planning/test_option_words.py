@@ -5,9 +5,11 @@ import sys
 
 import pytest
 
+from benchmarking.planning.job_builder import JobBuilder
 from benchmarking.planning.option_words import check_option_words, taken_for_option
 from definitions.errors import UserError
 from definitions.resolve import resolve
+from definitions.trial import TrialSpec
 from definitions.yaml_source import read_yaml
 
 ARGPARSE = """
@@ -66,13 +68,13 @@ def test_since_python_3_14_numbers_with_an_exponent_are_values():
     ("lines", "named", "way"),
     [
         (['space: {w: {choice: [["-x", "y"], ["z"]]}}'], "'-x' of w", "`lists: repeated` or `lists: comma`"),
-        (["arguments: {w: [1, -1e-5]}", "space: {shift: {choice: [1, 2]}}"], "'-1e-5' of w", "`lists: repeated`"),
-        (["space: {shift: {choice: [-1e-5, 1]}}", "arguments_style: two_words"], "'-1e-5' of shift", "`arguments_style: flags`"),
-        (["space: {shift: {choice: [-1e-5, 1]}}", "rename: {shift: -s}"], "'-1e-5' of shift", "the long flag"),
+        (['arguments: {w: [1, "-1e-5"]}', "space: {shift: {choice: [1, 2]}}"], "'-1e-5' of w", "`lists: repeated`"),
+        (['space: {shift: {choice: ["-1e-5", 1]}}', "arguments_style: two_words"], "'-1e-5' of shift", "`arguments_style: flags`"),
+        (['space: {shift: {choice: ["-1e-5", 1]}}', "rename: {shift: -s}"], "'-1e-5' of shift", "the long flag"),
         (['space: {shift: {choice: ["-x", 1]}}', 'command: [python, train.py, "${shift}"]'], "'-x' of shift", '"--" before it'),
         (
-            ["space: {shift: {uniform: [-1, 1]}}", "arguments_style: two_words", "points_to_evaluate: [{shift: -1e-5}]"],
-            "'-1e-5' of shift",
+            ["space: {shift: {choice: [a, -b]}}", "arguments_style: two_words", "points_to_evaluate: [{shift: -b}]"],
+            "'-b' of shift",
             "`arguments_style: flags`",
         ),
         (['trials: [{w: ["-x", "-y"]}, {w: ["-z", "-a", "-b"]}]'], "'-x' of w, '-y' of w, '-z' of w and 2 more", "`lists: repeated`"),
@@ -105,3 +107,22 @@ def test_what_reaches_it_is_taken(check, lines):
 def test_other_parsers_take_any_word_for_a_value(check):
     assert check('space: {w: {choice: [["-x", "y"]]}}', script=CLICK) == ""
     assert check('space: {w: {choice: [["-x", "y"]]}}', script="import sys; print(sys.argv)") == ""
+
+
+@pytest.mark.parametrize(
+    ("lines", "script", "told"),
+    [
+        # To argparse a number in a word of its own is written out; joined to its flag, and to others, it is as somebody wrote it.
+        (["space: {w: {choice: [[-1e-5, -2.5]]}}"], ARGPARSE, ["--w", "-0.00001", "-2.5"]),
+        (["space: {shift: {choice: [-1e-5]}}", "arguments_style: two_words"], ARGPARSE, ["--shift", "-0.00001"]),
+        (["space: {shift: {choice: [-1e-5]}}"], ARGPARSE, ["--shift=-1e-5"]),
+        (["space: {w: {choice: [[-1e-5]]}}"], ARGPARSE, ["--w=-1e-5"]),
+        (["space: {w: {choice: [[-1e-5, -2.5]]}}"], CLICK, ["--w", "-1e-5", "-2.5"]),
+        (["space: {w: {choice: [[-1e-5, -2.5]]}}"], "import sys; print(sys.argv)", ["--w", "-1e-5", "-2.5"]),
+    ],
+)
+def test_a_number_reaches_each_parser(check, tmp_path, lines, script, told):
+    assert check(*lines, script=script) == ""
+    definition = resolve(read_yaml(tmp_path / "one.yaml"), "local", environ={}).definition
+    trial = TrialSpec(next(definition.search_space.grid(1)))
+    assert [*JobBuilder(definition, "local", "p", region="us-east-1").build(0, 1, trial, None).arguments] == told
