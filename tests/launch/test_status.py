@@ -56,12 +56,12 @@ def test_a_running_job_that_says_how_far_it_is_is_shown_with_its_end_and_scored_
     command = [sys.executable, str(ROOT / "hpo_main.py"), "--benchmark", str(definition), "--method", "GRID", "--experiment_tag", "t"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
         told = ""
-        while " done, ends in " not in told and running.poll() is None:
+        while " done, its loop ends in " not in told and running.poll() is None:
             time.sleep(0.1)
             if (tmp_path / "results" / "t").is_dir():
                 main(["status", "t"])
                 told = capfd.readouterr().out
-        assert re.search(r"^t/counts GRID 0, trial 0: \d+% done, ends in .* s \(.*\), will have cost \$", told, re.M), told
+        assert re.search(r"^t/counts GRID 0, trial 0: \d+% done, its loop ends in .* s \(.*\), will have cost \$", told, re.M), told
         assert running.wait(60) == 0
     assert forecast.main(["--scores", "t", "--format", "json", "--results_dir", str(tmp_path / "results")]) == 0
     scores = {row["share"]: row for row in json.loads(capfd.readouterr().out)["scores"]}

@@ -110,8 +110,11 @@ def draws(curve: MetricCurve, full: float, size: int, rng: Generator) -> FloatAr
         grown = -sign * np.abs(grown) * np.maximum(LEFT + FORM * rng.standard_normal(count), 0.0)
         found[chosen == number] = law[:, 0] + grown + _NOISE * spread * rng.standard_normal(count)
     values: FloatArray = curve.last + unit * found
-    # What was never below zero is a loss or an error, which cannot be.
-    return np.maximum(values, 0.0) if float(y.min()) >= 0 else values
+    if float(y.min()) <= 0:
+        return values
+    # What was never below zero is a loss or an error, which cannot be: of the draws those count that are possible.
+    possible = values[values > 0]
+    return rng.choice(possible, size) if len(possible) else np.zeros(size)
 
 
 def _thinned(curve: MetricCurve) -> tuple[FloatArray, FloatArray]:
