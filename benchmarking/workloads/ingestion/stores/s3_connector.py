@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import SEEK_END
 from typing import Any
@@ -33,6 +34,10 @@ class S3Connector:
         self._region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or "us-east-1"
         self._objects: Any = None
         self._indices: dict[str, int] = {}
+        self._in_turn: tuple[int, _Wanted, Any] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_in_turn": None}
 
     def client_arguments(self) -> dict[str, Any]:
         """Return the arguments of the connector's client that say which server to ask, and how."""
@@ -72,8 +77,24 @@ class S3Connector:
         """Yield the name and a reader of each object by the connector's iterable data set."""
         from s3torchconnector import S3IterableDataset
 
-        for reader in S3IterableDataset.from_objects(list(names), **self._options(self._reader)):
+        if self._in_turn is None or self._in_turn[0] != os.getpid():
+            # One for all epochs of a process: each has a client of its own, which takes as long to begin as many objects do.
+            wanted = _Wanted()
+            self._in_turn = os.getpid(), wanted, S3IterableDataset.from_objects(wanted, **self._options(self._reader))
+        _, wanted, dataset = self._in_turn
+        wanted.names = list(names)
+        for reader in dataset:
             yield f"s3://{reader.bucket}/{reader.key}", reader
+
+
+class _Wanted:
+    """The objects of an epoch, which the connector's data set asks for anew each time."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
 
 
 def _entry_of(reader: Any) -> StoredName:
