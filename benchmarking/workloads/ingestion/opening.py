@@ -18,6 +18,7 @@ from .formats import SampleFormat, format_of, unread_note
 from .knobs import Knobs
 from .libraries.litdata_chunks import ChunkStream, chunks_of
 from .libraries.webdataset_shards import WebDatasetShards
+from .room import available_bytes, memory_problem
 from .samples import RawSample, class_of
 from .share import EpochSampler, ReaderShare, share_of_rank, sharing_note
 from .stores.base import Store, StoredName
@@ -155,6 +156,10 @@ class _Opening:
             return self._chunks()
         names = [one.name for one in self._entries]
         if isinstance(store, S3Connector):
+            at_once = max(self._knobs.loader_workers, 1) * self._knobs.threads_per_worker
+            problem = memory_problem(self._entries, at_once, available_bytes()) if store.keeps_whole else None
+            if problem is not None:
+                raise SystemExit(problem)
             store.select(names)
         objects = self._objects(store, names)
         if self._channel.reader == "memory":

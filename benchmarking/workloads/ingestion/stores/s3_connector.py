@@ -39,6 +39,11 @@ class S3Connector:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_in_turn": None}
 
+    @property
+    def keeps_whole(self) -> bool:
+        """Whether an object that is being read is kept in memory as far as it was read."""
+        return self._reader == "sequential"
+
     def client_arguments(self) -> dict[str, Any]:
         """Return the arguments of the connector's client that say which server to ask, and how."""
         return {"region": self._region, "endpoint": self._endpoint, "force_path_style": self._endpoint is not None}

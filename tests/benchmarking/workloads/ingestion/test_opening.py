@@ -139,3 +139,53 @@ def test_every_reader_in_the_ingestion_table_exists(world):
         for layout, reader in entry.layouts.items():
             if layout in world.sets and not reader.startswith(("s3_", "boto3")):
                 open_channel(Channel(world.location(layout, False), reader, layout), {}).close()
+
+
+def test_an_object_that_is_larger_than_memory_is_named(tmp_path, monkeypatch):
+    from benchmarking.workloads.ingestion.stores.folder import Folder
+
+    class Huge:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+        def read(self):
+            raise MemoryError
+
+    opening = Folder.open
+    monkeypatch.setattr(Folder, "open", lambda self, name: Huge() if name.endswith("002.bin") else opening(self, name))
+    with (
+        open_channel(folder_of(tmp_path, 4), {}, Knobs()) as opened,
+        pytest.raises(BadSampleError, match=r"002\.bin: it does not fit into this process's memory"),
+    ):
+        read(opened, Knobs())
+    with open_channel(folder_of(tmp_path, 4), {}, Knobs(max_bad_samples=1)) as opened:
+        assert len(read(opened, Knobs(max_bad_samples=1))) == 3
+
+
+def test_shards_that_the_connector_cannot_keep_in_memory_are_told_before_anything_is_read(tmp_path, monkeypatch):
+    from benchmarking.workloads.ingestion import opening
+    from benchmarking.workloads.ingestion.stores.base import StoredName
+    from benchmarking.workloads.ingestion.stores.s3_connector import S3Connector
+
+    monkeypatch.setattr(S3Connector, "entries", lambda self: [StoredName("s3://b/x/a.tar", 7 * 10**9)])
+    monkeypatch.setattr(S3Connector, "select", lambda self, names: None)
+    monkeypatch.setattr(opening, "available_bytes", lambda: 4 * 10**9)
+    channel = Channel("s3://b/x/", "s3_map", "shards")
+    with pytest.raises(SystemExit, match=r"s3://b/x/a\.tar has 7\.00 GB: the S3 connector keeps .* s3_reader range_based"):
+        open_channel(channel, {}, Knobs())
+    with open_channel(channel, {}, Knobs(s3_reader="range_based")) as opened:
+        assert opened.size_bytes == 7 * 10**9
+
+
+def test_a_folder_of_this_job_is_removed_by_the_last_that_reads_it(tmp_path):
+    from benchmarking.workloads.ingestion.stores.downloaded import ScratchUse, scratch_folder
+
+    folder = scratch_folder("s3://b/x", {"OUTRIDER_SCRATCH": str(tmp_path), "OUTRIDER_JOB": "j"})
+    first, second = ScratchUse(folder), ScratchUse(folder)
+    first.close()
+    assert folder.is_dir()
+    second.close()
+    assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,5 @@
 import io
+import itertools
 import tarfile
 
 import pytest
@@ -59,3 +60,25 @@ def test_a_flipped_bit_in_a_header_is_seen(tmp_path):
     content[1536 + 5] ^= 4
     with pytest.raises(DamagedTarError, match="header at byte 1536 has a wrong checksum"):
         list(members(io.BytesIO(bytes(content))))
+
+
+class Endless(io.RawIOBase):
+    """A shard larger than any memory: the same member again and again. Notes the most that was asked for at once."""
+
+    def __init__(self, member):
+        self.member, self.at, self.most = member, 0, 0
+
+    def read(self, size=-1):
+        assert size >= 0, "all of it was asked for"
+        self.most = max(self.most, size)
+        at = self.at % len(self.member)
+        part = self.member[at : at + size]
+        self.at += len(part)
+        return part
+
+
+def test_a_shard_larger_than_memory_is_read_a_member_at_a_time(tmp_path):
+    whole = tar_of(tmp_path / "a.tar", {"a.jpg": bytes(range(256)) * 40}).read_bytes()
+    endless = Endless(whole[: 512 + 10240])
+    assert [content == bytes(range(256)) * 40 for _, content in itertools.islice(members(endless), 1000)] == [True] * 1000
+    assert endless.most == 10240
