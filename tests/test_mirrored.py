@@ -179,7 +179,6 @@ TESTED_TOGETHER = {
     "tests/benchmarking/workloads/ingestion/test_modes.py": [
         "benchmarking/workloads/ingestion/stores/feeder.py",
         "benchmarking/workloads/ingestion/stores/memory.py",
-        "benchmarking/workloads/ingestion/stores/s3_connector.py",
     ],
     "tests/benchmarking/workloads/ingestion_models/test_registry.py": [
         "benchmarking/workloads/ingestion_models/base.py",
