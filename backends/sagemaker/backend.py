@@ -37,7 +37,7 @@ from backends.sagemaker.lifecycle.status_tracker import PollIntervals, StatusTra
 from backends.sagemaker.lifecycle.submission import JobSubmitter
 from backends.sagemaker.lifecycle.termination import JobTerminator
 from backends.sagemaker.logs.parser import JobLog
-from backends.sagemaker.logs.poller import LogPoller
+from backends.sagemaker.logs.poller import SWEEP, LogPoller
 from backends.sagemaker.pools.capacity import CapacityHistory
 from backends.sagemaker.pools.keeper import PoolKeeper
 from backends.sagemaker.pools.pools import MatchKey
@@ -70,7 +70,7 @@ class SageMakerBackend(Backend):
         intervals: at which the service is asked.
         real_s: real seconds per second of the clock.
         logs_folder: where logs are kept; None to leave them to the service.
-        listing_pace: of the listings of all processes on this machine; None where this is the only one.
+        paces: of the operations that all processes on this machine make in turns, by name; none where this is the only one.
         is_tracked: whether SageMaker Experiments is told of the experiment, so that jobs say where they belong in it.
     """
 
@@ -90,7 +90,7 @@ class SageMakerBackend(Backend):
         intervals: PollIntervals = AWS_INTERVALS,
         real_s: float = 1.0,
         logs_folder: Path | None = None,
-        listing_pace: SharedPace | None = None,
+        paces: Mapping[str, SharedPace] | None = None,
         is_tracked: bool = False,
     ) -> None:
         self.capabilities = capabilities_of(clients.emulated)
@@ -100,7 +100,7 @@ class SageMakerBackend(Backend):
         self._ahead_s = 0.0
         self._intervals = intervals if options.log_settle_s is None else replace(intervals, settle_s=options.log_settle_s)
         rng = rng or random.Random()
-        limiter = RateLimiter(rng, shared=lambda operation: listing_pace if operation == LISTING else None)
+        limiter = RateLimiter(rng, shared=(paces or {}).get)
         self._calls = CallQueue(self.now, limiter, rng, lambda text: self._table.notify(text), clients.renew, real_s=real_s)
         self._table = JobTable(options, clients, self._calls, self.now)
         places = (lambda: clients.get("s3"), options.bucket, options.prefix, options.experiment)
@@ -146,14 +146,19 @@ class SageMakerBackend(Backend):
         with as_cloud_errors(f"back-end {cls.block}: AWS is asked whose account this is"):
             options = options_of(context.definition, cls.block, experiment, clients, context.environ, create_bucket=False)
         check_static(context.definition, options)
+        intervals = EMULATED_INTERVALS if clients.emulated else AWS_INTERVALS
+
+        def pace(operation: str, interval_s: float | None = None) -> SharedPace:
+            return machine_pace(operation, clients.region, context.environ, interval_s)
+
         return cls(
             context.definition,
             options,
             clients,
             context.prefix,
-            intervals=EMULATED_INTERVALS if clients.emulated else AWS_INTERVALS,
+            intervals=intervals,
             logs_folder=context.folder / "logs" if clients.emulated else None,
-            listing_pace=machine_pace(LISTING, clients.region, context.environ),
+            paces={LISTING: pace(LISTING), SWEEP: pace(SWEEP, intervals.shortest_s)},
             is_tracked=_TRACKER in context.trackers,
         )
 

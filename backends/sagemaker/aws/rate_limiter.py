@@ -44,16 +44,17 @@ _FIRST_BACKOFF_S = 0.5
 _LONGEST_BACKOFF_S = 30.0
 
 
-def machine_pace(operation: str, region: str, environ: Mapping[str, str]) -> SharedPace:
+def machine_pace(operation: str, region: str, environ: Mapping[str, str], interval_s: float | None = None) -> SharedPace:
     """Return the pace of an operation that all processes of this user on this machine keep together: the most that one alone may reach.
 
     Args:
         operation: its name.
         region: that is asked.
         environ: of the controller.
+        interval_s: seconds from one call to the next; None for those of the most that `RATES` allows.
     """
     key = key_of(operation, region, endpoint_of("sagemaker", environ))
-    return SharedPace(leases_folder(environ), key, 1.0 / RATES.get(operation, _USUAL).most_per_s, random.Random())
+    return SharedPace(leases_folder(environ), key, interval_s or 1.0 / RATES.get(operation, _USUAL).most_per_s, random.Random())
 
 
 class RateLimiter:

@@ -13,8 +13,11 @@ from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
 from backends.sagemaker.logs.parser import GROUP, PATTERN, is_marked, message_of, stream_name
 from backends.sagemaker.logs.window import LogWindow, job_request, poll_request
 
+SWEEP = "FilterLogEvents of all jobs"
+"""How the call is named that looks for new lines, and is paced: experiments side by side take turns with it, as one alone would look."""
 _TAIL_LINES = 1000
 """Last lines read of a failed job, by one call: a launcher prints many after the exception that says why."""
+_READ = "FilterLogEvents"
 _FORGET_LAG = 0.98
 _MOST_KEPT = 2_000_000
 """Characters of a job's log that are kept in memory."""
@@ -87,7 +90,8 @@ class LogPoller:
                 else:
                     over()
 
-            self._put(poll_request(self._prefix, start_ms, token, None if self._keeps else self._pattern), done, over)
+            request = poll_request(self._prefix, start_ms, token, None if self._keeps else self._pattern)
+            self._put(request, done, over, _READ if token else SWEEP)
 
         def over() -> None:
             self._window.finish_poll(self._lags_s)
@@ -179,9 +183,15 @@ class LogPoller:
         if name is not None:
             self._take(name.job, event)
 
-    def _put(self, request: Mapping[str, Any], done: Callable[[Mapping[str, Any]], None], missing: Callable[[], None]) -> None:
+    def _put(
+        self,
+        request: Mapping[str, Any],
+        done: Callable[[Mapping[str, Any]], None],
+        missing: Callable[[], None],
+        operation: str = _READ,
+    ) -> None:
         make = lambda: self._clients.get("logs", attempts=1).filter_log_events(**request)  # noqa: E731
-        self._calls.put(Call("FilterLogEvents", make, done, self._unless_missing(missing, "nextToken" in request)))
+        self._calls.put(Call(operation, make, done, self._unless_missing(missing, "nextToken" in request)))
 
     def _unless_missing(self, missing: Callable[[], None], is_later_page: bool = False) -> Callable[[CallFailure], None]:
         def failed(failure: CallFailure) -> None:

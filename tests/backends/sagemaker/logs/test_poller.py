@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from backends.sagemaker.aws.errors import CloudError, failure_of
-from backends.sagemaker.logs.poller import LogPoller
+from backends.sagemaker.logs.poller import SWEEP, LogPoller
 
 
 class Desk:
@@ -66,6 +66,15 @@ def test_one_call_reads_all_jobs_and_its_lines_go_to_whose_they_are(desk):
     assert found.lag_s == 4.0
     found.plan(102.9, 3.0)
     assert (found.next_at, desk.waiting) == (103.0, [])
+
+
+def test_looks_for_new_lines_are_paced_apart_from_their_further_pages_and_from_last_looks(desk):
+    found = log_poller(desk)
+    found.plan(100.0, 3.0)
+    assert [call.operation for call in desk.waiting] == [SWEEP]
+    desk.answer(events=[], nextToken="t")
+    found.read_all("x-1", lambda lines: None)
+    assert [call.operation for call in desk.waiting] == ["FilterLogEvents", "FilterLogEvents"]
 
 
 def test_before_the_first_job_there_is_no_log_group(desk):
