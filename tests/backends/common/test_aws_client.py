@@ -39,14 +39,15 @@ def test_only_this_machine_is_a_loopback():
 
 
 def test_nothing_else_makes_clients():
-    """A workload's reader does, as it runs in containers that have nothing of ours."""
+    """A workload's readers and its checkpoints do, as they run in containers that have nothing of ours."""
     found = set()
     for package in ("definitions", "backends", "benchmarking", "launch"):
         for path in (ROOT / package).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Import) and any(alias.name == "boto3" for alias in node.names):
                     found.add(path.relative_to(ROOT).as_posix())
-    assert found == {"backends/common/aws_client.py", "benchmarking/workloads/ingestion/stores/boto3_store.py"}
+    in_jobs = {"checkpointing/stores/torch_object.py", "ingestion/stores/boto3_store.py"}
+    assert found == {"backends/common/aws_client.py", *(f"benchmarking/workloads/{path}" for path in in_jobs)}
 
 
 def test_a_missing_boto3_is_advised_in_one_form_whoever_needs_it():
