@@ -182,10 +182,14 @@ def _candidates(one: Found) -> Iterator[str]:
 
 
 def _loose(labels: Sequence[str]) -> str:
-    """Return an expression for words as they were written, with any number of blanks where their number varies."""
+    """Return an expression for words as they were written, with any number of blanks where their number varies, or may vary.
+
+    Several blanks before a number pad it to a width, and are fewer where it has more digits than it had here; none may be left.
+    """
     parts = [re.escape(part).replace(r"\ ", " ") for part in labels[0].split(f".*{_GAP}")]
     label = ".*".join(parts)
-    return label if len(set(labels)) == 1 else re.sub(" +", " +", label)
+    label = re.sub(" +" if len(set(labels)) > 1 else " {2,}", " +", label)
+    return f"{label[:-1]}*" if labels[0].endswith("  ") else label
 
 
 def _common_start(texts: Iterable[str]) -> str:

@@ -62,7 +62,7 @@ def found_in(text):
             },
         ),
         # Numbers that are aligned have blanks before them.
-        ("step     9 | loss 3.21e-01\nstep   100 | loss 2.21e-01\n", ("step", "step +"), {"loss": (r"\bloss ", (0.321, 0.221))}),
+        ("step     9 | loss 3.21e-01\nstep   100 | loss 2.21e-01\n", ("step", "step *"), {"loss": (r"\bloss ", (0.321, 0.221))}),
         # Times, rates and dates are no metrics.
         (
             "2024-01-02 10:11:12,123 INFO fit: epoch=1 loss=0.5 lr=0.001 time=12.3s\n"
@@ -86,6 +86,14 @@ def test_states_of_a_progress_bar_are_lines():
     )
     assert found["loss"].course == (0.53, 0.43)
     assert found["epoch"].course == (1.0, 1.0)
+
+
+def test_blanks_that_pad_a_number_to_a_width_may_be_fewer_later():
+    lines = "".join(f"epoch: {epoch:3d} | loss {5.1234 / epoch:8.3f}\n" for epoch in range(1, 6))
+    found = found_in(lines)
+    later = f"epoch: {100:3d} | loss {12345.5:8.3f}"
+    assert [float(re.search(found[name].expression, later)[1]) for name in ("epoch", "loss")] == [100, 12345.5]
+    assert float(re.search(found["loss"].expression, f"loss{123456.5:8.3f}")[1]) == 123456.5
 
 
 def test_a_metric_that_is_said_once_counts_by_its_name_alone():
