@@ -93,6 +93,9 @@ class CommandLine:
 
     def _expanded(self, template: Template, values: Mapping[str, Any], facts: Mapping[str, Any], left: Mapping[str, Any]) -> list[str]:
         """Return the words that one word of a command becomes."""
+        listed = self._listed(template, values)
+        if listed is not None:
+            return [escaped(text) for text in listed]
         found = ""
         for part in template:
             if not isinstance(part, Placeholder):
@@ -110,6 +113,16 @@ class CommandLine:
             else:
                 found += "${" + part.name.removeprefix(OWN_PREFIX) + "}"
         return [found]
+
+    def _listed(self, template: Template, values: Mapping[str, Any]) -> list[str] | None:
+        """Return the words of a listed value that is a word of its own, as `lists` has them; None for anything else."""
+        if len(template) != 1 or not isinstance(template[0], Placeholder):
+            return None
+        value = values.get(template[0].name)
+        if not isinstance(value, (list, tuple)):
+            return None
+        texts = [self._word_of(item) for item in value]
+        return [",".join(texts)] if self._calling.lists == "comma" else texts
 
     def _word_of(self, value: Any) -> str:
         return word_of(value, self._calling)

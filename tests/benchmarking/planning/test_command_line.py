@@ -100,6 +100,18 @@ def test_python_and_files_of_the_source_are_placed():
     assert line.start({}, {}).command == ("${python}", "${source}/train.py", "resnet", "-m")
 
 
+@pytest.mark.parametrize(
+    ("lists", "expected"),
+    [("words", ["p", "a b", "$${x}", "3", "end"]), ("repeated", ["p", "a b", "$${x}", "3", "end"]), ("comma", ["p", "a b,$${x},3", "end"])],
+)
+def test_a_list_in_a_place_of_its_own_is_as_many_words_as_it_has(lists, expected):
+    values = {"files": ["a b", "${x}", 3]}  # what looks like a placeholder of the back-end's is escaped
+    assert words(values, ("p", "${files}", "end"), lists=lists) == expected
+    assert words({"files": []}, ("p", "${files}", "end"), lists=lists) == (["p", "", "end"] if lists == "comma" else ["p", "end"])
+    # Within a word it is one text.
+    assert words(values, ("p", "--files=${files}"), lists=lists) == ["p", '--files=["a b","$${x}",3]']
+
+
 def test_environment_and_other_commands():
     calling = Calling(environment={"LR": "x${lr}", "T": "${trial}"}, keys=("lr",), others={"prepare": ("make", "${lr}", "${output}")})
     made = CommandLine(calling, "t.py").start({"lr": 2}, {"trial": 4})
