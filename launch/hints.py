@@ -19,6 +19,8 @@ NOT_RUN = ("refused", "in use", "fault", "killed")
 """Reasons of experiments that this command did not bring to an end."""
 
 _CHECK = "--check_script finds that before trials are spent"
+_OF_THE_DEFINITION = ("mend that in the definition", "`command: [", "`working_dir: source`")
+"""What messages of failures say where the definition is at fault."""
 _BUDGETS = (Reason.FAILURES, Reason.TIME, Reason.COST)
 
 
@@ -73,7 +75,7 @@ def _mend(results: Sequence[ExperimentResult]) -> str:
     if is_called_wrongly(results):
         return f"mend the definition, then start anew with another tag; {_CHECK}"
     messages = [trial.message for result in results for trial in result.state.trials.values()]
-    if any("`command: [" in message or "`working_dir: source`" in message for message in messages):
+    if any(words in message for message in messages for words in _OF_THE_DEFINITION):
         return "mend the definition, then start anew with another tag"
     return "mend the script, then start anew with another tag"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from definitions.errors import nearest
 
-_MOST_NAMES = 12
+_MOST_NAMES, _MOST_EXPRESSIONS = 12, 3
 
 
 def missing(objective: str, reported: Collection[str], what: str = "was never reported") -> str:
@@ -28,6 +28,18 @@ def how_to_report(objectives: Sequence[str]) -> str:
     """Return one line that says how a Python script reports its objectives, to be pasted."""
     names = [name for name in objectives if name.isidentifier()] or ["loss"]
     return "report with: from outrider_report import report; report(" + ", ".join(f"{name}={name}" for name in names) + ")"
+
+
+def how_to_mend(expressions: Mapping[str, str], objectives: Sequence[str]) -> str:
+    """Return what to do where the expressions of a definition found nothing in what a script printed.
+
+    Args:
+        expressions: by metric.
+        objectives: names that the script has to report; what finds them comes first.
+    """
+    names = sorted(expressions, key=lambda name: name not in objectives)[:_MOST_EXPRESSIONS]
+    shown = ", ".join(f"{name}: {expressions[name]!r}" for name in names)
+    return f"no line of its output is what `metrics` looks for ({shown}): mend that in the definition"
 
 
 class FirstReports:

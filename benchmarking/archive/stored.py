@@ -19,6 +19,7 @@ from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError
 from definitions.instance_tables import LISTED_REGION
 from definitions.instances import default_instance_type
+from definitions.metrics import expressions_of
 from definitions.resolve import Resolved, resolve
 from definitions.schema import Progressive
 from definitions.yaml_source import read_yaml
@@ -189,6 +190,7 @@ def state_setup(spec: ExperimentSpec) -> StateSetup:
         reported_level=None if fidelity is None else fidelity.reported_as,
         full_level=None if fidelity is None else fidelity.full,
         waits_for_others=_shares_this_machine(spec.backend),
+        expressions=expressions_of(definition.metrics),
         default_instance_type=str(definition.arguments.get("instance_type") or default_instance_type(spec.backend)),
     )
 

@@ -32,6 +32,7 @@ class StateSetup:
         full_level: highest level of a progressive fidelity; None where there is none.
         reported_level: metric that holds the level of a progressive fidelity, whether the method hears it or not; None where there is none.
         waits_for_others: whether jobs wait for what other experiments hold.
+        expressions: that find metrics in what a script prints, by metric.
         default_instance_type: what a job runs on whose configuration does not say; empty where that is not known.
     """
 
@@ -44,6 +45,7 @@ class StateSetup:
     default_instance_type: str = ""
     reported_level: str | None = None
     waits_for_others: bool = False
+    expressions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

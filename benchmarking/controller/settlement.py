@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from backends.events import Closed, Rejected
 from backends.failures import LOG_INCOMPLETE, Cause, Outcome
-from benchmarking.analysis.missing_metrics import how_to_report
+from benchmarking.analysis.missing_metrics import how_to_mend, how_to_report
 from benchmarking.controller.budget import cost_usd
 from benchmarking.controller.prefixes import stopped_itself
 from benchmarking.controller.retry_policy import TrialStatus, as_number, objective_problem, settle
@@ -25,6 +26,7 @@ def settlement(
     now: float,
     level_name: str | None = None,
     full_level: float | None = None,
+    expressions: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return the body of the `settle` record.
 
@@ -38,6 +40,7 @@ def settlement(
         now: seconds of the back-end's clock.
         level_name: metric in which a script reports how far it has come; None where there is none.
         full_level: its highest value.
+        expressions: that find metrics in what the script prints, by metric; a script has no other way to report then.
     """
     cause, message = event.cause, event.message
     outcome = Outcome.FAILED if isinstance(event, Rejected) else event.outcome
@@ -52,7 +55,8 @@ def settlement(
     elif cause is None:
         cause = Cause.SCRIPT_ERROR
     if cause is Cause.NO_METRICS and not trial.last and reported_objectives and "report with" not in message:
-        message = f"{message}; {how_to_report(reported_objectives)}"
+        advice = how_to_mend(expressions, reported_objectives) if expressions else how_to_report(reported_objectives)
+        message = f"{message}; {advice}"
     never = isinstance(event, Rejected) and event.retry_at is None
     decided = settle(outcome, cause, trial.causes[cause] if cause is not None else 0, never=never)
     if decided.status is TrialStatus.WAITING and job.stop_reason is not None:

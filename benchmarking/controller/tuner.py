@@ -212,7 +212,7 @@ class Tuner:
         body = settlement(
             trial, job, event, reported_objectives=self.state.reported_objectives,
             usd_per_hour=usd_per_hour, instance_count=count, now=self._backend.now(),
-            level_name=self.state.setup.reported_level, full_level=self.state.setup.full_level,
+            level_name=self.state.setup.reported_level, full_level=self.state.setup.full_level, expressions=self.state.setup.expressions,
         )  # fmt: skip
         self._record("settle", body)
 

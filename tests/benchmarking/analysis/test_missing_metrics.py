@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarking.analysis.missing_metrics import FirstReports, how_to_report, missing
+from benchmarking.analysis.missing_metrics import FirstReports, how_to_mend, how_to_report, missing
 
 
 def test_the_nearest_name_is_said_at_the_first_report_and_once() -> None:
@@ -18,6 +18,12 @@ def test_a_metric_that_comes_a_little_later_is_awaited() -> None:
     late, never = FirstReports(["accuracy"]), FirstReports(["accuracy"])
     assert [late.saw(names) for names in (["loss"], ["loss"], ["accuracy"], ["loss"])] == [[]] * 4
     assert [len(never.saw(["loss"])) for _ in range(4)] == [0, 0, 1, 0]
+
+
+def test_where_expressions_find_nothing_they_are_what_is_to_be_mended() -> None:
+    found = how_to_mend({"epoch": "Epoch (.*)", "loss": r"loss (\d+)", "a": "a(.)", "b": "b(.)"}, ["loss"])
+    shown = r"(loss: 'loss (\\d+)', epoch: 'Epoch (.*)', a: 'a(.)')"
+    assert found == f"no line of its output is what `metrics` looks for {shown}: mend that in the definition"
 
 
 def test_what_is_said_can_be_pasted() -> None:
