@@ -63,7 +63,7 @@ def _gap(comparison: Comparison) -> str:
         return "no better"
     if comparison.factor is not None:
         return f"{_factor(comparison.factor)}x better"
-    return f"{shown(comparison.difference)} better"
+    return f"{shown(comparison.difference)} better" if comparison.difference > 0 else "no better"
 
 
 def _factor(factor: float) -> str:

@@ -50,6 +50,11 @@ def test_a_lead_of_less_than_half_a_percent_is_none():
     assert "1.01x better" in said(against(1, 1.0051, (0.9, 1.1)))
 
 
+def test_a_difference_of_nothing_is_no_lead():
+    assert "accuracy = 0.5000, no better than configuration 1." in said(against(1, None, None, difference=0.0), primary="accuracy")
+    assert "0.01000 better than configuration 1." in said(against(1, None, None, difference=0.01), primary="accuracy")
+
+
 def test_tied_with_all_with_some_and_with_many():
     tie = [against(number, 1.1, (0.9, 1.3)) for number in range(1, 9)]
     assert said(*tie[:2]).startswith("Not decided: configuration 3 (x=3) leads with loss = 0.5000, but its lead over every other")
