@@ -61,6 +61,11 @@ class Found:
         return tuple(self.values.values())
 
     @property
+    def is_constant(self) -> bool:
+        """Whether it was the same each time, or was said once."""
+        return len(set(self.course)) == 1
+
+    @property
     def is_level(self) -> bool:
         """Whether it says how far the job is: a whole number that is called so and never falls."""
         course = self.course
@@ -92,9 +97,15 @@ def find_metrics(lines: Sequence[str]) -> list[Found]:
     for one in kept:
         one.expression = _expression(one, lines)
     kept = [one for one in kept if one.expression]
-    levels = [one for one in kept if one.is_level]
-    others = sorted((one for one in kept if not one.is_level), key=lambda one: not is_metric_name(one.name))
+    # What never changed, as a number that a script was given and repeats, comes after what did.
+    levels = sorted((one for one in kept if one.is_level), key=lambda one: one.is_constant)
+    others = sorted((one for one in kept if not one.is_level), key=_place_of_metric)
     return [*levels[:1], *others[:_MOST_METRICS]]
+
+
+def _place_of_metric(one: Found) -> tuple[bool, bool]:
+    # What is said once may be the result of it all.
+    return one.is_constant and len(one.values) > 1, not is_metric_name(one.name)
 
 
 def _is_worth(one: Found) -> bool:

@@ -96,6 +96,13 @@ def test_blanks_that_pad_a_number_to_a_width_may_be_fewer_later():
     assert float(re.search(found["loss"].expression, f"loss{123456.5:8.3f}")[1]) == 123456.5
 
 
+def test_what_never_changes_comes_after_what_does():
+    text = "".join(f"step {step} loss: {1 / step:.3f}\nAccuracy of the model on 10000 test images: {10 * step} %\n" for step in (1, 2, 3))
+    found = find_metrics(lines_of(f"got {{'steps': 3}}\n{text}".encode()))
+    assert [(one.name, one.is_constant) for one in found[:2]] == [("step", False), ("loss", False)]
+    assert all(one.is_constant for one in found[2:])
+
+
 def test_a_metric_that_is_said_once_counts_by_its_name_alone():
     assert [*found_in("model has 1234.5 units\nFinal test accuracy: 0.91\n")] == ["final_test_accuracy"]
 
