@@ -38,7 +38,7 @@ export OUTRIDER_RESULTS="$1/results"
 shift
 "$@" --benchmark toy.yaml --experiment_tag t; echo "CODE $?"
 rm -f "$OUTRIDER_RESULTS"/t/toy/RS-local-0/jobs/*/model/weights
-echo AGAIN
+echo AGAIN; echo AGAIN >&2
 "$@" --resume t --set n_workers=1; echo "CODE $?"
 cat "$OUTRIDER_RESULTS"/t/toy/RS-local-0/trials.csv
 """
@@ -63,7 +63,7 @@ def test_a_small_disk(toy):
     # Who notices first, a script or the journal, is chance; where the scripts took even the reserve, the run ends with an error.
     assert "CODE 4" in first
     assert "Ended early: the disk is full after " in first or "error: the disk of the journal " in err
-    measured = err.partition("--resume t")[0].count(" completed after ")
+    measured = err.partition("AGAIN\n")[0].count(" completed after ")
     assert measured >= 3
     # 8 MiB each: with all models of the first session gone the rest fits.
     assert "CODE 0" in again
