@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import TrialState
-from benchmarking.export.epoch_reports import ReadEpochs, epochs_read
+from benchmarking.export.epoch_reports import ReadEpochs, trials_that_read
 from benchmarking.export.exporter import ExportContext, ExportedExperiment
 from benchmarking.export.files import write_csv
-from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
 
 NAME = "bencher.csv"
@@ -51,11 +49,7 @@ def bencher_rows(one: ExportedExperiment) -> list[dict[str, Any]]:
     Raises:
         UserError: there are none.
     """
-    read = epochs_read(one.state, one.journal.records())
-    done = [trial for trial in one.state.trials.values() if trial.status is TrialStatus.COMPLETED and trial.trial in read]
-    if not done:
-        raise UserError(f"--to bencher: {one.title}", "no completed trial reported epochs of an input pipeline", "export another format")
-    return [_row(one, trial, read[trial.trial]) for trial in done]
+    return [_row(one, trial, read) for trial, read in trials_that_read(one, "bencher")]
 
 
 def _row(one: ExportedExperiment, trial: TrialState, read: ReadEpochs) -> dict[str, Any]:

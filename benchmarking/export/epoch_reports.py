@@ -10,7 +10,11 @@ from typing import Any
 from benchmarking.analysis.epoch_costs import epoch_times
 from benchmarking.analysis.pipeline_figures import is_epoch
 from benchmarking.controller.journal import Record
+from benchmarking.controller.retry_policy import TrialStatus
+from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
+from benchmarking.export.exporter import ExportedExperiment
+from definitions.errors import UserError
 from definitions.scalars import is_number
 
 
@@ -61,6 +65,25 @@ class ReadEpochs:
     def mebibytes_per_s(self) -> float | None:
         """Likewise: bytes that were read, by 1,048,576."""
         return self.bytes / 2**20 / self.seconds if self.seconds > 0 else None
+
+
+def trials_that_read(one: ExportedExperiment, format_name: str) -> list[tuple[TrialState, ReadEpochs]]:
+    """Return the completed trials of an experiment that reported epochs, with what they read.
+
+    Args:
+        one: the experiment.
+        format_name: that is asked for, for the message.
+
+    Raises:
+        UserError: there are none.
+    """
+    read = epochs_read(one.state, one.journal.records())
+    trials = one.state.trials.values()
+    found = [(trial, read[trial.trial]) for trial in trials if trial.status is TrialStatus.COMPLETED and trial.trial in read]
+    if not found:
+        what = "no completed trial reported epochs of an input pipeline"
+        raise UserError(f"--to {format_name}: {one.title}", what, "export another format")
+    return found
 
 
 def epochs_read(state: ExperimentState, records: Iterable[Record]) -> dict[int, ReadEpochs]:

@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import TrialState
-from benchmarking.export.epoch_reports import ReadEpochs, epochs_read
+from benchmarking.export.epoch_reports import ReadEpochs, trials_that_read
 from benchmarking.export.exporter import ExportContext, ExportedExperiment
 from benchmarking.export.json_exporter import pretty
-from definitions.errors import UserError
 from definitions.files import write_atomically
 from definitions.scalars import is_number
 
@@ -55,10 +53,7 @@ def run_results(one: ExportedExperiment) -> dict[str, Any]:
     Raises:
         UserError: there are none.
     """
-    read = epochs_read(one.state, one.journal.records())
-    done = [trial for trial in one.state.trials.values() if trial.status is TrialStatus.COMPLETED and trial.trial in read]
-    if not done:
-        raise UserError(f"--to s3torch: {one.title}", "no completed trial reported epochs of an input pipeline", "export another format")
+    done = trials_that_read(one, "s3torch")
     packages = one.environment.get("packages")
     versions: Mapping[str, Any] = packages if isinstance(packages, Mapping) else {}
     first = None if one.state.first_start is None else one.state.first_start[1]
@@ -70,7 +65,7 @@ def run_results(one: ExportedExperiment) -> dict[str, Any]:
         "run_elapsed_time_s": None if first is None else one.state.last_at - first,
         "versions": {"python": one.environment.get("python"), "pytorch": versions.get("torch"), "hydra": None},
         "ec2_metadata": None,
-        "job_results": [_job(one, trial, read[trial.trial]) for trial in done],
+        "job_results": [_job(one, trial, read) for trial, read in done],
     }
 
 

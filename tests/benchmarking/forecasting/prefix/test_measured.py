@@ -4,26 +4,9 @@ import math
 
 import pytest
 
-from backends.events import Progressed
-from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.forecasting.prefix.measured import Rest, measured
 from benchmarking.forecasting.running.projection import Openness
-
-
-def curve(times, total, *, startup_s=2.0, cores=1.0, peaks=None, incarnation=0, from_done=0, phases=None):
-    """Return the curve of a job whose steps take these seconds."""
-    found, elapsed_s = None, startup_s
-    for done in range(len(times) + 1):
-        event = Progressed(
-            "j", 1000.0 + elapsed_s, float(done + from_done), total, elapsed_s, cores * elapsed_s, phases or {}, incarnation, done,
-            peak_bytes=0.0 if peaks is None else peaks(done),
-        )  # fmt: skip
-        if found is None:
-            found = ProgressCurve.begun(event)
-        else:
-            found.take(event)
-        elapsed_s += times[done] if done < len(times) else 0.0
-    return found
+from tests.benchmarking.forecasting.prefix_runs import curve
 
 
 def test_both_clocks_say_what_is_left():
