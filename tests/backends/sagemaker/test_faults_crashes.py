@@ -46,7 +46,9 @@ def test_the_emulator_is_started_again_in_mid_run(tmp_path, monkeypatch):
                 lab.stop()
                 lab.start()
 
-        run = lab.run(lab.definition(trials(8, steps=4), n_workers=4), watch=watch)
+        # Short and long ones in turn: when two are done others are in the middle of their work, and not just not heard of yet.
+        uneven = [{**trial, "steps": 2 if n % 2 else 12} for n, trial in enumerate(trials(8))]
+        run = lab.run(lab.definition(uneven, n_workers=4), watch=watch)
         assert again
         assert run.statuses == ["completed"] * 8
         assert run.result.state.counted_failures == 0
