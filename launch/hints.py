@@ -19,7 +19,7 @@ NOT_RUN = ("refused", "in use", "fault", "killed")
 """Reasons of experiments that this command did not bring to an end."""
 
 _CHECK = "--check_script finds that before trials are spent"
-_OF_THE_DEFINITION = ("mend that in the definition", "`command: [", "`working_dir: source`")
+_OF_THE_DEFINITION = ("mend that in the definition", "'too short: ", "`command: [", "`working_dir: source`")
 """What messages of failures say where the definition is at fault."""
 _BUDGETS = (Reason.FAILURES, Reason.TIME, Reason.COST)
 

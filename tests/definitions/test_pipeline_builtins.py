@@ -6,7 +6,7 @@ import pytest
 
 from definitions.registry import Registry
 from definitions.resolve import resolve
-from definitions.scaling import datasets_of, scaled
+from definitions.scaling import datasets_of, scaled, steady_samples
 
 NAMES = ("blog_ingestion", "dataloading", "sharding", "record_size", "feed_h100")
 
@@ -28,6 +28,15 @@ def test_each_is_listed_says_what_it_is_and_measures_all_its_points_in_turn(name
     assert made.repeats >= 2
     assert made.budget.max_num_trials >= grid(made) * made.repeats >= 16
     assert next(one for one in Registry().names() if one.name == name).summary.endswith("?") or "?" in made.description
+
+
+@pytest.mark.parametrize("backend", ["local", "sagemaker"])
+def test_the_demo_has_samples_for_a_steady_window_under_each_of_its_configurations_on_fast_machines_too(backend):
+    made = definition("demo", backend)
+    samples = {data.samples for data in made.datasets.values()}
+    assert min(samples) >= steady_samples(made)
+    # At 8,000 samples a second, half again what was measured on two cores, with the batches that are left out at 0 to 2 workers.
+    assert (min(samples) - 7 * 64) / 8000 > made.arguments["min_window_s"]
 
 
 def test_the_blog_is_twelve_trials_three_times():

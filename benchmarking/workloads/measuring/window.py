@@ -16,6 +16,8 @@ MIN_ROUNDS = 8
 MIN_WINDOW_S = 5.0
 """Seconds that it needs at least, where nobody says otherwise."""
 
+_MORE = "it takes more samples"
+
 
 @dataclass(frozen=True)
 class Window:
@@ -94,13 +96,13 @@ def steady_window(
     if rounds < min_rounds:
         needed = skipped + width * (min_rounds + 1)
         found = f"{len(arrived_s)} batches, of which {rounds} whole rounds of {width} are steady"
-        return TooShort(f"too short: {found}; {min_rounds} rounds need {needed} batches")
+        return TooShort(f"too short: {found}; {min_rounds} rounds need {needed} batches: {_MORE} or a smaller batch_size")
     before, last = skipped - 1, skipped - 1 + rounds * width
     seconds = arrived_s[last] - arrived_s[before]
     if made_s:
         seconds = max(seconds, made_s[last] - made_s[before])
     if not seconds >= min_window_s or seconds <= 0:
-        return TooShort(f"too short: a steady window of {seconds:.3g} s; {min_window_s:g} s are needed")
+        return TooShort(f"too short: a steady window of {seconds:.3g} s; {min_window_s:g} s are needed: {_MORE} or a smaller min_window_s")
     return Window(skipped, last, rounds, sum(samples[skipped : last + 1]), seconds)
 
 

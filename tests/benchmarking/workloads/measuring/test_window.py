@@ -68,13 +68,16 @@ def test_rounds_are_whole():
 
 def test_eight_rounds_are_needed_and_how_many_batches_that_takes_is_said():
     found = steady_window([float(i) for i in range(23)], [1] * 23, workers=2, prefetch=2)
-    assert found == TooShort("too short: 23 batches, of which 7 whole rounds of 2 are steady; 8 rounds need 24 batches")
+    said = "23 batches, of which 7 whole rounds of 2 are steady; 8 rounds need 24 batches: it takes more samples or a smaller batch_size"
+    assert found == TooShort(f"too short: {said}")
     assert isinstance(steady_window([float(i) for i in range(24)], [1] * 24, workers=2, prefetch=2), Window)
 
 
 def test_seconds_are_needed_too():
     fast = [i * 0.1 for i in range(30)]
-    assert steady_window(fast, [1] * 30, workers=0) == TooShort("too short: a steady window of 2.8 s; 5 s are needed")
+    assert steady_window(fast, [1] * 30, workers=0) == TooShort(
+        "too short: a steady window of 2.8 s; 5 s are needed: it takes more samples or a smaller min_window_s"
+    )
     assert isinstance(steady_window(fast, [1] * 30, workers=0, min_window_s=2.0), Window)
 
 
