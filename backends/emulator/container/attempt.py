@@ -100,7 +100,7 @@ class Attempt:
         for host in self._hosts:
             host.kill()
 
-    def lose(self) -> None:
+    def mute(self) -> None:
         """Take nothing more of what the hosts print, not even what they printed and was not read yet."""
         for host in self._hosts:
             host.log.close()

@@ -34,7 +34,7 @@ KINDS: dict[str, dict[str, type]] = {
     "spot_interruption": {**_JOB, **_WHEN, "notice_s": float},
     "internal_error": {**_JOB, **_WHEN},
     "host_lost": {**_JOB, **_WHEN},
-    "killed": {**_JOB, **_WHEN},
+    "killed": {**_JOB, **_WHEN, "log_lost": bool},
     "slow_stop": {**_JOB, "seconds": float},
     "clock_ahead": {"seconds": float},
     "late_logs": {**_JOB, "seconds": float, "after_line": int, "after_end": bool},

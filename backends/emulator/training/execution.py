@@ -72,9 +72,15 @@ class JobExecution:
             self._intent = "Interrupted"
             self._terminate(notice_s)
 
-    def kill(self) -> None:
-        """Kill the script, as the kernel does where memory is short; what follows is what follows when any script ends so."""
+    def kill(self, *, log_lost: bool = False) -> None:
+        """Kill the script, as the kernel does where memory is short; what follows is what follows when any script ends so.
+
+        Args:
+            log_lost: whether what it printed and has not arrived yet never does.
+        """
         if self._attempt is not None and self._attempt.running:
+            if log_lost:
+                self._attempt.mute()
             self._attempt.kill()
 
     def break_down(self, *, lost: bool = False) -> None:
@@ -84,7 +90,7 @@ class JobExecution:
         if self._attempt is not None and self._attempt.running:
             self._intent = "lost" if lost else "internal"
             if lost:
-                self._attempt.lose()
+                self._attempt.mute()
             self._attempt.kill()
         elif not self._busy:
             self._timers.cancel()
@@ -196,7 +202,7 @@ class JobExecution:
         if fault.kind == "spot_interruption":
             self.interrupt(fault.notice_s)
         elif fault.kind == "killed":
-            self.kill()
+            self.kill(log_lost=fault.log_lost)
         else:
             self.break_down(lost=fault.kind == "host_lost")
 

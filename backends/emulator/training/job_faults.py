@@ -26,6 +26,7 @@ class TrainingFault:
         step: from which on it strikes; None where any line that fits will do.
         regex: what the line looks like; its first group is the step's number.
         notice_s: seconds between notice and loss of spot instances.
+        log_lost: whether what was printed and has not arrived yet is lost with a script that is killed.
     """
 
     number: int
@@ -34,6 +35,7 @@ class TrainingFault:
     step: int | None
     regex: re.Pattern[str]
     notice_s: float
+    log_lost: bool = False
 
 
 class JobFaults:
@@ -81,7 +83,7 @@ class JobFaults:
                 regex = re.compile(rule.get("at_line", "") or rule.get("step_regex", DEFAULT_STEP))
                 after_s = None if waits else float(rule.get("at_s", 0.0))
                 step = None if "at_line" in rule.fields else rule.get("at_step", 0)
-                yield TrainingFault(number, kind, after_s, step, regex, rule.get("notice_s", NOTICE_S))
+                yield TrainingFault(number, kind, after_s, step, regex, rule.get("notice_s", NOTICE_S), rule.get("log_lost", False))
 
     def slow_stop_s(self) -> float:
         """Return by how many seconds the end of the job is delayed, which counts as struck."""

@@ -190,6 +190,31 @@ def test_a_script_that_is_killed_ends_as_where_memory_is_short_with_its_checkpoi
     assert control(bench.emulator.environment, "POST", "break", {"job": name, "kind": "x"})[0] in (400, 409)
 
 
+MOMENTS = ({"at_s": 0.5}, {"at_step": 2}, {"at_line": r"^epoch=2\b"})
+
+
+@pytest.mark.parametrize("moment", MOMENTS, ids=["time", "step", "line"])
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [("host_lost", "InternalServerError: We encountered an internal error"), ("killed", "AlgorithmError: , exit code: 137")],
+)
+def test_a_job_breaks_at_a_time_at_a_step_and_at_a_line(started, kind, reason, moment):
+    bench = started(faults=[{"kind": kind, **moment}])
+    name = bench.shell("trap 'echo told' TERM; for i in 1 2 3; do echo epoch=$i; [ $i = 1 ] || sleep 60; done")
+    job = bench.ended(name)
+    assert job["FailureReason"].startswith(reason)
+    lines = bench.lines(name)
+    # By the clock it may strike before anything is printed.
+    assert lines == ["epoch=1", "epoch=2"][: len(lines) if "at_s" in moment else 2]
+
+
+def test_last_words_before_a_kill_may_be_lost(started):
+    bench = started(faults=[{"kind": "killed", "at_line": "^one$", "log_lost": True}])
+    name = bench.shell("echo one; echo two; echo three; sleep 60")
+    assert bench.ended(name)["FailureReason"] == "AlgorithmError: , exit code: 137"
+    assert bench.lines(name) == ["one"]
+
+
 @pytest.mark.parametrize("namespaces", ["auto", "never"])
 def test_a_stop_just_after_the_start_is_not_lost(started, namespaces):
     bench = started(delays=Delays(cold_start_s=0.0), settings={"namespaces": namespaces})
