@@ -119,7 +119,7 @@ def make_parser() -> VerbParser:
     other.add_argument("--version", action="version", version=f"outrider {__version__}", help="print Outrider's version and stop")
     other.add_argument("--yes", action="store_true", help="do not ask before spending real money")
     other.add_argument("--save_tuner", nargs="?", const="1", help=argparse.SUPPRESS)
-    other.add_argument("--launched_remotely", nargs="?", const="1", help=argparse.SUPPRESS)
+    other.add_argument("--launched_remotely", default="", metavar="URI", help=argparse.SUPPRESS)
     return parser
 
 
@@ -169,6 +169,7 @@ def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[arg
         study_order=given.study_order,
         shares=given.shares,
         skip_unfit=given.skip_unfit,
+        launched_remotely=given.launched_remotely,
     )
     return given, request
 

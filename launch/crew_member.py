@@ -50,7 +50,11 @@ class CrewMember:
         self.stage = Stage.PREPARES
         # What is to run comes with each order; of what was asked for no more is needed than how.
         how = RunRequest(
-            results_dir=request.results_dir, cache_dir=request.cache_dir, verbose=request.verbose, accept_changes=request.accept_changes
+            results_dir=request.results_dir,
+            cache_dir=request.cache_dir,
+            verbose=request.verbose,
+            accept_changes=request.accept_changes,
+            launched_remotely=request.launched_remotely,
         )
         self._send(request=_packed(how), panel=panel)
 

@@ -39,6 +39,7 @@ class RunRequest:
         study_order, shares: as `StudyFlags` has them; empty where that was not said.
         skip_unfit: whether pairs of benchmark and method that cannot be are left out; None where that was not said.
         compare: options of the comparison at the end, as a study says them.
+        launched_remotely: where the state of the run is kept, e.g. `s3://bucket/outrider/runs/TAG`; empty where it is in its folder alone.
     """
 
     benchmark: tuple[Any, ...] = ()
@@ -64,6 +65,7 @@ class RunRequest:
     shares: str = ""
     skip_unfit: bool | None = None
     compare: Mapping[str, Any] = field(default_factory=dict)
+    launched_remotely: str = ""
 
     @property
     def backend_name(self) -> str:

@@ -43,6 +43,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("export",),
         ("archive",),
         ("studies",),
+        ("remote",),
         ("comparison", "planning", "tracking"),
         ("forecasting", "syne_tune_adapter"),
         ("figures",),
@@ -74,7 +75,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("differences", "show"),
     ),
     "backends": (("metrics", "scripts"), (".",), ("common",), ("emulator", "local", "reporter", "sagemaker", "simulated")),
-    "launch": ((".",), ("verbs",), ("__main__", "face"), ("reference",)),
+    "launch": ((".", "remote"), ("verbs",), ("__main__", "face"), ("reference",)),
     "backends/emulator": (
         ("core",),
         ("http",),
