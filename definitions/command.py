@@ -207,6 +207,6 @@ class Calling:
         for path, text, known in texts:
             ours = [OWN_PREFIX + name for name in (*NUMBERS, *places, ARGUMENTS) if name in known]
             try:
-                check_names(text, [*dict.fromkeys(known), *ours])
+                check_names(text, [*dict.fromkeys(known), *ours], always=[name for name in (*places, ARGUMENTS) if name not in values])
             except UserError as error:
                 yield path, "; ".join(str(error).split("\n  "))

@@ -1,21 +1,28 @@
-"""Texts with placeholders: `--out=${output}`; `$${` stands for `${` itself."""
+"""Texts with placeholders: `--out=${output}`, `${lr:-0.1}` for 0.1 where `lr` has no value; `$${` stands for `${` itself."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from definitions.errors import UserError, did_you_mean
 
 _OPENING = re.compile(r"\$?\$\{")
+_OTHERWISE = ":-"
 
 
 @dataclass(frozen=True)
 class Placeholder:
-    """A place in a text that something is put into."""
+    """A place in a text that something is put into.
+
+    Args:
+        name: of what is put in.
+        otherwise: text in its place where it has no value; None where nothing is said for that.
+    """
 
     name: str
+    otherwise: str | None = None
 
 
 Template = tuple[str | Placeholder, ...]
@@ -41,9 +48,11 @@ def parse_template(text: str) -> Template:
         name = text[at:end]
         if "${" in name:
             raise UserError(f"{text!r}: a placeholder within another", "one is put in for each ${...}", "write them one after the other")
+        name, separator, otherwise = name.partition(_OTHERWISE)
         if not name.strip():
             raise UserError(f"{text!r}: a placeholder has no name", "it is written ${name}", "write $${ for ${ itself")
-        parts += [literal, Placeholder(name)] if literal else [Placeholder(name)]
+        found = Placeholder(name, otherwise if separator else None)
+        parts += [literal, found] if literal else [found]
         literal, at = "", end + 1
     literal += text[at:]
     return (*parts, literal) if literal or not parts else tuple(parts)
@@ -54,19 +63,24 @@ def names_in(template: Iterable[str | Placeholder]) -> tuple[str, ...]:
     return tuple(part.name for part in template if isinstance(part, Placeholder))
 
 
-def fill(template: Template, value: Callable[[str], str]) -> str:
-    """Return the text with each placeholder replaced by what `value` returns for its name."""
-    return "".join(part if isinstance(part, str) else value(part.name) for part in template)
-
-
 def escaped(text: str) -> str:
     """Return what a template must say for this very text."""
     return text.replace("${", "$${")
 
 
-def check_names(text: str, known: Iterable[str]) -> None:
-    """Raise `UserError` where a text cannot be parsed, or has a placeholder of no known name."""
-    options = list(known)
-    for name in names_in(parse_template(text)):
-        if name not in options:
-            raise UserError(f"{text!r}: there is no ${{{name}}}", did_you_mean(name, options))
+def check_names(text: str, known: Iterable[str], always: Iterable[str] = ()) -> None:
+    """Raise `UserError` where a text cannot be parsed, or has a placeholder of no known name.
+
+    Args:
+        text: with placeholders.
+        known: names.
+        always: names of what always has a value, so that nothing can stand in its place.
+    """
+    options, lasting = list(known), frozenset(always)
+    for part in parse_template(text):
+        if not isinstance(part, Placeholder):
+            continue
+        if part.name not in options:
+            raise UserError(f"{text!r}: there is no ${{{part.name}}}", did_you_mean(part.name, options))
+        if part.otherwise is not None and part.name in lasting:
+            raise UserError(f"{text!r}: ${{{part.name}}} always has a value", "what stands in its place is said of keys alone")

@@ -15,6 +15,7 @@ from backends.naming import TAG_FORM
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.stored import experiments_of, load_to_run, not_installed
 from benchmarking.methods.registry import default_method, experiment_spec, known_methods
+from benchmarking.planning.absent_keys import check_absent_keys
 from benchmarking.planning.machine_default import with_machine_default
 from benchmarking.planning.option_words import check_option_words
 from benchmarking.studies.agreement import agreed, check_flags, contradiction, limit_given
@@ -225,6 +226,7 @@ class _Planning:
         )
         if wrong is not None:
             self._without_script[resolved.definition.name] = wrong
+        check_absent_keys(resolved.definition)
         check_option_words(resolved.definition)
         unused = "" if self.request.study is True else unused_block(resolved)
         self._unused += [unused] if unused and unused not in self._unused else []

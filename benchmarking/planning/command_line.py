@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from benchmarking.planning.absent_keys import has_own_flag, is_left_out
 from benchmarking.planning.hydra_values import hydra_value
 from definitions.command import ARGUMENTS, FILE_STYLES, OWN_PREFIX, Calling
-from definitions.template import Placeholder, Template, escaped, fill, parse_template
+from definitions.template import Placeholder, Template, escaped, parse_template
 from definitions.written import WrittenFloat, WrittenInt, text_of
 
 INTERPRETERS = ("python", "python3")
@@ -74,25 +75,44 @@ class CommandLine:
         """
         left = {key: value for key, value in values.items() if key not in self._named}
         files = {self._file: self._document(left)} if self._file else {}
-        words: list[str] = []
-        for template in self._command or ():
-            words += self._expanded(template, values, facts, left)
+        words = self._all_expanded(self._command or (), values, facts, left)
         arguments = self._words(left) if self._command is None else ()
         others = self._other_commands(values, facts)
-        paths = tuple("".join(self._expanded(template, values, facts, {})) for template in self._paths)
+        paths = tuple("".join(self._expanded(template, values, facts, {}) or ()) for template in self._paths)
         return TrialCommand(tuple(words), arguments, self._variables(values, facts), files, others, paths)
 
     def _other_commands(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
-        return {
-            name: tuple(word for template in templates for word in self._expanded(template, values, facts, {}))
-            for name, templates in self._others.items()
-        }
+        return {name: tuple(self._all_expanded(templates, values, facts, {})) for name, templates in self._others.items()}
 
     def _variables(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, str]:
-        return {name: fill(template, lambda key: _plain(key, values, facts) or "") for name, template in self._environment.items()}
+        """Return the variables; one that is a key's alone is as absent as the key is."""
+        found: dict[str, str] = {}
+        for name, template in self._environment.items():
+            texts = [part if isinstance(part, str) else self._text(part, values, facts, text_of) for part in template]
+            if texts != [None]:
+                found[name] = "".join(text or "" for text in texts)
+        return found
 
-    def _expanded(self, template: Template, values: Mapping[str, Any], facts: Mapping[str, Any], left: Mapping[str, Any]) -> list[str]:
-        """Return the words that one word of a command becomes."""
+    def _all_expanded(
+        self, templates: Sequence[Template], values: Mapping[str, Any], facts: Mapping[str, Any], left: Mapping[str, Any]
+    ) -> list[str]:
+        """Return the words of a command; with a key that has no value goes its own flag before it."""
+        words: list[str] = []
+        before: Template = ()
+        for template in templates:
+            made = self._expanded(template, values, facts, left)
+            words += made or ()
+            if made is None and isinstance(alone := template[0], Placeholder):
+                flag = before[0] if len(before) == 1 else None
+                if isinstance(flag, str) and has_own_flag(flag, alone.name, self._calling.rename):
+                    words.pop()
+            before = template
+        return words
+
+    def _expanded(
+        self, template: Template, values: Mapping[str, Any], facts: Mapping[str, Any], left: Mapping[str, Any]
+    ) -> list[str] | None:
+        """Return the words that one word of a command becomes; None where it goes, as the key that it is made for has no value."""
         listed = self._listed(template, values)
         if listed is not None:
             return [escaped(text) for text in listed]
@@ -106,13 +126,20 @@ class CommandLine:
                     return list(words)
                 # Within a word it is for a shell, so that each word has to stay one.
                 found += " ".join(word if word == _FILE else shlex.quote(word) for word in words)
-            elif (text := _plain(part.name, values, facts, text_of if len(template) > 1 else self._word_of)) is not None:
+            elif (text := self._text(part, values, facts, text_of if len(template) > 1 else self._word_of)) is not None:
                 found += escaped(text)
-            elif _is_key(part.name, values, self._calling, facts):
-                return []  # null, or not active: the word that names it is left out
-            else:
+            elif not _is_key(part.name, self._calling, facts):
                 found += "${" + part.name.removeprefix(OWN_PREFIX) + "}"
+            elif is_left_out(template):
+                return None
         return [found]
+
+    def _text(self, part: Placeholder, values: Mapping[str, Any], facts: Mapping[str, Any], text: Callable[[Any], str]) -> str | None:
+        """Return the text of a placeholder's value, or what is said for a key without one; None for that, and for what is no key."""
+        # A key of the configurations wins over a word of ours, also where it has no value.
+        name = part.name
+        value = values.get(name) if name in self._calling.keys else facts.get(name.removeprefix(OWN_PREFIX))
+        return part.otherwise if value is None else text(value)
 
     def _listed(self, template: Template, values: Mapping[str, Any]) -> list[str] | None:
         """Return the words of a listed value that is a word of its own, as `lists` has them; None for anything else."""
@@ -177,14 +204,8 @@ def _is_ours(name: str, ours: str, values: Mapping[str, Any]) -> bool:
     return name == OWN_PREFIX + ours or (name == ours and ours not in values)
 
 
-def _is_key(name: str, values: Mapping[str, Any], calling: Calling, facts: Mapping[str, Any]) -> bool:
+def _is_key(name: str, calling: Calling, facts: Mapping[str, Any]) -> bool:
     return name in calling.keys or name in calling.own_keys or name.removeprefix(OWN_PREFIX) in facts
-
-
-def _plain(name: str, values: Mapping[str, Any], facts: Mapping[str, Any], text: Callable[[Any], str] = text_of) -> str | None:
-    """Return the text of a value, None for null and for what is none; a key of the configurations wins over a word of ours."""
-    value = values[name] if name in values else facts.get(name.removeprefix(OWN_PREFIX))
-    return None if value is None else text(value)
 
 
 def word_of(value: Any, calling: Calling) -> str:

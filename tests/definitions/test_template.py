@@ -3,7 +3,7 @@
 import pytest
 
 from definitions.errors import UserError
-from definitions.template import Placeholder, check_names, escaped, fill, names_in, parse_template
+from definitions.template import Placeholder, check_names, escaped, names_in, parse_template
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,8 @@ from definitions.template import Placeholder, check_names, escaped, fill, names_
         ("${a}${b}", (Placeholder("a"), Placeholder("b"))),
         ("$${a} ${b}", ("${a} ", Placeholder("b"))),
         ("$$${a}", ("$${a}",)),
+        ("--m ${m:-0.9} ${n:-}", ("--m ", Placeholder("m", "0.9"), " ", Placeholder("n", ""))),
+        ("${a:b} ${c-d}", (Placeholder("a:b"), " ", Placeholder("c-d"))),
         ("a}b{", ("a}b{",)),
     ],
 )
@@ -24,17 +26,17 @@ def test_the_parts_of_a_text(text, parts):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("a ${b", "has no end"), ("${a ${b}}", "within another"), ("${}", "has no name"), ("${ }", "has no name")]
+    ("text", "says"),
+    [("a ${b", "has no end"), ("${a ${b}}", "within another"), ("${}", "has no name"), ("${:-x}", "has no name"), ("${ }", "has no name")],
 )
 def test_what_is_no_placeholder_is_told(text, says):
     with pytest.raises(UserError, match=says):
         parse_template(text)
 
 
-def test_names_are_filled_in_and_a_text_survives_its_escape():
+def test_names_in_their_order_and_a_text_survives_its_escape():
     template = parse_template("${a}-${b}-${a}")
     assert names_in(template) == ("a", "b", "a")
-    assert fill(template, {"a": "1", "b": "2"}.__getitem__) == "1-2-1"
     assert parse_template(escaped("cost ${x} and $${y}")) == ("cost ${x} and $${y}",)
 
 
@@ -42,3 +44,5 @@ def test_a_name_that_is_not_known_gets_the_nearest_one():
     check_names("${level} $${other}", ["level"])
     with pytest.raises(UserError, match=r"there is no \$\{levle\}[\s\S]*did you mean 'level'"):
         check_names("${levle}", ["level", "data"])
+    with pytest.raises(UserError, match=r"\$\{data\} always has a value"):
+        check_names("${level:-1} ${data:-x}", ["level", "data"], always=["data"])

@@ -82,6 +82,25 @@ def test_a_word_that_names_nothing_is_left_out_and_braces_in_values_stay():
     assert words({"a": None, "b": "${x}"}, ("p", "--a=${a}", "--b=${b}", "$${HOME}")) == ["p", "--b=$${x}", "$${HOME}"]
 
 
+def test_only_a_word_that_is_the_keys_alone_goes_with_it():
+    command = ("p", "--a=${a}", "-a${a}", "--a", "${a}", "sh -c 'x ${b} ${a}'", "${a:-none}", "-v", "${b}", "x/${a}", "${a:-}.csv")
+    assert words({"a": None, "b": 2}, command) == ["p", "sh -c 'x 2 '", "none", "-v", "2", "x/", ".csv"]
+    assert words({"a_b": None}, ("p", "-v", "--a-b", "${a_b}", "end")) == ["p", "-v", "end"]
+    assert words({"a": None}, ("p", "--alpha", "${a}", "-x"), rename={"a": "alpha"}) == ["p", "-x"]
+    # Of a list without items the flag stays: a parser may take none.
+    assert words({"a": []}, ("p", "--a", "${a}")) == ["p", "--a"]
+
+
+def test_a_key_without_a_value_is_none_of_ours_that_is_called_alike():
+    made = CommandLine(Calling(("p", "${seed:-own}", "${outrider.seed}"), keys=("seed",)), "").start({}, {"seed": 5})
+    assert made.command == ("p", "own", "5")
+
+
+def test_a_variable_is_as_absent_as_its_key():
+    calling = Calling(environment={"M": "${m}", "N": "${m:-0.9}", "E": "${m:-}", "L": "at ${m}"}, keys=("m",))
+    assert CommandLine(calling, "t.py").start({"m": None}, {}).environment == {"N": "0.9", "E": "", "L": "at "}
+
+
 def test_arguments_within_a_word_are_quoted_for_a_shell():
     assert words({"t": "a b; rm", "u": 1}, ("sh", "-c", "p ${arguments} | tee log"))[2] == "p '--t=a b; rm' --u=1 | tee log"
 
