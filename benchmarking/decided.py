@@ -13,9 +13,11 @@ from backends.common.disk import free_bytes
 from backends.common.hints import interpreter_remark
 from benchmarking.archive.earlier_files import earlier_files
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.export.trials_csv import trials_header
 from benchmarking.planning.checkpoints import left_out
 from benchmarking.planning.concurrency import instance_types
 from benchmarking.planning.decisions import Disk, Facts, decisions
+from benchmarking.planning.unheard_keys import unheard_keys
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
 from definitions.scaling import scale_lines
@@ -63,6 +65,7 @@ def decided(
                 *what_travels(definition, described, whole=False),
                 *_interpreter(definition, described),
                 *_start(spec, described),
+                *_told(definition),
                 *scale_lines(definition),
                 *left_out(definition, spec.backend),
             ),
@@ -109,6 +112,18 @@ def _start(spec: ExperimentSpec, described: BackendDescription[Any]) -> list[str
     """Return what is to be said of where jobs start, where somebody asked for something else."""
     asked = spec.resolved.origins.get("working_dir", "default") != "default" and spec.definition.working_dir == "job"
     return [f"working_dir: job is not done on {described.name}, whose jobs start in the source"] * (asked and described.starts_in_source)
+
+
+def _told(definition: BenchmarkDefinition) -> list[str]:
+    """Return what is to be said of keys: which the script cannot hear, and which have other names in the tables."""
+    unheard = unheard_keys(definition)
+    found = [] if unheard is None else [f"{unheard.asked}: {unheard.fact}; {unheard.advice}"]
+    keys = definition.configuration_keys
+    columns = zip(keys, trials_header(definition)[1 : 1 + len(keys)], strict=True)
+    renamed = ", ".join(f"{key} is {column}" for key, column in columns if column != key)
+    if renamed:
+        found.append(f"in the columns of trials.csv and reports.csv {renamed}, as they have others of that name")
+    return found
 
 
 def _interpreter(definition: BenchmarkDefinition, described: BackendDescription[Any]) -> list[str]:

@@ -18,6 +18,7 @@ from backends.scripts.complaints import Complaint, find_complaint
 from backends.scripts.interface import nearest_spelling
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.job_builder import JobBuilder
+from benchmarking.planning.unheard_keys import unheard_keys
 from definitions.backend_registry import backend_description
 from definitions.builtin_backends import DEFAULT
 from definitions.errors import UserError
@@ -98,13 +99,16 @@ def check_script(
         limit_s: seconds after which a start is ended; what came so far counts.
 
     Raises:
-        UserError: an argument that the script does not know, or a start that failed otherwise.
+        UserError: an argument that the script does not know, one that takes none at all, or a start that failed otherwise.
     """
 
     def start(one: BenchmarkDefinition, values: Mapping[str, Any]) -> OneStart:
         return start_once(one, values, limit_s, until_report=True, cache=cache, environ=environ, say=say)
 
     name = definition.name
+    unheard = unheard_keys(definition)
+    if unheard is not None:
+        raise UserError(f"{name}: {unheard.asked}", unheard.fact, unheard.advice)
     values, probed = _probed(definition, configuration)
     found = start(probed, values)
     # Told as two words, the value of a switch is what the parser does not know, beside the probe.

@@ -1,7 +1,5 @@
 """What is said at the start that comes of definition and back-end together."""
 
-from pathlib import Path
-
 import pytest
 
 from benchmarking.decided import decided
@@ -23,6 +21,12 @@ class AnyBackend:
         return 4
 
 
+def lines_of(tmp_path, text, backend="local"):
+    resolved = resolve(parse_yaml(text, tmp_path / "d.yaml"), backend, check_files=False)
+    spec = experiment_spec(resolved, "RS", 0, "t", tmp_path, {}, 0)
+    return decided(spec, AnyBackend(), 1, finite=True, environ={}, trials=lambda: 1)
+
+
 @pytest.mark.parametrize(
     ("backend", "line", "said"),
     [
@@ -35,7 +39,21 @@ class AnyBackend:
 def test_where_jobs_start_is_said_where_somebody_asked_for_something_else(tmp_path, backend, line, said):
     kind = "ml.m5.large" if backend == "sagemaker" else "local.1cpu"
     text = f"name: d\nscript: t.py\nspace: {{x: 1}}\nobjectives: {{loss: min}}\narguments: {{instance_type: {kind}}}\n{line}\n"
-    resolved = resolve(parse_yaml(text, Path("d.yaml")), backend, check_files=False)
-    spec = experiment_spec(resolved, "RS", 0, "t", tmp_path, {}, 0)
-    lines = decided(spec, AnyBackend(), 1, finite=True, environ={}, trials=lambda: 1)
-    assert [one for one in lines if "working_dir" in one] == said
+    assert [one for one in lines_of(tmp_path, text, backend) if "working_dir" in one] == said
+
+
+def test_the_columns_of_keys_that_are_called_like_ours_are_said_once(tmp_path):
+    lines = lines_of(tmp_path, "name: d\nscript: t.py\nspace: {seed: 1, lr: 2, best_loss: 3}\nobjectives: {loss: min}\n")
+    assert [one for one in lines if "columns" in one] == [
+        "in the columns of trials.csv and reports.csv seed is config_seed, best_loss is config_best_loss, as they have others of that name"
+    ]
+    assert not [one for one in lines_of(tmp_path, "name: d\nscript: t.py\nspace: {lr: 2}\nobjectives: {loss: min}\n") if "columns" in one]
+
+
+def test_a_script_that_takes_no_words_is_said_at_the_start(tmp_path):
+    (tmp_path / "t.py").write_text("import os\nlr = float(os.environ.get('LR', '1'))\nprint(lr)\n", encoding="utf-8")
+    lines = lines_of(tmp_path, "name: d\nscript: t.py\nspace: {lr: 2}\nobjectives: {loss: min}\n")
+    assert (
+        "t.py takes no words, and lr would change nothing: its source reads the variables LR; "
+        "`environment: {LR: '${lr}'}` sets what it reads"
+    ) in lines

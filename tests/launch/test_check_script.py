@@ -144,8 +144,23 @@ def test_a_word_too_many_is_not_held_against_who_counts_words(check):
     assert check(script, "--dry_run")[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("print('loss: 1')", "neither arguments nor variables"),
+        ("import os; print('loss:', os.getenv('LR'))", "`environment: {LR: '${learning_rate}'}`"),
+    ],
+)
+def test_a_script_that_takes_no_words_is_not_started(check, lines, said):
+    code, _, err = check(f"{lines}\n")
+    assert code == EXIT_USAGE
+    assert "one: train.py takes no words, and learning_rate would change nothing" in err
+    assert said in err
+    assert not Path("results").exists()
+
+
 def test_what_fails_otherwise_is_said(check):
-    code, _, err = check("raise RuntimeError('no data')\n")
+    code, _, err = check("import sys\nraise RuntimeError(f'no data {sys.argv[:0]}')\n")
     assert code == EXIT_USAGE
     assert "the script fails with what a trial tells it" in err
     assert "RuntimeError: no data" in err
