@@ -9,6 +9,10 @@ EXIT_FAILURES = 3
 EXIT_BUDGET = 4
 EXIT_CLOUD = 5
 EXIT_INTERRUPTED = 130
+EXIT_DETACHED = 131
+"""The loop ended and let its jobs run on, for whoever goes on with them."""
+EXIT_TAKEN_OVER = 132
+"""Another controller is at work on the run."""
 
 
 class OutriderError(Exception):
