@@ -8,6 +8,10 @@ EXIT_USAGE = 2
 EXIT_FAILURES = 3
 EXIT_BUDGET = 4
 EXIT_CLOUD = 5
+EXIT_DETACHED = 6
+"""A controller ended and left its jobs running, for its successor."""
+EXIT_TAKEN_OVER = 7
+"""Another controller is at work."""
 EXIT_INTERRUPTED = 130
 EXIT_DETACHED = 131
 """The loop ended and let its jobs run on, for whoever goes on with them."""

@@ -124,6 +124,7 @@ TESTED_TOGETHER = {
         "backends/scripts/shell_source.py",
         "backends/scripts/signature_source.py",
     ],
+    "tests/benchmarking/remote/test_journal_restoring.py": ["benchmarking/remote/restored.py"],
     "tests/benchmarking/scripts/test_plan.py": ["benchmarking/scripts/config_file.py"],
     "tests/backends/scripts/test_argparse_source.py": [
         "backends/scripts/interface.py",

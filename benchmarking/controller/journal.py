@@ -8,7 +8,7 @@ import itertools
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from backends.common.disk import free_bytes
 from benchmarking.controller.journal_versions import CHANGED_KINDS, READABLE_VERSIONS, SCHEMA_VERSION, upgraded
 from benchmarking.controller.reserve import RESERVE_BYTES, Reserve
 from definitions import strict_json
-from definitions.errors import EXIT_BUDGET, UserError
+from definitions.errors import EXIT_BUDGET, OutriderError, UserError
 
 RESERVES = ("reserve", "reserve-for-the-end")
 """Files beside a journal that is being written, which keep room for its last records: one while jobs run that may take it, one after."""
@@ -32,6 +32,14 @@ class DiskFullError(UserError):
     """Nothing more can be written; what was is kept."""
 
     exit_code = EXIT_BUDGET
+
+
+class JournalLostError(OutriderError):
+    """This controller can write the journal no more, though nothing is wrong with the experiment: jobs that outlive it are left running."""
+
+
+Row = tuple[int, float, str, str]
+"""A record as it is stored: sequence, seconds, kind, and the body as JSON."""
 
 
 class Record(NamedTuple):
@@ -65,6 +73,9 @@ class Journal(abc.ABC):
     is_tight: bool = False
     """Whether the disk was full, so that what was written last took the room that was kept for it."""
 
+    def when_lost(self, wake: Callable[[], None]) -> None:  # noqa: B027 (a file is not lost)
+        """Have `wake` called, in any thread, once the next `commit` will raise `JournalLostError`."""
+
     @abc.abstractmethod
     def append(self, at: float, kind: str, body: Mapping[str, Any]) -> Record:
         """Add a record, durable after the next `commit`."""
@@ -75,6 +86,7 @@ class Journal(abc.ABC):
 
         Raises:
             UserError: the disk is full or not writable; what was committed before stands.
+            JournalLostError: the journal is this controller's no more.
         """
 
     @abc.abstractmethod
@@ -109,7 +121,7 @@ class SqliteJournal(Journal):
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self._path = path
-        self._pending: list[tuple[int, float, str, str]] = []
+        self._pending: list[Row] = []
         self._is_torn = False
         self._closing = contextlib.ExitStack()
         try:
@@ -203,6 +215,26 @@ class SqliteJournal(Journal):
         self._last = sequence = self._last + 1
         self._pending.append((sequence, at, kind, _text(body)))
         return Record(sequence, at, kind, body)
+
+    @property
+    def pending(self) -> tuple[Row, ...]:
+        """What was added since the last commit."""
+        return (*self._pending,)
+
+    def extend(self, rows: Iterable[Row]) -> None:
+        """Add rows of another journal of this version, which go on where this one ends; raises `ValueError` where they do not."""
+        for row in rows:
+            if row[0] != self._last + 1:
+                raise ValueError(f"record {row[0]} after record {self._last}")
+            self._pending.append(row)
+            self._last = row[0]
+
+    def rows(self, after: int = 0) -> Iterator[Row]:
+        """Yield the committed records after one as they are stored; raises `UserError` where they cannot be read."""
+        try:
+            yield from self._db.execute("SELECT sequence, at, kind, body FROM records WHERE sequence > ? ORDER BY sequence", (after,))
+        except sqlite3.Error as error:
+            raise self._unread(error) from error
 
     def commit(self) -> None:
         """Write all added records in one transaction; where that fails, keep them for the next try and raise `UserError`.

@@ -1,0 +1,59 @@
+"""Journals in a fake store, on a clock that tests set."""
+
+from __future__ import annotations
+
+import contextlib
+
+from benchmarking.controller.journal import SqliteJournal
+from benchmarking.remote.journal_restoring import numbers_of, restore_journal
+from benchmarking.remote.layout import segment_key
+from benchmarking.remote.segments import Writer, decoded
+from benchmarking.remote.shipping import Shipper, ShippingPace
+
+EXPERIMENT = "demo/RS-sagemaker-0"
+ONE, TWO = Writer("1" * 16, "1", 1), Writer("2" * 16, "1", 2)
+
+
+class Clock:
+    """Seconds that pass where somebody waits."""
+
+    def __init__(self):
+        self.now, self.waits = 1000.0, []
+
+    def wait(self, event, seconds):
+        self.waits.append(seconds)
+        self.now += seconds or 0.0
+
+    @property
+    def pace(self):
+        return ShippingPace(lambda: self.now, self.wait)
+
+
+class Inline:
+    """An executor that does things at once."""
+
+    map = staticmethod(map)
+
+
+def shipper_of(store, writer=ONE, clock=None, shipped=0, last=0):
+    return Shipper(store, EXPERIMENT, writer, shipped, last, (clock or Clock()).pace)
+
+
+def rows_of(*sequences, kind="reported"):
+    return tuple((sequence, 10.0 + sequence, kind, f'{{"n":{sequence}}}') for sequence in sequences)
+
+
+def segments_in(store, experiment=EXPERIMENT):
+    """Return the segments that are there, in order."""
+    keys = [one.key for one in store.list(f"{experiment}/journal/")]
+    assert keys == [segment_key(experiment, number) for number in range(1, len(keys) + 1)]
+    return [decoded(store.get(key).body, key) for key in keys]
+
+
+def restored(store, folder, **options):
+    return restore_journal(store, folder, numbers_of(store, EXPERIMENT), Inline, **options)
+
+
+def rows_in(folder):
+    with contextlib.closing(SqliteJournal(folder / "journal.sqlite", read_only=True)) as journal:
+        return (*journal.rows(),)
