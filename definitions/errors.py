@@ -13,10 +13,6 @@ EXIT_DETACHED = 6
 EXIT_TAKEN_OVER = 7
 """Another controller is at work."""
 EXIT_INTERRUPTED = 130
-EXIT_DETACHED = 131
-"""The loop ended and let its jobs run on, for whoever goes on with them."""
-EXIT_TAKEN_OVER = 132
-"""Another controller is at work on the run."""
 
 
 class OutriderError(Exception):

@@ -17,6 +17,9 @@ from definitions.errors import EXIT_DONE, UserError
 
 logger = logging.getLogger(__name__)
 
+ELSEWHERE = "elsewhere"
+"""Reason of an outcome: another controller of the same study runs it."""
+
 
 @dataclass(frozen=True)
 class ExperimentOutcome:
@@ -25,7 +28,7 @@ class ExperimentOutcome:
     Args:
         spec: the experiment.
         exit_code: as a command that runs it alone would have.
-        reason: of its ending; `refused`, `in use`, `fault`, `killed`, or `not begun`.
+        reason: of its ending; `refused`, `in use`, `fault`, `killed`, `not begun`, or `ELSEWHERE`.
         cause: in a sentence.
         failure: what its failures have in common, where nothing was measured; else empty.
         result: what it came to; None where it was not run by this command, or by a process of its own that keeps it.

@@ -15,18 +15,20 @@ from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.studies.failing_alike import EndedExperiment, failing_alike
 from benchmarking.studies.files import changing, discard_study, read_study, spending, write_study
 from benchmarking.studies.standing import final_ending
-from definitions.errors import EXIT_FAILURES, OutriderError, UserError
+from definitions.errors import EXIT_DONE, EXIT_FAILURES, OutriderError, UserError
 from definitions.program import command
 from definitions.results_folder import default_results_dir
 from launch.at_once import at_once
 from launch.crew import Crew
 from launch.crew_progress import CrewProgress
 from launch.emulated import MARK
-from launch.experiment_outcome import ExperimentOutcome, outcome_of, with_results
+from launch.experiment_outcome import ELSEWHERE, ExperimentOutcome, outcome_of, with_results
 from launch.one_experiment import attempt, discard, run_one
 from launch.planning import Planned, plan
 from launch.progress import Progress
 from launch.purse import Purse, purse_of_study
+from launch.remote.sharing import SharedList, shared_list
+from launch.remote.stores import store_at
 from launch.request import RunRequest
 from launch.unfit import why_alone
 
@@ -96,7 +98,7 @@ def _execute_alone(specs: Sequence[ExperimentSpec], request: RunRequest, progres
 def _run_all(planned: Planned, request: RunRequest, progress: Progress) -> list[ExperimentOutcome]:
     """Run the experiments of a study that are not over, and return what came of each, also of those that were over before."""
     assert planned.study is not None
-    agenda = _Agenda(planned, progress)
+    agenda = _Agenda(planned, progress, _shared(request))
     found = at_once(planned.study.flags, planned.specs, cores=len(usable_cores()))
     if found.refusal:
         progress.say(found.refusal)
@@ -110,17 +112,22 @@ def _run_all(planned: Planned, request: RunRequest, progress: Progress) -> list[
     return [with_results([one])[0] if one.has_run else one for one in crew.run()]
 
 
+def _shared(request: RunRequest) -> SharedList | None:
+    return shared_list(request.launched_remotely, os.environ, store_at)
+
+
 class _Agenda:
     """Which experiments of a study are to be run, by what is there and what came of those before.
 
     Args:
         planned: the study.
         progress: is told what it decides.
+        shared: what several controllers have in common; None where there is one.
     """
 
-    def __init__(self, planned: Planned, progress: Progress) -> None:
+    def __init__(self, planned: Planned, progress: Progress, shared: SharedList | None) -> None:
         assert planned.study is not None
-        self._methods, self._progress = planned.study.methods, progress
+        self._methods, self._progress, self._shared = planned.study.methods, progress, shared
         self._ended: list[EndedExperiment] = []
         self._stopped: dict[str, str] = {}
 
@@ -129,7 +136,10 @@ class _Agenda:
         found, name = final_ending(spec.folder, spec.definition.budget), spec.definition.name
         if found is not None:
             return ExperimentOutcome(spec, found.exit_code, str(found.reason), found.message)
-        return ExperimentOutcome(spec, EXIT_FAILURES, "not begun", self._stopped[name]) if name in self._stopped else None
+        if name in self._stopped:
+            return ExperimentOutcome(spec, EXIT_FAILURES, "not begun", self._stopped[name])
+        holder = "" if self._shared is None else self._shared.holder(spec)
+        return ExperimentOutcome(spec, EXIT_DONE, ELSEWHERE, f"{holder} runs it") if holder else None
 
     def heard(self, outcome: ExperimentOutcome) -> None:
         """Take note of what came of an experiment that was run."""

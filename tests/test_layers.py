@@ -57,7 +57,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("jobs",),
         ("experiments", "pools"),
         ("lifecycle",),
-        ("admin", "container"),
+        ("admin", "container", "controllers"),
         (".",),
     ),
     "definitions": (
@@ -75,7 +75,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("differences", "show"),
     ),
     "backends": (("metrics", "scripts"), (".",), ("common",), ("emulator", "local", "reporter", "sagemaker", "simulated")),
-    "launch": ((".", "remote"), ("verbs",), ("__main__", "face"), ("reference",)),
+    "launch": (("python_version",), ("remote",), (".",), ("verbs",), ("__main__", "face"), ("reference",)),
     "backends/emulator": (
         ("core",),
         ("http",),

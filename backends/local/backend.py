@@ -41,6 +41,10 @@ _LOOK_S = 0.5
 _CLOSE_TIMEOUT_S = 10.0
 
 
+CHECKPOINTS_VARIABLE = "OUTRIDER_CHECKPOINTS"
+"""Environment variable that names a folder which outlives this machine, where there is one: checkpoints are kept below it."""
+
+
 class LocalBackend(Backend):
     """Jobs as processes, each with its own session, folder, log, leased cores, and memory limit.
 
@@ -54,6 +58,7 @@ class LocalBackend(Backend):
         preload: modules that a warm worker imports once, to fork Python scripts from; empty for none.
         gpus: returns the names of the GPUs there are; asked when a job first wants one.
         tag: of the experiment, by which others are told who holds what they wait for.
+        checkpoints: folder of checkpoints in place of the usual one.
 
     Raises:
         UserError: a folder cannot be used.
@@ -74,6 +79,7 @@ class LocalBackend(Backend):
         preload: Sequence[str] = (),
         gpus: Callable[[Mapping[str, str]], Sequence[str]] = gpu_ids,
         tag: str = "",
+        checkpoints: Path | None = None,
     ) -> None:
         self._folder = folder.absolute()
         self._environment = dict(os.environ if environment is None else environment)
@@ -86,7 +92,7 @@ class LocalBackend(Backend):
         self._book = LeaseBook(leases_dir or leases_folder(self._environment), self._cores, f"experiment {tag}" if tag else "")
         self._held: HeldCores | None = None
         self._waits_for, self._looked_at = "", -math.inf
-        self.checkpoints: LocalCheckpoints = LocalCheckpoints(self._folder / "checkpoints")
+        self.checkpoints: LocalCheckpoints = LocalCheckpoints((checkpoints or self._folder / "checkpoints").absolute())
         try:
             for name in ("jobs", "logs"):
                 (self._folder / name).mkdir(parents=True, exist_ok=True)
@@ -120,6 +126,7 @@ class LocalBackend(Backend):
     @classmethod
     def create(cls, context: BackendContext) -> LocalBackend:
         """Make one for an experiment."""
+        kept = context.environ.get(CHECKPOINTS_VARIABLE)
         return cls(
             context.folder,
             environment=context.environ or None,
@@ -127,6 +134,7 @@ class LocalBackend(Backend):
             python=context.definition.python or sys.executable,
             preload=context.definition.preload,
             tag=context.tag,
+            checkpoints=Path(kept, context.prefix) if kept else None,
         )
 
     @classmethod

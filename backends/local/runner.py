@@ -30,6 +30,8 @@ from backends.local.warm.worker import ProcessSpec
 from backends.reports import Report
 from definitions.quantities import size_text
 
+_TAKEN_BY = 800
+"""By how much the kernel takes a trial before the controller where memory is short."""
 _SAMPLE_S = 0.25
 _DRAIN_S = 1.0
 _LEFT_S = 1.0
@@ -154,6 +156,7 @@ class JobRunner:
         self._reactor.watch(job.child.output, partial(self._on_output, job))
         self._reactor.watch(job.child.ended, partial(self._on_exit, job))
         # Both guard against the controller's own death: the watchdog kills at once, the record lets the next controller do it.
+        memory.take_first(job.child.pid, _TAKEN_BY)
         self._records.write(place.folder, job.child.pid, job.mark, self._processes.joined(job))
         if job.spec.limits.max_run_s is not None:
             job.run_timer = self._reactor.at(job.started_at + job.spec.limits.max_run_s, partial(self._on_time_out, job))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from backends.object_store import ObjectStore
 from benchmarking.remote.layout import CONTROLLERS, generation_key, generation_of
@@ -18,17 +18,17 @@ class Generation:
         controller, generation: which; both count from 1.
         job: name of its training job, which whoever finds the claim may create.
         nonce: of the run.
-        at: seconds since 1970 by the clock of whoever claimed it.
+        at: when it was claimed, UTC, by the clock of whoever did.
     """
 
     controller: int
     generation: int
     job: str
     nonce: str
-    at: float
+    at: str
 
 
-def claim_generation(store: ObjectStore, nonce: str, controller: int, generation: int, job: str, at: float) -> Generation:
+def claim_generation(store: ObjectStore, nonce: str, controller: int, generation: int, job: str, at: str) -> Generation:
     """Claim a generation and return the claim that stands, which may be somebody else's; both lead to the same job.
 
     Args:
@@ -37,7 +37,7 @@ def claim_generation(store: ObjectStore, nonce: str, controller: int, generation
         controller: from 1.
         generation: from 1.
         job: what its job is called, which follows from these.
-        at: seconds since 1970.
+        at: UTC.
 
     Raises:
         UserError: the claim that stands is of another run.
@@ -50,7 +50,7 @@ def claim_generation(store: ObjectStore, nonce: str, controller: int, generation
     there = store.get(key)
     if there is None:
         raise UserError(f"{store.uri}/{key}", "it was there and is gone", "somebody cleans this run: await that, then launch it again")
-    found = _read(there.body, f"{store.uri}/{key}")
+    found = _read(there.body, controller, generation, f"{store.uri}/{key}")
     if found.nonce != nonce:
         raise UserError(f"generation {generation} of controller {controller}", f"{store.uri} is of another run", "use another tag")
     return found
@@ -66,13 +66,29 @@ def generations(store: ObjectStore) -> dict[int, int]:
     return found
 
 
+def latest_generation(store: ObjectStore, controller: int) -> Generation | None:
+    """Return the last claimed generation of a controller; None where none is.
+
+    Raises:
+        UserError: its claim is damaged.
+        OutriderError: the store refuses.
+    """
+    last = generations(store).get(controller)
+    if last is None:
+        return None
+    key = generation_key(controller, last)
+    there = store.get(key)
+    return None if there is None else _read(there.body, controller, last, f"{store.uri}/{key}")
+
+
 def _body(claim: Generation) -> bytes:
-    return (strict_json.dumps(asdict(claim)) + "\n").encode()
+    # Which it is of its key says.
+    return (strict_json.dumps({"job": claim.job, "nonce": claim.nonce, "at": claim.at}) + "\n").encode()
 
 
-def _read(body: bytes, name: str) -> Generation:
+def _read(body: bytes, controller: int, generation: int, name: str) -> Generation:
     try:
         data = strict_json.loads(body.decode())
-        return Generation(**{key: data[key] for key in Generation.__dataclass_fields__})
-    except (ValueError, KeyError, TypeError) as error:
+        return Generation(controller, generation, str(data["job"]), str(data["nonce"]), str(data.get("at", "")))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{name} is damaged", str(error), "delete it, and launch the run again") from error

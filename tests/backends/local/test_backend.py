@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from pathlib import Path
 
 import pytest
 
-from backends.base import Backend, JobSpec
+from backends.base import Backend, BackendContext, JobSpec
 from backends.local.backend import LocalBackend
+from definitions.resolve import resolve
+from definitions.yaml_source import parse_yaml
 from tests.backends.contract import BackendContract
 
 pytestmark = pytest.mark.slow
@@ -43,3 +46,16 @@ class TestLocalBackend(BackendContract):
         folder = self.folder / "experiment" / "checkpoints" / key
         folder.mkdir(parents=True)
         (folder / "state").write_bytes(content)
+
+
+def test_checkpoints_lie_where_the_environment_says_so_that_they_outlive_the_machine(tmp_path):
+    environ = {"OUTRIDER_CHECKPOINTS": str(tmp_path / "kept"), "OUTRIDER_LEASES": str(tmp_path / "leases"), "PATH": os.environ["PATH"]}
+    text = "name: toy\nscript: main.py\nobjectives: {loss: min}\nspace: {x: {choice: [1, 2]}}\n"
+    definition = resolve(parse_yaml(text, tmp_path / "toy.yaml"), "local", check_files=False).definition
+    backend = LocalBackend.create(BackendContext(definition, tmp_path / "experiment", environ=environ, prefix="digits-abcdef-01234567"))
+    try:
+        backend.checkpoints.create("trial-0")
+        assert (tmp_path / "kept" / "digits-abcdef-01234567" / "trial-0").is_dir()
+        assert not (tmp_path / "experiment" / "checkpoints").exists()
+    finally:
+        backend.close()

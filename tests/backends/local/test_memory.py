@@ -106,3 +106,16 @@ def test_without_the_kernel_s_word_a_killed_worker_is_an_error_of_the_script(ben
     monkeypatch.setattr(memory, "kernel_kills", lambda: 0)
     end = bench.end_of(bench.job("one", "raise RuntimeError('DataLoader worker (pid 7) is killed by signal: Killed.')"))
     assert end.cause is Cause.SCRIPT_ERROR
+
+
+def test_the_kernel_takes_a_trial_before_its_controller(bench: LocalBench) -> None:
+    # It may have begun before its controller could say so.
+    code = """
+        import time
+        give_up_at = time.monotonic() + 20
+        while (score := int(open("/proc/self/oom_score_adj").read())) < 800 and time.monotonic() < give_up_at:
+            time.sleep(0.01)
+        report(score=score)
+    """
+    (found,) = bench.metrics_of(bench.job("one", code, instance_type="local.1cpu"))
+    assert found["score"] == 800 > int(Path("/proc/self/oom_score_adj").read_text(encoding="ascii"))

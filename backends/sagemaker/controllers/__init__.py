@@ -1,0 +1,1 @@
+"""The training jobs that run a launched study themselves."""
