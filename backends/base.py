@@ -382,3 +382,7 @@ class Backend(abc.ABC):
         Args:
             grace_s: most seconds that jobs get to end by themselves; None for the usual grace.
         """
+
+    def detach(self) -> list[str]:
+        """Release what this program holds and leave jobs running for whoever adopts them; where none outlives it, as `close`."""
+        return self.close()

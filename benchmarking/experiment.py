@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.base import Backend, BackendContext
-from backends.common.disk import free_bytes
 from backends.late_logs import late_log_reader
 from backends.registry import backend_class
 from backends.worker_needs import WorkerNeeds
@@ -19,6 +17,7 @@ from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import note_end, prepare_folder, read_nonce
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.archive.keeper import FolderKeeper, Keeper
 from benchmarking.archive.kept_source import keep_source
 from benchmarking.archive.late_logs import read_late_logs
 from benchmarking.archive.measured import Measurements, PastMeasurements
@@ -27,10 +26,9 @@ from benchmarking.archive.reusing import ReusingBackend, ReusingJobs, why_not
 from benchmarking.archive.stop_requests import listening
 from benchmarking.archive.stored import StoredExperiment, state_setup
 from benchmarking.comparison.kept_fold import keep_fold
-from benchmarking.controller.disk_space import DiskWatch
 from benchmarking.controller.ending import Ending, Reason
 from benchmarking.controller.interfaces import Observer, Wallet, checkpoint_key
-from benchmarking.controller.journal import Journal, SqliteJournal
+from benchmarking.controller.journal import Journal, JournalLostError
 from benchmarking.controller.kept_files import KeptFiles, disposable
 from benchmarking.controller.method_adapter import MethodAdapter
 from benchmarking.controller.rows import TrialState
@@ -43,6 +41,7 @@ from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import Refuse, check_listed, check_room, refusal
 from benchmarking.planning.inputs import Inputs, upload_target
 from benchmarking.planning.job_builder import JobBuilder
+from benchmarking.watches import disk_watch, overrun_watch
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
 from definitions.errors import OutriderError, UserError
@@ -128,6 +127,7 @@ class Surroundings:
         make_backend: makes the back-end; for tests.
         accept_changes: go on with an experiment although its code is another than was measured.
         trackers: kinds of trackers that are told of the experiments while they run.
+        keeper: where the state of the experiments is kept.
     """
 
     environ: Mapping[str, str]
@@ -140,6 +140,7 @@ class Surroundings:
     make_backend: Callable[[str, BackendContext], Backend] = lambda name, context: backend_class(name).create(context)
     accept_changes: bool = False
     trackers: tuple[str, ...] = ()
+    keeper: Keeper = field(default_factory=FolderKeeper)
 
 
 def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentResult:
@@ -151,29 +152,41 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
     # First the lock: two controllers that begin at the same time must not each write down what the experiment is.
     with locked(spec.folder):
         result = _run_locked(spec, surroundings)
+        if result.ending.reason is Reason.DETACHED:
+            return result
         # It can be made again of the journal, so that a full disk is no reason to fail.
         with contextlib.suppress(UserError):
             keep_fold(StoredExperiment(spec.folder, spec, result.region))
+        surroundings.keeper.ended(spec)
     return result
 
 
 def _run_locked(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentResult:
     prepare_folder(spec, surroundings.environ, accept_changes=surroundings.accept_changes, cache=surroundings.cache)
-    with contextlib.closing(SqliteJournal(spec.folder / "journal.sqlite")) as journal:
+    surroundings.keeper.prepared(spec)
+    with contextlib.closing(surroundings.keeper.journal(spec)) as journal:
         prefix = spec.job_prefix(read_nonce(spec.folder))
         context = BackendContext(spec.definition, spec.folder, spec.seed, surroundings.environ, spec.tag, prefix, surroundings.trackers)
         backend = surroundings.make_backend(spec.backend, context)
+        journal.when_lost(backend.wake)
         survivors: list[str] = []
-        hurried = False
+        left = hurried = False
         try:
             tuner, ending = _run(spec, surroundings, backend, journal, prefix)
+            left = ending.reason is Reason.DETACHED
+        except JournalLostError:
+            left = True
+            raise
         except KeyboardInterrupt:
             hurried = True
             raise
         finally:
-            survivors += backend.close(_HURRIED_GRACE_S if hurried else None)
+            survivors += backend.detach() if left else backend.close(_HURRIED_GRACE_S if hurried else None)
             for name in survivors:
                 logger.error("job %s could not be stopped and may still run", name)
+        result = ExperimentResult(spec, ending, tuner.state, backend.capabilities.price_label, backend.region, tuple(survivors))
+        if left:
+            return result
         try:
             # Not needed before the first job runs, and no job waits for it.
             from benchmarking.results import write_results
@@ -185,7 +198,7 @@ def _run_locked(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentR
             logger.warning("%s; once there is room, `%s` writes them", error.asked, command("export", spec.tag))
         else:
             note_end(spec)
-        return ExperimentResult(spec, ending, tuner.state, backend.capabilities.price_label, backend.region, tuple(survivors))
+        return result
 
 
 def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, journal: Journal, prefix: str) -> tuple[Tuner, Ending]:
@@ -217,9 +230,10 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         with listening(spec.folder, tuner.request_stop):
             # Before the first job, so that no second of its time goes by while others have what it needs.
             needs = WorkerNeeds(instance_types(definition, spec.backend), n_workers, definition.is_exclusive)
-            backend.reserve(needs, surroundings.waiting, lambda: tuner.interrupted)
+            backend.reserve(needs, surroundings.waiting, lambda: tuner.interrupted or tuner.detached)
             ending = tuner.run()
-        _tidy(tuner.state, backend, jobs, definition)
+        if ending.reason is not Reason.DETACHED:
+            _tidy(tuner.state, backend, jobs, definition)
         return tuner, ending
 
 
@@ -289,8 +303,8 @@ def make_tuner(
     gives_up_early = backend_description(spec.backend).shares_this_machine and not method.copies_checkpoints
     kept = KeptFiles(definition.objectives, definition.keep, lambda trial: _give_up([trial], backend, jobs))
     keeping = (kept.observe,) if gives_up_early and backend.capabilities.checkpoints else ()
-    watch = _disk_watch(spec, backend, n_workers, gives_up_early=gives_up_early, tuner=lambda: tuner)
-    overruns = _overrun_watch(definition, jobs, tuner=lambda: tuner)
+    watch = disk_watch(spec, backend, n_workers, gives_up_early=gives_up_early, tuner=lambda: tuner)
+    overruns = overrun_watch(definition, jobs, tuner=lambda: tuner)
     tuner = Tuner(
         state=state,
         adapter=MethodAdapter(method, refuse),
@@ -303,7 +317,14 @@ def make_tuner(
         learned=learned,
         code={"code": version.code, "files": dict(version.files)} if version.code else None,
         # What is given up first is room for what is looked at then.
-        observers=(*surroundings.observers, *keeping, *watch, *overruns, *([] if measured is None else [measured.observe])),
+        observers=(
+            *surroundings.observers,
+            *surroundings.keeper.observers(spec),
+            *keeping,
+            *watch,
+            *overruns,
+            *([] if measured is None else [measured.observe]),
+        ),
     )
     return tuner
 
@@ -317,45 +338,6 @@ def _planned(spec: ExperimentSpec, backend: Backend) -> int | None:
     planned = method.plan() if method.finite else None
     counts = [*([] if most is None else [most]), *([] if planned is None else [len(planned) * spec.repeats])]
     return min(counts, default=None)
-
-
-def _disk_watch(
-    spec: ExperimentSpec, backend: Backend, n_workers: int, *, gives_up_early: bool, tuner: Callable[[], Tuner]
-) -> tuple[Observer, ...]:
-    """Return what watches this machine's disk while jobs fill it; nothing where they run elsewhere."""
-    if not backend_description(spec.backend).shares_this_machine:
-        return ()
-
-    def written(state: ExperimentState) -> int:
-        return sum(backend.written_bytes(job) for job in state.jobs)
-
-    watch = DiskWatch(
-        spec.definition.budget,
-        spec.definition.keep if gives_up_early else "all",
-        n_workers,
-        str(spec.folder),
-        free=lambda: free_bytes(spec.folder) or sys.maxsize,
-        written=written,
-        elapsed_s=lambda: tuner().elapsed_s,
-        say=lambda text: tuner().note(text),
-    )
-    return (watch.observe,)
-
-
-def _overrun_watch(definition: BenchmarkDefinition, jobs: JobBuilder, *, tuner: Callable[[], Tuner]) -> tuple[Observer, ...]:
-    """Return what ends running jobs that cannot keep to their limits; nothing where nothing is limited."""
-    if jobs.worst_s is None and definition.budget.max_cost is None:
-        return ()
-    from benchmarking.forecasting.running.overrun import OverrunWatch
-
-    watch = OverrunWatch(
-        max_cost=definition.budget.max_cost,
-        may_run_s=jobs.may_run_s,
-        worst_usd=jobs.worst_usd,
-        beside_s=jobs.after_stop_s,
-        loop=tuner,
-    )
-    return (watch.observe,)
 
 
 def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder) -> None:

@@ -17,7 +17,8 @@ from launch.request import RunRequest
 _EPILOG = """\
 A value given here wins over the definition's. Results go to stdout, progress to stderr.
 Exit codes: 0 done, 1 a fault of ours, 2 wrong use, 3 failure budget spent, 4 budget spent before a list was finished, or disk full,
-5 refused by the cloud, 130 interrupted. Ctrl-C once winds down and prints the line that resumes; twice stops at once."""
+5 refused by the cloud, 6 left to the next controller (by USR1), 7 another controller is at work, 130 interrupted.
+Ctrl-C once winds down and prints the line that resumes; twice stops at once."""
 
 _SETTINGS = (
     "n_workers",

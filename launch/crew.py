@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from benchmarking.archive.identity import ExperimentSpec
-from definitions.errors import EXIT_FAULT
+from definitions.errors import EXIT_FAULT, EXIT_TAKEN_OVER
 from launch.at_once import Stage, may_begin
 from launch.crew_member import CrewMember
 from launch.crew_progress import CrewProgress
@@ -52,7 +52,7 @@ class Crew:
         self._specs, self._request, self._agenda, self._progress = specs, request, agenda, progress
         self._most, self._one_by_one = most, one_by_one
         self._next = 0
-        self._nothing_more = False
+        self._nothing_more = self._is_left = False
         self._members: list[CrewMember] = []
         self._outcomes: dict[int, ExperimentOutcome] = {}
         self._places = {spec.folder: place for place, spec in enumerate(specs)}
@@ -65,7 +65,7 @@ class Crew:
         """
         timeout_s = _END_S
         try:
-            with winding_down(self._wind_down, self._progress.say):
+            with winding_down(self._wind_down, self._progress.say, self._detach):
                 self._progress.start()
                 self._begin()
                 while self._busy():
@@ -104,7 +104,7 @@ class Crew:
             self._progress.stands(spec, Stage.PREPARES)
             member.begin(spec, f"{place + 1} of {len(self._specs)}")
             if self._nothing_more:  # a signal that came in the middle of this
-                member.wind_down()
+                (member.detach if self._is_left else member.wind_down)()
 
     def _hired(self) -> CrewMember:
         member = CrewMember(self._request, panel=self._progress.has_panel)
@@ -147,6 +147,9 @@ class Crew:
         self._progress.over(outcome.spec)
         self._agenda.heard(outcome)
         self._nothing_more = self._nothing_more or outcome.ends_all
+        if outcome.exit_code == EXIT_TAKEN_OVER:
+            # Whoever took over one of them has them all.
+            self._detach()
 
     def _lost(self, member: CrewMember, ended: str) -> None:
         """Let go of a process that ended; what it was at work on is listed with that as its cause."""
@@ -164,6 +167,11 @@ class Crew:
         self._nothing_more = True
         for member in self._busy():
             member.wind_down()
+
+    def _detach(self) -> None:
+        self._nothing_more = self._is_left = True
+        for member in self._busy():
+            member.detach()
 
     def _stop_at_once(self) -> None:
         for member in self._busy():

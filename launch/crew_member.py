@@ -78,6 +78,11 @@ class CrewMember:
         if not self._is_sending:
             self._send(order="wind_down")
 
+    def detach(self) -> None:
+        """Have what it runs end and leave its jobs to the next controller; in the middle of another order it does nothing."""
+        if not self._is_sending:
+            self._send(order="detach")
+
     def stop_at_once(self) -> None:
         """Have what it runs stopped without delay."""
         self._send(order="stop")

@@ -13,7 +13,7 @@ from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.stored import load
 from benchmarking.controller.ending import Ending, Reason
 from benchmarking.experiment import ExperimentResult
-from definitions.errors import EXIT_DONE, UserError
+from definitions.errors import EXIT_DONE, EXIT_TAKEN_OVER, UserError
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class ExperimentOutcome:
     Args:
         spec: the experiment.
         exit_code: as a command that runs it alone would have.
-        reason: of its ending; `refused`, `in use`, `fault`, `killed`, `not begun`, or `ELSEWHERE`.
+        reason: of its ending; `refused`, `in use`, `fault`, `killed`, `taken over`, `cut off`, `not begun`, or `ELSEWHERE`.
         cause: in a sentence.
         failure: what its failures have in common, where nothing was measured; else empty.
         result: what it came to; None where it was not run by this command, or by a process of its own that keeps it.
@@ -51,7 +51,7 @@ class ExperimentOutcome:
     @property
     def ends_all(self) -> bool:
         """Whether no other experiment is to be begun after it."""
-        return self.reason in (Reason.INTERRUPTED, Reason.DISK_FULL)
+        return self.reason in (Reason.INTERRUPTED, Reason.DISK_FULL, Reason.DETACHED) or self.exit_code == EXIT_TAKEN_OVER
 
 
 def outcome_of(result: ExperimentResult) -> ExperimentOutcome:

@@ -21,7 +21,7 @@ from benchmarking.controller.interfaces import Wallet
 from benchmarking.controller.journal import Record
 from benchmarking.controller.state import ExperimentState
 from definitions import strict_json
-from definitions.errors import EXIT_INTERRUPTED
+from definitions.errors import EXIT_DETACHED, EXIT_INTERRUPTED
 from launch.experiment_outcome import ExperimentOutcome
 from launch.one_experiment import attempt
 from launch.progress import Progress
@@ -31,6 +31,8 @@ from launch.streams import lenient_streams
 _REDRAWN_EVERY_S = 1.0
 _ORPHAN_S = 10.0
 """Seconds that an experiment has to be wound down, and then to stop, when the command is gone."""
+_LEFT_S = 60.0
+"""Seconds that an experiment has to write down what it knows where the command is gone and its jobs are left running."""
 _LEVELS = {"wind_down": 1, "stop": 2}
 
 
@@ -51,9 +53,17 @@ class Orders:
         self._level = 0
         self._wind_down: Callable[[], None] | None = None
         self._is_winding_down = False
+        self._detach: Callable[[], None] | None = None
+        self._is_left = False
+        self._leaves = False
 
-    def start(self) -> None:
-        """Begin to listen, and take signals from outside for the order to wind down; in the main thread."""
+    def start(self, *, leaves: bool = False) -> None:
+        """Begin to listen, and take signals from outside for the order to wind down; in the main thread.
+
+        Args:
+            leaves: whether what runs is left to the next controller, and not wound down, where nobody is there any more.
+        """
+        self._leaves = leaves
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._signalled)
         threading.Thread(target=self._listen, name="orders", daemon=True).start()
@@ -79,14 +89,23 @@ class Orders:
             self._is_free.set()
 
     @contextlib.contextmanager
-    def obeyed(self, wind_down: Callable[[], None]) -> Iterator[None]:
-        """Inside the block the order to wind down calls `wind_down`, that to stop raises KeyboardInterrupt; see `run_one`."""
-        self._is_winding_down, self._wind_down = False, wind_down
+    def obeyed(self, wind_down: Callable[[], None], detach: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Inside the block orders are obeyed: to wind down calls `wind_down`, to leave calls `detach`, to stop raises KeyboardInterrupt.
+
+        Args:
+            wind_down: see `run_one`.
+            detach: the same, called in any thread.
+        """
+        with self._lock:
+            self._is_winding_down, self._wind_down, self._detach = False, wind_down, detach
+            is_left = self._is_left
         try:
+            if is_left:
+                detach()
             self._obey()  # what was ordered before there was anything to end
             yield
         finally:
-            self._wind_down = None
+            self._wind_down = self._detach = None
 
     def _listen(self) -> None:
         for line in self._stream:
@@ -94,18 +113,32 @@ class Orders:
             if "run" in order:
                 with self._lock:
                     # Before it is begun, so that no order to end it gets lost.
-                    self._busy, self._level = True, 0
+                    self._busy, self._level, self._is_left = True, 0, False
                     self._is_free.clear()
                 self._tasks.put(order)
+            elif order["order"] == "detach":
+                self._leave()
             else:
                 self._raise(_LEVELS[order["order"]])
         self._tasks.put(None)
+        if self._leaves:
+            self._leave()
+            if not self._is_free.wait(_LEFT_S):
+                os._exit(EXIT_DETACHED)
+            return
         # Nobody is there any more. What cannot be ended in order, as its service is gone too perhaps, must not hold on to the experiment.
         for level in _LEVELS.values():
             self._raise(level)
             if self._is_free.wait(_ORPHAN_S):
                 return
         os._exit(EXIT_INTERRUPTED)
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._is_left = self._busy
+            detach = self._detach if self._busy else None
+        if detach is not None:
+            detach()
 
     def _raise(self, level: int) -> None:
         with self._lock:
@@ -251,7 +284,7 @@ def _serve(orders: Orders, send: Sender) -> None:
         return
     request: RunRequest = _unpacked(first["request"])
     logging.basicConfig(level=logging.INFO if request.verbose else logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    orders.start()
+    orders.start(leaves=bool(request.launched_remotely))
     while (task := orders.next()) is not None:
         progress = SentProgress(send, panel=first["panel"], verbose=request.verbose)
         outcome = _outcome(_unpacked(task["run"]), request, progress, task["place"], orders)

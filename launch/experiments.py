@@ -12,6 +12,7 @@ from benchmarking.archive.code_version import check_code
 from benchmarking.archive.folder import prepare_folder
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.controller.ending import Reason
 from benchmarking.studies.failing_alike import EndedExperiment, failing_alike
 from benchmarking.studies.files import changing, discard_study, read_study, spending, write_study
 from benchmarking.studies.standing import final_ending
@@ -66,7 +67,7 @@ def _execute_study(planned: Planned, request: RunRequest, progress: Progress) ->
     outcomes = _run_all(planned, request, progress)
     if planned.before is None and all(one.reason == "refused" for one in outcomes):
         discard_study(planned.tag_folder)
-    else:
+    elif all(one.reason != Reason.DETACHED for one in outcomes):
         _collate(planned.tag_folder, progress)
     return outcomes
 
@@ -91,7 +92,8 @@ def _execute_alone(specs: Sequence[ExperimentSpec], request: RunRequest, progres
     except OutriderError:
         discard(created)
         raise
-    _collate(specs[0].folder.parent.parent, progress)
+    if all(one.reason != Reason.DETACHED for one in outcomes):
+        _collate(specs[0].folder.parent.parent, progress)
     return outcomes
 
 

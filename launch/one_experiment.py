@@ -12,16 +12,21 @@ from benchmarking.archive.folder import discard_unstarted
 from benchmarking.archive.folder_lock import FolderInUseError
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.interfaces import Wallet
+from benchmarking.controller.journal import JournalLostError
 from benchmarking.controller.tuner import Tuner
 from benchmarking.experiment import ExperimentResult, Surroundings, run_experiment
-from definitions.errors import EXIT_FAULT, EXIT_USAGE, OutriderError
+from definitions.errors import EXIT_FAULT, EXIT_TAKEN_OVER, EXIT_USAGE, OutriderError
 from launch.experiment_outcome import ExperimentOutcome, outcome_of
 from launch.progress import Progress
+from launch.remote.keeping import keeper_at
 from launch.request import RunRequest
 from launch.signals import winding_down
 
-Interruptible = Callable[[Callable[[], None]], AbstractContextManager[None]]
-"""A block in which somebody may call what is given, to wind down, or have KeyboardInterrupt raised."""
+Interruptible = Callable[[Callable[[], None], Callable[[], None]], AbstractContextManager[None]]
+"""A block in which somebody may call what is given, to wind down or to leave what runs, or have KeyboardInterrupt raised."""
+
+TAKEN_OVER, CUT_OFF = "taken over", "cut off"
+"""Reasons of outcomes: another controller is at work; where the state is kept cannot be reached."""
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +54,9 @@ def attempt(
         return outcome_of(run_one(spec, request, progress, wallet, place, interruptible))
     except FolderInUseError as error:
         outcome = ExperimentOutcome(spec, EXIT_USAGE, "in use", error.fact)
+    except JournalLostError as error:
+        reason = TAKEN_OVER if error.exit_code == EXIT_TAKEN_OVER else CUT_OFF
+        outcome = ExperimentOutcome(spec, error.exit_code, reason, str(error), has_run=True)
     except OutriderError as error:
         outcome = ExperimentOutcome(spec, error.exit_code, "refused", str(error))
     except Exception as error:
@@ -83,15 +91,24 @@ def run_one(
     """
     progress.begin(spec, place)
     running: list[Tuner] = []
+    is_left = False
 
     def started(tuner: Tuner, n_workers: int) -> None:
         running.append(tuner)
         progress.started(tuner, n_workers)
+        if is_left:
+            tuner.detach()
 
     def wind_down() -> None:
         if not running:
             raise KeyboardInterrupt
         running[0].interrupt()
+
+    def detach() -> None:
+        nonlocal is_left
+        is_left = True
+        for tuner in running:
+            tuner.detach()
 
     surroundings = Surroundings(
         os.environ,
@@ -103,9 +120,10 @@ def run_one(
         waiting=progress.waiting,
         accept_changes=request.accept_changes,
         trackers=request.track,
+        keeper=keeper_at(request.launched_remotely),
     )
     try:
-        with winding_down(wind_down, progress.say) if interruptible is None else interruptible(wind_down):
+        with winding_down(wind_down, progress.say, detach) if interruptible is None else interruptible(wind_down, detach):
             return run_experiment(spec, surroundings)
     finally:
         progress.end()

@@ -11,14 +11,24 @@ from benchmarking.export.files import csv_text
 from benchmarking.export.trials_csv import trials_header
 from benchmarking.report.text import dollars, table
 from definitions import strict_json
-from definitions.errors import EXIT_BUDGET, EXIT_CLOUD, EXIT_DONE, EXIT_FAILURES, EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE
+from definitions.errors import (
+    EXIT_BUDGET,
+    EXIT_CLOUD,
+    EXIT_DETACHED,
+    EXIT_DONE,
+    EXIT_FAILURES,
+    EXIT_FAULT,
+    EXIT_INTERRUPTED,
+    EXIT_TAKEN_OVER,
+    EXIT_USAGE,
+)
 from launch.study_planning import share_of
 
 if TYPE_CHECKING:
     from benchmarking.experiment import ExperimentResult
     from launch.experiment_outcome import ExperimentOutcome
 
-_SEVERITY = (EXIT_INTERRUPTED, EXIT_FAULT, EXIT_CLOUD, EXIT_USAGE, EXIT_FAILURES, EXIT_BUDGET, EXIT_DONE)
+_SEVERITY = (EXIT_TAKEN_OVER, EXIT_DETACHED, EXIT_INTERRUPTED, EXIT_FAULT, EXIT_CLOUD, EXIT_USAGE, EXIT_FAILURES, EXIT_BUDGET, EXIT_DONE)
 
 
 def gravest(codes: Collection[int]) -> int:

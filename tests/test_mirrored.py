@@ -204,7 +204,9 @@ TESTED_TOGETHER = {
     ],
     "tests/launch/test_report.py": ["launch/named_results.py"],
     "tests/launch/test_run.py": [
+        "benchmarking/archive/keeper.py",
         "benchmarking/experiment.py",
+        "benchmarking/watches.py",
         "launch/outcome.py",
         "launch/planning.py",
         "launch/request.py",

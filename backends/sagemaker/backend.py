@@ -321,6 +321,14 @@ class SageMakerBackend(Backend):
         self._is_closed = True
         return survivors
 
+    def detach(self) -> list[str]:
+        """Make no further call: jobs and pools stay as they are, and what was not created yet is so by whoever adopts it."""
+        self._terminator.closing = self._is_closed = True
+        self._calls.close()
+        self._table.events.clear()
+        self._table.jobs.clear()
+        return []
+
     def _job_configs(self, rng: random.Random) -> JobConfigs:
         tag, _, prefix = self.options.experiment.partition("/")
         places = Places(PacedCalls(self._clients, RateLimiter(rng)))

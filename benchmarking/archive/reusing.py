@@ -123,6 +123,10 @@ class ReusingBackend(Backend):
         """Close the other back-end, and return the names of jobs that could not be stopped."""
         return self._backend.close(grace_s)
 
+    def detach(self) -> list[str]:
+        """Leave jobs of the other back-end to whoever adopts them."""
+        return self._backend.detach()
+
 
 class ReusingJobs(JobFactory):
     """Makes the jobs of another maker, and reserves no money for those that are not run.

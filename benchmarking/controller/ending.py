@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from benchmarking.controller.state import ExperimentState
-from definitions.errors import EXIT_BUDGET, EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, EXIT_USAGE
+from definitions.errors import EXIT_BUDGET, EXIT_DETACHED, EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, EXIT_USAGE
 from definitions.schema import Budget
 
 
@@ -24,6 +24,8 @@ class Reason(enum.StrEnum):
     NONE_SUCCEEDED = "every_trial_failed"
     DISK_FULL = "disk_full"
     INTERRUPTED = "interrupted"
+    DETACHED = "detached"
+    """The controller left everything to the next one; the experiment has not ended."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,8 @@ def ending(
             return Ending(reason, f"the disk is full after {trials} trials{suffix}", EXIT_BUDGET)
         case Reason.INTERRUPTED:
             return Ending(reason, f"interrupted after {trials} trials{suffix}", EXIT_INTERRUPTED)
+        case Reason.DETACHED:
+            return Ending(reason, f"left to the next controller after {trials} trials{suffix}", EXIT_DETACHED)
 
 
 def final_reason(reason: Reason, detail: str, state: ExperimentState) -> tuple[Reason, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from benchmarking.controller.state import ExperimentState
 from definitions.trial import TrialSpec
@@ -42,3 +43,23 @@ def next_attempt(state: ExperimentState, trial: int) -> PlannedStart:
     known = state.trials[trial]
     repeat = known.spec.repeat - state.evaluations[known.evaluation].first.repeat
     return PlannedStart(trial, known.evaluation, repeat, known.submissions + 1, known.spec, trial)
+
+
+def start_body(planned: PlannedStart, job: str, restore_from: str | None, worst_usd: float | None) -> dict[str, Any]:
+    """Return the body of the record that a job is about to be submitted.
+
+    Args:
+        planned: what it is of.
+        job: its name.
+        restore_from: key of the checkpoint that it goes on from; None for none.
+        worst_usd: dollars that it costs at most; None where that is not known.
+    """
+    return {
+        "trial": planned.trial,
+        "evaluation": planned.evaluation,
+        "repeat": planned.repeat,
+        "attempt": planned.attempt,
+        "job": job,
+        "restore_from": restore_from,
+        "worst_usd": worst_usd,
+    }

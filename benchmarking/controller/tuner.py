@@ -10,22 +10,22 @@ from dataclasses import replace
 from typing import Any
 
 from backends.base import Backend, JobSpec
-from backends.events import Accepted, Closed, Event, Progressed, Reported, Retained, Started
+from backends.events import Accepted, Event, Progressed, Reported, Retained, Started
 from backends.failures import Cause
 from benchmarking.controller.adopting import adopted_jobs, adopted_pools
 from benchmarking.controller.budget import affordable, cost_usd, may_add
-from benchmarking.controller.ending import Ending, Reason, budget_use, final_ending, final_reason
+from benchmarking.controller.ending import Ending, Reason, budget_use, ending, final_ending, final_reason
 from benchmarking.controller.event_codec import event_record, suggestion_body
 from benchmarking.controller.interfaces import JobFactory, Observer, Wallet, checkpoint_key
-from benchmarking.controller.journal import Journal
+from benchmarking.controller.journal import Journal, JournalLostError
 from benchmarking.controller.lookahead import next_entries, wanted_ahead
 from benchmarking.controller.method_adapter import MethodAdapter
 from benchmarking.controller.prefixes import first_over
 from benchmarking.controller.recorder import Recorder
 from benchmarking.controller.repeat_order import block_size
 from benchmarking.controller.replay import downtime_s, replay
-from benchmarking.controller.settlement import settlement
-from benchmarking.controller.starting import PlannedStart, first_attempt, next_attempt
+from benchmarking.controller.settlement import due_settlement
+from benchmarking.controller.starting import PlannedStart, first_attempt, next_attempt, start_body
 from benchmarking.controller.state import ExperimentState
 from benchmarking.controller.stopping import nothing_left, stop_cause, why_stopping
 from benchmarking.controller.wait_limits import TICK_S, limit_at, timeout_s
@@ -87,13 +87,21 @@ class Tuner:
         self._stop_requests: deque[tuple[int, Cause, str]] = deque()
         self.interrupted = False
         """Whether it is to wind down; set by `interrupt`."""
+        self.detached = False
+        """Whether it is to end and leave everything to the next controller; set by `detach`."""
         self._downtime_s = 0.0
         self._release_until: float | None = None
         adapter.attach(backend.capabilities, backend.wake)
 
     def interrupt(self) -> None:
         """Wind down: stop what runs, record it, return. Safe in a signal handler."""
-        self.interrupted = True
+        self.interrupted, self.detached = True, False
+        self._backend.wake()
+
+    def detach(self) -> None:
+        """End soon: jobs that outlive this controller run on for the next one, others are stopped. Safe in a signal handler."""
+        if not self.interrupted:
+            self.detached, self.interrupted = True, not self._backend.capabilities.survives_controller
         self._backend.wake()
 
     def request_stop(self, trial: int | None, cause: Cause = Cause.OUTSIDE, message: str = "stopped by request") -> None:
@@ -109,9 +117,12 @@ class Tuner:
 
         Raises:
             UserError: the journal cannot be written, or the method failed.
+            JournalLostError: another controller is at work; what runs is its.
         """
         try:
             return self._run()
+        except JournalLostError:
+            raise
         except (Exception, KeyboardInterrupt):
             self._abandon()
             raise
@@ -132,6 +143,8 @@ class Tuner:
             self._adapter.learn(self._learned)
             self._record("learn", self._learned)
         while True:
+            if self.detached and not self.interrupted:
+                return self._detached()
             stopping = self._stopping()
             if self._step(stopping):
                 continue
@@ -202,19 +215,7 @@ class Tuner:
         return True
 
     def _settle(self) -> None:
-        job, event = self.state.due_settlements[0]
-        if self.interrupted and isinstance(event, Closed) and event.cause is Cause.OUTSIDE and job.stop_reason is not Cause.OUTSIDE:
-            # Who ends this program together with its jobs, a service manager say, wants the trials to go on at a resume.
-            event = replace(event, cause=Cause.INTERRUPTED, message="")
-        trial = self.state.trials[job.trial]
-        ran_on = {"instance_type": event.instance_type} if isinstance(event, Closed) and event.instance_type else {}
-        usd_per_hour, count = self._jobs.price({**trial.configuration, **ran_on})
-        body = settlement(
-            trial, job, event, reported_objectives=self.state.reported_objectives,
-            usd_per_hour=usd_per_hour, instance_count=count, now=self._backend.now(),
-            level_name=self.state.setup.reported_level, full_level=self.state.setup.full_level, expressions=self.state.setup.expressions,
-        )  # fmt: skip
-        self._record("settle", body)
+        self._record("settle", due_settlement(self.state, self._jobs, self._backend.now(), interrupted=self.interrupted))
 
     def _stop(self, job: str, reason: Cause, message: str = "") -> None:
         self._record("stop", {"job": job, "reason": str(reason), **({"message": message} if message else {})})
@@ -322,18 +323,9 @@ class Tuner:
             return False
         trial, attempt = planned.trial, planned.attempt
         restore_from = None if planned.checkpoint_of is None else self._checkpoint_of(planned.checkpoint_of)
-        body = {
-            "trial": trial,
-            "evaluation": planned.evaluation,
-            "repeat": planned.repeat,
-            "attempt": attempt,
-            "job": self._jobs.name(trial, attempt),
-            "restore_from": restore_from,
-            "worst_usd": worst_usd,
-        }
         if self._code is not None and self._code["code"] != self.state.code:
             self._record("code", self._code)
-        self._record("start", body)
+        self._record("start", start_body(planned, self._jobs.name(trial, attempt), restore_from, worst_usd))
         self._commit()
         self._release_until = None
         self._backend.submit(self._spec(trial, attempt, restore_from))
@@ -358,7 +350,7 @@ class Tuner:
         while True:
             if not self._events:
                 self._commit()
-                if self._stop_requests or (self.interrupted and stopping is None):
+                if self._stop_requests or ((self.interrupted or self.detached) and stopping is None):
                     return
                 timeout_s = None if forever else self._timeout_s(stopping)
                 forever = timeout_s is None
@@ -366,7 +358,7 @@ class Tuner:
                 if not self._events:
                     return
             event = self._record_event()
-            if not is_full or due_tells or self._stop_requests or self.interrupted or type(event) not in _OF_A_RUNNING_JOB:
+            if not is_full or due_tells or self._stop_requests or self.interrupted or self.detached or type(event) not in _OF_A_RUNNING_JOB:
                 return
 
     def _record_event(self) -> Event:
@@ -389,7 +381,15 @@ class Tuner:
             release_until=self._release_until,
         )
 
+    def _detached(self) -> Ending:
+        while self._events:
+            self._record_event()
+        self._commit(always=True)
+        return ending(Reason.DETACHED, finite=self._adapter.finite, unfinished=True, trials=len(self.state.trials))
+
     def _end(self, reason: Reason, detail: str) -> Ending:
+        if self.detached and reason is Reason.INTERRUPTED:
+            return self._detached()
         reason, detail = final_reason(reason, detail, self.state)
         conclusion = self._adapter.conclude() if reason is Reason.EXHAUSTED else None
         result = final_ending(reason, detail, self.state, finite=self._adapter.finite, conclusion=conclusion, used=self._used(reason))

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from definitions.errors import EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, UserError
+from definitions.errors import EXIT_DETACHED, EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, EXIT_TAKEN_OVER, UserError
 from launch.cli import parse_run
 
 if TYPE_CHECKING:
@@ -63,6 +63,10 @@ def main(arguments: Sequence[str]) -> int:
     progress = Progress(sys.stderr, panel=panel_here(sys.stderr, os.environ), verbose=request.verbose)
     with tracking(request.track, planned.specs[0].folder.parent.parent, os.environ, progress.say):
         outcomes = execute(planned, request, progress)
+    codes = {one.exit_code for one in outcomes}
+    if codes & {EXIT_DETACHED, EXIT_TAKEN_OVER}:
+        # It is no end, and there may be little time.
+        return EXIT_TAKEN_OVER if EXIT_TAKEN_OVER in codes else EXIT_DETACHED
     return _report(given, request, planned, outcomes)
 
 

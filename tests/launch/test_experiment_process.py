@@ -101,6 +101,41 @@ def test_where_nobody_is_there_any_more_what_runs_is_wound_down_and_nothing_come
     assert orders.next() is None
 
 
+def test_the_order_to_leave_comes_to_what_runs_or_will_in_a_moment(ordered):
+    orders, order = ordered
+    seen = []
+    order(**RUN)
+    orders.next()
+    with orders.obeyed(lambda: seen.append("wound down"), lambda: seen.append("left")):
+        order(order="detach")
+        until(lambda: seen)
+    orders.done()
+    order(**RUN)
+    order(order="detach")
+    orders.next()
+    until(lambda: orders._is_left)  # noqa: SLF001 (nothing else shows that it has come)
+    with orders.obeyed(lambda: seen.append("wound down"), lambda: seen.append("left")):
+        assert seen == ["left", "left"]
+
+
+def test_where_nobody_is_there_any_more_jobs_of_a_run_that_others_go_on_with_are_left():
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    reading, writing = os.pipe()
+    orders = Orders(os.fdopen(reading))
+    orders.start(leaves=True)
+    os.write(writing, (json.dumps(RUN) + "\n").encode())
+    orders.next()
+    seen = []
+    with orders.obeyed(lambda: seen.append("wound down"), lambda: seen.append("left")):
+        os.close(writing)
+        until(lambda: seen)
+    orders.done()
+    assert orders.next() is None
+    assert seen == ["left"]
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 def test_messages_are_lines_and_one_that_nobody_hears_is_no_error():
     stream = io.StringIO()
     send = Sender(stream)

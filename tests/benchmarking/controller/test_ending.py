@@ -29,6 +29,8 @@ CODES = {
     ("disk_full", True, True): 4,
     ("interrupted", False, True): 130,
     ("interrupted", True, False): 130,
+    ("detached", False, True): 6,
+    ("detached", True, True): 6,
 }
 
 

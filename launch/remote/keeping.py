@@ -1,0 +1,34 @@
+"""Where the state of a command's experiments is kept."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from functools import cache
+
+from benchmarking.archive.keeper import FolderKeeper, Keeper
+from benchmarking.remote.keeping import StoreKeeper
+from benchmarking.remote.segments import Writer
+from benchmarking.remote.shipping import ShippingPace
+from launch.remote.sharing import CONTROLLER_VARIABLE, GENERATION_VARIABLE
+from launch.remote.stores import store_at
+
+
+def keeper_at(uri: str) -> Keeper:
+    """Return what keeps the experiments of a command.
+
+    Args:
+        uri: of the run in the store, e.g. `s3://bucket/outrider/runs/TAG`; empty to keep them in their folders alone.
+
+    Raises:
+        UserError: it is no such URI.
+    """
+    return _remote(uri) if uri else FolderKeeper()
+
+
+@cache
+def _remote(uri: str) -> StoreKeeper:
+    generation = os.environ.get(GENERATION_VARIABLE, "")
+    writer = Writer(secrets.token_hex(8), os.environ.get(CONTROLLER_VARIABLE, ""), int(generation) if generation.isdigit() else 0)
+    return StoreKeeper(store_at(uri, os.environ), writer, ShippingPace(time.monotonic))
