@@ -11,12 +11,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from definitions.errors import UserError, nearest
+from definitions.forms import Boolean, ListForm, form_of, unknown_keys
 from definitions.template import check_names, names_in, parse_template
 from definitions.written import text_of
 
 ArgumentsStyle = Literal["flags", "two_words", "hyphens", "key=value", "json", "yaml", "none"]
-Booleans = Literal["value", "switch", "no_switch"]
-Lists = Literal["words", "repeated", "comma"]
 WorkingDir = Literal["job", "source"]
 
 ARGUMENTS = "arguments"
@@ -119,7 +118,7 @@ class Calling:
 
     Args:
         command: with placeholders; None where the script is run by its interpreter.
-        style, booleans, lists: how arguments are written.
+        style: how arguments are written; `booleans`, `lists`: in which form, for all keys or by key.
         rename: what the script calls a key.
         environment: variables, with placeholders.
         keys: of the script: fixed arguments, configuration, the fidelity's and the seed's.
@@ -132,8 +131,8 @@ class Calling:
 
     command: tuple[str, ...] | None = None
     style: ArgumentsStyle = "flags"
-    booleans: Booleans = "value"
-    lists: Lists = "words"
+    booleans: Boolean | Mapping[str, Boolean] = "value"
+    lists: ListForm | Mapping[str, ListForm] = "words"
     rename: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
@@ -148,6 +147,14 @@ class Calling:
         """The keys that the command or the environment names, so that `${arguments}` leaves them out."""
         texts = [*(self.command or ()), *self.environment.values()]
         return frozenset(name for text in texts for name in names_in(parse_template(text))) & frozenset(self.keys)
+
+    def boolean(self, key: str) -> Boolean:
+        """Return how a key's truth is told."""
+        return form_of(self.booleans, key, "value")
+
+    def list_form(self, key: str) -> ListForm:
+        """Return how a key's several values are told."""
+        return form_of(self.lists, key, "words")
 
     def flag(self, key: str) -> str:
         """Return what a key is called on the command line, e.g. `--batch-size`; in `key=value` and files its name."""
@@ -172,6 +179,8 @@ class Calling:
                     ("rename", key),
                     f"{self.rename[key]!r} is no name that a script could be told: it needs a letter, and neither blanks nor =",
                 )
+        for place, forms in (("booleans", self.booleans), ("lists", self.lists)):
+            yield from (((place, key), text) for key, text in unknown_keys(forms, self.keys))
         if wrong:
             return
         left = [key for key in self.keys if key not in self.named]

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from definitions.command import ArgumentsStyle, Booleans, Command, Environment, Lists, WorkingDir
+from definitions.command import ArgumentsStyle, Command, Environment, WorkingDir
 from definitions.errors import UserError
 from definitions.fields import Dollars, Flag, NotNegative, Positive, Seconds, Size, Text
+from definitions.forms import Booleans, Lists
 from definitions.metric_files import Read
 from definitions.metrics import Metrics
 from definitions.model import Model

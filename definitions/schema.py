@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationErr
 from pydantic_core import InitErrorDetails
 
 from definitions.backend_registry import backend_description, backend_names
-from definitions.command import ArgumentsStyle, Booleans, Calling, Command, Environment, Lists, Script, WorkingDir
+from definitions.command import ArgumentsStyle, Calling, Command, Environment, Script, WorkingDir
 from definitions.configuration import OWN_KEYS, OWN_WITH_DATA
 from definitions.datasets import (
     BytesDataset,
@@ -26,6 +26,7 @@ from definitions.errors import UserError
 from definitions.fidelity import Fidelity, PerJob, Prefix, Progressive
 from definitions.fields import Flag, NotNegative, Positive, Preload, Share, Size, Text
 from definitions.file_source import FileSource
+from definitions.forms import Booleans, Lists
 from definitions.metric_files import Read, file_sources
 from definitions.metrics import Metrics, MetricSources, sources_of
 from definitions.model import Model
@@ -126,8 +127,8 @@ class BenchmarkDefinition(Model):
     include: tuple[Text, ...] = Field((), description="what travels to remote jobs though it would stay behind: patterns as in .gitignore")
     command: Command | None = Field(None, description="in place of the script alone, with placeholders such as ${arguments} and ${data}")
     arguments_style: ArgumentsStyle = Field("flags", description="how ${arguments} is written; `--key=value` by default")
-    booleans: Booleans = Field("value", description="`--flag true`; `--flag` or nothing; `--flag` or `--no-flag`")
-    lists: Lists = Field("words", description="`--hidden 64 32`; `--hidden=64 --hidden=32`; `--hidden=64,32`")
+    booleans: Booleans = Field("value", description="`--flag true`; `--flag` or nothing; `--flag` or `--no-flag`; also by key")
+    lists: Lists = Field("words", description="`--hidden 64 32`; `--hidden=64 --hidden=32`; `--hidden=64,32`; also by key")
     rename: dict[str, Text] = Field({}, description="what the script calls a key, e.g. {learning_rate: optim.lr}")
     python: Text | None = Field(None, description="interpreter of Python scripts, e.g. that of a virtual environment")
     working_dir: WorkingDir = Field("job", description="where jobs start on this machine: in a folder of their own, or in source_dir")

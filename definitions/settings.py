@@ -29,12 +29,14 @@ _OPEN = (
     "datasets",
     "methods",
     "rename",
+    "booleans",
+    "lists",
     "environment",
     "stands_for",
 )
 """Parts whose keys the user names."""
 
-_OF_KEYS = ("space", "arguments", "base_trial", "rename")
+_OF_KEYS = ("space", "arguments", "base_trial", "rename", "booleans", "lists")
 """Parts whose keys are those of configurations, which may have dots."""
 
 _CALL = re.compile(r"([a-z]+)\((.*)\)")

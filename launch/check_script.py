@@ -200,11 +200,14 @@ def _compare(name: str, start: OneStart, definition: BenchmarkDefinition) -> Non
 def _compare_switches(name: str, start: OneStart, definition: BenchmarkDefinition, values: Mapping[str, Any]) -> None:
     """Raise `UserError` where a flag that takes no value, as the source says, is told one: parsers may pass over it, or come to it last."""
     interface = script_interface(start.job)
-    if interface is None or definition.booleans != "value" or definition.arguments_style == "key=value":
+    if interface is None or definition.arguments_style == "key=value":
         return
-    told = {flag for key, flag in _flags(definition).items() if isinstance(values.get(key), bool)}
+    calling = definition.calling
+    told = {flag: key for key, flag in _flags(definition).items() if isinstance(values.get(key), bool) and calling.boolean(key) == "value"}
     switches = {flag: one for one in interface.everything() if one.kind == "switch" for flag in one.flags}
-    found = sorted(told & {*switches})
+    found = sorted(told.keys() & switches.keys())
     if found:
-        text = no_value_text(found, has_negatives=all(switches[flag].negative for flag in found))
+        # Where there are others that take a value, not all truth can be told alike.
+        keys = [told[flag] for flag in found] if len(found) < len(told) or isinstance(definition.booleans, dict) else ()
+        text = no_value_text(found, has_negatives=all(switches[flag].negative for flag in found), keys=keys)
         raise UserError(f"{name}: {text}", "its source says so", _ADVICE)

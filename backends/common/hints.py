@@ -133,22 +133,28 @@ def switch_hint(lines: Sequence[str], job: JobSpec) -> str:
     interface = script_interface(job)
     known = () if interface is None else interface.spellings()
     both = all(f"--no-{flag.lstrip('-')}" in known or f"--no_{flag.lstrip('-')}" in known for flag in flags)
-    return no_value_text(flags, has_negatives=both)
+    keys = {_plain(flag): key for flag in flags for key in job.parameters if _plain(key) == _plain(flag)}
+    switches = () if interface is None else [_plain(flag) for one in interface.everything() if one.kind == "switch" for flag in one.flags]
+    others = [key for key, value in job.parameters.items() if isinstance(value, bool) and _plain(key) not in (*keys, *switches)]
+    return no_value_text(flags, has_negatives=both, keys=[*keys.values()] if others and interface is not None else ())
 
 
-def no_value_text(flags: Sequence[str], *, has_negatives: bool) -> str:
+def _plain(name: str) -> str:
+    return name.lstrip("-").replace("-", "_")
+
+
+def no_value_text(flags: Sequence[str], *, has_negatives: bool, keys: Sequence[str] = ()) -> str:
     """Return that flags take no value, and the key that mends it.
 
     Args:
         flags: as the script is told them.
         has_negatives: whether each has another that says no (`--no-amp`).
+        keys: of these flags, where the truth of others is told as a value; empty where all truth is told alike.
     """
-    way = (
-        "`booleans: no_switch` tells it --flag or --no-flag"
-        if has_negatives
-        else "`booleans: switch` tells it where it is true, and leaves it out else"
-    )
-    return f"{', '.join(flags)} take{'' if len(flags) > 1 else 's'} no value; {way}"
+    form = "no_switch" if has_negatives else "switch"
+    forms = f"{{{', '.join(f'{key}: {form}' for key in keys)}}}" if keys else form
+    how = "tells it --flag or --no-flag" if has_negatives else "tells it where it is true, and leaves it out else"
+    return f"{', '.join(flags)} take{'' if len(flags) > 1 else 's'} no value; `booleans: {forms}` {how}"
 
 
 def unknown_text(word: str, near: str, parameters: Iterable[str]) -> str:

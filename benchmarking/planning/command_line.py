@@ -149,7 +149,7 @@ class CommandLine:
         if not isinstance(value, (list, tuple)):
             return None
         texts = [self._word_of(item) for item in value]
-        return [",".join(texts)] if self._calling.lists == "comma" else texts
+        return [",".join(texts)] if self._calling.list_form(template[0].name) == "comma" else texts
 
     def _word_of(self, value: Any) -> str:
         return word_of(value, self._calling)
@@ -165,7 +165,7 @@ class CommandLine:
         words: list[str] = []
         for key, value in left.items():
             name = self._flags[key]
-            made = _pairs(name, value, calling.lists) if style == "key=value" else _flagged(name, value, calling)
+            made = _pairs(name, value, calling.list_form(key)) if style == "key=value" else _flagged(name, key, value, calling)
             words += map(escaped, made) if template else made
         return tuple(words)
 
@@ -220,32 +220,34 @@ def word_of(value: Any, calling: Calling) -> str:
     return text
 
 
-def stands_alone(flag: str, value: Any, calling: Calling) -> tuple[str, ...]:
+def stands_alone(key: str, value: Any, calling: Calling) -> tuple[str, ...]:
     """Return the words of a value, among `${arguments}`, that are neither a flag nor joined to one by `=`.
 
     Args:
-        flag: of its key.
+        key: whose value it is.
         value: of a configuration.
         calling: how the script is called.
     """
     if calling.style in ("key=value", "none", *FILE_STYLES):
         return ()
-    return tuple(word for word in _flagged(flag, value, calling) if word != flag and not word.startswith((f"{flag}=", "--no-")))
+    flag = calling.flag(key)
+    return tuple(word for word in _flagged(flag, key, value, calling) if word != flag and not word.startswith((f"{flag}=", "--no-")))
 
 
-def _flagged(flag: str, value: Any, calling: Calling) -> list[str]:
+def _flagged(flag: str, key: str, value: Any, calling: Calling) -> list[str]:
     if value is None:
         return []
-    if isinstance(value, bool) and calling.booleans != "value":
+    if isinstance(value, bool) and (boolean := calling.boolean(key)) != "value":
         if value:
             return [flag]
-        return ["--no-" + flag.lstrip("-")] if calling.booleans == "no_switch" else []
+        return ["--no-" + flag.lstrip("-")] if boolean == "no_switch" else []
     if isinstance(value, (list, tuple)):
-        if calling.lists == "words":
+        lists = calling.list_form(key)
+        if lists == "words":
             # A parser that takes several takes a single one behind `=` too, whatever it begins with.
             is_joined = len(value) == 1 and text_of(value[0]).startswith("-")
             return _one(flag, value[0], calling) if is_joined else [flag, *(word_of(item, calling) for item in value)]
-        if calling.lists == "comma":
+        if lists == "comma":
             return _one(flag, ",".join(map(text_of, value)), calling)
         return [word for item in value for word in _one(flag, item, calling)]
     return _one(flag, value, calling)

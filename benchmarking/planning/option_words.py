@@ -98,7 +98,7 @@ def _words(definition: BenchmarkDefinition, *, plain: bool) -> Iterator[tuple[st
                 words: tuple[str, ...] = (word_of(value, calling),)
                 way = f'put "--" before it in `command` where it has its place, or say "--flag=${{{key}}}"'
             elif passes and key not in calling.named:
-                words = stands_alone(calling.flag(key), value, calling)
+                words = stands_alone(key, value, calling)
                 way = _way(calling.flag(key), value, calling.style)
             else:
                 continue

@@ -123,6 +123,18 @@ def test_a_switch_that_was_told_a_value_is_named_with_the_key_for_switches(tmp_p
     assert calling_hint(line, job, [line]) == said
 
 
+def test_beside_a_truth_that_is_told_as_a_value_a_switch_is_named_by_its_key(tmp_path):
+    script = STORE_TRUE + "p.add_argument('--pretrained', type=lambda text: text == 'true')\n"
+    (tmp_path / "t.py").write_text(script, encoding="utf-8")
+    line = "t.py: error: argument --amp: ignored explicit argument 'true'"
+    told = {"amp": True, "pretrained": True}
+    job = JobSpec("a", 0, 1, str(tmp_path / "t.py"), ("--amp=true", "--pretrained=true"), source_dir=str(tmp_path), parameters=told)
+    assert (
+        calling_hint(line, job, [line])
+        == "--amp takes no value; `booleans: {amp: switch}` tells it where it is true, and leaves it out else"
+    )
+
+
 @pytest.mark.parametrize(
     ("told", "line", "said"),
     [

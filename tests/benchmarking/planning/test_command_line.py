@@ -37,6 +37,17 @@ def test_each_style(how, expected):
     assert "|".join(words(**how)) == expected
 
 
+def test_each_key_may_have_its_own_form():
+    """As a script of click has: `nargs=2` beside `multiple=True`, a switch beside an option that takes true or false."""
+    values = {"size": [3, 4], "tag": ["a", "b"], "ids": [1, 2], "amp": True, "pretrained": False, "bias": False}
+    made = words(values, lists={"tag": "repeated", "ids": "comma"}, booleans={"pretrained": "value", "bias": "no_switch", "*": "switch"})
+    assert made == ["--size", "3", "4", "--tag=a", "--tag=b", "--ids=1,2", "--amp", "--pretrained=false", "--no-bias"]
+    assert words(values, ("p", "${ids}", "${arguments}"), lists={"ids": "comma", "*": "repeated"}, booleans={"amp": "switch"}) == [
+        "p", "1,2", "--size=3", "--size=4", "--tag=a", "--tag=b", "--amp", "--pretrained=false", "--bias=false"
+    ]  # fmt: skip
+    assert words({"a": [1, 2], "b": [3]}, style="key=value", lists={"b": "comma"}) == ["a=[1,2]", "b=3"]
+
+
 def test_a_value_is_as_it_was_written():
     assert words({"n": written_float("1e3"), "m": 1e-05, "d": {"a": [1]}}) == ["--n=1e3", "--m=1e-05", '--d={"a":[1]}']
 
