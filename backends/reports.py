@@ -20,7 +20,7 @@ from backends.metrics.progress_lines import ProgressLines
 from backends.progress import ProgressLine
 from backends.progress_intake import ProgressIntake
 from backends.tracebacks import BEGINNINGS, TracebackFinder
-from definitions.metrics import NO_SOURCES, MetricSources
+from definitions.metrics import NO_SOURCES, MetricSources, counted
 from definitions.scalars import is_number
 
 REPORT_MARK = "[tune-metric]:"
@@ -117,6 +117,7 @@ class ReportParser:
         self.incarnation = incarnation
         self._matcher = MetricMatcher(sources) if sources.has_metrics else None
         self._matched = 0
+        self._from_zero = sources.from_zero
         self.counts = Counts()
         self.tracebacks = TracebackFinder()
         self._partial = bytearray()
@@ -324,8 +325,10 @@ class ReportParser:
             self.counts.repeated += 1
             return None
         elapsed_s, sent_at = payload.get("st_worker_time"), payload.get("st_worker_timestamp")
+        metrics = {key: value for key, value in payload.items() if not key.startswith(_OURS)}
         return Report(
-            metrics={key: value for key, value in payload.items() if not key.startswith(_OURS)},
+            # What is read in files is counted where it is read.
+            metrics=metrics if from_files is not None else counted(metrics, self._from_zero),
             sequence=sequence,
             incarnation=incarnation,
             elapsed_s=float(elapsed_s) if is_number(elapsed_s) and elapsed_s >= 0 else None,

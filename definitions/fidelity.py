@@ -64,6 +64,17 @@ class Progressive(Model):
     )
     reported_as: Text
     full: Positive
+    # Without a default of its own, as above.
+    counts_from: Literal[0, 1] | None = Field(
+        None,
+        description="what the script calls its first level (default 1); with 0 one is added to what it reports, prints or writes to files, "
+        "as levels count what is done; what `metrics` finds by a library's name is counted anyway",
+    )
+
+    @property
+    def from_zero(self) -> str | None:
+        """What the level is reported as, where the script calls its first one 0; else None."""
+        return self.reported_as if self.counts_from == 0 else None
 
 
 Fidelity = Annotated[PerJob | Prefix | Progressive, Field(discriminator="kind")]

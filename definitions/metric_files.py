@@ -24,7 +24,9 @@ class MetricFile(Model):
     level: Text | None = Field(
         None, description="column, key or tag that says how far the job is; default: `reported_as` of the fidelity, of event files the step"
     )
-    counts_from: Literal[0, 1] = Field(1, description="what the first level is called there; reports count what is done")
+    counts_from: Literal[0, 1] = Field(
+        1, description="what the first level is called there; reports count what is done (default: as the fidelity)"
+    )
     names: dict[str, Text] = Field({}, description="what a metric is called there, e.g. {val_acc: validation/acc}")
 
     @model_validator(mode="after")
@@ -52,7 +54,7 @@ Read = Annotated[tuple[MetricFile, ...], BeforeValidator(_listed)]
 
 
 def file_sources(
-    files: Iterable[MetricFile], paths: Iterable[str], level: str | None, objectives: Iterable[str], keys: Collection[str]
+    files: Iterable[MetricFile], paths: Iterable[str], level: str | None, objectives: Iterable[str], keys: Collection[str], first: int = 1
 ) -> tuple[FileSource, ...]:
     """Return what a job reads.
 
@@ -62,12 +64,13 @@ def file_sources(
         level: what the fidelity is reported as; None where there is none.
         objectives: of the script.
         keys: of its arguments, which it may write beside its metrics.
+        first: what the first level is called where a file does not say it.
     """
     wanted, ranks = tuple(objectives), tuple(name for name in RANKS if name not in keys)
-    return tuple(_source(file, path, level, wanted, ranks) for file, path in zip(files, paths, strict=True))
+    return tuple(_source(file, path, level, wanted, ranks, first) for file, path in zip(files, paths, strict=True))
 
 
-def _source(file: MetricFile, path: str, level: str | None, wanted: tuple[str, ...], ranks: tuple[str, ...]) -> FileSource:
+def _source(file: MetricFile, path: str, level: str | None, wanted: tuple[str, ...], ranks: tuple[str, ...], first: int) -> FileSource:
     names: Mapping[str, str] = {theirs: ours for ours, theirs in file.names.items()}
     # Where a name is given to the level it is one of `names`, and so need not be said twice.
     theirs = file.level if file.level is not None else file.names.get(level) if level is not None else None
@@ -75,4 +78,5 @@ def _source(file: MetricFile, path: str, level: str | None, wanted: tuple[str, .
     if theirs is None and form != "tensorboard":
         theirs = level
     reported_as = level or (theirs and names.get(theirs)) or ""
-    return FileSource(path, form, theirs, reported_as, file.counts_from, names, wanted, ranks)
+    counts_from = file.counts_from if "counts_from" in file.model_fields_set else first
+    return FileSource(path, form, theirs, reported_as, counts_from, names, wanted, ranks)

@@ -60,6 +60,7 @@ class MetricSources:
         level: the metric that says how far a job is, by which the others are gathered; None where nothing does.
         objectives: that a gathered report waits for.
         progress: where is found how far it is.
+        from_zero: the metric in the script's own words and reports that counts levels from 0, where reports count what is done; else None.
     """
 
     expressions: tuple[tuple[str, str], ...] = ()
@@ -67,6 +68,7 @@ class MetricSources:
     level: str | None = None
     objectives: tuple[str, ...] = ()
     progress: ProgressSources = ProgressSources()
+    from_zero: str | None = None
 
     @property
     def has_metrics(self) -> bool:
@@ -94,7 +96,11 @@ def _listed(metrics: Any) -> tuple[str | dict[str, str], ...]:
 
 
 def sources_of(
-    metrics: Any, level: str | None, objectives: Iterable[str], progress: ProgressSources = NO_SOURCES.progress
+    metrics: Any,
+    level: str | None,
+    objectives: Iterable[str],
+    progress: ProgressSources = NO_SOURCES.progress,
+    from_zero: str | None = None,
 ) -> MetricSources:
     """Return what a definition's `metrics` and `progress` say.
 
@@ -103,11 +109,24 @@ def sources_of(
         level: what the fidelity is reported as; None where there is none.
         objectives: of the script.
         progress: where it is found.
+        from_zero: the level where the script counts from 0.
     """
     if not metrics:
-        return MetricSources(progress=progress)
+        return MetricSources(progress=progress, from_zero=from_zero)
     presets = tuple(one for one in _listed(metrics) if isinstance(one, str))
-    return MetricSources(tuple(expressions_of(metrics).items()), presets, level, tuple(objectives), progress)
+    return MetricSources(tuple(expressions_of(metrics).items()), presets, level, tuple(objectives), progress, from_zero)
+
+
+def counted(metrics: Mapping[str, Any], from_zero: str | None) -> Mapping[str, Any]:
+    """Return metrics in which the level counts what is done.
+
+    Args:
+        metrics: as a script has them.
+        from_zero: the level where it counts from 0; else None.
+    """
+    level = None if from_zero is None else metrics.get(from_zero)
+    is_number = isinstance(level, (int, float)) and not isinstance(level, bool)
+    return {**metrics, from_zero: level + 1} if from_zero is not None and level is not None and is_number else metrics
 
 
 def check_expression(text: str, groups: int = 1) -> None:

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, ValidationInfo, model_validator
-from pydantic_core import InitErrorDetails
 
-from definitions.backend_registry import backend_description, backend_names
+from definitions.blocks import KEEP_FOREIGN, ForeignBlock, details_of, is_contradiction, validated_block
 from definitions.command import ArgumentsStyle, Calling, Command, Environment, Script, WorkingDir
 from definitions.configuration import OWN_KEYS, OWN_WITH_DATA
 from definitions.datasets import (
@@ -55,6 +54,7 @@ from definitions.valid import Rule, parse_rule
 
 __all__ = [
     "DERIVED_OBJECTIVES",
+    "KEEP_FOREIGN",
     "BenchmarkDefinition",
     "Budget",
     "BytesDataset",
@@ -82,9 +82,6 @@ __all__ = [
     "TableDataset",
 ]
 
-KEEP_FOREIGN = {"keep_foreign": True}
-"""Context of a validation that keeps blocks of back-ends that are not installed, so that what was measured on one can be read."""
-
 _METHOD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,39}")
 
 Block = TypeVar("Block", bound=Overrides)
@@ -102,12 +99,6 @@ class MethodVariant(Model):
         if isinstance(data, dict) and "arguments" not in data:
             return {**{k: v for k, v in data.items() if k == "base"}, "arguments": {k: v for k, v in data.items() if k != "base"}}
         return data
-
-
-class ForeignBlock(Overrides):
-    """A block whose back-end is not installed here; its options are unknown and kept as they are."""
-
-    model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
 
 
 class BenchmarkDefinition(Model):
@@ -186,15 +177,15 @@ class BenchmarkDefinition(Model):
         given, problems = dict(data), []
         for name in [key for key in given if key not in cls.model_fields]:
             try:
-                given[name] = _block(name, given[name], info.context)
+                given[name] = validated_block(name, given[name], info.context)
             except ValidationError as error:
-                problems += _details(error, (name,))
+                problems += details_of(error, (name,))
                 given.pop(name)
         try:
             made = handler(given)
         except ValidationError as error:
             # What does not fit together is worth a word only where each part is in order.
-            problems = [one for one in _details(error) if not (problems and _is_contradiction(one))] + problems
+            problems = [one for one in details_of(error) if not (problems and is_contradiction(one))] + problems
         else:
             if not problems:
                 return made
@@ -323,7 +314,8 @@ class BenchmarkDefinition(Model):
     @property
     def metric_sources(self) -> MetricSources:
         """Where metrics and progress are found in what the script prints."""
-        return sources_of(self.metrics, self._level, self._reported_objectives, progress_sources(self.progress, self.fidelity))
+        from_zero = self.fidelity.from_zero if isinstance(self.fidelity, Progressive) else None
+        return sources_of(self.metrics, self._level, self._reported_objectives, progress_sources(self.progress, self.fidelity), from_zero)
 
     def metric_files(self, paths: Sequence[str]) -> tuple[FileSource, ...]:
         """Return what metrics are read from.
@@ -331,7 +323,8 @@ class BenchmarkDefinition(Model):
         Args:
             paths: of the files of `read`, with a job's own values filled in.
         """
-        return file_sources(self.read, paths, self._level, self._reported_objectives, self.calling.keys)
+        first = 0 if isinstance(self.fidelity, Progressive) and self.fidelity.counts_from == 0 else 1
+        return file_sources(self.read, paths, self._level, self._reported_objectives, self.calling.keys, first)
 
     @property
     def _level(self) -> str | None:
@@ -355,45 +348,3 @@ class BenchmarkDefinition(Model):
     def is_exclusive(self) -> bool:
         """Whether nothing may run beside a trial: as given, else where an objective is speed (`*_per_s`, `duration_s`) or cost."""
         return self.exclusive if self.exclusive is not None else any(map(is_timed, self.objectives))
-
-
-def _block(name: str, data: Any, context: Any) -> Overrides:
-    """Return a validated block; raises `ValidationError` also where nobody knows its back-end."""
-    if context == KEEP_FOREIGN and not _is_usable(name):
-        return ForeignBlock.model_validate(data)
-    if name not in backend_names():
-        raise _refusal(name, InitErrorDetails(type="extra_forbidden", loc=(), input=data))
-    try:
-        model: type[Overrides] = backend_description(name).block
-        return model.model_validate(data)
-    except ValidationError:
-        raise
-    except UserError as error:
-        reason = "; ".join(str(error).split("\n  "))
-    except Exception as error:  # noqa: BLE001 - a plug-in's model may fail in any way, which is a problem of this block alone
-        reason = f"the model of its block fails: {type(error).__name__}: {error}"
-    raise _refusal(name, InitErrorDetails(type="value_error", loc=(), input=data, ctx={"error": ValueError(reason)}))
-
-
-def _refusal(name: str, detail: InitErrorDetails) -> ValidationError:
-    return ValidationError.from_exception_data(name, [detail])
-
-
-def _is_usable(name: str) -> bool:
-    try:
-        backend_description(name)
-    except UserError:
-        return False
-    return True
-
-
-def _details(error: ValidationError, above: KeyPath = ()) -> list[InitErrorDetails]:
-    """Return the problems of a validation, to be raised again below a path."""
-    return [
-        InitErrorDetails(type=one["type"], loc=(*above, *one["loc"]), input=one["input"], ctx=one.get("ctx", {}))
-        for one in error.errors(include_url=False)
-    ]
-
-
-def _is_contradiction(detail: InitErrorDetails) -> bool:
-    return isinstance(detail.get("ctx", {}).get("error"), ContradictionError)

@@ -189,7 +189,7 @@ TESTED_TOGETHER = {
     ],
     "tests/benchmarking/workloads/test_resnet_cifar10.py": ["benchmarking/workloads/cifar10.py", "benchmarking/workloads/resnet.py"],
     "tests/benchmarking/studies/test_record.py": ["benchmarking/studies/files.py"],
-    "tests/definitions/test_backend_registry.py": ["definitions/backend_description.py"],
+    "tests/definitions/test_backend_registry.py": ["definitions/backend_description.py", "definitions/blocks.py"],
     "tests/definitions/test_ingestion.py": ["definitions/datasets.py"],
     "tests/definitions/test_instances.py": ["backends/local/shares.py"],
     "tests/definitions/test_json_schema.py": ["definitions/key_descriptions.py"],

@@ -35,6 +35,14 @@ def test_level_and_names_go_by_the_fidelity() -> None:
     )
 
 
+def test_the_fidelity_says_what_the_first_level_is_unless_a_file_does() -> None:
+    read = ["m.csv", {"path": "n.csv", "counts_from": 1}, {"path": "o.csv", "counts_from": 0}]
+    for first, found in ((0, [0, 1, 0]), (1, [1, 1, 0]), (None, [1, 1, 0])):
+        fidelity = {**PROGRESSIVE, **({} if first is None else {"counts_from": first})}
+        sources = definition(read, fidelity=fidelity).metric_files(["m.csv", "n.csv", "o.csv"])
+        assert [source.counts_from for source in sources] == found
+
+
 def test_a_name_of_the_level_says_its_column() -> None:
     (source,) = definition({"path": "m.csv", "names": {"epoch": "Epoch #"}}, fidelity=PROGRESSIVE).metric_files(["m.csv"])
     assert (source.level, source.reported_as) == ("Epoch #", "epoch")

@@ -37,6 +37,27 @@ def test_one_report_a_line_and_exact_values() -> None:
     assert math.isnan(found[1]["loss"])
 
 
+def test_levels_that_are_counted_from_0_are_reported_as_what_is_done() -> None:
+    expressions = (("epoch", r"epoch (\d+)"), LOSS[0])
+    sources = MetricSources(expressions, (), "epoch", ("loss",), from_zero="epoch")
+    log = b"epoch 0\nloss: 2\nepoch 1 loss: 1\n"
+    # One by its words, one without any.
+    for one in (sources, MetricSources((("epoch", r"^\w{5} (\d+)"), LOSS[0]), (), "epoch", ("loss",), from_zero="epoch")):
+        parser = ReportParser(sources=one)
+        assert [dict(report.metrics) for report in [*parser.feed(log), *parser.finish()]] == [
+            {"epoch": 1, "loss": 2}, {"epoch": 2, "loss": 1}
+        ]  # fmt: skip
+
+
+def test_so_are_those_of_a_reporter_but_not_those_that_were_read_in_files() -> None:
+    log = (
+        b'[tune-metric]: {"epoch": 0, "loss": 2}\n[tune-metric]: {"epoch": 3, "loss": 1, "outrider_files": 0}\n[tune-metric]: {"loss": 1}\n'
+    )
+    found = ReportParser(sources=MetricSources(from_zero="epoch")).feed(log)
+    assert [report.metrics.get("epoch") for report in found] == [1, 3, None]
+    assert [report.metrics.get("epoch") for report in ReportParser().feed(log)] == [0, 3, None]
+
+
 def test_a_bar_counts_once_for_each_distinct_state() -> None:
     bar = b"\r 10%|#   | loss=0.9\r 20%|##  | loss=0.9\r 50%|### | loss=0.4\r100%|####| loss=0.4\n"
     assert reports(bar + bar) == [{"loss": 0.9}, {"loss": 0.4}] * 2
