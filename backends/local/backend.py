@@ -15,6 +15,7 @@ from pathlib import Path
 from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, CheckRequest, JobSpec
 from backends.checks import Check
 from backends.common import memory
+from backends.common.activation import Activation, activation_of
 from backends.common.clock import SteadyClock
 from backends.common.cpu_quota import usable_cores
 from backends.common.disk import remove_folder
@@ -59,6 +60,7 @@ class LocalBackend(Backend):
         gpus: returns the names of the GPUs there are; asked when a job first wants one.
         tag: of the experiment, by which others are told who holds what they wait for.
         checkpoints: folder of checkpoints in place of the usual one.
+        activation: of the interpreter, where a definition names it.
 
     Raises:
         UserError: a folder cannot be used.
@@ -80,6 +82,7 @@ class LocalBackend(Backend):
         gpus: Callable[[Mapping[str, str]], Sequence[str]] = gpu_ids,
         tag: str = "",
         checkpoints: Path | None = None,
+        activation: Activation | None = None,
     ) -> None:
         self._folder = folder.absolute()
         self._environment = dict(os.environ if environment is None else environment)
@@ -116,6 +119,7 @@ class LocalBackend(Backend):
             grace_s=grace_s,
             checkpoints=self.checkpoints,
             preload=preload,
+            activation=activation,
         )
         self._admit_again = False
         self._retry: ScheduledCall | None = None
@@ -135,6 +139,7 @@ class LocalBackend(Backend):
             preload=context.definition.preload,
             tag=context.tag,
             checkpoints=Path(kept, context.prefix) if kept else None,
+            activation=activation_of(context.definition.python),
         )
 
     @classmethod

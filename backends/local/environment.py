@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from backends.base import JobSpec
+from backends.common.activation import Activation
 from backends.common.channel_variables import channel_variables, variable_suffix
 from backends.common.command_line import data_places
 from backends.common.gpus import visible_variables
@@ -64,9 +65,16 @@ def places_of(job: JobSpec, place: Allocation, python: str) -> dict[str, str]:
     return {**found, "arguments_file": str(place.folder / next(iter(job.files), ""))}
 
 
-def job_environment(base: Mapping[str, str], job: JobSpec, place: Allocation) -> dict[str, str]:
-    """Return the whole environment of a job: `base`, what Outrider and SageMaker would set, and the job's own on top."""
-    found = dict(base)
+def job_environment(base: Mapping[str, str], job: JobSpec, place: Allocation, activation: Activation | None = None) -> dict[str, str]:
+    """Return the whole environment of a job: `base`, what Outrider and SageMaker would set, and the job's own on top.
+
+    Args:
+        base: what the controller has.
+        job: whose environment it is.
+        place: what it was given.
+        activation: of the interpreter that the definition names; None where it names none.
+    """
+    found = dict(base) if activation is None else activation.over(base)
     found.pop("OUTRIDER_CHECKPOINT_DIR", None)
     found.update(_outrider(base, job, place))
     found.update(_sagemaker(job, place))

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from backends.common import memory
+from backends.common.activation import Activation
 from backends.common.child_process import Child
 from backends.common.command_line import MEASURED, program_of, staged
 from backends.common.disk import free_bytes, taken_bytes
@@ -55,6 +56,7 @@ class JobRunner:
         python: interpreter of `.py` scripts.
         grace_s: most seconds between TERM and KILL.
         preload: modules that a warm worker keeps imported.
+        activation: of the interpreter, where a definition names it.
     """
 
     def __init__(
@@ -70,8 +72,10 @@ class JobRunner:
         grace_s: float,
         checkpoints: LocalCheckpoints,
         preload: Sequence[str] = (),
+        activation: Activation | None = None,
     ) -> None:
         self._folder = folder
+        self._activation = activation
         self._reactor = reactor
         self._processes = JobProcesses(token)
         self._now = now
@@ -119,7 +123,7 @@ class JobRunner:
             if job.spec.is_measured_alone:
                 program = staged(job.spec, program, places, place.folder, self._python)
                 job.measured_file = place.folder / MEASURED
-            environment = job_environment(self._environment, job.spec, place)
+            environment = job_environment(self._environment, job.spec, place, self._activation)
         except (OSError, ValueError) as error:
             self._not_started(job, error)
             return

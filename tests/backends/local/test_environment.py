@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,13 +13,15 @@ from pathlib import Path
 import pytest
 
 from backends.base import BackendContext, JobSpec
+from backends.common.activation import Activation
 from backends.common.child_process import end_descriptor
 from backends.common.clock import SteadyClock
 from backends.job_input import JobInput
 from backends.local.backend import LocalBackend
 from backends.local.checkpoints import LocalCheckpoints
-from backends.local.environment import REPORTER_FOLDER, Allocation, job_environment
+from backends.local.environment import REPORTER_FOLDER, Allocation, job_environment, pasteable
 from definitions.schema import BenchmarkDefinition
+from tests.backends.contract import all_closed, closed, collect
 from tests.backends.local_bench import LocalBench
 
 TRAIN = JobInput("train", "photo_shards", "shards", "local", "tar", "/data/train")
@@ -138,13 +142,40 @@ def test_durations_of_a_job_are_by_the_steady_clock(tmp_path: Path, monkeypatch:
 @pytest.mark.slow
 def test_the_end_of_a_process_is_noticed_without_pidfds_too(bench: LocalBench) -> None:
     import select
-    import subprocess
 
     process = subprocess.Popen(["sleep", "0.05"])
     descriptor = end_descriptor(process, pidfd=False)
     assert select.select([descriptor], [], [], 0.0)[0] == []
     assert select.select([descriptor], [], [], 10.0)[0] == [descriptor]
     assert process.returncode == 0
+
+
+def test_programs_find_the_interpreter_that_a_definition_names() -> None:
+    activation = Activation("/v/bin", {"VIRTUAL_ENV": "/v"})
+    base = {"PATH": "/outer/bin:/bin", "VIRTUAL_ENV": "/outer"}
+    found = job_environment(base, SPEC, PLACE, activation)
+    assert (found["PATH"], found["VIRTUAL_ENV"]) == ("/v/bin:/outer/bin:/bin", "/v")
+    # What a definition sets itself wins, and the line to paste has both.
+    own = job_environment(base, dataclasses.replace(SPEC, environment={"PATH": "/mine"}), PLACE, activation)
+    assert own["PATH"] == "/mine"
+    line = pasteable(["bash", "run.sh"], Path("/e"), {name: found[name] for name in base}, base)
+    assert line == "cd /e && env PATH=/v/bin:/outer/bin:/bin VIRTUAL_ENV=/v bash run.sh"
+    assert job_environment(base, SPEC, PLACE)["VIRTUAL_ENV"] == "/outer"
+
+
+@pytest.mark.slow
+def test_a_shell_around_python_runs_the_named_one(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "v")], check=True)
+    definition = BenchmarkDefinition(
+        name="b", script="t.sh", trials=({"x": 1},), objectives={"duration_s": "min"}, python=str(tmp_path / "v/bin/python")
+    )
+    environ = {"PATH": "/usr/bin:/bin", "OUTRIDER_LEASES": str(tmp_path / "leases")}
+    backend = LocalBackend.create(BackendContext(definition, tmp_path / "e", environ=environ))
+    (tmp_path / "t.sh").write_text('python -c "import sys; print(sys.prefix)"\necho "$VIRTUAL_ENV"\n', encoding="utf-8")
+    backend.submit(JobSpec("one", 0, 1, str(tmp_path / "t.sh"), is_silent=True, instance_type="local.1cpu"))
+    events = collect(backend, all_closed("one"), 30.0)
+    assert closed(events, "one").log_tail == (str(tmp_path / "v"), str(tmp_path / "v"))
+    assert backend.close() == []
 
 
 def test_one_is_created_from_a_definition(tmp_path: Path) -> None:
