@@ -143,9 +143,11 @@ def test_durations_of_a_job_are_by_the_steady_clock(tmp_path: Path, monkeypatch:
 def test_the_end_of_a_process_is_noticed_without_pidfds_too(bench: LocalBench) -> None:
     import select
 
-    process = subprocess.Popen(["sleep", "0.05"])
+    process = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     descriptor = end_descriptor(process, pidfd=False)
     assert select.select([descriptor], [], [], 0.0)[0] == []
+    assert process.stdin is not None
+    process.stdin.close()
     assert select.select([descriptor], [], [], 10.0)[0] == [descriptor]
     assert process.returncode == 0
 
