@@ -23,10 +23,21 @@ FLAGS = [
 WIDTHS = (390, 1280)
 LOOKS = ({"color_scheme": "light"}, {"color_scheme": "dark"}, {"media": "print"})
 
-# Marks inside the plot areas: lines, points, bars, boxes; not axes, grids or legends.
+# Marks inside the plot areas: lines, points, bars, boxes; not axes, grids or legends. In one call, as a page has dozens of figures.
 _MARKS = """
-place => [...place.querySelectorAll(".plot .trace, .plot .point, .plot .points path, .plot .hm image, .shapelayer path")]
-  .filter(mark => { const box = mark.getBoundingClientRect(); return box.width > 0 || box.height > 0; }).length
+async () => {
+  const drawn = ".plot .trace, .plot .point, .plot .points path, .plot .hm image, .shapelayer path";
+  const isSeen = (mark) => { const box = mark.getBoundingClientRect(); return box.width > 0 || box.height > 0; };
+  for (const folded of document.querySelectorAll("details:has(.plot)")) folded.open = true;
+  const found = {};
+  for (const figure of document.querySelectorAll("figure:has([data-plot])")) {
+    const end = performance.now() + 30_000;
+    figure.scrollIntoView({ behavior: "instant" });
+    while (!figure.querySelector(".main-svg") && performance.now() < end) await new Promise(requestAnimationFrame);
+    found[figure.id] = [...figure.querySelectorAll(drawn)].filter(isSeen).length;
+  }
+  return found;
+}
 """
 
 
@@ -74,14 +85,7 @@ def opened(started: Any, address: str, width: int = 1280, **look: str) -> Iterat
 
 def marks(page: Any) -> dict[str, int]:
     """Return how many marks each figure on the page shows, when one has scrolled to it and unfolded what is folded."""
-    for folded in page.query_selector_all("details:has(.plot) > summary"):
-        folded.evaluate("summary => { summary.parentElement.open = true; }")
-    found = {}
-    for figure in page.query_selector_all("figure:has([data-plot])"):
-        figure.scroll_into_view_if_needed()
-        figure.wait_for_selector(".main-svg", state="attached", timeout=30_000)
-        found[figure.get_attribute("id")] = figure.evaluate(_MARKS)
-    return found
+    return dict(page.evaluate(_MARKS))
 
 
 def overflow(page: Any) -> int:
