@@ -45,7 +45,9 @@ def test_an_endpoint_that_differs_is_shown_and_everything_is_written(tmp_path, m
     from backends.emulator import Emulator
 
     file = tmp_path / "smoke.json"
-    with Emulator(faults=[{"kind": "throttle", "operation": "DescribeTrainingJob", "rate_per_s": 0.001, "burst": 0}]) as emulator:
+    # An error that no client repeats.
+    denied = {"kind": "error", "operation": "DescribeTrainingJob", "code": "AccessDeniedException", "message": "Not for you.", "status": 400}
+    with Emulator(faults=[denied]) as emulator:
         emulator.create_bucket("bucket")
         for name, value in emulator.environment.items():
             monkeypatch.setenv(name, value)
@@ -53,7 +55,7 @@ def test_an_endpoint_that_differs_is_shown_and_everything_is_written(tmp_path, m
         assert main(words) == 1
     shown = capsys.readouterr().out
     assert "refusals: describe an unknown job" in shown
-    assert "['ThrottlingException', 'Rate exceeded']" in shown
+    assert "['AccessDeniedException', 'Not for you.']" in shown
     written = json.loads(file.read_text(encoding="utf-8"))
     assert written["account"]["conditional writes: if match, where there is none"] == ["NoSuchKey", "The specified key does not exist."]
     assert written["emulator"]["refusals: describe an unknown job"] == ["ValidationException", "Requested resource not found."]

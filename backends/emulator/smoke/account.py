@@ -26,6 +26,7 @@ class Account:
         image: a training image that has `sh`; `instance_type`: what jobs run on.
         tag: what the names of the jobs begin with.
         poll_s: seconds between two looks at a job; `timeout_s`: most seconds that one job may take.
+        spot_s: whole seconds that the job on spot instances works, of which fewer are billed.
     """
 
     client: Callable[[str], Any]
@@ -36,6 +37,7 @@ class Account:
     tag: str = "outrider-smoke"
     poll_s: float = 5.0
     timeout_s: float = 1800.0
+    spot_s: int = 20
 
     def request(self, name: str, code: str, **changes: Any) -> dict[str, Any]:
         """Return CreateTrainingJob's request of a job that runs a line of `sh`, called by the tag and a name."""

@@ -98,7 +98,7 @@ def checkpoints(account: Account) -> Observations:
 def spot(account: Account) -> Observations:
     """Yield the fields of a job on spot instances that nobody took away."""
     limits = {"MaxRuntimeInSeconds": 600, "MaxWaitTimeInSeconds": 1200}
-    job = account.wait(account.start("spot", "sleep 20", EnableManagedSpotTraining=True, StoppingCondition=limits))
+    job = account.wait(account.start("spot", f"sleep {account.spot_s}", EnableManagedSpotTraining=True, StoppingCondition=limits))
     yield "status", [job["TrainingJobStatus"], job["SecondaryStatus"]]
     yield "fields", sorted(name for name in job if name != "ResponseMetadata")
     yield "billed for less", job.get("BillableTimeInSeconds", 0) < job.get("TrainingTimeInSeconds", 0)
