@@ -46,7 +46,13 @@ def test_an_endpoint_that_differs_is_shown_and_everything_is_written(tmp_path, m
 
     file = tmp_path / "smoke.json"
     # An error that no client repeats.
-    denied = {"kind": "error", "operation": "DescribeTrainingJob", "code": "AccessDeniedException", "message": "Not for you.", "status": 400}
+    denied = {
+        "kind": "error",
+        "operation": "DescribeTrainingJob",
+        "code": "AccessDeniedException",
+        "message": "Not for you.",
+        "status": 400,
+    }
     with Emulator(faults=[denied]) as emulator:
         emulator.create_bucket("bucket")
         for name, value in emulator.environment.items():

@@ -9,10 +9,16 @@ import os
 import sys
 from pathlib import Path
 
+# It is started for each channel that is opened, so it takes of botocore only what signs a request: a client would take most of its time.
 _PROGRAM = """#!{python}
 import argparse, json, os, shutil, signal, sys
 from pathlib import Path
-import boto3
+from urllib.parse import quote, urlencode
+from urllib.request import urlopen
+from xml.etree import ElementTree
+from botocore.auth import S3SigV4QueryAuth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 
 parser = argparse.ArgumentParser()
 parser.add_argument("bucket")
@@ -24,16 +30,30 @@ for name in ("--read-only", "--foreground", "--force-path-style"):
 given = parser.parse_args()
 Path({record!r}).write_text(json.dumps(sys.argv[1:]))
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-client = boto3.client("s3", endpoint_url=given.endpoint_url or None)
+signer = S3SigV4QueryAuth(
+    Credentials(os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"]), "s3", os.environ["AWS_REGION"]
+)
+
+def get(key, **words):
+    address = given.endpoint_url + "/" + given.bucket + quote("/" + key if key else "") + ("?" + urlencode(words) if words else "")
+    request = AWSRequest("GET", address)
+    signer.add_auth(request)
+    return urlopen(request.url)
+
 try:
-    found = [one for page in client.get_paginator("list_objects_v2").paginate(Bucket=given.bucket, Prefix=given.prefix)
-             for one in page.get("Contents", [])]
+    found, more = [], dict()
+    while more is not None:
+        page = ElementTree.parse(get("", **{{"list-type": "2", "prefix": given.prefix, **more}})).getroot()
+        space = page.tag.partition("}}")[0] + "}}"
+        found += [one.findtext(space + "Key") for one in page.iter(space + "Contents")]
+        token = page.findtext(space + "NextContinuationToken")
+        more = {{"continuation-token": token}} if token else None
 except Exception as error:
     sys.exit(f"Error: Failed to create S3 client: {{error}}")
-for one in found:
-    path = Path(given.folder) / one["Key"].removeprefix(given.prefix)
+for key in found:
+    path = Path(given.folder) / key.removeprefix(given.prefix)
     path.parent.mkdir(parents=True, exist_ok=True)
-    client.download_file(given.bucket, one["Key"], str(path))
+    path.write_bytes(get(key).read())
 print(f"{{given.bucket}} is mounted at {{given.folder}}", flush=True)
 try:
     signal.pause()
