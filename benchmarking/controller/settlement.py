@@ -67,18 +67,9 @@ def settlement(
         full_level: its highest value.
         expressions: that find metrics in what the script prints, by metric; a script has no other way to report then.
     """
-    cause, message = event.cause, event.message
-    outcome = Outcome.FAILED if isinstance(event, Rejected) else event.outcome
-    if stopped_itself(trial, job, outcome, cause):
-        outcome, cause, message = Outcome.STOPPED, Cause.PREFIX, ""
-    elif outcome is Outcome.COMPLETED:
-        problem = objective_problem(reported_objectives, trial.last)
-        if problem is not None:
-            outcome, (cause, message) = Outcome.FAILED, problem
-        elif message.startswith(LOG_INCOMPLETE):
-            message += _how_far(trial, level_name, full_level)
-    elif cause is None:
-        cause = Cause.SCRIPT_ERROR
+    outcome, cause, message = _judged(trial, job, event, reported_objectives)
+    if outcome is Outcome.COMPLETED and message.startswith(LOG_INCOMPLETE):
+        message += _how_far(trial, level_name, full_level)
     if cause is Cause.NO_METRICS and not trial.last and reported_objectives and "report with" not in message:
         advice = how_to_mend(expressions, reported_objectives) if expressions else how_to_report(reported_objectives)
         message = f"{message}; {advice}"
@@ -105,6 +96,19 @@ def settlement(
         "retry_at": retry_at,
         "cost_usd": cost_usd(event.billable_s, usd_per_hour, instance_count) if isinstance(event, Closed) else None,
     }
+
+
+def _judged(
+    trial: TrialState, job: JobState, event: Closed | Rejected, reported_objectives: Sequence[str]
+) -> tuple[Outcome, Cause | None, str]:
+    """Return (outcome, cause, message) of a job: what the back-end said, judged by what the script reported."""
+    outcome = Outcome.FAILED if isinstance(event, Rejected) else event.outcome
+    if stopped_itself(trial, job, outcome, event.cause):
+        return Outcome.STOPPED, Cause.PREFIX, ""
+    if outcome is not Outcome.COMPLETED:
+        return outcome, event.cause or Cause.SCRIPT_ERROR, event.message
+    problem = objective_problem(reported_objectives, trial.last)
+    return (outcome, event.cause, event.message) if problem is None else (Outcome.FAILED, *problem)
 
 
 def _how_far(trial: TrialState, level_name: str | None, full_level: float | None) -> str:

@@ -47,6 +47,51 @@ def steps(local: Mapping[str, int], there: Mapping[str, int], copies: int = 1) -
     return Steps(tuple(name for name in missing if name not in made), made)
 
 
+@dataclass(frozen=True)
+class _Destination:
+    """Where a folder is copied to: its objects lie below `<root>/data/`, and beside them the marker.
+
+    Args:
+        s3: a boto3 S3 client; `bucket`, `root`: where to.
+        folder: what is copied; `local`: bytes of each of its files by name.
+    """
+
+    s3: Any
+    bucket: str
+    root: str
+    folder: Path
+    local: Mapping[str, int]
+
+    def state(self) -> tuple[dict[str, int], dict[str, Any]]:
+        """Return the bytes of each object that is there by its name, and what the marker says."""
+        pages = pages_under(self.s3, self.bucket, f"{self.root}/")
+        there = {entry["Key"].removeprefix(f"{self.root}/"): int(entry["Size"]) for page in pages for entry in page}
+        marked = _MARKER in there
+        said = _said(self.s3.get_object(Bucket=self.bucket, Key=f"{self.root}/{_MARKER}")["Body"].read()) if marked else {}
+        return {name.removeprefix("data/"): size for name, size in there.items() if name.startswith("data/")}, said
+
+    def mark(self, content: str, *, complete: bool) -> None:
+        """Write the marker: whose content it is, and whether all of it is there."""
+        body = {"content": content, "complete": complete, "objects": len(self.local), "bytes": sum(self.local.values())}
+        self.s3.put_object(Bucket=self.bucket, Key=f"{self.root}/{_MARKER}", Body=json.dumps(body).encode())
+
+    def put(self, name: str) -> int:
+        """Send a file, and return its bytes."""
+        path, key = self.folder / name, f"{self.root}/data/{name}"
+        if self.local[name] >= _IN_PARTS:
+            self.s3.upload_file(str(path), self.bucket, key)
+            return self.local[name]
+        with path.open("rb") as file:
+            self.s3.put_object(Bucket=self.bucket, Key=key, Body=file)
+        return self.local[name]
+
+    def duplicate(self, source: str, name: str) -> int:
+        """Have the server make an object of another, and return its bytes."""
+        copied = {"Bucket": self.bucket, "Key": f"{self.root}/data/{source}"}
+        self.s3.copy_object(Bucket=self.bucket, Key=f"{self.root}/data/{name}", CopySource=copied)
+        return self.local[name]
+
+
 def upload(
     folder: Path,
     key: str,
@@ -79,9 +124,8 @@ def upload(
     local = {name: path.stat().st_size for name, path in files_below(folder)}
 
     def copy(s3: Any) -> None:
-        marker = f"{root}/{_MARKER}"
-        there = {entry["Key"]: int(entry["Size"]) for page in pages_under(s3, target.bucket, f"{root}/") for entry in page}
-        said = _said(s3.get_object(Bucket=target.bucket, Key=marker)["Body"].read()) if marker in there else {}
+        destination = _Destination(s3, target.bucket, root, folder, local)
+        there, said = destination.state()
         if said.get("content", content) != content:
             raise UserError(
                 f"upload of a data set to {uri}",
@@ -89,44 +133,18 @@ def upload(
                 "give another prefix, or delete what is there",
             )
         # Objects of the right size may be those of anything where nobody said whose they are.
-        known = {name.removeprefix(f"{root}/data/"): size for name, size in there.items()} if said.get("content") == content else {}
-        left = steps(local, known, copies)
+        left = steps(local, there if said.get("content") == content else {}, copies)
         if not left.puts and not left.copies and said.get("complete"):
             return
-
-        def note(complete: bool) -> None:
-            body = {"content": content, "complete": complete, "objects": len(local), "bytes": sum(local.values())}
-            s3.put_object(Bucket=target.bucket, Key=marker, Body=json.dumps(body).encode())
-
-        note(False)
-        pace, sent = Pace(), 0
-
-        def tell(size: int) -> None:
-            nonlocal sent
-            sent += size
-            if pace.is_due():
-                say(f"upload to {uri}: {size_text(sent)} of {size_text(total)}")
-
-        def put(name: str) -> int:
-            body = folder / name
-            if local[name] >= _IN_PARTS:
-                s3.upload_file(str(body), target.bucket, f"{root}/data/{name}")
-                return local[name]
-            with body.open("rb") as file:
-                s3.put_object(Bucket=target.bucket, Key=f"{root}/data/{name}", Body=file)
-            return local[name]
-
-        def duplicate(name: str) -> int:
-            source = {"Bucket": target.bucket, "Key": f"{root}/data/{left.copies[name]}"}
-            s3.copy_object(Bucket=target.bucket, Key=f"{root}/data/{name}", CopySource=source)
-            return local[name]
-
-        total = sum(local[name] for name in (*left.puts, *left.copies))
+        destination.mark(content, complete=False)
+        pace, sent, total = Pace(), 0, sum(local[name] for name in (*left.puts, *left.copies))
         with ThreadPoolExecutor(threads) as pool:
-            for work, names in ((put, left.puts), (duplicate, tuple(left.copies))):
-                for size in pool.map(work, names):
-                    tell(size)
-        note(True)
+            for work, names in ((destination.put, left.puts), (lambda name: destination.duplicate(left.copies[name], name), left.copies)):
+                for size in pool.map(work, tuple(names)):
+                    sent += size
+                    if pace.is_due():
+                        say(f"upload to {uri}: {size_text(sent)} of {size_text(total)}")
+        destination.mark(content, complete=True)
 
     asking(f"upload of a data set to {uri}", lambda: copy(client or target.client()))
     return uri

@@ -86,22 +86,14 @@ def summarise(
         lines = [_across_versions(state, primary, mode, keys), *(f"Of all together: {line[:1].lower()}{line[1:]}" for line in lines)]
     means = {e: {name: mean(_values(trials, name)) for name in objectives} for e, trials in groups.items() if _completed(trials)}
     front = [list(means)[index] for index in pareto_front(list(means.values()), objectives)] if len(objectives) > 1 else []
-    if len(front) > 1:
-        named = ", ".join(f"{e} ({configuration_text(points[e], keys)})" for e in front[:6])
-        lines.append(f"Not beaten in every objective ({', '.join(objectives)}): {named}{', ...' if len(front) > 6 else ''}.")
+    lines += _not_beaten(front, points, keys, objectives) if len(front) > 1 else []
     lines += _overtaking(unlabelled, keys, stood_in)
     lines += _caveats(state)
     lines += [] if verdict is None else _advice(verdict.leader.evaluation, unlabelled, keys, stood_in, definition, benchmark)
     ranked = [] if verdict is None else [verdict.leader, *(comparison.other for comparison in verdict.comparisons)]
     has_rank = {entry.evaluation for entry in ranked}
     order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in has_rank]
-    completed = [trial for trials in groups.values() for trial in _completed(trials)]
-    measured = [
-        name
-        for name in (ACCELERATOR_UTIL, ACCELERATORS_FED, BOUND_BY)
-        if any(name in trial.last for trial in completed) and name not in objectives
-    ]
-    measured += [name for name in PER_EPOCH if any(trial.epochs for trial in completed) and name not in objectives]
+    measured = _measured(groups, objectives)
     marks = [*(["front"] if front else []), *(["code"] if several else [])]
     header = ["config", *keys, *objectives, *measured, "n", "status", *marks]
     versions = {e: [", ".join(dict.fromkeys(trial.code for trial in groups[e]))] if several else [] for e in groups}
@@ -115,6 +107,21 @@ def summarise(
     return Summary(
         "\n".join(lines), text if rows else "", *((None, warm, None) if leader is None else (leader.mean, warm, leader.configuration))
     )
+
+
+def _not_beaten(
+    front: Sequence[int], points: Mapping[int, Mapping[str, Any]], keys: Sequence[str], objectives: Mapping[str, Mode]
+) -> list[str]:
+    named = ", ".join(f"{e} ({configuration_text(points[e], keys)})" for e in front[:6])
+    return [f"Not beaten in every objective ({', '.join(objectives)}): {named}{', ...' if len(front) > 6 else ''}."]
+
+
+def _measured(groups: Mapping[int, Sequence[TrialState]], objectives: Mapping[str, Mode]) -> list[str]:
+    """Return the columns of what completed trials measured beside the objectives."""
+    completed = [trial for trials in groups.values() for trial in _completed(trials)]
+    names = [name for name in (ACCELERATOR_UTIL, ACCELERATORS_FED, BOUND_BY) if any(name in trial.last for trial in completed)]
+    names += PER_EPOCH if any(trial.epochs for trial in completed) else ()
+    return [name for name in names if name not in objectives]
 
 
 def real_ranking(ranked: Ranking | None, primary: str, stood_in: StandIns) -> Ranking | None:
