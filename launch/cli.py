@@ -42,6 +42,12 @@ def make_parser() -> VerbParser:
         description="Run benchmarks as asynchronous trials and say which configuration wins.",
         epilog=_EPILOG,
     )
+    for add in (_add_what, _add_study, _add_limits, _add_files, _add_other):
+        add(parser)
+    return parser
+
+
+def _add_what(parser: VerbParser) -> None:
     what = parser.add_argument_group("what to run")
     what.add_argument("--benchmark", nargs="+", default=[], metavar="NAME|FILE", help="built-in benchmarks by name, your own by YAML file")
     what.add_argument("--command", metavar="WORDS", help="in place of a benchmark: a command, with ${key} for what --set varies")
@@ -67,6 +73,9 @@ def make_parser() -> VerbParser:
     what.add_argument("--show", metavar="NAME|FILE", help="show a benchmark, resolved, with where each value came from, and stop")
     what.add_argument("--check_script", action="store_true", help="start each script once first, and refuse arguments it does not know")
     what.add_argument("--dry_run", action="store_true", help="show what would run and its worst case, and stop")
+
+
+def _add_study(parser: VerbParser) -> None:
     study = parser.add_argument_group("several experiments, a study (docs/studies.md)")
     study.add_argument("--study", nargs="?", const=True, metavar="FILE",
                        help="take the rest from the `study:` block of the definition, or from a file")  # fmt: skip
@@ -81,6 +90,9 @@ def make_parser() -> VerbParser:
     study.add_argument(
         "--parallel", type=_number_or_word, metavar="N|auto", help="experiments at once, each in a process of its own (default 1)"
     )
+
+
+def _add_limits(parser: VerbParser) -> None:
     limits = parser.add_argument_group("limits and repeats (default: the definition's)")
     limits.add_argument("--n_workers", metavar="N", help="trials at once, at most; default: what fits, 1 where speed or cost is measured")
     limits.add_argument("--max_wallclock_time", metavar="S", help="seconds that each experiment may take")
@@ -92,6 +104,9 @@ def make_parser() -> VerbParser:
     limits.add_argument("--scale", metavar="S", help="share of generated data, e.g. 0.005; never less than a steady window needs")
     limits.add_argument("--order", choices=("default", "interleave", "random"), help="order of repeated measurements")
     limits.add_argument("--exclusive", action=argparse.BooleanOptionalAction, default=None, help="nothing else runs beside a trial (local)")
+
+
+def _add_files(parser: VerbParser) -> None:
     files = parser.add_argument_group("results and resume")
     files.add_argument("--experiment_tag", default="", metavar="TAG", help="name of this run; default: date and hash. A known tag goes on")
     files.add_argument("--resume", default="", metavar="TAG", help="go on with the experiments of this tag, as they were defined")
@@ -106,6 +121,9 @@ def make_parser() -> VerbParser:
     )
     files.add_argument("--cache_dir", type=Path, default=None, metavar="DIR", help="where generated data sets are kept "
                        "(default ~/.cache/outrider, or $OUTRIDER_CACHE)")  # fmt: skip
+
+
+def _add_other(parser: VerbParser) -> None:
     other = parser.add_argument_group("other")
     other.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the result on stdout (default table)")
     other.add_argument("--verbose", action=argparse.BooleanOptionalAction, default=False, help="log more, and every change of every trial")
@@ -121,7 +139,6 @@ def make_parser() -> VerbParser:
     other.add_argument("--yes", action="store_true", help="do not ask before spending real money")
     other.add_argument("--save_tuner", nargs="?", const="1", help=argparse.SUPPRESS)
     other.add_argument("--launched_remotely", default="", metavar="URI", help=argparse.SUPPRESS)
-    return parser
 
 
 def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[argparse.Namespace, RunRequest]:

@@ -30,6 +30,31 @@ def template(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool = Fal
     return _HEAD + str(yaml.safe_dump(template_data(prefix, data, vpc, mlflow), sort_keys=False, width=120))
 
 
+_BUCKET: dict[str, Any] = {
+    "Type": "AWS::S3::Bucket",
+    "DeletionPolicy": "Retain",
+    "UpdateReplacePolicy": "Retain",
+    "Properties": {
+        "PublicAccessBlockConfiguration": {
+            "BlockPublicAcls": True,
+            "BlockPublicPolicy": True,
+            "IgnorePublicAcls": True,
+            "RestrictPublicBuckets": True,
+        },
+        "BucketEncryption": {"ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}]},
+        "LifecycleConfiguration": {
+            "Rules": [
+                {
+                    "Id": "UnfinishedUploads",
+                    "Status": "Enabled",
+                    "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": _DAYS_OF_UPLOADS},
+                }
+            ]
+        },
+    },
+}
+
+
 def template_data(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool = False, mlflow: Sequence[str] = ()) -> dict[str, Any]:
     """Return the template as plain data, intrinsic functions in their long form; arguments as of `template`."""
     scope = PolicyScope(
@@ -47,31 +72,7 @@ def template_data(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool 
         "AWSTemplateFormatVersion": "2010-09-09",
         "Description": "Bucket, execution role and caller policy for Outrider",
         "Resources": {
-            "Bucket": {
-                "Type": "AWS::S3::Bucket",
-                "DeletionPolicy": "Retain",
-                "UpdateReplacePolicy": "Retain",
-                "Properties": {
-                    "PublicAccessBlockConfiguration": {
-                        "BlockPublicAcls": True,
-                        "BlockPublicPolicy": True,
-                        "IgnorePublicAcls": True,
-                        "RestrictPublicBuckets": True,
-                    },
-                    "BucketEncryption": {
-                        "ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}]
-                    },
-                    "LifecycleConfiguration": {
-                        "Rules": [
-                            {
-                                "Id": "UnfinishedUploads",
-                                "Status": "Enabled",
-                                "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": _DAYS_OF_UPLOADS},
-                            }
-                        ]
-                    },
-                },
-            },
+            "Bucket": _BUCKET,
             "Role": {
                 "Type": "AWS::IAM::Role",
                 "Properties": {

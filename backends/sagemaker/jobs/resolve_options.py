@@ -52,14 +52,7 @@ def options_of(
     region = clients.region
     _check_contradictions(block, backend)
     images = _images(block, definition, backend, region)
-    bucket = block.bucket or default_bucket(clients, create=create_bucket)
-    prefix = DEFAULT_PREFIX if block.prefix is None else block.prefix.strip("/")
-    for name, value, allowed in (("bucket", bucket, is_bucket_name(bucket)), ("prefix", prefix, _PREFIX.fullmatch(prefix))):
-        if not allowed:
-            raise UserError(
-                f"{backend}.{name}: {value!r} cannot be",
-                "S3 allows no such name" if name == "bucket" else "letters, digits, - _ . and / are safe",
-            )
+    bucket, prefix = _place(block, backend, clients, create_bucket)
     return Options(
         region=region,
         role=_role(block, backend, clients.emulated, environ),
@@ -96,6 +89,17 @@ def options_of(
         mlflow=_mlflow(block, backend, region),
         log_settle_s=block.log_settle_s,
     )
+
+
+def _place(block: SageMakerBlock, backend: str, clients: Clients, create_bucket: bool) -> tuple[str, str]:
+    """Return the bucket and the prefix of what is kept in S3; raises UserError for what S3 does not allow."""
+    bucket = block.bucket or default_bucket(clients, create=create_bucket)
+    prefix = DEFAULT_PREFIX if block.prefix is None else block.prefix.strip("/")
+    if not is_bucket_name(bucket):
+        raise UserError(f"{backend}.bucket: {bucket!r} cannot be", "S3 allows no such name")
+    if not _PREFIX.fullmatch(prefix):
+        raise UserError(f"{backend}.prefix: {prefix!r} cannot be", "letters, digits, - _ . and / are safe")
+    return bucket, prefix
 
 
 def default_bucket(clients: Clients, *, create: bool = True) -> str:
