@@ -11,20 +11,23 @@ demo: install ## install, then run the built-in benchmark `demo` (about a minute
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# Two processes side by side: most tests wait for a process of their own. A single test: .venv/bin/python -m pytest PATH
-PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+# Tests start hundreds of interpreters, which would compile our modules anew where the environment keeps them from writing bytecode.
+export PYTHONDONTWRITEBYTECODE :=
+
+# Most slow tests wait for processes of their own, so that four go side by side on two cores. A single test: .venv/bin/python -m pytest PATH
+PYTEST := $(BIN)/python -m pytest --dist worksteal
 
 test: install ## install, then run all tests
-	$(PYTEST)
+	$(PYTEST) -n 4
 
 fast: install ## run the tests that start nothing and wait for nothing
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -n 2 -m "not slow"
 
 # Their packages are large and nothing else needs them; the definitions name the interpreter by its path.
 SCRIPTS := .venv-scripts
 
 scripts: install $(SCRIPTS)/installed ## run the scripts in tests/scripts that need packages of their own, in .venv-scripts
-	$(PYTEST) tests/scripts -m packages
+	$(PYTEST) -n 2 tests/scripts -m packages
 
 $(SCRIPTS)/installed: tests/scripts/requirements.lock
 	test -x $(SCRIPTS)/bin/python || $(PYTHON) -m venv $(SCRIPTS)

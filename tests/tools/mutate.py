@@ -21,11 +21,13 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kept import Kept, digest_of
 from mutants import Mutant, diff_of, mutants_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -210,6 +212,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--mutants", type=int, default=200, help="how many of all that there are (default 200)")
     parser.add_argument("--seed", type=int, default=0, help="of the choice (default 0)")
     parser.add_argument("--tests", nargs="*", default=["tests"], help="where tests are looked for (default: tests)")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="keep there what is found, and go on from it while the tree is the same"
+    )
     parser.add_argument("--list", action="store_true", help="show the chosen mutants, run nothing")
     asked = parser.parse_args(arguments)
     files = files_of(asked.paths)
@@ -229,9 +234,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         shutil.copytree(ROOT, tree, ignore=lambda _, names: LEFT_OUT & set(names), symlinks=True)
         importers = importers_of(files)
         watched = sorted({*files, *(name for names in importers.values() for name in names if not name.startswith("tests/"))})
-        code, seen = in_child(tree, 3600, asked.tests, Recorder(tree, watched), answer)
-        if code not in (0, 1) or not seen:
-            raise SystemExit(f"the fast tests do not run without any change (exit code {code})")
+        kept = Kept(asked.keep, f"{digest_of(ROOT, (*PACKAGES, 'tests'))} {watched} {asked.tests}")
+        seen = kept.watched
+        if seen is None:
+            # Watched, they take a few times as long as otherwise, and far longer on a machine with other work.
+            code, seen = in_child(tree, 4 * 3600, asked.tests, Recorder(tree, watched), answer)
+            if code not in (0, 1) or not seen:
+                raise SystemExit(f"the fast tests do not run without any change (exit code {code})")
+            kept.keep_watched(seen)
         failing = [name for name, one in seen.items() if one["failed"]]
         for name in failing:
             print(f"fails without any change, and is left out: {name}")
@@ -240,7 +250,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         outcomes: Counter[str] = Counter()
         rooms: dict[str, Counter[str]] = defaultdict(Counter)
         for number, mutant in enumerate(chosen, 1):
-            outcome, by = _judge(mutant, texts[mutant.path], tree, answer, tests_of(mutant, seen, importers[mutant.path]), seen)
+            name = f"{mutant.path}:{mutant.line}:{zlib.crc32(mutant.source.encode())}"
+            known = kept.outcome(name)
+            outcome, by = known or _judge(mutant, texts[mutant.path], tree, answer, tests_of(mutant, seen, importers[mutant.path]), seen)
+            if known is None:
+                kept.keep_outcome(name, outcome, by)
             outcomes[outcome] += 1
             print(f"{number:4} {outcome:8} {mutant.path}:{mutant.line} {mutant.what} {by}", flush=True)
             if outcome != "killed":
