@@ -2,8 +2,9 @@ import math
 
 import pytest
 
-from backends.events import Closed, Rejected
+from backends.events import Closed, Progressed, Rejected
 from backends.failures import LOG_INCOMPLETE, Cause, Outcome
+from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.controller.rows import JobState, TrialState
 from benchmarking.controller.settlement import settlement
 from definitions.trial import TrialSpec
@@ -114,3 +115,18 @@ def test_how_far_an_incomplete_log_came_is_said(level, expected):
 def test_who_reported_nothing_is_told_how_to():
     body = settled(closed(Outcome.FAILED, Cause.NO_METRICS, "reported nothing"))
     assert body["message"] == "reported nothing; report with: from outrider_report import report; report(loss=loss)"
+
+
+def test_a_prefix_that_its_reporter_ended_is_stopped_with_what_it_measured():
+    trial = TrialState(3, 3, TrialSpec({"x": 1}, prefix_s=20.0))
+    progress = ProgressCurve.begun(Progressed("j", 0.0, 0.0, 50.0, 0.0))
+    progress.take(Progressed("j", 20.5, 4.0, 50.0, 20.5))
+    job = JobState("j", 3, 1, 0.0, None, 0.1, progress=progress)
+    body = settlement(trial, job, closed(Outcome.COMPLETED), reported_objectives=("loss",), usd_per_hour=3.6, instance_count=1, now=100.0)
+    assert (body["cause"], body["message"], body["counts"], body["retry_at"]) == ("prefix_measured", "", False, None)
+
+
+def test_of_a_script_without_levels_nothing_is_said_of_how_far_it_came():
+    event = closed(Outcome.COMPLETED, message=LOG_INCOMPLETE)
+    assert settled(event, last={"loss": 0.5, "epoch": 3}, full_level=9.0)["message"] == LOG_INCOMPLETE
+    assert settled(event, last={"loss": 0.5, "epoch": 3}, level_name="epoch")["message"] == LOG_INCOMPLETE
