@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from definitions import strict_json
-from definitions.resolve import determining
+from definitions.definition_hash import determining
 from definitions.schema import BenchmarkDefinition
 
 _MOST = 8

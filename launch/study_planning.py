@@ -15,7 +15,8 @@ from benchmarking.studies.money import groups, with_shares
 from benchmarking.studies.order import in_order
 from benchmarking.studies.record import PlannedExperiment, StudyFlags, StudyRecord
 from benchmarking.studies.standing import spent_usd
-from definitions.resolve import Resolved, definition_hash, resolve
+from definitions.definition_hash import definition_hash
+from definitions.resolve import Resolved, resolve
 from definitions.show import render
 from definitions.yaml_source import parse_yaml
 

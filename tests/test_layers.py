@@ -70,7 +70,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("backend_registry",),
         ("blocks", "instances"),
         ("schema",),
-        ("json_schema", "problems", "registry", "scaling", "started"),
+        ("definition_hash", "json_schema", "problems", "registry", "scaling", "started"),
         ("settings",),
         ("resolve",),
         ("differences", "show"),

@@ -18,10 +18,10 @@ from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
 from definitions import strict_json
 from definitions.configuration import configuration_id
+from definitions.definition_hash import measurement_hash
 from definitions.fidelity import Progressive
 from definitions.instances import default_instance_type
 from definitions.parts import PER_EPOCH
-from definitions.resolve import measurement_hash
 from definitions.schema import DERIVED_OBJECTIVES
 from definitions.trial import TrialSpec, seed_of
 

@@ -9,9 +9,10 @@ import pytest
 
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import BUILT_IN, backend_description, backend_names
+from definitions.definition_hash import definition_hash
 from definitions.errors import UserError
 from definitions.parts import Overrides
-from definitions.resolve import definition_hash, resolve
+from definitions.resolve import resolve
 from definitions.schema import BenchmarkDefinition
 from definitions.yaml_source import parse_yaml
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from definitions.resolve import definition_hash, resolve
+from definitions.definition_hash import definition_hash
+from definitions.resolve import resolve
 from definitions.yaml_source import parse_yaml
 
 DEMO = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from definitions.resolve import measurement_hash
+from definitions.definition_hash import measurement_hash
 from definitions.schema import BenchmarkDefinition
 
 PLAIN = {

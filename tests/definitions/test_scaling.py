@@ -9,7 +9,7 @@ import pytest
 from benchmarking.workloads.ingestion.knobs import Knobs
 from benchmarking.workloads.measuring import window
 from definitions.datasets import Caltech256Dataset, ImagesDataset, TableDataset
-from definitions.resolve import definition_hash
+from definitions.definition_hash import definition_hash
 from definitions.scaling import STEADY_ROUNDS, datasets_of, scale_lines, scaled, shrunk, steady_samples
 from definitions.schema import BenchmarkDefinition
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from definitions.resolve import Resolved, definition_hash, resolve, resolve_python
+from definitions.definition_hash import definition_hash
+from definitions.resolve import Resolved, resolve, resolve_python
 from definitions.schema import BenchmarkDefinition, Budget
 from definitions.show import render
 from definitions.yaml_source import parse_yaml
