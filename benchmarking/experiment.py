@@ -162,6 +162,7 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
 
 
 def _run_locked(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentResult:
+    surroundings.keeper.fetch(spec)
     prepare_folder(spec, surroundings.environ, accept_changes=surroundings.accept_changes, cache=surroundings.cache)
     surroundings.keeper.prepared(spec)
     with contextlib.closing(surroundings.keeper.journal(spec)) as journal:

@@ -12,6 +12,10 @@ from benchmarking.controller.journal import Journal, SqliteJournal
 class Keeper(Protocol):
     """Opens journals, and is told when the files beside them are there. Its methods are called by who has locked the folder."""
 
+    def fetch(self, spec: ExperimentSpec) -> None:
+        """Bring what is known of it elsewhere to its folder, before anything is written there; raises `OutriderError` where that fails."""
+        ...
+
     def prepared(self, spec: ExperimentSpec) -> None:
         """Take note that it is written down what the experiment is, before anything of it runs.
 
@@ -35,6 +39,9 @@ class Keeper(Protocol):
 
 class FolderKeeper:
     """Keeps the state in the experiment's folder alone."""
+
+    def fetch(self, spec: ExperimentSpec) -> None:
+        """Do nothing: what there is is there."""
 
     def prepared(self, spec: ExperimentSpec) -> None:
         """Do nothing: it is where it is to be."""

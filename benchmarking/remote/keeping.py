@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from backends.object_store import ObjectStore
+from benchmarking.archive.folder import read_nonce
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.interfaces import Observer
 from benchmarking.controller.journal import Journal
-from benchmarking.remote.layout import experiment_key
+from benchmarking.remote.files import BEFORE_A_START, IDENTITY, fetch, kept_files, send
+from benchmarking.remote.journal_restoring import numbers_of, restore_journal
+from benchmarking.remote.layout import FILES, experiment_key, file_key
 from benchmarking.remote.opening import open_journal
 from benchmarking.remote.segments import Writer
-from benchmarking.remote.shipping import ShippingPace
+from benchmarking.remote.shipping import ShippingPace, TakenOverError
+from definitions import strict_json
+
+_AT_ONCE = 8
 
 
 class StoreKeeper:
@@ -24,8 +32,30 @@ class StoreKeeper:
     def __init__(self, store: ObjectStore, writer: Writer, pace: ShippingPace) -> None:
         self._store, self._writer, self._pace = store, writer, pace
 
+    def fetch(self, spec: ExperimentSpec) -> None:
+        """Bring the files and the journal of an experiment that somebody began."""
+        listed = self._store.list(f"{key_of(spec)}/{FILES}")
+        with ThreadPoolExecutor(_AT_ONCE) as fetching:
+            if fetch(self._store, spec.folder, listed, fetching):
+                restore_journal(self._store, spec.folder, numbers_of(self._store, key_of(spec)), fetching)
+
     def prepared(self, spec: ExperimentSpec) -> None:
-        """Write what the experiment is."""
+        """Write what the experiment is, before the first of its jobs gets its name from that.
+
+        Raises:
+            TakenOverError: somebody else began it at this moment.
+            OutriderError: it cannot be written.
+        """
+        key, store = file_key(key_of(spec), IDENTITY), self._store
+        there = store.get(key)
+        if there is None:
+            with ThreadPoolExecutor(_AT_ONCE) as sending:
+                send(store, spec.folder, key_of(spec), BEFORE_A_START, sending)
+            if store.create(key, (spec.folder / IDENTITY).read_bytes()):
+                return
+            there = store.get(key)
+        if there is None or strict_json.loads(there.body.decode()).get("nonce") != read_nonce(spec.folder):
+            raise TakenOverError(f"{spec.title}: another controller began it\n  {store.uri}/{key} is its; this one ends and touches no job")
 
     def journal(self, spec: ExperimentSpec) -> Journal:
         """Open the journal, which nobody else writes from now on."""
@@ -36,7 +66,12 @@ class StoreKeeper:
         return ()
 
     def ended(self, spec: ExperimentSpec) -> None:
-        """Write the files."""
+        """Write the files that are new since it began."""
+        with ThreadPoolExecutor(_AT_ONCE) as sending:
+            names = [name for name in kept_files(spec.folder) if name not in BEFORE_A_START]
+            # What it is comes last, as it says under which budget it has ended.
+            send(self._store, spec.folder, key_of(spec), [name for name in names if name != IDENTITY], sending)
+            send(self._store, spec.folder, key_of(spec), [name for name in names if name == IDENTITY], sending)
 
 
 def key_of(spec: ExperimentSpec) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from backends.simulated.backend import SimulatedBackend
+from benchmarking.archive.folder import read_nonce
 from benchmarking.experiment import Surroundings, run_experiment
 from benchmarking.methods.registry import experiment_spec
 from benchmarking.remote.keeping import StoreKeeper, key_of
+from benchmarking.remote.shipping import TakenOverError
 from definitions.resolve import Resolved
 from definitions.schema import Budget
-from tests.backends.memory_store import MemoryStore
+from tests.backends.memory_store import MemoryStore, StoreFaultError
 from tests.benchmarking.experiments import FakeTable, definition
-from tests.benchmarking.remote.remote_lab import ONE, Clock, rows_in, segments_in
+from tests.benchmarking.remote.remote_lab import ONE, TWO, Clock, rows_in, segments_in
 
 
 @pytest.fixture
@@ -23,8 +27,8 @@ def spec(tmp_path, monkeypatch):
     return experiment_spec(Resolved(fake, {}, "simulated"), "RS", 1, "t", tmp_path / "results", {})
 
 
-def run(spec, store, **options):
-    keeper = StoreKeeper(store, ONE, Clock().pace)
+def run(spec, store, writer=ONE, **options):
+    keeper = StoreKeeper(store, writer, Clock().pace)
     made = {"make_backend": lambda name, context: SimulatedBackend(FakeTable()), "keeper": keeper} | options
     return run_experiment(spec, Surroundings({}, spec.results_dir.parent / "cache", **made))
 
@@ -38,8 +42,9 @@ def test_the_store_has_the_records_of_the_folder(spec):
     assert rows_in(spec.folder)[-1][2] == "end"
 
 
-def test_one_that_is_left_has_no_results_yet(spec):
-    store, tuners = MemoryStore(), []
+def left(spec, store):
+    """Run it up to its second report, and leave it there."""
+    tuners = []
     result = run(
         spec,
         store,
@@ -47,5 +52,52 @@ def test_one_that_is_left_has_no_results_yet(spec):
         observers=(lambda record, state: state.reports == 2 and tuners[0].detach(),),
     )
     assert str(result.ending.reason) == "detached"
+
+
+def test_one_that_is_left_has_no_results_yet(spec):
+    store = MemoryStore()
+    left(spec, store)
     assert not (spec.folder / "trials.csv").exists()
     assert sum((one.rows for one in segments_in(store, key_of(spec))), ()) == rows_in(spec.folder)
+    files = [one.key.removeprefix(f"{key_of(spec)}/files/") for one in store.list(f"{key_of(spec)}/files/")]
+    assert files == ["definition.yaml", "environment.json", "experiment.json"]
+
+
+def test_another_machine_goes_on_with_the_same_names_and_leaves_the_same_files(spec):
+    store = MemoryStore()
+    left(spec, store)
+    nonce = read_nonce(spec.folder)
+    jobs = {row[3] for row in rows_in(spec.folder) if row[2] == "start"}
+    shutil.rmtree(spec.results_dir)
+    assert run(spec, store, TWO).ending.exit_code == 0
+    assert read_nonce(spec.folder) == nonce
+    assert jobs <= {row[3] for row in rows_in(spec.folder) if row[2] == "start"}
+    files = {one.key.removeprefix(f"{key_of(spec)}/files/") for one in store.list(f"{key_of(spec)}/files/")}
+    assert files >= {"definition.yaml", "environment.json", "experiment.json", "trials.csv", "reports.csv", "result.json"}
+    assert not {name for name in files if name.startswith(("journal", "lock", "source", "."))}
+    assert store.objects[f"{key_of(spec)}/files/trials.csv"][0] == (spec.folder / "trials.csv").read_bytes()
+    assert "ended_under" in store.objects[f"{key_of(spec)}/files/experiment.json"][0].decode()
+
+
+def test_who_begins_what_another_began_at_the_same_moment_does_nothing(spec):
+    store = MemoryStore()
+    key = f"{key_of(spec)}/files/experiment.json"
+
+    def another(operation, asked):
+        # Between the look and the write.
+        if operation == "create" and asked == key:
+            store.objects[key] = (b'{"nonce": "theirs"}', "x", 0.0)
+        return ""
+
+    store.failing = another
+    with pytest.raises(TakenOverError, match="another controller began it"):
+        run(spec, store)
+    assert segments_in(store, key_of(spec)) == []
+
+
+def test_what_is_not_there_when_a_job_would_begin_keeps_it_from_beginning(spec):
+    store, submitted = MemoryStore(), []
+    store.failing = lambda operation, key: "refused" if operation == "upload" else ""
+    with pytest.raises(StoreFaultError):
+        run(spec, store, observers=(lambda record, state: submitted.append(record),))
+    assert submitted == []
