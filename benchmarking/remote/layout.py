@@ -32,6 +32,11 @@ def run_uri(bucket: str, prefix: str, tag: str) -> str:
     return "/".join(part for part in (f"s3://{bucket}", prefix.strip("/"), RUNS, tag) if part)
 
 
+def shared_root(uri: str) -> str:
+    """Return the root that all runs have in common, of the root of one: packages lie below it."""
+    return uri.rstrip("/").rpartition(f"/{RUNS}/")[0]
+
+
 def tag_of(uri: str) -> str:
     """Return the tag of a run's root."""
     return uri.rstrip("/").rpartition("/")[2]

@@ -101,7 +101,7 @@ def after_end(code: int, asked: Asked, restarts: Restarts, said: str = "") -> St
         restarts: as they stand, after a look at what is finished.
         said: the last that it said of a failure; empty for nothing.
     """
-    why = words_of(code, said)
+    why = words_of(code, "" if code in _RUN_OVER else said)
     if code == EXIT_TAKEN_OVER:
         return Step(Then.LEAVE, "another controller is at work on this run: this one ends and touches nothing")
     if code in _RUN_OVER:
@@ -141,7 +141,7 @@ def words_of(code: int, said: str = "") -> str:
             EXIT_DETACHED: "the controller let its trials run on and ended",
         }
         words = known.get(code, f"the controller ended with exit code {code}")
-    return f"{words}: {said}" if said and code not in (EXIT_DONE, EXIT_DETACHED) else words
+    return f"{words}: {said}" if said and code != EXIT_DETACHED else words
 
 
 def _signal_name(number: int) -> str:

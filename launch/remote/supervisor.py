@@ -136,10 +136,11 @@ class Supervisor:
 
     def run(self) -> int:
         """Keep the controller going to an end of some kind, and return the job's exit code."""
-        if self._is_succeeded():
-            # Its host was lost when it had handed over: what it had claimed is created now, unless it is there already.
-            return self._end(Step(Then.HAND_OVER, "a later generation is claimed"), EXIT_DONE)
         while True:
+            if self._is_succeeded():
+                # Its host was lost when it had handed over, or it was frozen for long: what was claimed is created, unless it is there.
+                self._may_succeed = True
+                return self._end(Step(Then.HAND_OVER, "a later generation is claimed"), EXIT_DONE)
             step, code = self._live()
             if step.then is not Then.AGAIN:
                 return self._end(step, code)

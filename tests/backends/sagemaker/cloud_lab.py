@@ -18,6 +18,7 @@ from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POO
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.backend import PollIntervals, SageMakerBackend
 from backends.sagemaker.jobs.resolve_options import options_of
+from benchmarking.archive.keeper import FolderKeeper, Keeper
 from benchmarking.controller.journal import Record
 from benchmarking.experiment import ExperimentResult, Surroundings, run_experiment
 from benchmarking.methods.registry import experiment_spec
@@ -182,6 +183,7 @@ class CloudLab:
         watch: Any = None,
         check: bool = True,
         arguments: Mapping[str, Any] | None = None,
+        keeper: Keeper | None = None,
         **options: Any,
     ) -> Run:
         """Run an experiment to its end, and check that nothing is left and that the bill is the emulator's own.
@@ -194,6 +196,7 @@ class CloudLab:
             watch: called with each record, the state and the back-end.
             check: whether jobs and bill are checked.
             arguments: of the method.
+            keeper: where the experiment's state is kept beside its folder.
             options: further ones of the back-end.
         """
         spec = experiment_spec(Resolved(definition, {}, "sagemaker"), method, 1, tag, self.folder / "results", arguments or {})
@@ -213,7 +216,9 @@ class CloudLab:
             if watch is not None:
                 watch(record, state, made[0])
 
-        surroundings = Surroundings(environ, self.folder / "cache", observers=(observe,), make_backend=make)
+        surroundings = Surroundings(
+            environ, self.folder / "cache", observers=(observe,), make_backend=make, keeper=keeper or FolderKeeper()
+        )
         result = run_experiment(spec, surroundings)
         run = Run(result, made[0], records, Counter(clients.counts))
         if check:

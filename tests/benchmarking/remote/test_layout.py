@@ -9,6 +9,8 @@ def test_the_root_of_a_run():
     assert layout.run_uri("b", "/outrider/x/", "t1") == "s3://b/outrider/x/runs/t1"
     assert layout.run_uri("b", "", "t1") == "s3://b/runs/t1"
     assert layout.tag_of("s3://b/outrider/runs/t1/") == "t1"
+    assert layout.shared_root("s3://b/outrider/x/runs/runs") == "s3://b/outrider/x"
+    assert layout.shared_root("s3://b/runs/t1") == "s3://b"
 
 
 def test_keys_are_read_as_they_are_made():

@@ -268,7 +268,7 @@ def test_taken_over_it_leaves_without_a_word():
 def test_a_host_that_was_lost_after_it_claimed_its_successor_creates_that_and_starts_nothing():
     job = FakeJob()
     job.claimed = True
-    assert run(job) == 0
+    assert run(job, may_succeed=False) == 0
     assert (job.started, job.successors) == ([], 1)
 
 
@@ -276,3 +276,10 @@ def test_an_experiment_that_is_refused_fails_the_job_with_what_was_said():
     job = FakeJob((5.0, ControllerEnded(EXIT_USAGE)), words="error: no such script")
     assert run(job) == EXIT_FAULT
     assert job.failure == "the run is refused: error: no such script"
+
+
+def test_killed_after_it_was_succeeded_it_is_not_started_again():
+    job = FakeJob((40.0, ControllerEnded(-9)))
+    job.starting = lambda: setattr(job, "claimed", True)
+    assert run(job) == 0
+    assert (job.started, job.successors) == ([0], 1)
