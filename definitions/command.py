@@ -15,11 +15,11 @@ from definitions.forms import Boolean, ListForm, form_of, unknown_keys
 from definitions.template import check_names, names_in, parse_template
 from definitions.written import text_of
 
-ArgumentsStyle = Literal["flags", "two_words", "hyphens", "key=value", "json", "yaml", "none"]
+ArgumentsStyle = Literal["flags", "two_words", "hyphens", "key=value", "json", "yaml", "toml", "none"]
 WorkingDir = Literal["job", "source"]
 
 ARGUMENTS = "arguments"
-FILE_STYLES = ("json", "yaml")
+FILE_STYLES = ("json", "yaml", "toml")
 PLACES = ("data", "output", "model", "checkpoint", "arguments_file", "python", "source", "script")
 """Placeholders that a back-end fills in, as it alone knows where things are."""
 

@@ -41,7 +41,7 @@ FILES = {
     "logs/JOB.log": "a job's output",
     "jobs/JOB/": "a job's working folder, on this machine",
     "jobs/JOB/command": "how it was started, as one line to paste",
-    "jobs/JOB/arguments.json": "with `arguments_style: json` (or `.yaml`): what it was given",
+    "jobs/JOB/arguments.json": "with `arguments_style: json` (or `.yaml`, `.toml`): what it was given",
     "jobs/JOB/process.json": "its process, so that none is left behind",
     "jobs/JOB/model/": "what it left in SM_MODEL_DIR",
     "jobs/JOB/output/": "what it left in SM_OUTPUT_DATA_DIR",

@@ -1,4 +1,4 @@
-"""Reads shell scripts: variables with a default that the environment sets, places, and a Python script that gets all words."""
+"""Reads shell scripts: variables with a default that the environment sets, places, options, and a Python script that gets all words."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ _USUAL = re.compile(
 )
 _OPTIONS = re.compile(r"""getopts\s+["']?:?([A-Za-z0-9:]+)""")
 _OPTION_NAME = re.compile(r"""(?m)^\s*\(?["']?([A-Za-z0-9])["']?\)\s*(?:export\s+)?([A-Za-z_]\w*)=""")
+_CASE = re.compile(r"""case\s+["']?\$(?:\{?1\}?|\w+|\{\w+\})["']?\s+in(?P<body>.*?)\besac\b""", re.S)
+_BRANCH = re.compile(r"(?:^|;;)\s*\(?(?P<names>-[^()\s]*(?:\s*\|\s*-[^()\s]*)*)\s*\)(?P<body>.*?)(?=;;|\Z)", re.S)
+_TAKES = re.compile(r"""(?<![\w-])([A-Za-z_]\w*)=["']?\$(?:\{?2\b|\{1#|\{OPTARG|OPTARG|\{\w+#)""")
+_SETS = re.compile(r"""(?<![\w-])([A-Za-z_]\w*)=""")
 _PASSED_ON = re.compile(r"""(?P<words>[^\n;|&]*?)\s"?\$(?:@|\*|\{@\})"?""")
 _SCRIPT = re.compile(r"[\w./-]+\.py\b")
 
@@ -34,6 +38,10 @@ def read_shell(text: str) -> Interface | None:
     """Return what a shell script can be told by its own text; None where that is nothing."""
     # What stands in single quotes is another program's: its `$1` is none of the shell's.
     plain = re.sub(r"'[^'\n]*\$[^'\n]*'", "''", re.sub(r"(?m)^\s*#.*$", "", text))
+    options, is_joined = _options(plain)
+    if options:
+        # In what takes the options apart `$1` and `$2` are words, wherever they stand.
+        plain = _CASE.sub("", plain)
     places: dict[int, ScriptArgument] = {}
     for match in _PLACE.finditer(plain):
         default = match["default"]
@@ -47,8 +55,8 @@ def read_shell(text: str) -> Interface | None:
     for name in dict.fromkeys(_READ.findall(plain)):
         if name not in own and name not in variables and not is_usual_variable(name):
             found.append(ScriptArgument(name.lower(), (f"${name}",), is_required=True))
-    found += _letters(plain)
-    return Interface("shell", tuple(found), style="two_words") if found else None
+    found = [one for one in found if one.name not in {option.name for option in options}] + options
+    return Interface("shell", tuple(found), style="flags" if is_joined else "two_words") if found else None
 
 
 def is_usual_variable(name: str) -> bool:
@@ -56,17 +64,35 @@ def is_usual_variable(name: str) -> bool:
     return _USUAL.fullmatch(name) is not None
 
 
-def _letters(text: str) -> list[ScriptArgument]:
-    """Return the options that `getopts` takes, named by the variables that they go into."""
-    names = dict(_OPTION_NAME.findall(text))
+def _options(text: str) -> tuple[list[ScriptArgument], bool]:
+    """Return the options that a script takes apart, named by the variables that they go into, and whether a value follows `=` alone."""
     match = _OPTIONS.search(text)
-    letters = re.findall(r"[A-Za-z0-9]:?", match[1]) if match is not None else []
-    return [
-        ScriptArgument(
-            names.get(one[0], one[0]).lower(), (f"-{one[0]}",), "text" if one.endswith(":") else "switch", None if ":" in one else False
-        )
-        for one in letters
-    ]
+    if match is not None:
+        names = dict(_OPTION_NAME.findall(text))
+        letters = re.findall(r"[A-Za-z0-9]:?", match[1])
+        return [_option(names.get(one[0], one[0]), (f"-{one[0]}",), text, has_value=one.endswith(":")) for one in letters], False
+    apart: dict[str, ScriptArgument] = {}
+    joined: dict[str, ScriptArgument] = {}
+    for branch in (branch for case in _CASE.finditer(text) for branch in _BRANCH.finditer(case["body"])):
+        flags = [name.strip("\"' ").removesuffix("*") for name in branch["names"].split("|")]
+        taken = _TAKES.search(branch["body"])
+        variable = taken or _SETS.search(branch["body"])
+        if variable is None or {"-h", "--help"} & {*flags}:
+            continue
+        longest_first = sorted((flag.rstrip("=") for flag in flags), key=lambda flag: not flag.startswith("--"))
+        option = _option(variable[1], tuple(longest_first), text, has_value=taken is not None)
+        (joined if taken is not None and flags[0].endswith("=") else apart).setdefault(variable[1], option)
+    # One style holds for all: where some take their value as a word of its own, those that do not are left as they are.
+    is_joined = bool(joined) and all(option.kind == "switch" for option in apart.values())
+    return [*apart.values(), *(joined.values() if is_joined else ())], is_joined
+
+
+def _option(variable: str, flags: tuple[str, ...], text: str, *, has_value: bool) -> ScriptArgument:
+    """Return an option; what its variable is set to at the beginning of a line, above all else, is what it is without."""
+    first = re.search(rf"""(?m)^[ \t]*(?:export\s+|local\s+|declare\s+(?:-\w+\s+)*)?{variable}=["']?([^"'\s;$)]*)["']?\s*(?:#.*)?$""", text)
+    if not has_value:
+        return ScriptArgument(variable.lower(), flags, "switch", False)
+    return _argument(variable.lower(), flags, None if first is None else first[1], is_required=False)
 
 
 def _argument(name: str, flags: tuple[str, ...], default: str | None, *, is_required: bool) -> ScriptArgument:

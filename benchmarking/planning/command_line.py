@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +9,11 @@ from decimal import Decimal
 from typing import Any
 
 from benchmarking.planning.absent_keys import has_own_flag, is_left_out
+from benchmarking.planning.arguments_file import document
 from benchmarking.planning.hydra_values import hydra_value
 from definitions.command import ARGUMENTS, FILE_STYLES, OWN_PREFIX, Calling
 from definitions.template import Placeholder, Template, escaped, parse_template
-from definitions.written import WrittenFloat, WrittenInt, text_of
+from definitions.written import WrittenFloat, text_of
 
 INTERPRETERS = ("python", "python3")
 """First words of a command that mean the definition's interpreter."""
@@ -74,7 +74,7 @@ class CommandLine:
             facts: of our keys, and what `NUMBERS` name.
         """
         left = {key: value for key, value in values.items() if key not in self._named}
-        files = {self._file: self._document(left)} if self._file else {}
+        files = {self._file: document({self._flags[key]: value for key, value in left.items()}, self._calling.style)} if self._file else {}
         words = self._all_expanded(self._command or (), values, facts, left)
         arguments = self._words(left) if self._command is None else ()
         others = self._other_commands(values, facts)
@@ -169,23 +169,6 @@ class CommandLine:
             words += map(escaped, made) if template else made
         return tuple(words)
 
-    def _document(self, left: Mapping[str, Any]) -> str:
-        """Return the file of arguments; dots in names make mappings within mappings."""
-        nested: dict[str, Any] = {}
-        for key, value in left.items():
-            *above, last = self._flags[key].split(".")
-            node = nested
-            for step in above:
-                inner = node.setdefault(step, {})
-                node = inner if isinstance(inner, dict) else node
-            node[last] = _unwritten(value)
-        if self._calling.style == "json":
-            return json.dumps(nested, indent=1, ensure_ascii=False) + "\n"
-        import yaml
-
-        text: str = yaml.safe_dump(nested, sort_keys=False, allow_unicode=True)
-        return text
-
 
 def _words_of(script: str, file: str) -> tuple[str, ...]:
     head = ("${python}",) if script.endswith(".py") else ("/bin/sh",) if script.endswith(".sh") else ()
@@ -267,12 +250,3 @@ def _pairs(name: str, value: Any, lists: str) -> list[str]:
             return [f"{name}={text}" for text in texts]
         return [f"{name}=[{','.join(texts)}]" if lists == "words" else f"{name}={','.join(texts)}"]
     return [f"{name}={hydra_value(value)}"]
-
-
-def _unwritten(value: Any) -> Any:
-    """Return a value without how it was written: Python's YAML reads 1e3 as text."""
-    if isinstance(value, dict):
-        return {key: _unwritten(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_unwritten(inner) for inner in value]
-    return float(value) if isinstance(value, float) else int(value) if isinstance(value, WrittenInt) else value

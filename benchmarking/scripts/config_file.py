@@ -13,7 +13,7 @@ from benchmarking.scripts.plan import CallPlan, Dimension, dimension_of
 from benchmarking.scripts.ranges import Role, proposal_for
 
 _NAMES = ("config", "cfg", "conf", "config_file", "config_path", "cfg_file", "hparams", "params", "settings", "options")
-_STYLES = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
+_STYLES = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml"}
 
 
 def config_word(call: ScriptCall, interface: Interface, is_file: Callable[[str], bool]) -> tuple[str, str]:

@@ -25,6 +25,7 @@ _STYLES = {
     "key=value": "arguments are told as key=value",
     "json": "arguments are in a file, whose path is told",
     "yaml": "arguments are in a file, whose path is told",
+    "toml": "arguments are in a file, whose path is told",
 }
 _BOOLEANS = {"switch": "a switch is there, or not", "no_switch": "--flag or --no-flag"}
 
@@ -91,7 +92,8 @@ def _calling(name: str, plan: CallPlan, setting: ScriptSetting) -> Iterator[tupl
     if plan.style != "flags":
         yield f"arguments_style: {inline(plan.style)}", _STYLES[plan.style]
     if plan.booleans != "value":
-        yield f"booleans: {inline(plan.booleans)}", _BOOLEANS[plan.booleans]
+        how = _BOOLEANS[plan.booleans] if isinstance(plan.booleans, str) else "how each truth is told: --flag or nothing, or --no-flag"
+        yield f"booleans: {inline(plan.booleans)}", how
     if plan.rename:
         yield f"rename: {inline(dict(plan.rename))}", "what the script calls a key"
     if plan.environment:
@@ -107,6 +109,8 @@ def _space(plan: CallPlan) -> Iterator[tuple[str, str]]:
             yield f"  {inline(key)}: {inline(dimension.domain)}", dimension.why
     else:
         yield "trials: [{}]", "nothing was found to search: one trial as it is; `space:` in place of it names keys and their ranges"
+    for key, domain in plan.given.items():
+        yield "", f"As you said it in --run; in place of its value in `arguments`, this would search it: {inline(key)}: {inline(domain)}"
     if plan.left:
         listed = ", ".join(_left(argument) for argument in plan.left[:30])
         yield "", f"Not searched, and as the script has them: {listed}" + (", ..." if len(plan.left) > 30 else "")
@@ -121,13 +125,33 @@ def fidelity_of(plan: CallPlan, log: TrialLog) -> dict[str, Any]:
 
     Its reports count what is done, up to what an argument says, or, where none does, up to where it came by itself.
     """
-    level = plan.level
-    if level is None and log.is_whole and log.counts_from_one and (last := int(log.metrics[log.level][-1])) > 1:
-        return {"kind": "progressive", "reported_as": log.level, "full": last}
-    if level is None or not log.counts_from_one or not _belong(level.name, log.level):
+    level, first = plan.level, log.counts_from
+    if first is None:
         return {}
-    full = _full(level)
-    return {"kind": "progressive", "argument": level.name, "reported_as": log.level, "full": full} if full > 1 else {}
+    counted: dict[str, Any] = {"reported_as": log.level}
+    from_zero = {"counts_from": 0} if first == 0 else {}
+    if level is None:
+        last = int(log.metrics[log.level][-1]) + 1 - first
+        return {"kind": "progressive", **counted, "full": last, **from_zero} if log.is_whole and last > 1 else {}
+    if not _belong(level.name, log.level) or (full := _full(level)) <= 1:
+        return {}
+    return {"kind": "progressive", "argument": level.name, **counted, "full": full, **from_zero}
+
+
+def _no_fidelity(plan: CallPlan, log: TrialLog) -> str:
+    """Return why a script that is told how long to train has no fidelity; empty where nobody would expect one, or it was not run."""
+    level = plan.level
+    if level is None or not log.objective:
+        return ""
+    if not log.level:
+        return f"No fidelity: nothing says how far it is while it runs, as `{level.name}` counts it"
+    if _full(level) <= 1:
+        return f"No fidelity: {level.name} is {level.default}; with more, each would be a level at which bad trials can be stopped"
+    if not _belong(level.name, log.level):
+        return f"No fidelity: {log.level} is not what {level.name} limits; `fidelity` says it where it is"
+    course = ", ".join(f"{value:g}" for value in log.metrics[log.level][:4])
+    told = "" if log.asked_level is None else f", told to go to {log.asked_level:g}"
+    return f"No fidelity: {log.level} was {course}{told}, which does not count, from 1 or from 0, what is done"
 
 
 def _belong(argument: str, metric: str) -> bool:
@@ -162,10 +186,13 @@ def _measuring(plan: CallPlan, setting: ScriptSetting, log: TrialLog) -> Iterato
     yield from _objectives(log)
     fixed, fidelity = fixed_arguments(plan, log), fidelity_of(plan, log)
     if fixed:
-        yield f"arguments: {inline(fixed)}", "the same in all trials"
+        as_said = ", ".join(key for key in plan.given if key in fixed)
+        yield f"arguments: {inline(fixed)}", f"the same in all trials; as you said: {as_said}" if as_said else "the same in all trials"
     if fidelity:
         why = f"each {log.level} is a level: methods such as ASHA stop bad trials early"
         yield f"fidelity: {inline(fidelity)}", why
+    elif reason := _no_fidelity(plan, log):
+        yield "", reason
     yield f"budget: {inline({'max_num_trials': _TRIALS})}" if plan.space else "budget: {max_num_trials: 1}", "trials in all"
 
 
@@ -185,6 +212,12 @@ def _objectives(log: TrialLog) -> Iterator[tuple[str, str]]:
     mode, why = mode_of(log.objective, log.metrics[log.objective])
     others = f"; in its place could stand {', '.join(log.others)}" if log.others else ""
     yield f"objectives: {inline({log.objective: mode})}", f"{why}{others}"
+
+
+def told_values(plan: CallPlan, level: float | None) -> Mapping[str, Any]:
+    """Return what a trial run is told, and what the script has for the rest, by argument; `level` is how far it is to go."""
+    known = {argument.name: argument.default for argument in (*plan.left, *([plan.seed] if plan.seed is not None else []))}
+    return {**known, **plan.fixed, **first_values(plan), **({plan.level.name: level} if plan.level is not None else {})}
 
 
 def first_values(plan: CallPlan, level: int | None = None) -> Mapping[str, Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from backends.scripts.interface import Interface, ScriptArgument
 from backends.scripts.literals import kind_of_value
@@ -32,18 +32,19 @@ class CallPlan:
 
     Args:
         command: with placeholders; None where the script alone is enough.
-        style, booleans: how arguments are written.
+        style, booleans: how arguments are written; how truth is told is said by key where it differs.
         rename: what the script calls a key.
         environment: variables, with placeholders.
         space: by key.
         level: the argument that says how long it trains; None where there is none.
         seed: the argument that gets a seed; None where there is none.
         left: arguments that the script keeps at its own values; `fixed`: those that it has to be told, and always the same.
+        given: the domains of those of `fixed` that could be searched, and that a person gave a value.
     """
 
     command: tuple[str, ...] | None = None
     style: str = "flags"
-    booleans: str = "value"
+    booleans: str | Mapping[str, str] = "value"
     rename: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     space: Mapping[str, Dimension] = field(default_factory=dict)
@@ -51,6 +52,10 @@ class CallPlan:
     seed: ScriptArgument | None = None
     left: tuple[ScriptArgument, ...] = ()
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+
+_Used = dict[str, tuple[ScriptArgument, Proposal]]
 
 
 @dataclass
@@ -73,8 +78,8 @@ def make_plan(call: ScriptCall, interface: Interface, *, guess: bool = False) ->
     Raises:
         UserError: something that it cannot do without and nobody said, or which of its sub-commands is meant.
     """
-    interface = replace(interface, arguments=tuple(_with_variable(one, call.environment) for one in interface.arguments))
     given, rest = read_given(call.given, interface.arguments, stops_at=interface.commands)
+    given = _with_variables(given, interface.arguments, call.environment)
     command = rest[0] if rest else _command(interface.commands, call)
     proposals: dict[str, tuple[ScriptArgument, Proposal]] = {}
     main = _parser_words(interface.arguments, given, proposals, call.words, guess=guess)
@@ -84,60 +89,91 @@ def make_plan(call: ScriptCall, interface: Interface, *, guess: bool = False) ->
         # What is said before the sub-command cannot be among ${arguments}, which follow it; a switch has no words to say so.
         outer = [argument for argument in main.flags if argument.kind != "switch"]
         words += [f"{argument.flag}=${{{argument.name}}}" for argument in outer]
+        words += [word for argument in main.flags if argument not in outer for word in given.kept.get(argument.name, ())]
         inner_given, _ = read_given(rest[1:], interface.commands[command])
         inner = _parser_words(interface.commands[command], inner_given, proposals, (*call.words, command), guess=guess)
         words += [command, *inner.positionals, *inner.fixed]
         passed = inner.flags
     else:
         passed = main.flags
-    kept = {argument.name for argument in (*outer, *passed)}
+    used = _used(proposals, {argument.name for argument in (*outer, *passed)}, words)
+    every = (*interface.arguments, *interface.commands.get(command, ()))
+    left = [one for one in every if one.name not in used and one.name not in given.values and not one.is_positional]
+    return _laid_out(call, interface.style, words, passed, used, left)
+
+
+def _used(proposals: _Used, kept: Collection[str], words: Sequence[str]) -> _Used:
+    """Return the arguments that are told: of those kept or with a place among the words, one level, one seed, and what can exist."""
     placed = {name for name in proposals if any(f"${{{name}}}" in word for word in words)}
     used = {name: pair for name, pair in proposals.items() if name in kept or name in placed}
-    level = next((argument for argument, made in used.values() if made.role is Role.LEVEL), None)
-    seed = next((argument for argument, made in used.values() if made.role is Role.SEED), None)
+    level, seed = _first_of(Role.LEVEL, used), _first_of(Role.SEED, used)
     # One argument says how long, and one is the seed; what else is called so stays as it is.
     used = {
         name: (argument, made)
         for name, (argument, made) in used.items()
-        if made.role is Role.SEARCHED or argument in (level, seed) or name in placed
+        if made.role in (Role.SEARCHED, Role.GIVEN) or argument in (level, seed) or name in placed
     }
-    used = {name: (argument, made) for name, (argument, made) in used.items() if _exists(argument, used)}
+    return _with_something_searched({name: pair for name, pair in used.items() if _exists(pair[0], used)})
+
+
+def _first_of(role: Role, used: _Used) -> ScriptArgument | None:
+    return next((argument for argument, made in used.values() if made.role is role), None)
+
+
+def _laid_out(
+    call: ScriptCall,
+    style: Literal["flags", "two_words", "key=value"],
+    words: Sequence[str],
+    passed: Sequence[ScriptArgument],
+    used: _Used,
+    left: Sequence[ScriptArgument],
+) -> CallPlan:
+    """Return the plan of what is used.
+
+    Args:
+        call: as a person calls it.
+        style: that the script understands.
+        words: of the command, so far.
+        passed: arguments that may be among `${arguments}`.
+        used: those that are told, with what is made of them.
+        left: those that are not.
+    """
     names, booleans, passed = _booleans(passed, used)
-    space: dict[str, Dimension] = {}
-    for name, (argument, made) in used.items():
-        if made.role is Role.SEARCHED:
-            # Beside switches a truth that the script is told as a value is text.
-            as_text = booleans != "value" and argument.kind == "boolean"
-            found = dimension_of(argument, replace(made, domain={"choice": ["true", "false"]}) if as_text else made)
-            space[names.get(name, name)] = _conditional(found, argument, used)
+    searched = {name: (argument, made) for name, (argument, made) in used.items() if made.role is Role.SEARCHED}
+    said = {names.get(name, name): pair for name, pair in used.items() if pair[1].role is Role.GIVEN}
     listed = [argument for argument in passed if argument.name in used or argument.name in names.values()]
     flagged = [argument for argument in listed if not _is_variable(argument)]
-    style, rename = _spelling(flagged, interface.style)
-    if flagged:
-        words.append("${arguments}")
-    is_alone = call.is_plain and words[len(call.words) :] in ([], ["${arguments}"])
+    found_style, rename = _spelling(flagged, style)
+    whole = [*words, *(["${arguments}"] if flagged else [])]
+    is_alone = call.is_plain and whole[len(call.words) :] in ([], ["${arguments}"])
     variables = {argument.flag[1:]: f"${{{argument.name}}}" for argument in listed if _is_variable(argument)}
     return CallPlan(
-        None if is_alone else tuple(words),
-        style,
+        None if is_alone else tuple(whole),
+        found_style,
         booleans,
         rename,
         {**call.environment, **variables},
-        space,
-        level,
-        seed,
-        tuple(
-            argument
-            for argument in (*interface.arguments, *interface.commands.get(command, ()))
-            if argument.name not in used and argument.name not in given.values and not argument.is_positional
-        ),
+        {names.get(name, name): _conditional(dimension_of(one, made), one, used) for name, (one, made) in searched.items()},
+        _first_of(Role.LEVEL, used),
+        _first_of(Role.SEED, used),
+        tuple(left),
+        {name: argument.default for name, (argument, _) in said.items()},
+        {name: made.domain for name, (_, made) in said.items()},
     )
 
 
-def _with_variable(argument: ScriptArgument, environment: Mapping[str, str]) -> ScriptArgument:
-    """Return an argument that a variable tells with the value that the call gives it."""
-    text = environment.get(argument.flag[1:]) if _is_variable(argument) else None
-    return argument if text is None else replace(_given(text, argument), is_required=False)
+def _with_something_searched(used: _Used) -> _Used:
+    """Return what is used, in which what a person gave a value is searched around it where nothing else would be."""
+    if any(made.role is Role.SEARCHED for _, made in used.values()):
+        return used
+    roles = {Role.GIVEN: Role.SEARCHED}
+    return {name: (argument, replace(made, role=roles.get(made.role, made.role))) for name, (argument, made) in used.items()}
+
+
+def _with_variables(given: Given, arguments: Iterable[ScriptArgument], environment: Mapping[str, str]) -> Given:
+    """Return what a call says, in which the variables before it say what they tell the script."""
+    said = {one.name: environment[one.flag[1:]] for one in arguments if _is_variable(one) and one.flag[1:] in environment}
+    return replace(given, values={**said, **given.values}, kept={**dict.fromkeys(said, ()), **given.kept})
 
 
 def usual_command(commands: Mapping[str, Any]) -> str:
@@ -174,8 +210,12 @@ def _parser_words(
         proposal = proposal_for(own, guess=guess)
         if argument.is_positional:
             _place(made, own, proposal, text, proposals, missing)
-        elif proposal.role is not Role.LEFT and (proposal.role is not Role.SEARCHED or proposal.domain):
-            proposals[own.name] = own, proposal
+        elif proposal.role in (Role.SEARCHED, Role.LEVEL) or (proposal.role is Role.SEED and text is None):
+            is_said = text is not None and not argument.is_required and proposal.role is Role.SEARCHED
+            if is_said and own.kind == "switch" and own.negative and not _has_usual_negative(own):
+                made.fixed += given.kept[argument.name]
+                continue
+            proposals[own.name] = own, replace(proposal, role=Role.GIVEN) if is_said else proposal
             made.flags.append(own)
         elif text is not None:
             made.fixed += given.kept[argument.name]
@@ -243,27 +283,31 @@ def _conditional(found: Dimension, argument: ScriptArgument, used: Mapping[str, 
     return Dimension({"when": text, **found.domain}, found.why, found.first)
 
 
-def _booleans(
-    passed: Sequence[ScriptArgument], used: dict[str, tuple[ScriptArgument, Proposal]]
-) -> tuple[dict[str, str], str, list[ScriptArgument]]:
+def _booleans(passed: Sequence[ScriptArgument], used: _Used) -> tuple[dict[str, str], str | dict[str, str], list[ScriptArgument]]:
     """Return keys that stand for others, how truth is told, and the arguments by these keys.
 
-    One way holds for all: where only some switches have a `--no-` form, these are told by the form that changes something.
+    A switch whose other form is no `--no-`, as click's `--shuffle/--sorted`, is told by the form that changes something.
     """
-    switches = [argument for argument in passed if argument.kind == "switch" and argument.name in used]
-    if not switches:
-        return {}, "value", [*passed]
-    if all(argument.negative.startswith("--no-") for argument in switches):
-        return {}, "no_switch", [*passed]
     names: dict[str, str] = {}
+    forms: dict[str, str] = {}
     changed: list[ScriptArgument] = []
     for argument in passed:
-        if argument in switches and argument.negative and argument.default is True:
-            names[argument.name] = argument.negative.lstrip("-").replace("-", "_")
-            changed.append(replace(argument, name=names[argument.name], flags=(argument.negative,), negative="", default=False))
-        else:
-            changed.append(argument)
-    return names, "switch", changed
+        is_truth = argument.name in used and argument.kind in ("switch", "boolean")
+        if is_truth and argument.kind == "switch" and argument.negative and not _has_usual_negative(argument) and argument.default is True:
+            key = argument.negative.lstrip("-").replace("-", "_")
+            names[argument.name] = key
+            argument = replace(argument, name=key, flags=(argument.negative,), negative="", default=False)
+        if is_truth:
+            is_switch = argument.kind == "switch"
+            forms[argument.name] = "value" if not is_switch else "no_switch" if _has_usual_negative(argument) else "switch"
+        changed.append(argument)
+    if len({*forms.values()}) < 2:
+        return names, next(iter(forms.values()), "value"), changed
+    return names, {key: form for key, form in forms.items() if form != "value"}, changed
+
+
+def _has_usual_negative(argument: ScriptArgument) -> bool:
+    return bool(argument.negative) and argument.negative == "--no-" + argument.flag.lstrip("-")
 
 
 def _is_variable(argument: ScriptArgument) -> bool:

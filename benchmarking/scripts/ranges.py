@@ -13,12 +13,13 @@ from backends.scripts.interface import Kind, ScriptArgument
 
 
 class Role(enum.StrEnum):
-    """What an argument is to a search."""
+    """What an argument is to a search; one that is `given` could be searched, and stays as a person said it."""
 
     SEARCHED = "searched"
     LEFT = "left"
     SEED = "seed"
     LEVEL = "level"
+    GIVEN = "given"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -44,10 +44,45 @@ class TrialLog:
         return tuple(name for name in self.metrics if name not in (self.objective, self.level) and is_metric_name(name))
 
     @property
-    def counts_from_one(self) -> bool:
-        """Whether the level says how much is done, in whole steps: it is 1 or more first, never falls, and ends at what was asked."""
+    def counts_from(self) -> int | None:
+        """What the first level is called, 0 or 1, where the level says in whole steps how much is done; None where it does not.
+
+        It never falls and ends at what was asked, counted from 1, or one before that, counted from 0. What a library prints is counted
+        from 1 by whoever reads it.
+        """
         course = self.metrics.get(self.level, ())
-        return bool(course) and min(course) >= 1 and _never_falls(course) and self.asked_level in (None, course[-1])
+        if not course or not _never_falls(course):
+            return None
+        if min(course) >= 1 and self.asked_level in (None, course[-1]):
+            return 1
+        is_zero = course[0] == 0 and (self.is_whole if self.asked_level is None else course[-1] == self.asked_level - 1)
+        return 0 if is_zero and self.source in ("reports", "expressions") else None
+
+    def without_echoes(self, told: Mapping[str, Any]) -> TrialLog:
+        """Return the log without what the script only repeats of what it was told: the argument's name, and its value each time.
+
+        Args:
+            told: values of arguments, by their names.
+        """
+        plain = {_plain(name): value for name, value in told.items()}
+        echoes = {name for name, course in self.metrics.items() if (key := _plain(name)) in plain and _is_all(course, plain[key])}
+        if not echoes:
+            return self
+        metrics = {name: course for name, course in self.metrics.items() if name not in echoes}
+        level = self.level if self.level not in echoes else next((name for name in metrics if is_level_name(name)), "")
+        expressions = {name: text for name, text in self.expressions.items() if name not in echoes}
+        objective = best_objective({name: course for name, course in metrics.items() if name != level})
+        return replace(
+            self, metrics=metrics, expressions=expressions, level=level, objective=objective, source=self.source if objective else ""
+        )
+
+
+def _plain(name: str) -> str:
+    return name.split(".")[-1].lower().replace("-", "_")
+
+
+def _is_all(course: Sequence[float], value: Any) -> bool:
+    return is_number(value) and all(one == value for one in course)
 
 
 def read_trial_log(output: bytes) -> TrialLog:

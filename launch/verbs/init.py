@@ -33,6 +33,7 @@ How it is called otherwise than by `python SCRIPT` is said as you would type it,
 What is proposed is a beginning: each line says why it is there. Change it as you like."""
 
 _HELP_S = 60.0
+_FILE = "${arguments_file}"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -61,9 +62,11 @@ def main(arguments: Sequence[str]) -> int:
 def _call(script: str | None, run: str | None) -> ScriptCall:
     from benchmarking.scripts.call import call_of, parse_call
 
+    if script is not None and Path(script).is_dir():
+        raise UserError(f"init {script}: it is a folder", _scripts_in(Path(script)), f"name the script: {command('init', 'train.py')}")
     if script is not None and not Path(script).is_file():
         raise UserError(f"init {script}: there is no such file", f"looked for {Path(script).absolute()}")
-    call = call_of(script or "") if run is None else parse_call(run, lambda word: Path(word).is_file(), _is_own_module)
+    call = call_of(_from_here(script or "")) if run is None else parse_call(run, lambda word: Path(word).is_file(), _is_own_module)
     if call.script.endswith(".ipynb"):
         text = f"`jupyter nbconvert --to script {call.script}` writes a script of it; outrider.run tunes a function in it (docs/python.md)"
         raise UserError(f"init {call.script}", "it is a notebook, and no script", text)
@@ -75,6 +78,20 @@ def _call(script: str | None, run: str | None) -> ScriptCall:
     if missing is not None:
         raise UserError(f"init --run {run!r}: there is no file {missing}", f"looked for {Path(missing).absolute()}")
     return call
+
+
+def _from_here(script: str) -> str:
+    """Return a script's path as it is from this folder, where it is below it."""
+    path = Path(script)
+    return str(path.relative_to(Path.cwd())) if path.is_absolute() and path.is_relative_to(Path.cwd()) else script
+
+
+def _scripts_in(folder: Path) -> str:
+    """Return which scripts there are in a folder, those first that are to be started."""
+    found = sorted(path for ending in ("*.py", "*.sh") for path in folder.glob(ending))
+    starts = [path for path in found if path.suffix == ".sh" or "__main__" in path.read_text(encoding="utf-8", errors="replace")]
+    names = [str(path) for path in dict.fromkeys([*starts, *found])]
+    return f"in it are {', '.join(names[:5])}{', ...' if len(names) > 5 else ''}" if names else "there is no script in it"
 
 
 def _is_own_module(name: str) -> bool:
@@ -124,7 +141,16 @@ def _config_plan(call: ScriptCall, interface: Interface) -> CallPlan | None:
     from definitions.yaml_source import read_yaml
 
     file, flag = config_word(call, interface, lambda word: Path(word).is_file())
-    return config_plan(call, file, flag, read_yaml(file).data) if file else None
+    if not file:
+        return None
+    if not file.endswith(".toml"):
+        return config_plan(call, file, flag, read_yaml(file).data)
+    import tomllib
+
+    try:
+        return config_plan(call, file, flag, tomllib.loads(Path(file).read_text(encoding="utf-8")))
+    except (ValueError, OSError) as error:
+        raise UserError(f"{file} cannot be read", str(error), "it is the file of arguments that --run names") from None
 
 
 def _no_log() -> TrialLog:
@@ -146,7 +172,7 @@ def _tried(
     """
     from dataclasses import replace
 
-    from benchmarking.scripts.definition_text import first_values
+    from benchmarking.scripts.definition_text import first_values, told_values
     from benchmarking.scripts.trial_log import read_trial_log
     from launch.one_start import start_once
 
@@ -163,7 +189,12 @@ def _tried(
     if start.is_failed and "working_dir: source" in start.message and setting.working_dir == "job":
         _say("it reads files beside it; once more, from there")
         return _tried(plan, replace(setting, working_dir="source"), limit_s, guessed)
-    if start.is_failed and "NoneType" in start.message and plan.fixed == {} and (other := guessed()).space.keys() != plan.space.keys():
+    if (
+        start.is_failed
+        and "NoneType" in start.message
+        and _FILE not in (plan.command or ())
+        and (other := guessed()).space.keys() != plan.space.keys()
+    ):
         names = ", ".join(key for key in other.space if key not in plan.space)
         _say(f"it needs values that it does not have: once more, with guesses for {names}")
         return _tried(other, setting, limit_s, guessed)
@@ -175,6 +206,7 @@ def _tried(
             "--run 'COMMAND' says how it is called; --no_run writes without a run",
         )
     log = replace(read_trial_log(start.output), asked_level=None if start.is_cut_off else few, is_whole=not start.is_cut_off)
+    log = log.without_echoes(told_values(plan, few))
     how = f"was ended after {start.seconds:.3g} s" if start.is_cut_off else f"took {start.seconds:.3g} s"
     told = "" if few is None or plan.level is None else f" with {plan.level.name}={few}"
     remark = f"The trial run{told} {how}" + ("." if log.source else ", and printed no metric that was recognised.")

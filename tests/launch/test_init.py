@@ -141,6 +141,56 @@ def test_a_script_that_takes_nothing_for_how_long_to_train_has_the_levels_that_i
     assert {row["fidelity"] for row in runs("train.yaml", 3, "--method", "ASHA")} <= {"1", "2", "3", "4", "5", "6"}
 
 
+COUNTING = """\
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float, default=0.1)
+parser.add_argument("--l2", type=float, default=0.01)
+parser.add_argument("--epochs", type=int, default=4)
+given = parser.parse_args()
+print(f"lr={given.lr} l2={given.l2}")
+for epoch in range(given.epochs):
+    print(f"epoch {epoch} l2={given.l2} error={given.lr / (epoch + 1):.4f}")
+"""
+
+
+def test_levels_from_0_are_said_to_be_and_what_is_repeated_or_was_said_is_no_metric_and_no_range(folder):
+    write("train.py", COUNTING)
+    assert main(["init", "--run", "python train.py --l2 1e-3"]) == 0
+    definition = resolve(Registry().find("train.yaml"), "local", ()).definition
+    assert definition.fidelity.model_dump(exclude_none=True) == {
+        "kind": "progressive", "argument": "epochs", "reported_as": "epoch", "full": 4, "counts_from": 0
+    }  # fmt: skip
+    assert (set(definition.space), set(definition.metrics), definition.objectives) == ({"lr"}, {"epoch", "error"}, {"error": "min"})
+    text = Path("train.yaml").read_text(encoding="utf-8")
+    assert "arguments: {l2: 1e-3}" in text
+    assert "in place of its value in `arguments`, this would search it: l2: {loguniform: [3" in text
+    assert {row["fidelity"] for row in runs("train.yaml", 3, "--method", "RS")} == {"4"}
+
+
+def test_why_there_is_no_fidelity_is_said(folder):
+    write("train.py", COUNTING.replace("epoch {epoch} ", "epoch {epoch * 10} "))
+    assert main(["init", "train.py"]) == 0
+    text = Path("train.yaml").read_text(encoding="utf-8")
+    assert "# No fidelity: epoch was 0, 10, told to go to 2, which does not count, from 1 or from 0, what is done" in text
+
+
+def test_a_file_of_toml_is_written_anew_for_each_trial(folder):
+    write("train.py", "import sys, tomllib\nprint('loss:', tomllib.load(open(sys.argv[1], 'rb'))['optim']['lr'])\n")
+    write("conf.toml", "[optim]\nlr = 0.1\n")
+    assert main(["init", "--run", "python train.py conf.toml"]) == 0
+    definition = resolve(Registry().find("train.yaml"), "local", ()).definition
+    assert (definition.arguments_style, set(definition.space)) == ("toml", {"optim.lr"})
+    assert len({row["last_loss"] for row in runs("train.yaml", 2)}) == 2
+
+
+def test_a_folder_is_no_script_and_says_which_are_in_it(folder, capfd):
+    write("some/util.py", "")
+    write("some/train.py", "if __name__ == '__main__':\n    pass\n")
+    assert main(["init", "some"]) == EXIT_USAGE
+    assert "init some: it is a folder\n  in it are some/train.py, some/util.py\n" in capfd.readouterr().err
+
+
 def test_numbers_that_it_cannot_do_without_are_guessed_and_said_to_be(folder, capfd):
     write(
         "train.py",

@@ -37,6 +37,35 @@ again = os.environ.get("BATCH_SIZE")
     }
 
 
+def test_what_is_asked_for_first_or_caught_need_not_be_there(tmp_path):
+    found = read(
+        tmp_path,
+        """
+import os
+lr = float(os.environ["LR"]) if "LR" in os.environ else 0.1
+wd = 0.01 if "WD" not in os.environ else float(os.environ["WD"])
+if "AMP" in os.environ:
+    amp = os.environ["AMP"]
+try:
+    size = int(os.environ["SIZE"])
+except KeyError:
+    size = 32
+depth = int(os.environ.get("DEPTH") or 3)
+drop = float(os.getenv("DROP", "") or 0.5)
+needed = os.environ["NEEDED"]
+""",
+    )
+    assert {one.name: (one.kind, one.default, one.is_required) for one in found.arguments} == {
+        "lr": ("number", 0.1, False),
+        "wd": ("number", 0.01, False),
+        "amp": ("text", None, False),
+        "size": ("whole", 32, False),
+        "depth": ("whole", 3, False),
+        "drop": ("number", 0.5, False),
+        "needed": ("text", None, True),
+    }
+
+
 def test_what_a_system_a_launcher_or_a_library_sets_is_no_argument(tmp_path):
     names = ("HOME", "LOCAL_RANK", "WORLD_SIZE", "CUDA_VISIBLE_DEVICES", "SM_MODEL_DIR", "OUTRIDER_SEED", "WANDB_API_KEY", "MY_TOKEN")
     assert read(tmp_path, "import os\n" + "".join(f"os.environ['{name}']\n" for name in names)) is None

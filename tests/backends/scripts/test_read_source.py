@@ -268,6 +268,58 @@ def test_flags_that_a_script_looks_for_itself_are_told_as_two_words(read):
     )
 
 
+def test_what_options_of_a_shell_are_without_is_what_their_variables_are_set_to_first(read):
+    found = read(
+        """
+        LR=0.1   # as in the paper
+        export BATCH="32"
+        while getopts "l:b:f" opt; do
+          case $opt in
+            l) LR=$OPTARG;;
+            b) BATCH="$OPTARG" ;;
+            f) FAST=1 ;;
+          esac
+        done
+        """,
+        name="run.sh",
+    )
+    assert found.arguments == (
+        ScriptArgument("lr", ("-l",), "number", 0.1),
+        ScriptArgument("batch", ("-b",), "whole", 32),
+        ScriptArgument("fast", ("-f",), "switch", False),
+    )
+
+
+LONG = """
+    lr=0.1
+    while [[ $# -gt 0 ]]; do
+      case "$1" in
+        -l|--lr) lr="$2"; shift 2 ;;
+        --epochs)
+          epochs=$2
+          shift 2
+          ;;
+        --nesterov) nesterov=1; shift ;;
+        -h|--help) usage=1; exit 0 ;;
+        *) echo "Unknown option $1"; exit 1 ;;
+      esac
+    done
+    python inner.py "$lr" $epochs
+    """
+
+
+def test_long_options_that_a_shell_takes_apart_itself(read):
+    found = read(LONG, name="run.sh")
+    assert found.style == "two_words"
+    assert found.arguments == (
+        ScriptArgument("lr", ("--lr", "-l"), "number", 0.1),
+        ScriptArgument("epochs", ("--epochs",)),
+        ScriptArgument("nesterov", ("--nesterov",), "switch", False),
+    )
+    joined = read('for word in "$@"; do case $word in --lr=*) lr="${word#*=}" ;; esac; done', name="run.sh")
+    assert (joined.style, [one.flags for one in joined.arguments]) == ("flags", [("--lr",)])
+
+
 def test_a_shell_that_hands_on_all_its_words_takes_those_of_the_script(read):
     inner = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--lr', type=float, default=0.1)\np.parse_args()\n"
     found = read('cd "$(dirname "$0")"\npython \\\n  inner.py "$@"\n', name="run.sh", inner=inner)

@@ -14,6 +14,9 @@ LR = ScriptArgument("learning_rate", ("--learning-rate",), "number", 0.1)
 EPOCHS = ScriptArgument("epochs", ("--epochs",), "whole", 5)
 NESTEROV = ScriptArgument("nesterov", ("--nesterov",), "switch", False)
 SHUFFLE = ScriptArgument("shuffle", ("--shuffle",), "switch", True, negative="--no-shuffle")
+SORTED = ScriptArgument("shuffle", ("--shuffle",), "switch", True, negative="--sorted")
+BATCH = ScriptArgument("batch_size", ("--batch-size",), "whole", 32)
+SEED = ScriptArgument("seed", ("--seed",), "whole", 0)
 BIAS = ScriptArgument("bias", ("--bias",), "boolean", True)
 
 
@@ -32,11 +35,38 @@ def test_a_script_without_places_needs_no_command():
     assert found.level == EPOCHS
 
 
-def test_a_value_that_was_given_is_where_the_range_lies_and_what_is_not_searched_stays_as_said():
-    found = plan(LR, ScriptArgument("data_dir", ("--data-dir",)), given=("--learning-rate", "1e-3", "--data-dir", "d", "more"))
-    assert found.space["learning_rate"].domain == {"loguniform": [3e-5, 0.01]}
-    assert found.space["learning_rate"].first == 1e-3
+def test_what_was_given_stays_as_said_and_says_how_it_would_be_searched():
+    found = plan(LR, BATCH, ScriptArgument("data_dir", ("--data-dir",)), given=("--learning-rate", "1e-3", "--data-dir", "d", "more"))
+    assert [*found.space] == ["batch_size"]
+    assert (found.fixed, found.given) == ({"learning_rate": 1e-3}, {"learning_rate": {"loguniform": [3e-5, 0.01]}})
     assert found.command == ("python", "train.py", "more", "--data-dir", "d", "${arguments}")
+    assert plan(LR, BATCH, SEED, EPOCHS, given=("--seed", "7", "--epochs", "3")).command == (
+        "python",
+        "train.py",
+        "--seed",
+        "7",
+        "${arguments}",
+    )
+
+
+def test_where_nothing_else_is_left_to_search_it_is_what_was_given():
+    found = plan(LR, EPOCHS, given=("--learning-rate", "1e-3", "--epochs", "3"))
+    assert found.space["learning_rate"].domain == {"loguniform": [3e-5, 0.01]}
+    assert (found.space["learning_rate"].first, found.fixed) == (1e-3, {})
+    assert found.level is not None
+    assert found.level.default == 3
+
+
+def test_what_had_to_be_given_is_searched_around_its_value():
+    needed = ScriptArgument("dropout", ("--dropout",), "number", is_required=True)
+    assert [*plan(LR, needed, given=("--dropout", "0.2")).space] == ["learning_rate", "dropout"]
+
+
+def test_given_switches_stay_whatever_their_form():
+    assert plan(LR, SHUFFLE, given=("--no-shuffle",)).fixed == {"shuffle": False}
+    assert plan(LR, SORTED, given=("--sorted",)).command == ("python", "train.py", "--sorted", "${arguments}")
+    before = plan(NESTEROV, commands={"fit": (LR,)}, given=("--nesterov", "fit"))
+    assert before.command == ("python", "train.py", "--nesterov", "fit", "${arguments}")
 
 
 def test_names_that_a_style_would_spell_otherwise_are_renamed():
@@ -50,18 +80,16 @@ def test_names_that_a_style_would_spell_otherwise_are_renamed():
     [
         ((NESTEROV,), "switch", ["nesterov"]),
         ((SHUFFLE,), "no_switch", ["shuffle"]),
-        # One way for all: what has a form for no is told by the form that changes something.
-        ((NESTEROV, SHUFFLE), "switch", ["nesterov", "no_shuffle"]),
+        ((NESTEROV, SHUFFLE), {"nesterov": "switch", "shuffle": "no_switch"}, ["nesterov", "shuffle"]),
+        # A switch whose other form is no `--no-` is told by the form that changes something.
+        ((NESTEROV, SORTED), "switch", ["nesterov", "sorted"]),
         ((BIAS,), "value", ["bias"]),
+        ((NESTEROV, BIAS), {"nesterov": "switch"}, ["nesterov", "bias"]),
     ],
 )
-def test_truth_is_told_in_one_way(arguments, booleans, space):
+def test_truth_is_told_in_each_ones_way(arguments, booleans, space):
     found = plan(*arguments)
     assert (found.booleans, [*found.space]) == (booleans, space)
-
-
-def test_beside_switches_a_truth_that_is_a_value_is_text():
-    assert plan(NESTEROV, BIAS).space["bias"].domain == {"choice": ["true", "false"]}
 
 
 def test_places_before_flags_and_what_is_searched_among_them():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarking.scripts.metric_names import best_objective, mode_of
-from benchmarking.scripts.trial_log import read_trial_log
+from benchmarking.scripts.trial_log import TrialLog, read_trial_log
 
 RECORDED = Path(__file__).parents[2] / "backends" / "metrics" / "recorded"
 
@@ -31,7 +32,29 @@ def test_what_libraries_print_is_known(library):
 def test_own_words_are_expressions():
     log = read_trial_log(b"epoch 0 val_acc: 0.5 loss: 2.0\nepoch 1 val_acc: 0.6 loss: 1.0\n")
     assert (log.source, log.level, log.objective, log.others) == ("expressions", "epoch", "val_acc", ("loss",))
-    assert not log.counts_from_one
+    assert log.counts_from is None
+
+
+@pytest.mark.parametrize(
+    ("course", "asked", "is_whole", "first"),
+    [((1, 2), 2, True, 1), ((1, 2, 3), None, False, 1), ((1, 2), 3, True, None), ((0, 1), 2, True, 0), ((0, 1, 2), 2, True, None),
+     ((0, 1, 2), None, True, 0), ((0, 1, 2), None, False, None), ((0, 0.5), 2, True, None), ((2, 1), None, True, None)],
+)  # fmt: skip
+def test_what_the_first_level_is_called(course, asked, is_whole, first):
+    log = TrialLog("expressions", {"epoch": course}, {}, "epoch", "loss", asked, is_whole)
+    assert log.counts_from == first
+    # What a library prints is counted from 1 by who reads it.
+    assert replace(log, source="keras").counts_from == (None if first == 0 else first)
+
+
+def test_what_a_script_repeats_of_its_arguments_is_no_metric():
+    output = b"lr=0.1 l2=0.01 cost=3 epochs: 2\nepoch 1 loss: 2.0 l2=0.01\nepoch 2 loss: 1.0 l2=0.01\n"
+    log = read_trial_log(output)
+    assert {"l2", "cost"} <= set(log.metrics)
+    told = log.without_echoes({"optim.l2": 0.01, "cost": 4, "epochs": 2, "loss": 1.0})
+    assert (set(told.metrics), set(told.expressions)) == ({"epoch", "loss", "cost"}, {"epoch", "loss", "cost"})
+    assert told.level == "epoch"
+    assert read_trial_log(b"cost: 3\n").without_echoes({"cost": 3}).source == ""
 
 
 def test_nothing_is_nothing():
