@@ -38,7 +38,8 @@ def json_schema(backends: Iterable[str] = BUILT_IN) -> dict[str, Any]:
     """
     schema = _with_blocks(backends).model_json_schema()
     schema["additionalProperties"] = False
-    schema["properties"]["study"] = schema["properties"].pop("study")
+    for name in ("study", "remote"):
+        schema["properties"][name] = schema["properties"].pop(name)
     definitions: dict[str, Any] = schema["$defs"]
     definitions["Domain"] = _domain()
     for model in (schema, *definitions.values()):

@@ -31,6 +31,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "method": "that suggests configurations; default LISTED for `trials`, else RS",
         "methods": "methods with arguments of their own, by the names that they get here",
         "study": "which methods are compared, over how many seeds, and how: `outrider run --study` goes by it",
+        "remote": "the jobs that run the study itself with `outrider launch`; in no hash",
         "local": "what differs on this machine",
         "simulated": "what differs where a table of measurements is replayed",
         "sagemaker": "what differs on SageMaker",

@@ -227,6 +227,7 @@ def shown_data(definition: BenchmarkDefinition, backend: str) -> dict[str, Any]:
         block = ForeignBlock() if described is None else described.block()
     data[backend] = {key: value for key, value in block.model_dump().items() if key not in Overrides.model_fields}
     data["study"] = definition.study.model_dump(exclude_none=True)
+    data["remote"] = definition.remote.model_dump(exclude_none=True)
     if definition.python is not None and described is not None and not described.shares_this_machine:
         # Beside the blocks it would name an interpreter of this machine, and not be theirs when this is read again.
         data[backend]["python"], data["python"] = definition.python, None

@@ -48,6 +48,7 @@ from definitions.parts import (
     is_timed,
 )
 from definitions.progress import Progress, progress_sources
+from definitions.remote import RemoteOptions
 from definitions.space import SearchSpace
 from definitions.study import Study
 from definitions.valid import Rule, parse_rule
@@ -167,6 +168,7 @@ class BenchmarkDefinition(Model):
     warm_start: tuple[Text, ...] = Field((), description="tags of finished runs whose measurements the method is told first")
     reuse: Flag = Field(False, description="take the results of what was measured already, here or in runs of `warm_start`")
     study: Study = Study()
+    remote: RemoteOptions = RemoteOptions()
 
     @model_validator(mode="wrap")
     @classmethod

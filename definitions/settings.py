@@ -209,6 +209,8 @@ def _path_of(draft: Draft, setting: Setting, layers: Sequence[str]) -> KeyPath:
         return _bare(draft, setting, backend)
     if steps[0] in _OF_KEYS and all(steps):
         return (steps[0], ".".join(steps[1:]))
+    if steps[1:2] == ["tags"]:
+        steps = [*steps[:2], ".".join(steps[2:])]  # a tag's key may have dots
     if any(not step for step in steps):
         raise UserError(f"{setting.place.text}: {setting.key!r} has an empty part", "keys are joined by single dots")
     if _is_backend(steps[0]):

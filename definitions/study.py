@@ -11,6 +11,7 @@ from definitions.errors import did_you_mean
 from definitions.fields import Dollars, Flag, NotNegative, Number, Positive, Text
 from definitions.model import Model
 from definitions.quantities import parse_share
+from definitions.remote import RemoteOptions
 from definitions.written import WrittenInt
 
 StudyOrder = Literal["seeds", "methods"]
@@ -108,3 +109,4 @@ class StudyFile(Study):
     """A study of its own: a file for `outrider run --study FILE.yaml`."""
 
     benchmarks: tuple[Text, ...] = Field((), description="names of benchmarks, or paths of their files, relative to this one")
+    remote: RemoteOptions = Field(RemoteOptions(), description="the jobs that run it with `outrider launch`; wins over the benchmarks' own")

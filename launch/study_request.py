@@ -17,6 +17,7 @@ from definitions.errors import UserError, did_you_mean
 from definitions.problems import Problem, complaint, problems_of
 from definitions.python_source import python_source
 from definitions.registry import Registry
+from definitions.remote import remote_settings
 from definitions.resolve import Resolved, resolve, resolve_python
 from definitions.schema import BenchmarkDefinition
 from definitions.settings import PlacedSetting, of_study, settings_of
@@ -186,6 +187,8 @@ def _laid_under(
                 for key, text in zip(given, settings_of(given), strict=True)]  # fmt: skip
     if study.max_cost is not None:
         settings.append(PlacedSetting(f"budget.max_cost={study.max_cost}", of_study(place(("max_cost",)), f"{inside}max_cost")))
+    if isinstance(study, StudyFile):
+        settings += [PlacedSetting(text, of_study(place(("remote",)), "remote")) for text in remote_settings(study.remote)]
     seeds = study.seeds if "seeds" in study.model_fields_set or not request.resume else None
     return dataclasses.replace(
         request,

@@ -78,6 +78,7 @@ reuse: false                          # default
 study:
   methods: []                         # default
   seeds: 8                            # default
+remote: {}                            # default
 local:
   grace_s: 1.0                        # demo.yaml:9 (local)
   store_faults: null                  # default
