@@ -35,6 +35,9 @@ class RemoteOptions(Model):
         None, description="of the controllers' VPC"
     )
     tags: dict[str, Text] | None = Field(None, description="of every controller, beside Outrider's own")
+    region: Text | None = Field(None, description="AWS region; else the back-end's, or that of the AWS configuration")
+    bucket: Text | None = Field(None, description="for the state of the run; else the back-end's, or sagemaker-<region>-<account>")
+    prefix: Text | None = Field(None, description='of all keys in the bucket; else the back-end\'s (default "outrider")')
     requirements: tuple[Text, ...] | None = Field(
         None, description="installed in the controllers beside what the study needs, e.g. packages of plug-ins"
     )

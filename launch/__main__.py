@@ -11,6 +11,7 @@ from launch.python_version import too_old
 
 VERBS = {
     "run": "run benchmarks",
+    "launch": "run benchmarks inside training jobs, which go on when this machine is off",
     "advise": "say which configuration to use, without running any in full",
     "init": "propose a benchmark definition for a script as it stands",
     "list": "list the known benchmarks",

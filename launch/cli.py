@@ -12,6 +12,7 @@ from definitions.builtin_backends import BUILT_IN, DEFAULT, OF_AN_ACCOUNT
 from definitions.program import command
 from definitions.results_folder import default_results_dir
 from launch.parser import VerbParser
+from launch.remote_flags import add_remote_flags, remote_settings
 from launch.request import RunRequest
 
 _EPILOG = """\
@@ -19,6 +20,11 @@ A value given here wins over the definition's. Results go to stdout, progress to
 Exit codes: 0 done, 1 a fault of ours, 2 wrong use, 3 failure budget spent, 4 budget spent before a list was finished, or disk full,
 5 refused by the cloud, 6 left to the next controller (by USR1), 7 another controller is at work, 130 interrupted.
 Ctrl-C once winds down and prints the line that resumes; twice stops at once."""
+
+_DESCRIPTIONS = {
+    "run": "Run benchmarks as asynchronous trials and say which configuration wins.",
+    "launch": "Run benchmarks, or a study, inside training jobs, and return as soon as these are accepted.",
+}
 
 _SETTINGS = (
     "n_workers",
@@ -35,14 +41,10 @@ _SETTINGS = (
 BUDGET_FLAGS = {name: f"budget.{name}" if name.startswith("max_") else name for name in _SETTINGS}
 
 
-def make_parser() -> VerbParser:
-    """Return the parser of `outrider run`."""
-    parser = VerbParser(
-        prog=command("run"),
-        description="Run benchmarks as asynchronous trials and say which configuration wins.",
-        epilog=_EPILOG,
-    )
-    for add in (_add_what, _add_study, _add_limits, _add_files, _add_other):
+def make_parser(verb: str = "run") -> VerbParser:
+    """Return the parser of `outrider run`, or of `outrider launch`, which has the same flags."""
+    parser = VerbParser(prog=command(verb), description=_DESCRIPTIONS[verb], epilog=_EPILOG)
+    for add in (_add_what, _add_study, _add_limits, _add_files, add_remote_flags, _add_other):
         add(parser)
     return parser
 
@@ -141,14 +143,14 @@ def _add_other(parser: VerbParser) -> None:
     other.add_argument("--launched_remotely", default="", metavar="URI", help=argparse.SUPPRESS)
 
 
-def parse_run(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[argparse.Namespace, RunRequest]:
+def parse_run(arguments: Sequence[str], environ: Mapping[str, str], verb: str = "run") -> tuple[argparse.Namespace, RunRequest]:
     """Return the parsed flags and the request they amount to.
 
     Raises:
         UserError: a flag or value that cannot be.
     """
-    given = make_parser().parse_args(arguments)
-    settings = [*given.settings]
+    given = make_parser(verb).parse_args(arguments)
+    settings = [*given.settings, *remote_settings(given)]
     for name, key in BUDGET_FLAGS.items():
         value = getattr(given, name)
         if value is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -40,8 +40,28 @@ from launch.at_once import at_once
 from launch.study_planning import folder_of, share_of
 
 
+@dataclass(frozen=True)
+class Outlook:
+    """What a command would do.
+
+    Args:
+        text: a table of the experiments: trials, workers, and the most that each can take and cost.
+        longest_s: seconds until the last one ends, with as many at once as there may be; None where nothing limits them.
+        usd: that their trials cost together at most; None where unknown or without limit.
+    """
+
+    text: str
+    longest_s: float | None
+    usd: float | None
+
+
 def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: StudyRecord | None = None) -> str:
-    """Return a table of the experiments: trials, workers, and the most that each can take and cost.
+    """Return the text of what `outlook` finds."""
+    return outlook(specs, environ, study).text
+
+
+def outlook(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: StudyRecord | None = None) -> Outlook:
+    """Return what experiments would do, take and cost.
 
     Args:
         specs: the experiments.
@@ -95,10 +115,30 @@ def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study:
         *(["spent"] if any(spent) else []),
     ]
     blocks = [table(header, rows), *(text for text in forecast_tables if text)]
-    lines |= {} if study is None else {at_once(study.flags, specs, cores=len(usable_cores())).text: None}
+    together = None if study is None else at_once(study.flags, specs, cores=len(usable_cores()))
+    lines |= {} if together is None else {together.text: None}
     blocks += ["\n".join(lines)] if lines else []
     blocks += [text for text in travels if text]
-    return "\n\n".join([*blocks, _total(worst, specs, study, spent, label, dropped, priced=priced)])
+    text = "\n\n".join([*blocks, _total(worst, specs, study, spent, label, dropped, priced=priced)])
+    left = [one for one, spec in zip(worst, specs, strict=True) if not has_ended(spec)]
+    most = 1 if together is None else together.most
+    return Outlook(
+        text, longest_together([one.longest_s for one in left], most), _together([one.usd for one in worst], specs, study, spent)
+    )
+
+
+def longest_together(longest_s: Sequence[float | None], most: int) -> float | None:
+    """Return when the last of some experiments ends at the latest, each begun as soon as a place is free (Graham's bound).
+
+    Args:
+        longest_s: seconds of each; None where nothing limits it.
+        most: how many run at once.
+    """
+    known = [one for one in longest_s if one is not None]
+    if len(known) < len(longest_s):
+        return None
+    longest = max(known, default=0.0)
+    return (math.fsum(known) - longest) / most + longest
 
 
 def _of_earlier_runs(spec: ExperimentSpec, method: Method) -> list[str]:

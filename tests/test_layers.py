@@ -76,7 +76,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("differences", "show"),
     ),
     "backends": (("metrics", "scripts"), (".",), ("common",), ("emulator", "local", "reporter", "sagemaker", "simulated")),
-    "launch": (("python_version",), ("remote",), (".",), ("verbs",), ("__main__", "face"), ("reference",)),
+    "launch": (("python_version",), ("remote",), (".",), ("launching",), ("verbs",), ("__main__", "face"), ("reference",)),
     "backends/emulator": (
         ("core",),
         ("http",),

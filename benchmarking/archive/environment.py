@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import subprocess
@@ -13,9 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from backends.common.cpu_quota import cpu_quota
+from definitions import strict_json
 from definitions.instance_tables import load_tables
 
 SCHEMA_VERSION = 1
+RECORDED_SUFFIX = ".git.json"
+"""Of a file beside a source folder that was sent here, with what git said of it where it came from."""
 _COMMIT, _NO_COMMIT = "# branch.oid ", "(initial)"
 
 
@@ -83,6 +87,9 @@ def _processor() -> str:
 
 
 def _git(folder: Path) -> dict[str, Any] | None:
+    with contextlib.suppress(OSError, ValueError):
+        recorded: dict[str, Any] = strict_json.loads(folder.with_name(folder.name + RECORDED_SUFFIX).read_text(encoding="utf-8"))
+        return recorded
     # One call says both: a head with the commit, then a line for each file that differs from it.
     words = ["status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no"]
     try:

@@ -34,6 +34,12 @@ def main(arguments: Sequence[str]) -> int:
         print(show(given.show, request))
         return 0
     _set_up_logging(request.verbose)
+    if given.remote:
+        from launch.verbs.launch import launch_given
+
+        return launch_given(given, request, arguments)
+    if given.watch:
+        raise UserError("--watch without --remote", "a run on this machine is followed anyway", "leave it out, or use `launch`")
     from launch.planning import plan
     from launch.study_request import with_study
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backends.naming import TAG_KEY, tag_mark
-from backends.sagemaker.aws.s3 import joined
 from backends.sagemaker.controllers.options import ControllerOptions
 from backends.sagemaker.jobs.request import ENTRYPOINT, MAX_RUN_S, SPOT_WAIT_S
 from backends.sagemaker.jobs.tags import allowed

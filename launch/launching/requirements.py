@@ -19,19 +19,28 @@ OF_EXTRAS: Mapping[str, tuple[str, ...]] = {"syne-tune": ("syne-tune",), "trees"
 AS_PINNED: Mapping[str, str] = {"xgboost-cpu": "xgboost"}
 """Packages that have their pin under another name."""
 
-_LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
+LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
+"""The pins of a checkout; a wheel has none."""
+NO_LOCK = Path("/dev/null")
+"""Pins of jobs that run on this very machine: what is installed."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;#]+)")
 _EXTRA = re.compile(r"\bextra\s*==")
 
 
-def needed(specs: Iterable[ExperimentSpec]) -> list[str]:
-    """Return the names of the packages that controllers of these experiments import, those that others bring left out."""
+def needed(specs: Iterable[ExperimentSpec], *, emulated: bool = False) -> list[str]:
+    """Return the names of the packages that controllers of these experiments import, those that others bring left out.
+
+    Args:
+        specs: the experiments.
+        emulated: whether jobs run on this machine, with the builds that it has.
+    """
     extras = {extra_of(_base(spec)) for spec in specs}
-    return [*BASE, *(name for extra, names in OF_EXTRAS.items() if extra in extras for name in names)]
+    names = [*BASE, *(name for extra, names in OF_EXTRAS.items() if extra in extras for name in names)]
+    return [AS_PINNED.get(name, name) if emulated else name for name in names]
 
 
-def pinned(names: Iterable[str], lock: Path = _LOCK) -> list[str]:
+def pinned(names: Iterable[str], lock: Path = LOCK) -> list[str]:
     """Return packages and all that they need, each with its version: as the lock says it, else as it is installed here.
 
     Args:

@@ -1,0 +1,251 @@
+"""Launches a study: what is sent is put together and checked, the tag is claimed, and the controllers are created."""
+
+from __future__ import annotations
+
+import datetime
+import secrets
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backends.sagemaker.code.packing import Package
+from backends.sagemaker.code.project import pack_project
+from backends.sagemaker.code.upload import upload_code
+from backends.sagemaker.controllers.creation import create_controller
+from backends.sagemaker.controllers.options import ControllerOptions, controller_options
+from backends.sagemaker.controllers.request import controller_name, controller_request
+from backends.sagemaker.jobs.resolve_options import ROLE_VARIABLE
+from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.remote.launch_record import LaunchRecord, SentPackage, as_json, commit_state, from_json
+from benchmarking.remote.layout import LAUNCH, STUDY, generation_key
+from benchmarking.studies.record import as_json as study_as_json
+from definitions import __version__, strict_json
+from definitions.errors import OutriderError, UserError
+from definitions.program import command
+from definitions.remote import RemoteOptions, joined_remote
+from launch.dry_run import Outlook, outlook
+from launch.launching.laptop_only import check_travels
+from launch.launching.place import RunPlace, place_of
+from launch.launching.requirements import LOCK, NO_LOCK, joined, needed, of_benchmarks, pinned
+from launch.launching.sources import Outgoing, code_key, outgoing_sources
+from launch.launching.study import Travelling, backends_of, travelling
+from launch.planning import Planned
+from launch.request import RunRequest
+
+_ROOT = Path(__file__).resolve().parents[2]
+_NAMED_BY_LAUNCH = ("instance_type", "count", "max_run_s", "generations", "spot", "restarts", "volume_gb")
+"""Options of controllers that launch.json says; role, image and network would name an account."""
+
+
+@dataclass(frozen=True)
+class Launching:
+    """What would be launched, all of it checked, nothing of it created.
+
+    Args:
+        place: where the run is kept.
+        specs: its experiments.
+        travelling: the study as it is sent.
+        options: of the controllers.
+        project: Outrider's own packages.
+        sources: benchmark -> its source.
+        requirements: that are installed in controllers.
+        outlook: what trials would do, take and cost.
+        notes: what somebody has to know, a line each.
+        child: further words for the command in a controller.
+    """
+
+    place: RunPlace
+    specs: Sequence[ExperimentSpec]
+    travelling: Travelling
+    options: ControllerOptions
+    project: Package
+    sources: Mapping[str, Outgoing]
+    requirements: Sequence[str]
+    outlook: Outlook
+    notes: tuple[str, ...] = ()
+    child: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A run that was launched.
+
+    Args:
+        place: where it is kept.
+        record: what launch.json says.
+        jobs: names of the controllers that were accepted.
+        notes: what was not as it was asked for, a line each.
+    """
+
+    place: RunPlace
+    record: LaunchRecord
+    jobs: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+@contextmanager
+def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str], child: Sequence[str] = ()) -> Iterator[Launching]:
+    """Give what would be launched, while its packages can be written.
+
+    Args:
+        planned: the study.
+        request: that it was planned of.
+        environ: of the launcher.
+        child: further words for the command in a controller.
+
+    Raises:
+        UserError, CloudError: it cannot be launched; nothing was created.
+    """
+    specs, tag = planned.specs, planned.specs[0].tag
+    asked = joined_remote({spec.definition.name: spec.definition.remote for spec in specs})
+    notes = check_travels(specs, asked, environ)
+    place = place_of(specs, asked, tag, environ)
+    check_free(place, request)
+    sent = travelling(planned, request)
+    sources = outgoing_sources(specs)
+    lines = requirements_of(specs, asked, emulated=place.clients.emulated)
+    found = outlook(specs, environ, sent.study)
+    options = controller_options(
+        asked,
+        region=place.clients.region,
+        environ=environ,
+        emulated=place.clients.emulated,
+        longest_s=found.longest_s,
+        count=len(specs) if any(backends_of(specs).values()) else 1,
+        environment=_environment(place, sent, environ),
+    )
+    with tempfile.TemporaryDirectory() as scratch:
+        project = pack_project(lines, Path(scratch))
+        yield Launching(place, specs, sent, options, project, sources, lines, found, (*planned.notes, *notes), tuple(child))
+
+
+def check_free(place: RunPlace, request: RunRequest) -> None:
+    """Raise `UserError` where the tag is taken, in the bucket or among the results here.
+
+    Args:
+        place: where the run would be kept.
+        request: whose results would be collected here.
+    """
+    if (request.results_dir / place.tag).is_dir():
+        raise UserError(
+            f"launch: tag {place.tag!r} is taken by results in {request.results_dir / place.tag}",
+            "what is collected later would go into the same folder",
+            "use another --experiment_tag; or --results_dir",
+        )
+    if place.is_own and not _exists(place):
+        return
+    there = place.store.get(LAUNCH)
+    if there is not None:
+        raise _taken(place, from_json(there.body, f"{place.uri}/{LAUNCH}"))
+
+
+def requirements_of(specs: Sequence[ExperimentSpec], asked: RemoteOptions, *, emulated: bool) -> list[str]:
+    """Return what is installed in the controllers of some experiments; raises `UserError` where two things exclude each other.
+
+    Args:
+        specs: the experiments.
+        asked: what the `remote:` blocks say.
+        emulated: whether jobs run on this machine, which has what the launcher has.
+    """
+    own = pinned(needed(specs, emulated=emulated), NO_LOCK if emulated else LOCK)
+    return joined(own, {"remote.requirements": asked.requirements or (), **of_benchmarks(specs)})
+
+
+def launch(plan: Launching, say: Callable[[str], None], *, nonce: str = "", now: datetime.datetime | None = None) -> Launched:
+    """Send what travels, claim the tag, and create the controllers.
+
+    Where the first controller is refused nothing is left but packages, which the next launch finds; where a later one is, the others share
+    its experiments.
+
+    Args:
+        plan: from `launching`.
+        say: told how far it is.
+        nonce: tells this launch from all others; drawn where empty.
+        now: drawn from the clock where None.
+
+    Raises:
+        UserError, CloudError: the tag was taken meanwhile, or AWS refuses.
+    """
+    place = plan.place
+    place.make_bucket()
+    client = place.clients.get("s3")
+    for package, what in [(plan.project, "outrider"), *((one.package, name) for name, one in plan.sources.items())]:
+        say(f"{what}: {len(package.entries)} files, {package.size_bytes / 1e6:.1f} MB, as {package.hash}")
+        upload_code(package, client, place.bucket, place.prefix)
+    record = LaunchRecord(
+        tag=place.tag,
+        nonce=nonce or secrets.token_hex(4),
+        created_at=(now or datetime.datetime.now(datetime.UTC)).isoformat(timespec="seconds"),
+        version=__version__,
+        code=SentPackage(code_key(plan.project), plan.project.hash, git=commit_state(_ROOT)),
+        sources={name: one.sent for name, one in plan.sources.items()},
+        controller={name: getattr(plan.options, name) for name in _NAMED_BY_LAUNCH},
+        child=plan.child,
+    )
+    store = place.store
+    if not store.create(LAUNCH, as_json(record).encode()):
+        there = store.get(LAUNCH)
+        raise _taken(place, record if there is None else from_json(there.body, f"{place.uri}/{LAUNCH}"))
+    store.put(STUDY, study_as_json(plan.travelling.study).encode())
+    return _created(plan, record)
+
+
+def _created(plan: Launching, record: LaunchRecord) -> Launched:
+    place, store = plan.place, plan.place.store
+    jobs: list[str] = []
+    notes: list[str] = []
+    for index in range(1, plan.options.count + 1):
+        name = controller_name(place.tag, record.nonce, index, 1)
+        claim = generation_key(index, 1)
+        store.create(claim, claim_body(name, record))
+        try:
+            create_controller(place.clients, _request(plan, record, index))
+        except OutriderError as error:
+            store.delete([claim])
+            if not jobs:
+                store.delete([STUDY, LAUNCH])
+                raise
+            notes.append(f"{len(jobs)} of {plan.options.count} controllers were accepted, which share all experiments: {error}")
+            break
+        jobs.append(name)
+    return Launched(place, record, tuple(jobs), tuple(notes))
+
+
+def claim_body(job: str, record: LaunchRecord) -> bytes:
+    """Return what claims a generation of a controller for a job."""
+    return (strict_json.dumps({"job": job, "nonce": record.nonce, "at": record.created_at}) + "\n").encode()
+
+
+def _request(plan: Launching, record: LaunchRecord, index: int) -> dict[str, Any]:
+    place = plan.place
+    return controller_request(plan.options, place.tag, record.nonce, index, 1, place.uri, f"{place.shared_uri}/{record.code.key}")
+
+
+def _environment(place: RunPlace, sent: Travelling, environ: Mapping[str, str]) -> dict[str, str]:
+    role = sent.role or environ.get(ROLE_VARIABLE, "")
+    return {"AWS_DEFAULT_REGION": place.clients.region, **({ROLE_VARIABLE: role} if role else {})}
+
+
+def _exists(place: RunPlace) -> bool:
+    from backends.sagemaker.aws.errors import FailureKind, failure_of
+
+    try:
+        place.clients.get("s3").head_bucket(Bucket=place.bucket)
+    except Exception as error:
+        failure = failure_of(error)
+        if failure is not None and failure.kind is FailureKind.MISSING:
+            return False
+        raise
+    return True
+
+
+def _taken(place: RunPlace, there: LaunchRecord) -> UserError:
+    return UserError(
+        f"launch: tag {place.tag!r} is taken: it was launched at {there.created_at}",
+        "two runs of one tag would be one",
+        f"`{command('launch', '--resume', place.tag)}` goes on with it, `{command('status', place.tag)}` shows it; or use another "
+        "--experiment_tag",
+    )
