@@ -41,7 +41,7 @@ from launch.study_planning import folder_of, share_of
 
 
 @dataclass(frozen=True)
-class Outlook:
+class DryRun:
     """What a command would do.
 
     Args:
@@ -56,11 +56,11 @@ class Outlook:
 
 
 def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: StudyRecord | None = None) -> str:
-    """Return the text of what `outlook` finds."""
-    return outlook(specs, environ, study).text
+    """Return the text of what `dry_run` finds."""
+    return dry_run(specs, environ, study).text
 
 
-def outlook(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: StudyRecord | None = None) -> Outlook:
+def dry_run(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: StudyRecord | None = None) -> DryRun:
     """Return what experiments would do, take and cost.
 
     Args:
@@ -71,60 +71,61 @@ def outlook(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: 
     Raises:
         UserError: as a run would.
     """
-    rows, worst, label, dropped, priced = [], [], "", 0, True
     spent = [spent_usd(spec.folder) for spec in specs]
-    forecast_tables: dict[str, None] = {}
-    lines: dict[str, None] = {}
-    travels: dict[str, None] = {}
-    for spec, spent_already in zip(specs, spent, strict=True):
-        with tempfile.TemporaryDirectory() as scratch:
-            backend = backend_class(spec.backend).create(BackendContext(spec.definition, Path(scratch), spec.seed, environ))
-            try:
-                forecasts = latest_forecasts(spec.definition, spec.results_dir, spec.backend, backend.region)
-                forecast_tables[forecast_text(forecasts)] = None
-                label = backend.capabilities.price_label
-                row, one, left_out, planned = _row(spec, backend, forecasts)
-                is_over = has_ended(spec)
-                one = still_to_spend(one, spec.definition.budget.max_cost, spent_already, is_over=is_over)
-                longest = "no limit" if one.longest_s is None else duration(one.longest_s)
-                cost = "no limit" if one.usd is None and planned.priced else dollars(one.usd)
-                method = _method(spec, backend)
-                lines |= dict.fromkeys(
-                    decided(
-                        spec, backend, planned.workers, finite=method.finite, environ=environ, trials=partial(attrgetter("trials"), planned)
-                    )
-                )
-                lines |= dict.fromkeys([*([method.about] if method.about else []), *_of_earlier_runs(spec, method)])
-                travels["\n".join(what_travels(spec.definition, backend_description(spec.backend), whole=True))] = None
-            finally:
-                backend.close()
-        rows.append([*row, "over" if is_over else longest, cost, *([dollars(spent_already)] if any(spent) else [])])
-        worst.append(one)
-        dropped += left_out
-        priced = priced and planned.priced
-    header = [
-        "benchmark",
-        "method",
-        "seed",
-        "back-end",
-        "instance types",
-        "trials",
-        "workers",
-        "longest",
-        "worst cost",
-        *(["spent"] if any(spent) else []),
+    looks = [_look(spec, environ, spent_already) for spec, spent_already in zip(specs, spent, strict=True)]
+    rows = [[*look.row, *([dollars(usd)] if any(spent) else [])] for look, usd in zip(looks, spent, strict=True)]
+    blocks = [
+        table([*_HEADER, *(["spent"] if any(spent) else [])], rows),
+        *dict.fromkeys(look.forecasts for look in looks if look.forecasts),
     ]
-    blocks = [table(header, rows), *(text for text in forecast_tables if text)]
     together = None if study is None else at_once(study.flags, specs, cores=len(usable_cores()))
-    lines |= {} if together is None else {together.text: None}
+    lines = [*dict.fromkeys(line for look in looks for line in look.lines), *([] if together is None else [together.text])]
     blocks += ["\n".join(lines)] if lines else []
-    blocks += [text for text in travels if text]
-    text = "\n\n".join([*blocks, _total(worst, specs, study, spent, label, dropped, priced=priced)])
-    left = [one for one, spec in zip(worst, specs, strict=True) if not has_ended(spec)]
-    most = 1 if together is None else together.most
-    return Outlook(
-        text, longest_together([one.longest_s for one in left], most), _together([one.usd for one in worst], specs, study, spent)
-    )
+    blocks += dict.fromkeys(look.travels for look in looks if look.travels)
+    worst, dropped, priced = [look.worst for look in looks], sum(look.dropped for look in looks), all(look.priced for look in looks)
+    text = "\n\n".join([*blocks, _total(worst, specs, study, spent, looks[-1].price_label, dropped, priced=priced)])
+    longest_s = longest_together([look.worst.longest_s for look in looks if not look.is_over], 1 if together is None else together.most)
+    return DryRun(text, longest_s, _together([one.usd for one in worst], specs, study, spent))
+
+
+_HEADER = ("benchmark", "method", "seed", "back-end", "instance types", "trials", "workers", "longest", "worst cost")
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What one experiment would do: a row of the table, what it costs, and what is to be said of it."""
+
+    row: Sequence[object]
+    worst: WorstCase
+    forecasts: str
+    lines: Sequence[str]
+    travels: str
+    price_label: str
+    dropped: int
+    priced: bool
+    is_over: bool
+
+
+def _look(spec: ExperimentSpec, environ: Mapping[str, str], spent_already_usd: float) -> _Look:
+    with tempfile.TemporaryDirectory() as scratch:
+        backend = backend_class(spec.backend).create(BackendContext(spec.definition, Path(scratch), spec.seed, environ))
+        try:
+            forecasts = latest_forecasts(spec.definition, spec.results_dir, spec.backend, backend.region)
+            row, whole, dropped, planned = _row(spec, backend, forecasts)
+            is_over = has_ended(spec)
+            worst = still_to_spend(whole, spec.definition.budget.max_cost, spent_already_usd, is_over=is_over)
+            longest = "no limit" if worst.longest_s is None else duration(worst.longest_s)
+            cost = "no limit" if worst.usd is None and planned.priced else dollars(worst.usd)
+            method = _method(spec, backend)
+            trials = partial(attrgetter("trials"), planned)
+            lines = [*decided(spec, backend, planned.workers, finite=method.finite, environ=environ, trials=trials)]
+            lines += [*([method.about] if method.about else []), *_of_earlier_runs(spec, method)]
+            travels = "\n".join(what_travels(spec.definition, backend_description(spec.backend), whole=True))
+            label = backend.capabilities.price_label
+        finally:
+            backend.close()
+    shown = [*row, "over" if is_over else longest, cost]
+    return _Look(shown, worst, forecast_text(forecasts), lines, travels, label, dropped, planned.priced, is_over)
 
 
 def longest_together(longest_s: Sequence[float | None], most: int) -> float | None:

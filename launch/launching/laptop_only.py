@@ -17,7 +17,7 @@ from definitions.show import render
 from definitions.yaml_source import parse_yaml
 from launch.launching.requirements import canonical
 
-_EVERYWHERE = re.compile(r"/(dev|proc|sys|tmp|bin|sbin|usr|etc|lib|lib64|opt/ml)(/|$)")
+_EVERYWHERE = re.compile(r"/(dev|proc|sys|bin|sbin|usr|etc|lib|lib64|opt/ml)(/|$)")
 """Paths that other machines have as well."""
 _OF_THIS_MACHINE = ("OUTRIDER_PRICES", "MLFLOW_TRACKING_URI", "OUTRIDER_SCALE", "AWS_PROFILE")
 """Variables that change what a run does, and do not travel."""

@@ -26,7 +26,7 @@ from definitions import __version__, strict_json
 from definitions.errors import OutriderError, UserError
 from definitions.program import command
 from definitions.remote import RemoteOptions, joined_remote
-from launch.dry_run import Outlook, outlook
+from launch.dry_run import DryRun, dry_run
 from launch.launching.laptop_only import check_travels
 from launch.launching.place import RunPlace, place_of
 from launch.launching.requirements import LOCK, NO_LOCK, joined, needed, of_benchmarks, pinned
@@ -64,7 +64,7 @@ class Launching:
     project: Package
     sources: Mapping[str, Outgoing]
     requirements: Sequence[str]
-    outlook: Outlook
+    outlook: DryRun
     notes: tuple[str, ...] = ()
     child: tuple[str, ...] = ()
 
@@ -107,7 +107,7 @@ def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str],
     sent = travelling(planned, request)
     sources = outgoing_sources(specs)
     lines = requirements_of(specs, asked, emulated=place.clients.emulated)
-    found = outlook(specs, environ, sent.study)
+    found = dry_run(specs, environ, sent.study)
     options = controller_options(
         asked,
         region=place.clients.region,

@@ -11,7 +11,9 @@ from definitions.remote import RemoteOptions
 ROLE = "arn:aws:iam::111122223333:role/controller"
 
 
-def options(asked: RemoteOptions | None = None, *, emulated: bool = False, longest_s: float | None = 7200.0, count: int = 1, **environ: str):
+def options(
+    asked: RemoteOptions | None = None, *, emulated: bool = False, longest_s: float | None = 7200.0, count: int = 1, **environ: str
+):
     given = environ or {"OUTRIDER_CONTROLLER_ROLE": ROLE}
     return controller_options(
         asked or RemoteOptions(), region="us-east-1", environ=given, emulated=emulated, longest_s=longest_s, count=count

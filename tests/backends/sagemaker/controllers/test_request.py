@@ -29,7 +29,14 @@ def test_a_name_says_tag_controller_and_generation_and_is_the_same_again():
 
 def test_what_a_controller_is_told():
     found = request()
-    assert found["AlgorithmSpecification"]["ContainerArguments"] == ["launch/remote/entry.py", RUN, "--controller", "2", "--generation", "1"]
+    assert found["AlgorithmSpecification"]["ContainerArguments"] == [
+        "launch/remote/entry.py",
+        RUN,
+        "--controller",
+        "2",
+        "--generation",
+        "1",
+    ]
     assert found["InputDataConfig"][0]["DataSource"]["S3DataSource"]["S3Uri"] == CODE
     assert found["StoppingCondition"] == {"MaxRuntimeInSeconds": 91}
     assert tags(found) == {"outrider:tag": "tag-1", "outrider:controller": "2", "outrider:generation": "1", "team": "x"}
