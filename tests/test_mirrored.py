@@ -202,6 +202,14 @@ TESTED_TOGETHER = {
         "benchmarking/scripts/definition_text.py",
         "benchmarking/scripts/metric_names.py",
     ],
+    "tests/launch/test_launch.py": [
+        "launch/launching/launching.py",
+        "launch/launching/place.py",
+        "launch/launching/sources.py",
+        "launch/launching/study.py",
+        "launch/launching/words.py",
+        "launch/remote_flags.py",
+    ],
     "tests/launch/test_report.py": ["launch/named_results.py"],
     "tests/launch/test_run.py": [
         "benchmarking/archive/keeper.py",

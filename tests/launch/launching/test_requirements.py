@@ -33,9 +33,7 @@ def test_only_methods_that_grow_trees_or_borrow_searchers_need_more(methods, mor
 
 def test_a_variant_needs_what_its_base_needs(tmp_path):
     one = spec("deep", tmp_path)
-    definition = resolve(
-        Registry().find("digits"), "sagemaker", [f"source_dir={tmp_path}", "methods.deep.base=TPE"], check_files=False
-    )
+    definition = resolve(Registry().find("digits"), "sagemaker", [f"source_dir={tmp_path}", "methods.deep.base=TPE"], check_files=False)
     assert "syne-tune" in needed([dataclasses.replace(one, resolved=definition)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from botocore.exceptions import ReadTimeoutError
 
 from backends.emulator import Emulator, Settings
 from backends.sagemaker.aws.clients import Clients
@@ -45,3 +46,25 @@ def test_a_quota_that_refuses_is_named(emulator):
     clients = Clients("us-east-1", emulator.environment)
     with pytest.raises(CloudError, match=r"ctl-.*-g1 could not be created\n.*ml.c5.xlarge for training job usage"):
         create_controller(clients, request("ml.c5.xlarge"))
+
+
+class Unanswered(Clients):
+    """Clients whose first CreateTrainingJob takes effect without an answer."""
+
+    failed = 0
+
+    def get(self, service, attempts=None):
+        client = super().get(service, attempts)
+        return self if service == "sagemaker" and not self.failed else client
+
+    def create_training_job(self, **request):
+        self.failed += 1
+        super().get("sagemaker").create_training_job(**request)
+        raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
+
+
+def test_a_create_that_was_not_answered_is_recognised_as_its_own(emulator):
+    clients = Unanswered("us-east-1", emulator.environment)
+    create_controller(clients, request())
+    assert clients.failed == 1
+    assert shown(clients, request()["TrainingJobName"]) is not None

@@ -1,0 +1,216 @@
+"""`outrider launch` on an emulator: what is sent and created, what is refused beforehand, and that half of it is never left."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+
+from backends.emulator import Emulator, Settings
+from backends.emulator.core.settings import Delays
+from backends.sagemaker.code.packing import pack
+from benchmarking.remote.launch_record import from_json
+from benchmarking.studies.record import from_json as study_from_json
+from launch.__main__ import main
+from tests.backends.tag_bench import use
+
+pytestmark = pytest.mark.slow
+
+BUCKET = "sagemaker-us-east-1-123456789012"
+ROLE = "arn:aws:iam::123456789012:role/of-trials"
+DEFINITION = """
+name: toy
+script: run.py
+space:
+  x: {uniform: [0.0, 1.0]}
+arguments: {instance_type: ml.m5.large}
+objectives: {loss: min}
+budget: {max_num_trials: 3, max_run: 600, max_wallclock_time: 1000}
+sagemaker: {image: "image:1"}
+"""
+
+
+@pytest.fixture
+def emulator(monkeypatch, tmp_path):
+    # Nothing starts within the time of a test, so that only what was asked for is seen.
+    quotas = {"ml.c5.xlarge for training job usage": 0, "ml.c5.2xlarge for training job usage": 2, **Settings().quotas}
+    with Emulator(settings=Settings(quotas=quotas, delays=Delays(cold_start_s=3600.0))) as running:
+        use(monkeypatch, running.environment, tmp_path)
+        monkeypatch.delenv("OUTRIDER_CONTROLLER_ROLE", raising=False)
+        monkeypatch.setenv("OUTRIDER_RESULTS", str(tmp_path / "results"))
+        yield running
+
+
+@pytest.fixture
+def source(tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "run.py").write_text("print(1)\n", encoding="utf-8")
+    (folder / "toy.yaml").write_text(DEFINITION, encoding="utf-8")
+    return folder
+
+
+def launch(source, *words, tag="t1"):
+    return main(["launch", "--benchmark", str(source / "toy.yaml"), "--backend", "sagemaker", "--experiment_tag", tag, *words])
+
+
+def objects(emulator):
+    try:
+        listed = emulator.client("s3").list_objects_v2(Bucket=BUCKET).get("Contents", [])
+    except Exception:  # noqa: BLE001 - there is no bucket yet
+        return []
+    return [one["Key"].removeprefix("outrider/") for one in listed]
+
+
+def read(emulator, key):
+    return emulator.client("s3").get_object(Bucket=BUCKET, Key=f"outrider/{key}")["Body"].read()
+
+
+def jobs(emulator):
+    return sorted(one["TrainingJobName"] for one in emulator.client("sagemaker").list_training_jobs()["TrainingJobSummaries"])
+
+
+def runs(emulator):
+    return [key for key in objects(emulator) if key.startswith("runs/")]
+
+
+def test_it_returns_when_the_job_is_accepted_and_says_how_the_run_is_looked_after(emulator, source, capsys):
+    assert launch(source) == 0
+    out = capsys.readouterr().out.splitlines()
+    (job,) = jobs(emulator)
+    assert out[0] == f"launched: {job}"
+    assert [line.partition(":")[0] for line in out[1:]] == ["status", "logs", "collect", "stop", "copy"]
+    assert out[-1].endswith(f"aws s3 sync s3://{BUCKET}/outrider/runs/t1 t1")
+    assert runs(emulator) == ["runs/t1/.controllers/1/g1.json", "runs/t1/launch.json", "runs/t1/study.json"]
+    assert json.loads(read(emulator, "runs/t1/.controllers/1/g1.json"))["job"] == job
+
+
+def test_what_is_launched_is_a_study_whose_trials_upload_nothing_anew(emulator, source):
+    assert launch(source) == 0
+    record = from_json(read(emulator, "runs/t1/launch.json"), "launch.json")
+    package = pack(source)
+    assert record.sources["toy"].hash == package.hash
+    assert {f"code/{package.hash}/complete.json", f"{record.code.key}complete.json"} <= set(objects(emulator))
+    study = study_from_json(read(emulator, "runs/t1/study.json").decode(), "study.json")
+    assert [one.key for one in study.experiments] == [("toy", "RS", 0)]
+    assert study.flags.backend == "sagemaker"
+
+
+def test_the_state_names_no_account_and_the_role_of_trials_travels_in_the_job(emulator, source):
+    assert launch(source, "--set", f"role={ROLE}", "--num_seeds", "2") == 0
+    for key in runs(emulator):
+        assert b"123456789012" not in read(emulator, key), key
+    described = emulator.client("sagemaker").describe_training_job(TrainingJobName=jobs(emulator)[0])
+    assert described["Environment"]["OUTRIDER_ROLE"] == ROLE
+    assert described["RoleArn"] != ROLE
+
+
+def test_a_tag_that_the_bucket_has_is_refused_with_how_to_go_on(emulator, source, capsys):
+    assert launch(source) == 0
+    before = {key: read(emulator, key) for key in runs(emulator)}
+    assert launch(source, "--num_seeds", "3") == 2
+    assert "launch --resume t1` goes on with it" in capsys.readouterr().err
+    assert {key: read(emulator, key) for key in runs(emulator)} == before
+    assert len(jobs(emulator)) == 1
+
+
+def test_a_tag_that_has_results_here_is_refused(emulator, source, tmp_path, capsys):
+    (tmp_path / "results" / "t1").mkdir(parents=True)
+    assert launch(source) == 2
+    assert "taken by results in" in capsys.readouterr().err
+    assert objects(emulator) == []
+
+
+def test_of_two_launches_of_one_tag_at_once_one_has_it(emulator, source):
+    codes: list[int] = []
+    threads = [threading.Thread(target=lambda: codes.append(launch(source))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(codes) == [0, 2, 2, 2]
+    (job,) = jobs(emulator)
+    assert json.loads(read(emulator, "runs/t1/.controllers/1/g1.json"))["job"] == job
+    assert from_json(read(emulator, "runs/t1/launch.json"), "launch.json").nonce
+
+
+def test_a_controller_that_is_refused_leaves_nothing_of_the_run(emulator, source, capsys):
+    assert launch(source, "--remote_instance_type", "ml.c5.xlarge") == 5
+    assert "ml.c5.xlarge for training job usage" in capsys.readouterr().err
+    assert (runs(emulator), jobs(emulator)) == ([], [])
+    assert launch(source) == 0
+
+
+def test_where_the_quota_has_room_for_some_controllers_these_share_the_experiments(emulator, source, capsys):
+    assert launch(source, "--remote_instance_type", "ml.c5.2xlarge", "--controllers", "4", "--num_seeds", "4") == 0
+    out = capsys.readouterr().out
+    assert "2 of 4 controllers were accepted, which share all experiments" in out
+    assert [name.rpartition("-")[2] for name in jobs(emulator)] == ["g1", "g1"]
+    assert sorted(key for key in runs(emulator) if ".controllers" in key) == [f"runs/t1/.controllers/{i}/g1.json" for i in (1, 2)]
+    assert from_json(read(emulator, "runs/t1/launch.json"), "launch.json").count == 4
+
+
+def test_a_lack_of_instances_is_said_and_leaves_nothing(emulator, source, capsys):
+    emulator.add_faults([{"kind": "capacity", "on": "create", "job": "ctl-*"}])
+    assert launch(source) == 5
+    assert "capacity" in capsys.readouterr().err.lower()
+    assert (runs(emulator), jobs(emulator)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda folder: (folder / "run.py").unlink(), "there is no file 'run.py'"),
+        (lambda folder: (folder / "out").symlink_to("/etc/hostname"), "it is a link out of the source folder"),
+        (lambda folder: (folder / "large.bin").open("wb").truncate(201_000_000), "201 MB would travel to each job, at most 200 MB can"),
+    ],
+)
+def test_a_source_that_cannot_travel_is_refused_before_anything_is_created(emulator, source, capsys, spoil, said):
+    spoil(source)
+    assert launch(source) == 2
+    assert said in capsys.readouterr().err
+    assert (objects(emulator), jobs(emulator)) == ([], [])
+
+
+def test_a_tag_of_41_characters_is_taken_and_one_more_is_not(emulator, source, capsys):
+    assert launch(source, tag="x" * 41) == 0
+    assert all(len(name) <= 63 for name in jobs(emulator))
+    assert launch(source, tag="x" * 42) == 2
+    assert "at most 41" in capsys.readouterr().err
+
+
+def test_a_dry_run_creates_nothing_and_says_what_it_would_cost(emulator, source, capsys):
+    assert launch(source, "--dry_run", "--max_cost", "5") == 0
+    out = capsys.readouterr().out
+    assert "controllers: 1 x ml.m5.large, each for 60 min 0 s a generation, 2 at most" in out
+    # 1000 s of the study and two starts of 300 s, at $0.115 an hour.
+    assert "they cost at most $0.051" in out
+    assert "max_cost is $5" in out
+    assert "numpy==" in out
+    assert (objects(emulator), jobs(emulator)) == ([], [])
+
+
+def test_hpo_main_remote_is_the_same(emulator, source, capsys):
+    assert main(["run", "--remote", "--benchmark", str(source / "toy.yaml"), "--backend", "sagemaker", "--experiment_tag", "t2"]) == 0
+    assert "launched: ctl-" in capsys.readouterr().out
+
+
+def test_the_block_remote_and_flags_say_what_controllers_are_like(emulator, source):
+    block = "remote: {instance_type: ml.m5.xlarge, volume_gb: 50, tags: {team: x}, restarts: 1}\n"
+    (source / "toy.yaml").write_text(DEFINITION + block, encoding="utf-8")
+    words = ("--remote_volume_gb", "70", "--remote_spot", "--remote_max_run", "7200", "--remote_tags", "who=me")
+    assert launch(source, *words) == 0
+    described = emulator.client("sagemaker").describe_training_job(TrainingJobName=jobs(emulator)[0])
+    assert described["ResourceConfig"] == {"InstanceType": "ml.m5.xlarge", "InstanceCount": 1, "VolumeSizeInGB": 70}
+    assert described["StoppingCondition"]["MaxRuntimeInSeconds"] == 7200
+    assert described["EnableManagedSpotTraining"]
+    tags = emulator.client("sagemaker").list_tags(ResourceArn=described["TrainingJobArn"])["Tags"]
+    assert {"team": "x", "who": "me", "outrider:tag": "t1"}.items() <= {one["Key"]: one["Value"] for one in tags}.items()
+    assert from_json(read(emulator, "runs/t1/launch.json"), "launch.json").controller["restarts"] == 1
+
+
+def test_flags_of_this_machine_are_refused(emulator, source, capsys):
+    assert launch(source, "--check_script") == 2
+    assert main(["run", "--watch", "--benchmark", "digits"]) == 2
+    assert "--watch without --remote" in capsys.readouterr().err
