@@ -15,6 +15,7 @@ import pytest
 
 import outrider
 from definitions.errors import UserError
+from definitions.remote import RemoteOptions
 from definitions.schema import BenchmarkDefinition
 from launch import face
 from launch.cli import make_parser
@@ -247,6 +248,8 @@ def test_every_flag_of_a_run_has_its_like_in_python(monkeypatch):
         "launched_remotely",
         "check_script",
     }
+    # What controllers are like is `remote={...}`; who launches from Python has a handle, by which to wait.
+    elsewhere |= {"watch", "take_over", "controllers", "remote", *(f"remote_{name}" for name in RemoteOptions.model_fields)}
     flags = {action.dest for action in make_parser()._actions} - elsewhere  # noqa: SLF001 (argparse has no other list)
     values = {"order": "random", "exclusive": True, "settings": {"x": [1, 2.5]}, "method_args": {"points": 2}, "ladder": [0.1, 0.3]}
     values |= {"max_num_trials": numpy.int64(3), "warm_pool": 1, "cache_dir": "c", "results_dir": "r", "method": "RS", "warm_start": "t"}

@@ -114,8 +114,8 @@ def test_a_file_without_anything_is_answered_with_what_a_study_needs(tmp_path, t
     with pytest.raises(UserError) as caught:
         with_study(RunRequest(study=str(path)))
     assert str(caught.value) == f"{tmp_path}/{said}\n" + (
-        "  a study's file is a mapping: benchmarks, and what is wanted of backend, compare, max_cost, methods, order, parallel, seeds, "
-        "set, shared_start, shares, skip_unfit, start_seed"
+        "  a study's file is a mapping: benchmarks, and what is wanted of backend, compare, max_cost, methods, order, parallel, remote, "
+        "seeds, set, shared_start, shares, skip_unfit, start_seed"
     )
 
 
