@@ -89,15 +89,23 @@ def experiment(
     )
 
 
+def moments(kinds, every):
+    """Return how many records there are when a process is killed: before the first of each pair of kinds that follow each other, and each
+    `every`-th."""
+    pairs = {pair: place for place, pair in reversed([*enumerate(zip([None, *kinds], kinds, strict=False))])}
+    return sorted({*pairs.values(), *range(0, len(kinds), every)})
+
+
 def kill_and_resume(run, tmp_path, every=1):
-    """Run whole; then, for each record, run until there, start anew from the journal, and compare the journals.
+    """Run whole; then, for some records, run until there, start anew from the journal, and compare the journals.
 
     Args:
         run: makes the loop from a journal and a folder for checkpoints.
+        every: of how many records one is tried, beside the first of each kind after each other kind.
     """
     whole = MemoryJournal()
     ended = run(whole, tmp_path / "whole").run()
-    for kill_at in range(0, len(whole.rows), every):
+    for kill_at in moments([kind for _, _, kind, _ in whole.rows], every):
         folder = tmp_path / str(kill_at)
         killed = MemoryJournal(limit=kill_at)
         try:

@@ -173,4 +173,4 @@ def test_the_report_has_a_row_for_a_prefix():
 
 
 def test_killed_at_any_record_it_goes_on_as_if_it_had_not_been(tmp_path):
-    kill_and_resume(lambda journal, folder: run(Jobs(after_s=60.0), PER_JOB, journal)[1], tmp_path, every=7)
+    kill_and_resume(lambda journal, folder: run(Jobs(after_s=60.0), PER_JOB, journal)[1], tmp_path, every=53)

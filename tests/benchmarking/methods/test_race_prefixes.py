@@ -109,4 +109,4 @@ def test_the_plan_holds_all_that_runs():
 
 
 def test_killed_at_any_record_it_goes_on_as_if_it_had_not_been(tmp_path):
-    kill_and_resume(lambda journal, folder: run([0.2, 0.205, 0.8], journal)[1], tmp_path, every=9)
+    kill_and_resume(lambda journal, folder: run([0.2, 0.205, 0.8], journal)[1], tmp_path, every=61)
