@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from backends.base import Backend, JobSpec
+from backends.base import Backend
 from backends.events import Accepted, Event, Progressed, Reported, Retained, Started
 from backends.failures import Cause
 from benchmarking.controller.adopting import adopted_jobs, adopted_pools
-from benchmarking.controller.budget import affordable, cost_usd, may_add
+from benchmarking.controller.budget import cost_usd
 from benchmarking.controller.ending import Ending, Reason, budget_use, ending, final_ending, final_reason
-from benchmarking.controller.event_codec import event_record, suggestion_body
-from benchmarking.controller.interfaces import JobFactory, Observer, Wallet, checkpoint_key
+from benchmarking.controller.event_codec import event_record
+from benchmarking.controller.interfaces import JobFactory, Observer, Wallet
 from benchmarking.controller.journal import Journal, JournalLostError
-from benchmarking.controller.lookahead import next_entries, wanted_ahead
 from benchmarking.controller.method_adapter import MethodAdapter
 from benchmarking.controller.prefixes import first_over
 from benchmarking.controller.recorder import Recorder
-from benchmarking.controller.repeat_order import block_size
 from benchmarking.controller.replay import downtime_s, replay
 from benchmarking.controller.settlement import due_settlement
-from benchmarking.controller.starting import PlannedStart, first_attempt, next_attempt, start_body
+from benchmarking.controller.starter import Starter
 from benchmarking.controller.state import ExperimentState
 from benchmarking.controller.stopping import nothing_left, stop_cause, why_stopping
 from benchmarking.controller.wait_limits import TICK_S, limit_at, timeout_s
@@ -81,7 +78,10 @@ class Tuner:
         self.note, self.book = recorder.note, recorder.book
         self._jobs, self._budget, self._n_workers = jobs, budget, n_workers
         self._wallet = wallet or Wallet()
-        self._code = code
+        self._starter = Starter(
+            state=state, adapter=adapter, backend=backend, recorder=recorder, jobs=jobs, budget=budget, n_workers=n_workers,
+            wallet=self._wallet, code=code,
+        )  # fmt: skip
         self._learned = learned
         self._events: deque[Event] = deque()
         self._stop_requests: deque[tuple[int, Cause, str]] = deque()
@@ -148,7 +148,9 @@ class Tuner:
             stopping = self._stopping()
             if self._step(stopping):
                 continue
-            if not self.state.jobs:
+            if self.state.jobs:
+                self._release_until = None
+            else:
                 why = stopping or nothing_left(
                     self.state, self._budget, self._backend.now() + TICK_S, is_computing=self._adapter.is_computing
                 )
@@ -178,7 +180,7 @@ class Tuner:
         received = replay(self._journal, self._adapter, self.state)
         if self.state.sequence:
             jobs = self.state.jobs.values()
-            specs = {job.name: replace(self._spec(job.trial, job.attempt, job.restore_from), name=job.name) for job in jobs}
+            specs = {job.name: replace(self._starter.spec(job.trial, job.attempt, job.restore_from), name=job.name) for job in jobs}
             self._backend.adopt(adopted_jobs(self.state, specs, received), self.state.last_at)
             self._backend.adopt_pools(adopted_pools(self.state))
         self._downtime_s = downtime_s(self._journal, self.state, self._backend.now())
@@ -188,9 +190,6 @@ class Tuner:
         state, budget, full = self.state, self._budget, self._recorder.disk_full
         n_workers, interrupted = self._n_workers, self.interrupted
         return why_stopping(state, budget, interrupted=interrupted, disk_full=full, elapsed_s=elapsed_s, n_workers=n_workers)
-
-    def _is_closed_to(self, instance_type: str) -> bool:
-        return self.state.closed_until_at(instance_type) > self._backend.now() + TICK_S
 
     def _step(self, stopping: tuple[Reason, str] | None) -> bool:
         """Take the next step that the state calls for; return whether there was one."""
@@ -242,8 +241,7 @@ class Tuner:
 
     def _start_one(self) -> bool:
         """Start or plan one trial if there is a free worker; return whether a step was taken."""
-        state = self.state
-        if state.busy >= self._workers_now():
+        if not self._starter.has_room:
             return False
         # What has happened already comes first: a suggestion shall know of every result that is there.
         if not self._events:
@@ -251,92 +249,7 @@ class Tuner:
         if self._events:
             self._record_event()
             return True
-        if self._is_closed_to(""):
-            return False
-        if state.interrupted:
-            return self._start(next_attempt(state, state.interrupted[0]))
-        if state.waiting and state.waiting[0][0] <= self._backend.now() + TICK_S:
-            return self._start(next_attempt(state, state.waiting[0][1]))
-        if may_add(self._budget, len(state.trials)) is not None:
-            if self._ask_resume():
-                return True
-            # Only asking tells whether a list that is as long as the limit is finished.
-            if state.jobs or state.queue or state.exhausted or not self._adapter.finite:
-                return False
-        elif state.queue and not state.block:
-            return self._start_next()
-        elif state.exhausted:
-            return False
-        return self._ask()
-
-    def _start_next(self) -> bool:
-        """Start the trial whose turn it is, or one soon after it for which instances wait warm; return whether a step was taken."""
-        state, budget = self.state, self._budget
-        order, repeats = state.setup.order, state.setup.repeats
-        if not (self._backend.capabilities.warm_pools and self._adapter.independent) or order == "random":
-            return self._start(first_attempt(state, state.queue[0]))
-        left = sys.maxsize if budget.max_num_trials is None else budget.max_num_trials - len(state.trials)
-        if not state.exhausted and self._block_size() == 1 and wanted_ahead(state.queue, repeats=repeats, left=left) and self._ask():
-            return True
-        overtaken = state.overtaken[state.queue[0]]
-        for evaluation, repeat in next_entries(state.queue, order=order, repeats=repeats, left=left, overtaken=overtaken):
-            if self._backend.idle(*self._jobs.instances(state.evaluations[evaluation].configuration)):
-                return self._start(first_attempt(state, (evaluation, repeat))) or self._start(first_attempt(state, state.queue[0]))
-        return self._start(first_attempt(state, state.queue[0]))
-
-    def _workers_now(self) -> int:
-        # The first trial of an unknown script on a paid back-end runs alone: if it fails, it fails once.
-        if self._backend.capabilities.real_money and not self.state.succeeded:
-            return 1
-        return self._n_workers
-
-    def _ask_resume(self) -> bool:
-        """Go on with a paused evaluation where the trials are all started; return whether there was one."""
-        suggestion = self._adapter.ask_resume()
-        if suggestion is None:
-            return False
-        self._record("suggest", {"evaluation": suggestion.resume, "resume": True, "limited": True, "block_of": None})
-        return True
-
-    def _ask(self) -> bool:
-        """Ask for the next suggestion; return whether there was an answer."""
-        state = self.state
-        block_of = state.block_of if state.block else self._block_size()
-        evaluation = len(state.evaluations)
-        answer = self._adapter.ask(evaluation)
-        if answer is None:
-            return False
-        body = suggestion_body(answer.suggestion, answer.skipped, answer.last_reason, evaluation, block_of)
-        self._record("suggest", body)
-        return True
-
-    def _block_size(self) -> int | None:
-        setup, most = self.state.setup, self._budget.max_num_trials
-        left = most - len(self.state.trials) if self._adapter.independent and most is not None else None
-        return block_size(setup.repeats, setup.order, finite=self._adapter.finite, left=left)
-
-    def _start(self, planned: PlannedStart) -> bool:
-        if self._is_closed_to(str(planned.spec.configuration.get("instance_type", ""))):
-            return False
-        worst_usd = self._jobs.worst_usd(planned.spec)
-        if not affordable(self._budget, spent_usd=self.spent_usd, reserved_usd=self.state.reserved_usd, worst_usd=worst_usd):
-            return False
-        trial, attempt = planned.trial, planned.attempt
-        restore_from = None if planned.checkpoint_of is None else self._checkpoint_of(planned.checkpoint_of)
-        if self._code is not None and self._code["code"] != self.state.code:
-            self._record("code", self._code)
-        self._record("start", start_body(planned, self._jobs.name(trial, attempt), restore_from, worst_usd))
-        self._commit()
-        self._release_until = None
-        self._backend.submit(self._spec(trial, attempt, restore_from))
-        return True
-
-    def _spec(self, trial_id: int, attempt: int, restore_from: str | None) -> JobSpec:
-        return self._jobs.build(trial_id, attempt, self.state.trials[trial_id].spec, restore_from)
-
-    def _checkpoint_of(self, trial: int) -> str | None:
-        key = checkpoint_key(trial)
-        return key if self._backend.capabilities.checkpoints and self._backend.checkpoints.exists(key) else None
+        return self._starter.start_one()
 
     def _take_event(self, stopping: tuple[Reason, str] | None) -> None:
         """Record the next event, waiting for it if need be, and those after it for as long as nothing follows from them.
@@ -346,7 +259,7 @@ class Tuner:
         """
         # Such events free no worker, and let nothing be due at a later time: both need no look after each report.
         state, due_tells, forever = self.state, self.state.due_tells, False
-        is_full = self._budget.max_wallclock_time is None and state.busy >= self._workers_now() and not state.prefixes
+        is_full = self._budget.max_wallclock_time is None and not self._starter.has_room and not state.prefixes
         while True:
             if not self._events:
                 self._commit()
