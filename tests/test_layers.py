@@ -110,6 +110,11 @@ def modules(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imported(tree: ast.AST) -> set[str]:
     names = set()
     for node in ast.walk(tree):
@@ -126,7 +131,7 @@ def test_imports_go_one_way(package):
     found = modules(package)
     assert found
     for path in found:
-        others = imported(ast.parse(path.read_text(encoding="utf-8"))) & set(ORDER)
+        others = imported(parsed(path)) & set(ORDER)
         assert others <= allowed, f"{path.relative_to(ROOT)} imports {sorted(others - allowed)}"
 
 
@@ -137,7 +142,7 @@ def edges() -> Mapping[str, frozenset[str]]:
     found = {}
     for name, path in files.items():
         targets = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Import):
                 targets |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and (source := source_of(node, name, path)):
@@ -260,7 +265,7 @@ def test_the_core_names_no_back_end():
             module = dotted(path)
             if any(f"{module}.".startswith(f"{guest}.") for guest in GUESTS):
                 continue
-            tree = ast.parse(path.read_text(encoding="utf-8"))
+            tree = parsed(path)
             words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
             named = {word for word in words if word in BUILT_IN or word == "us-east-1" or re.fullmatch(r"(ml|local)\.[\w.]*", word)}
             if named:
@@ -272,7 +277,7 @@ def test_one_name_of_a_class_has_one_meaning():
     places = defaultdict(list)
     for package in ORDER:
         for path in modules(package):
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            for node in parsed(path).body:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     places[node.name].append(dotted(path))
     assert {name: found for name, found in places.items() if len(found) > 1} == NAMED_TWICE
@@ -283,14 +288,14 @@ def test_heavy_imports_happen_where_they_are_needed(package):
     for path in modules(package):
         if WORKLOADS in path.parents or path in ON_DEMAND:
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parsed(path)
         top = ast.Module([node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))], [])
         assert not imported(top) & HEAVY, path.relative_to(ROOT)
 
 
 def test_the_reporter_and_the_workloads_need_nothing_of_ours():
     for path in [*WORKLOADS.rglob("*.py"), *(ROOT / "backends" / "reporter").glob("*.py")]:
-        assert not imported(ast.parse(path.read_text(encoding="utf-8"))) & set(ORDER), path.name
+        assert not imported(parsed(path)) & set(ORDER), path.name
     reporter = ast.parse((ROOT / "backends" / "reporter" / "outrider_report.py").read_text(encoding="utf-8"))
     assert imported(reporter) <= set(sys.stdlib_module_names)
 
