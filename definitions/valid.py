@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from definitions.errors import UserError, did_you_mean
@@ -43,7 +44,7 @@ class Rule:
     text: str
     _tree: ast.expr = field(compare=False, repr=False)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The configuration keys that the expression reads."""
         found = (node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name))
