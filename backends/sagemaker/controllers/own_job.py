@@ -33,17 +33,18 @@ class OwnJob:
     description: Mapping[str, Any]
 
 
-def own_job(client: Any, name: str) -> OwnJob:
+def own_job(clients: Clients, name: str, attempts: int | None = None) -> OwnJob:
     """Return what the service says of a job.
 
     Args:
-        client: of SageMaker.
+        clients: of AWS.
         name: of the job.
+        attempts: times that it is asked at most; None for as often as calls are usually repeated.
 
     Raises:
         ClientError, BotoCoreError: the service refuses or does not answer.
     """
-    answer = client.describe_training_job(TrainingJobName=name)
+    answer = clients.get("sagemaker", attempts).describe_training_job(TrainingJobName=name)
     # The instance's clock may be wrong by minutes; the answer says what time it is for the service.
     headers = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {})
     try:
@@ -74,13 +75,13 @@ def service(environ: Mapping[str, str]) -> Any:
     return Clients(None, environ).get("sagemaker")
 
 
-def status_within(client: Any, name: str, timeout_s: float) -> str | None:
+def status_within(clients: Clients, name: str, timeout_s: float) -> str | None:
     """Return a job's status; None where the service refuses, or does not answer within so many seconds."""
     found: list[str] = []
 
     def ask() -> None:
         try:
-            found.append(own_job(client, name).status)
+            found.append(own_job(clients, name, attempts=1).status)
         except Exception:  # noqa: BLE001 (whatever it is, it is no answer)
             return
 

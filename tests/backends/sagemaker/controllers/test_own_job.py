@@ -27,7 +27,13 @@ INTERRUPTED_ONCE = [
 ]
 
 
-class Answering:
+class Asked:
+    def get(self, service: str, attempts: int | None = None) -> Asked:
+        assert service == "sagemaker"
+        return self
+
+
+class Answering(Asked):
     def __init__(self, answer: dict) -> None:
         self.answer = answer
 
@@ -56,12 +62,12 @@ def test_it_is_now_what_the_service_says_also_where_the_instance_is_four_minutes
 
 
 def test_no_answer_in_time_is_none_and_so_is_a_refusal():
-    class Hanging:
+    class Hanging(Asked):
         def describe_training_job(self, TrainingJobName: str) -> dict:  # noqa: N803
             threading.Event().wait()
             raise AssertionError("never")
 
-    class Refusing:
+    class Refusing(Asked):
         def describe_training_job(self, TrainingJobName: str) -> dict:  # noqa: N803
             raise RuntimeError("denied")
 

@@ -1,0 +1,266 @@
+"""Studies launched on an emulator: their controllers are hurt from outside, and what is true at the end is read off jobs and segments."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backends.emulator import Emulator, Settings
+from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA, Delays
+from backends.sagemaker.aws.clients import Clients
+from backends.sagemaker.controllers.creation import create_controller, tags_of
+from backends.sagemaker.controllers.request import controller_name, successor_request
+from benchmarking.archive.stored import load
+from benchmarking.remote.controller_word import ControllerWord, read_word
+from benchmarking.remote.generations import claim_generation
+from benchmarking.remote.launch_record import from_json
+from benchmarking.remote.layout import LAUNCH, run_uri
+from benchmarking.remote.restoring import restore
+from definitions.instances import price_of
+from launch.remote.stores import store_at
+
+ROOT = Path(__file__).resolve().parents[3]
+BUCKET, PREFIX = "bench", "outrider"
+CONTROLLER = "ctl-"
+OVER = ("Completed", "Failed", "Stopped")
+
+SCRIPT = """
+import os, sys, time
+from outrider_report import checkpoint_dir, report
+given = dict(word.removeprefix("--").split("=", 1) for word in sys.argv[1:])
+steps, pause, x = int(given.get("steps", 3)), float(given.get("pause", 0.4)), float(given["x"])
+path, first = checkpoint_dir() / "step", 1
+if path.exists():
+    first = int(path.read_text()) + 1
+for step in range(first, steps + 1):
+    time.sleep(pause)
+    (path.parent / "new").write_text(str(step))
+    os.replace(path.parent / "new", path)
+    report(step=step, loss=x + 1 / step, first=first)
+"""
+
+DEFINITION = """
+name: toy
+script: run.py
+space:
+  x: {uniform: [0.0, 1.0]}
+arguments: {steps: 3, pause: 0.4}
+objectives: {loss: min}
+n_workers: 2
+budget: {max_num_trials: 3, max_failures: 2, max_run: 600}
+sagemaker:
+  arguments: {instance_type: ml.m5.large}
+  image: image:1
+  bucket: bench
+"""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a study came to, by what a person can dispute.
+
+    Args:
+        trials: experiment -> trial -> (configuration, status, how many jobs it had).
+        jobs: names of all trials' jobs that the service ever had, in no order.
+        running: names of jobs that are not over, controllers included.
+        spent_usd: of all trials, by the journals.
+        billed_usd: of all trials' jobs, by the emulator; `controllers_usd`: of controllers, by the emulator.
+    """
+
+    trials: Mapping[str, Mapping[int, tuple[str, str, int]]]
+    jobs: tuple[str, ...]
+    running: tuple[str, ...]
+    spent_usd: float
+    billed_usd: float
+    controllers_usd: float
+
+    @property
+    def configurations(self) -> dict[str, dict[int, str]]:
+        """Experiment -> trial -> configuration."""
+        return {name: {trial: one[0] for trial, one in trials.items()} for name, trials in self.trials.items()}
+
+
+class LaunchLab:
+    """An emulator, a source folder, and studies that are launched there from a process of their own.
+
+    Args:
+        folder: temporary folder.
+        faults: of the emulator.
+        delays: of the emulator's service; those of a hurried one where None.
+    """
+
+    def __init__(self, folder: Path, faults: Sequence[Mapping[str, Any]] = (), delays: Delays | None = None) -> None:
+        self.folder = folder
+        self._faults, self._delays = faults, delays or Delays(grace_s=60.0, spot_return_s=0.5)
+        source = folder / "source"
+        source.mkdir()
+        (source / "run.py").write_text(SCRIPT, encoding="utf-8")
+        self.definition = source / "toy.yaml"
+        self.definition.write_text(DEFINITION, encoding="utf-8")
+
+    def __enter__(self) -> LaunchLab:
+        quotas = {WARM_POOL_QUOTA.format("*"): 0, SPOT_QUOTA.format("*"): 200, TRAINING_QUOTA.format("*"): 200}
+        self._emulator = Emulator(self.folder / "cloud", faults=list(self._faults), settings=Settings(quotas=quotas, delays=self._delays))
+        self.emulator = self._emulator.__enter__()
+        self.emulator.create_bucket(BUCKET)
+        self.environ = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "OUTRIDER_"))},
+            **self.emulator.environment,
+            "OUTRIDER_LEASES": str(self.folder / "leases"),
+            "OUTRIDER_PRICES": os.devnull,
+        }
+        self.sagemaker = self.emulator.client("sagemaker")
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._emulator.__exit__(None, None, None)
+
+    def outrider(self, *words: str, timeout_s: float = 300.0) -> subprocess.CompletedProcess[str]:
+        """Run a verb on this machine, as the laptop's."""
+        command = [sys.executable, "-m", "launch", *words]
+        return subprocess.run(command, cwd=ROOT, env=self.environ, capture_output=True, encoding="utf-8", timeout=timeout_s, check=False)
+
+    def launch(self, tag: str, *words: str, benchmark: str = "") -> list[str]:
+        """Launch two methods over two seeds, and return the names of the controllers' jobs."""
+        what = ["--benchmark", benchmark or str(self.definition), "--method", "RS", "GRID", "--num_seeds", "2", "--backend", "sagemaker"]
+        where = ["--experiment_tag", tag, "--results_dir", str(self.folder / "results"), "--parallel", "4", "--yes"]
+        done = self.outrider("launch", *what, *where, *words)
+        assert done.returncode == 0, done.stderr
+        return self.controllers()
+
+    def store(self, tag: str) -> Any:
+        """Return the run's store."""
+        return store_at(run_uri(BUCKET, PREFIX, tag), self.environ, "us-east-1")
+
+    def word(self, tag: str, controller: int = 1) -> ControllerWord | None:
+        """Return a controller's last word."""
+        return read_word(self.store(tag), controller)
+
+    def described(self, name: str) -> dict[str, Any]:
+        """Return what the service says of a job."""
+        return dict(self.sagemaker.describe_training_job(TrainingJobName=name))
+
+    def jobs(self) -> list[str]:
+        """Return the names of all jobs, in order of their creation."""
+        pages = self.sagemaker.get_paginator("list_training_jobs").paginate(SortBy="CreationTime", SortOrder="Ascending")
+        return [one["TrainingJobName"] for page in pages for one in page["TrainingJobSummaries"]]
+
+    def controllers(self) -> list[str]:
+        """Return the names of the controllers' jobs, in order of their creation."""
+        return [name for name in self.jobs() if name.startswith(CONTROLLER)]
+
+    def running(self) -> list[str]:
+        """Return the names of jobs that are not over."""
+        return [name for name in self.jobs() if self.described(name)["TrainingJobStatus"] not in OVER]
+
+    def log(self, job: str) -> str:
+        """Return all that a job printed."""
+        logs = self.emulator.client("logs")
+        streams = logs.describe_log_streams(logGroupName="/aws/sagemaker/TrainingJobs", logStreamNamePrefix=job)["logStreams"]
+        lines: list[str] = []
+        for stream in streams:
+            request = {"logGroupName": "/aws/sagemaker/TrainingJobs", "logStreamName": stream["logStreamName"], "startFromHead": True}
+            while True:
+                page = logs.get_log_events(**request)
+                lines += [event["message"] for event in page["events"]]
+                if not page["events"]:
+                    break
+                request["nextToken"] = page["nextForwardToken"]
+        return "\n".join(lines)
+
+    def await_that(self, holds: Callable[[], object], what: str, timeout_s: float = 300.0) -> None:
+        """Wait until something holds; where it does not, say what the controllers printed."""
+        give_up_at = time.monotonic() + timeout_s
+        while not holds():
+            if time.monotonic() > give_up_at:
+                logs = "\n".join(f"--- {name}\n{self.log(name)[-6000:]}" for name in self.controllers())
+                raise AssertionError(f"not in {timeout_s:.0f} s: {what}\n{logs}")
+            time.sleep(0.2)
+
+    def await_end(self, timeout_s: float = 400.0) -> None:
+        """Wait until no job runs, controllers included."""
+        # A successor is created before the one before it ends, so that there is no moment without any in between.
+        self.await_that(lambda: not self.running(), "every job is over", timeout_s)
+
+    def processes(self, job: str) -> list[int]:
+        """Return the processes of a job, by what the emulator marked them with."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                variables = path.read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if f"TRAINING_JOB_NAME={job}".encode() in variables:
+                found.append(int(path.parent.name))
+        return sorted(found)
+
+    def child(self, job: str) -> int | None:
+        """Return the process of the controller that a supervisor has started; None while there is none."""
+        for pid in self.processes(job):
+            try:
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if b"--launched_remotely" in words:
+                return pid
+        return None
+
+    def signal_all(self, job: str, number: signal.Signals) -> None:
+        """Send a signal to all processes of a job."""
+        for pid in self.processes(job):
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                continue
+
+    def succeed(self, tag: str, job: str) -> str:
+        """Create the successor of a controller, as another one would that thinks it gone; return its name."""
+        store = self.store(tag)
+        record = from_json(store.get(LAUNCH).body, LAUNCH)
+        name = controller_name(tag, record.nonce, 1, 2)
+        claim_generation(store, record.nonce, 1, 2, name, "")
+        clients = Clients("us-east-1", self.environ)
+        own = self.described(job)
+        create_controller(clients, successor_request(own, tags_of(clients, own["TrainingJobArn"]), name, 1, 2))
+        return name
+
+    def finished(self, tag: str) -> Finished:
+        """Return what a study came to; it is read from S3 alone."""
+        folder = self.folder / f"collected-{time.monotonic_ns()}" / tag
+        restore(self.store(tag), folder)
+        trials: dict[str, dict[int, tuple[str, str, int]]] = {}
+        spent_usd = 0.0
+        for path in sorted(folder.glob("*/*/experiment.json")):
+            stored = load(path.parent)
+            with stored.journal() as journal:
+                state = stored.state(journal)
+            spent_usd += state.spent_usd
+            trials[str(path.parent.relative_to(folder))] = {
+                number: (json.dumps(dict(trial.configuration), sort_keys=True), str(trial.status), trial.submissions)
+                for number, trial in sorted(state.trials.items())
+            }
+        described = {name: self.described(name) for name in self.jobs()}
+        own = {name: one for name, one in described.items() if not name.startswith(CONTROLLER)}
+        return Finished(
+            trials,
+            tuple(own),
+            tuple(name for name, one in described.items() if one["TrainingJobStatus"] not in OVER),
+            spent_usd,
+            sum(map(_bill_usd, own.values())),
+            sum(_bill_usd(one) for name, one in described.items() if name.startswith(CONTROLLER)),
+        )
+
+
+def _bill_usd(job: Mapping[str, Any]) -> float:
+    resources = job["ResourceConfig"]
+    price = price_of(resources["InstanceType"], "us-east-1")
+    assert price is not None
+    return float(job.get("BillableTimeInSeconds", 0) * resources["InstanceCount"] * price.usd_per_hour / 3600)

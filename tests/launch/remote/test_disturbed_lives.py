@@ -1,0 +1,121 @@
+"""A study whose controller is killed, interrupted, cut off, lost or frozen ends as one of which nothing is heard: same trials, one bill."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarking.remote.controller_word import ControllerState
+from tests.launch.remote.launch_lab import Finished, LaunchLab
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+TAG = "study"
+ONE_BY_ONE = ("--n_workers", "1", "--set", "pause=8")
+"""What makes a study take a minute and a half: each trial sleeps, and none runs beside another of its experiment."""
+
+
+def check(lab: LaunchLab, found: Finished, expected: dict[str, dict[int, str]]) -> None:
+    """What holds after each disturbance, as if there had been none."""
+    assert found.running == ()
+    assert found.configurations == expected
+    outcomes = {one[1:] for trials in found.trials.values() for one in trials.values()}
+    assert outcomes == {("completed", 1)}, found.trials
+    assert len(found.jobs) == sum(len(trials) for trials in expected.values())
+    assert found.spent_usd == pytest.approx(found.billed_usd, abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, str]]:
+    with LaunchLab(tmp_path_factory.mktemp("undisturbed")) as lab:
+        (job,) = lab.launch(TAG)
+        lab.await_end()
+        assert lab.described(job)["TrainingJobStatus"] == "Completed", lab.log(job)
+        found = lab.finished(TAG)
+        check(lab, found, found.configurations)
+        assert sorted(found.trials) == [f"toy/{method}-sagemaker-{seed}" for method in ("GRID", "RS") for seed in (0, 1)]
+        assert lab.word(TAG).state is ControllerState.ENDED
+        assert lab.word(TAG).restarts == ()
+        return found.configurations
+
+
+def kill_child(lab: LaunchLab) -> bool:
+    """Kill the controller's process; return whether there was one."""
+    for job in lab.controllers():
+        pid = lab.child(job)
+        if pid is not None:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+            return True
+    return False
+
+
+def killed(lab: LaunchLab, times: int, seed: int) -> None:
+    """Kill the controller at so many random moments."""
+    rng = random.Random(seed)
+    for _ in range(times):
+        time.sleep(rng.uniform(0.5, 8.0))
+        lab.await_that(lambda: kill_child(lab) or not lab.running(), "there is a controller to kill")
+
+
+@pytest.mark.parametrize("times", [2])
+def test_killed_at_random_moments(tmp_path: Path, undisturbed: dict[str, dict[int, str]], times: int) -> None:
+    with LaunchLab(tmp_path) as lab:
+        lab.launch(TAG, "--remote_restarts", "30")
+        killed(lab, times, times)
+        lab.await_end()
+        check(lab, lab.finished(TAG), undisturbed)
+        word = lab.word(TAG)
+        assert word.state is ControllerState.ENDED
+        assert 1 <= len(word.restarts) <= times
+        assert all("SIGKILL" in restart.why for restart in word.restarts)
+
+
+def test_interrupted_twice_on_spot_instances(tmp_path: Path, undisturbed: dict[str, dict[int, str]]) -> None:
+    fault = {"kind": "spot_interruption", "job": "ctl-*", "at_s": 9.0, "times": 2, "notice_s": 60.0}
+    with LaunchLab(tmp_path, [fault]) as lab:
+        (job,) = lab.launch(TAG, "--remote_spot")
+        lab.await_end()
+        check(lab, lab.finished(TAG), undisturbed)
+        assert [one["Status"] for one in lab.described(job)["SecondaryStatusTransitions"]].count("Interrupted") >= 1
+        assert lab.word(TAG).generation == 1
+
+
+def test_over_its_time_twice(tmp_path: Path, undisturbed: dict[str, dict[int, str]]) -> None:
+    with LaunchLab(tmp_path) as lab:
+        lab.launch(TAG, "--remote_max_run", "40", *ONE_BY_ONE)
+        lab.await_end(800)
+        check(lab, lab.finished(TAG), undisturbed)
+        names = lab.controllers()
+        assert len(names) >= 3
+        assert [name.rpartition("-")[2] for name in names] == [f"g{number}" for number in range(1, len(names) + 1)]
+        assert {lab.described(name)["TrainingJobStatus"] for name in names} == {"Completed"}
+
+
+def test_host_lost_without_a_word(tmp_path: Path, undisturbed: dict[str, dict[int, str]]) -> None:
+    with LaunchLab(tmp_path, [{"kind": "host_lost", "job": "ctl-*", "at_s": 9.0, "times": 2}]) as lab:
+        (job,) = lab.launch(TAG)
+        lab.await_end()
+        check(lab, lab.finished(TAG), undisturbed)
+        assert "Restarting" in [one["Status"] for one in lab.described(job)["SecondaryStatusTransitions"]]
+
+
+def test_frozen_until_its_successor_is_at_work_and_woken_then(tmp_path: Path, undisturbed: dict[str, dict[int, str]]) -> None:
+    with LaunchLab(tmp_path) as lab:
+        (first,) = lab.launch(TAG)
+        lab.await_that(lambda: len(lab.jobs()) > 2, "a trial has begun")
+        lab.signal_all(first, signal.SIGSTOP)
+        second = lab.succeed(TAG, first)
+        lab.await_that(lambda: lab.child(second) and len(lab.jobs()) > 4, "the successor works")
+        lab.signal_all(first, signal.SIGCONT)
+        lab.await_end()
+        check(lab, lab.finished(TAG), undisturbed)
+        assert "another controller is at work" in lab.log(first)
+        assert lab.word(TAG).generation == 2
