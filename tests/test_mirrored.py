@@ -106,7 +106,6 @@ TESTED_TOGETHER = {
     "tests/backends/sagemaker/test_faults_crashes.py": ["backends/sagemaker/lifecycle/adoption.py"],
     "tests/backends/sagemaker/test_faults_jobs.py": [
         "backends/sagemaker/lifecycle/status_tracker.py",
-        "backends/sagemaker/lifecycle/termination.py",
     ],
     "tests/backends/sagemaker/test_faults_quotas.py": ["backends/emulator/training/quotas.py"],
     "tests/backends/sagemaker/test_faults_throttling.py": [

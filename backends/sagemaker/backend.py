@@ -46,12 +46,12 @@ from definitions.schema import BenchmarkDefinition
 logger = logging.getLogger(__name__)
 
 AWS_INTERVALS = PollIntervals()
-EMULATED_INTERVALS = PollIntervals(shortest_s=1.0, longest_s=2.0, settle_s=4.0)
+EMULATED_INTERVALS = PollIntervals(shortest_s=1.5, longest_s=2.0, settle_s=4.0)
 
 _UNKNOWN_QUOTA = 1_000_000
 _CLOSE_WAIT_S = 180.0
 _HURRY_S = 10.0
-_RARER = 3.0
+_RARER = 4.0
 """Times as long between two listings while all scripts run, as their logs tell when one ends."""
 _TRACKER = "sagemaker"
 """The name by which SageMaker Experiments is asked for as a tracker."""
@@ -114,7 +114,7 @@ class SageMakerBackend(Backend):
             clients,
             self._calls,
             lambda job, event: self._tracker.log_event_seen(job, event),
-            lambda looked_at: self._tracker.logs_seen(looked_at),
+            lambda looked_at: self._logs_seen(looked_at),
             pattern=not definition.metric_sources,
             keeps=logs_folder is not None,
         )
@@ -125,6 +125,7 @@ class SageMakerBackend(Backend):
             self._keeper,
             CapacityHistory(options.fallback_instance_types),
             self._intervals.settle_s,
+            2.0 * self._intervals.shortest_s,
             logs_folder,
         )
         configs = self._job_configs(rng) if is_tracked else None
@@ -132,7 +133,7 @@ class SageMakerBackend(Backend):
         self._tracker = StatusTracker(self._table, self._submitter, self._terminator, self._keeper)
         self._adopter = JobAdopter(self._table, self._submitter, self._terminator, self._tracker)
         self._status_poller = StatusPoller(
-            prefix, clients, self._calls, self._tracker.summary_seen, self._terminator.absent, self._intervals.full_s
+            prefix, clients, self._calls, self._tracker.summary_seen, self._terminator.absent, self._intervals.full_s, self.now()
         )
         self._names: set[str] = set()
         self._jobs_by_quota: dict[str, int] = {}
@@ -341,8 +342,10 @@ class SageMakerBackend(Backend):
         if live:
             every_s = self._intervals.every_s(now - max(cloud.submitted_at for cloud in live))
             self._status_poller.plan(now, every_s if self._expects_changes(live) else _RARER * every_s)
-            if any(cloud.runs_script or cloud.stage == "Stopping" for cloud in live):
+            if self._reads():
                 self._log_poller.plan(now, every_s)
+        if self._terminator.awaits_sweep:
+            self._log_poller.plan(now, self._intervals.shortest_s)
         self._terminator.plan(now)
         self._keeper.plan()
 
@@ -351,11 +354,17 @@ class SageMakerBackend(Backend):
         return any(cloud.stage != "Training" or cloud.stop_reason is not None or cloud.log.has_ended for cloud in live)
 
     def _next_at(self) -> float:
-        sweeps = [self._status_poller.next_at, self._log_poller.next_at if self._reads() else math.inf] if self._table.live() else []
-        return min([*sweeps, self._terminator.next_at(), self._keeper.next_at()])
+        looks = [self._status_poller.next_at] if self._table.live() else []
+        if self._reads() or self._terminator.awaits_sweep:
+            looks.append(self._log_poller.next_at)
+        return min([*looks, self._terminator.next_at(), self._keeper.next_at()])
 
     def _reads(self) -> bool:
         return any(cloud.runs_script or cloud.stage == "Stopping" for cloud in self._table.live())
+
+    def _logs_seen(self, looked_at: float) -> None:
+        self._tracker.logs_seen(looked_at)
+        self._terminator.swept(looked_at)
 
     def _unanswered(self) -> list[CloudJob]:
         """Return the jobs that may run on, as no order to stop them was taken."""

@@ -42,6 +42,7 @@ class CloudJob:
         end_seen_at: when its end was seen.
         next_look_at: when its log is to be read once more; infinity while it is being read.
         n_looks: how often that was done.
+        awaits_sweep: whether its last lines are expected from the next look at the logs of all jobs.
         tail: its last lines, once they were asked for.
         is_looked_up: whether it is being looked up, as an earlier controller may have created it.
         submitted_at: when it was submitted; `exists_since`: since when it is known to exist.
@@ -65,6 +66,7 @@ class CloudJob:
     end_seen_at: float = 0.0
     next_look_at: float = math.inf
     n_looks: int = 0
+    awaits_sweep: bool = False
     tail: tuple[str, ...] | None = None
     is_looked_up: bool = False
     submitted_at: float = 0.0

@@ -27,6 +27,7 @@ class StatusPoller:
         take: takes each summary.
         absent: takes the names in a listing of all jobs, and when it was begun: what is not among them is no more.
         full_every_s: seconds between two listings of all jobs.
+        now: from when on the time to the first listing is counted: of what was created just now nothing is to be told yet.
     """
 
     def __init__(
@@ -37,11 +38,12 @@ class StatusPoller:
         take: Callable[[Mapping[str, Any]], None],
         absent: Callable[[Collection[str], float], None] = lambda names, before: None,
         full_every_s: float = 300.0,
+        now: float = -math.inf,
     ) -> None:
         self._prefix, self._clients, self._calls, self._take = prefix, clients, calls, take
         self._absent, self._full_every_s = absent, full_every_s
         self._newest: datetime.datetime | None = None
-        self._begun_at = self._full_at = -math.inf
+        self._begun_at, self._full_at = now, -math.inf
         self.next_at = -math.inf
         self.polls = 0
 

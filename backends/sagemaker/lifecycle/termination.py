@@ -37,6 +37,7 @@ class JobTerminator:
         keeper: of warm pools.
         capacity: of which shortages are made known.
         settle_s: how long the last lines of a log are awaited whose end is not marked.
+        patience_s: how long a look at the logs of all jobs is awaited before a job's own log is read.
         logs_folder: where each job's log is kept, as an emulator and its log groups may be gone afterwards; None to leave them there.
     """
 
@@ -47,9 +48,10 @@ class JobTerminator:
         keeper: PoolKeeper,
         capacity: CapacityHistory,
         settle_s: float,
+        patience_s: float,
         logs_folder: Path | None = None,
     ) -> None:
-        self._logs_folder = logs_folder
+        self._logs_folder, self._patience_s = logs_folder, patience_s
         self._table, self._log_poller, self._keeper, self._settle_s = table, log_poller, keeper, settle_s
         self.capacity = capacity
         self.closing = False
@@ -105,11 +107,24 @@ class JobTerminator:
         used = outcome.instance_type(answer) or cloud.instance_type
         self._keeper.job_ended(answer, MatchKey(used, cloud.spec.instance_count))
         cloud.end_seen_at = self._table.now()
-        if ran:
-            cloud.next_look_at = cloud.end_seen_at
-            self._conclude_seen(cloud)
-        else:
+        if not ran:
             self._conclude(cloud)
+            return
+        cloud.next_look_at = cloud.end_seen_at
+        if not self._conclude_seen(cloud) and self._polls_may_do(cloud):
+            # One look at all logs shows the last lines of all jobs that ended just now; their own logs are a call each.
+            cloud.awaits_sweep, cloud.next_look_at = True, cloud.end_seen_at + self._patience_s
+
+    @property
+    def awaits_sweep(self) -> bool:
+        """Whether a job's last lines are expected from the next look at the logs of all jobs."""
+        return any(cloud.awaits_sweep for cloud in self._table.jobs.values())
+
+    def swept(self, looked_at: float) -> None:
+        """Take in that all new lines of the logs were seen that there were at a time."""
+        for cloud in self._table.jobs.values():
+            if cloud.awaits_sweep and looked_at >= cloud.end_seen_at:
+                cloud.awaits_sweep, cloud.next_look_at = False, self._table.now()
 
     def absent(self, names: Collection[str], before: float) -> None:
         """Take in a listing of all jobs: what was there before it and is not in it, the service is asked for by name."""
@@ -129,7 +144,7 @@ class JobTerminator:
         """Read the logs of ended jobs from their beginning where that is due."""
         for cloud in [*self._table.jobs.values()]:
             if cloud.next_look_at <= now and not self._conclude_seen(cloud):
-                cloud.next_look_at = math.inf
+                cloud.awaits_sweep, cloud.next_look_at = False, math.inf
                 self._log_poller.read_all(
                     cloud.spec.name,
                     functools.partial(self._looked, cloud),
@@ -143,8 +158,7 @@ class JobTerminator:
 
     def _conclude_seen(self, cloud: CloudJob) -> bool:
         """Close a job whose whole log has been seen by polls, or see when that will be; return whether it need not be read now."""
-        # What has no numbers may be missing without a sign; an earlier controller's polls are not known.
-        if cloud.n_looks or cloud.spec.metrics or cloud.accepted_at is not None or cloud.spec.instance_count > 1 or self.closing:
+        if not self._polls_may_do(cloud):
             return False
         end = cloud.log.end(lives(cloud.described or {}))
         if end is None or cloud.log.has_gaps:
@@ -156,10 +170,15 @@ class JobTerminator:
         lines = self._log_poller.kept(cloud.spec.name) if self._keeps_logs else []
         if lines is None:
             return False
-        cloud.next_look_at = math.inf
+        cloud.awaits_sweep, cloud.next_look_at = False, math.inf
         self._keep_log(cloud, lines)
         self._conclude(cloud)
         return True
+
+    def _polls_may_do(self, cloud: CloudJob) -> bool:
+        """Return whether polls may show all of a job's log, and show where something is missing."""
+        # What has no numbers may be missing without a sign; an earlier controller's polls are not known.
+        return not (cloud.n_looks or cloud.spec.metrics or cloud.accepted_at is not None or cloud.spec.instance_count > 1 or self.closing)
 
     def _complete_at(self, printed_at: float) -> float:
         """Return by when all is there that was printed before a line, as lines overtake each other and have been late by so far."""
