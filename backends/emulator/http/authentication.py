@@ -92,7 +92,7 @@ class Authenticator:
             return
         self._check_scope(signature, service, protocol, words)
         key = self._keyring.signing_key(credentials, signature.scope)
-        self._check_signature(request, signature, key, words)
+        self._check_signature(request, signature, key, words, protocol == "s3")
 
     def _credentials(self, signature: Signature, words: _Words, protocol: str) -> Credentials:
         found = self._keyring.find(signature.access_key)
@@ -137,13 +137,14 @@ class Authenticator:
         if service and signature.service != service:
             raise ServiceError(words.wrong, f"Credential should be scoped to correct service: '{service}'.", 403)
 
-    def _check_signature(self, request: Request, signature: Signature, key: bytes, words: _Words) -> None:
+    def _check_signature(self, request: Request, signature: Signature, key: bytes, words: _Words, may_stream: bool) -> None:
         unsigned = [name for name in request.headers if name.startswith("x-amz-") and name not in signature.signed_headers]
         if unsigned:
             message = f"There were headers present in the request which were not signed: {', '.join(sorted(unsigned))}"
             raise ServiceError("AccessDenied" if words.missing == "AccessDenied" else words.wrong, message, 403)
         payload = request.headers.get("x-amz-content-sha256", "")
-        if not payload:
+        # Only S3 takes a body that is not signed; whatever else a request says of its own, it is signed with it.
+        if not payload or not may_stream:
             payload = UNSIGNED if signature.expires_s is not None and signature.service == "s3" else _digest(request)
         if not matches(signature, key, request.method, request.path, request.headers, payload):
             raise ServiceError(words.wrong, _CALCULATED, 403)

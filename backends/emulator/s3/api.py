@@ -16,12 +16,16 @@ from backends.emulator.s3 import xml as s3_xml
 from backends.emulator.s3.aws_chunked import decoded_blocks
 from backends.emulator.s3.operations import operation_of
 from backends.emulator.s3.preconditions import read_condition, write_condition
-from backends.emulator.s3.store import BLOCK_BYTES, S3Store, StoredObject
+from backends.emulator.s3.store import BLOCK_BYTES, S3Store, StoredObject, Upload
 from backends.naming import is_bucket_name
 
 _KEPT = ("content-type", "content-encoding", "content-disposition", "content-language", "cache-control", "expires")
 _ACL = f'<AccessControlPolicy xmlns="{s3_xml.NAMESPACE}"><Owner><ID>emulated</ID></Owner><AccessControlList/></AccessControlPolicy>'
 _LONGEST_KEY_BYTES = 1024
+_MOST_DELETED = 1000
+_MOST_PARTS = 10_000
+_OF_SOURCE = "x-amz-copy-source-"
+_NOT_BY_SCHEMA = "The XML you provided was not well-formed or did not validate against our published schema"
 
 
 @dataclass
@@ -120,6 +124,8 @@ class S3Api:
 
     def _ListObjectsV2(self, call: _Call) -> Response:  # noqa: N802
         query = call.query
+        if query["list-type"] != "2":
+            raise ServiceError("InvalidArgument", "Invalid List Type specified in Request")
         after = unquote(query.get("continuation-token", "")) or query.get("start-after", "")
         return s3_xml.answer(s3_xml.listing(self._store, call.bucket, query, after, version=2))
 
@@ -149,7 +155,7 @@ class S3Api:
     def _object(self, call: _Call, found: StoredObject) -> Response:
         """Return status, headers and extent of the answer to a request for an object; no extent where it is not to be sent."""
         headers = self._headers(found, call.query)
-        precondition = read_condition(call.request.headers, found.etag)
+        precondition = read_condition(call.request.headers, found.etag, found.modified)
         if precondition is not None:
             return Response(precondition, headers={"ETag": f'"{found.etag}"'})
         part = _range(call.request.headers.get("range", ""), found.size)
@@ -186,7 +192,13 @@ class S3Api:
     def _DeleteObjects(self, call: _Call) -> Response:  # noqa: N802
         self._store.require_bucket(call.bucket)
         root = _xml(b"".join(decoded_blocks(call.request)))
-        keys = [key.text or "" for key in root.iterfind("{*}Object/{*}Key")]
+        wanted = root.findall("{*}Object")
+        if not 1 <= len(wanted) <= _MOST_DELETED:
+            raise ServiceError("MalformedXML", _NOT_BY_SCHEMA)
+        for word in ("VersionId", "ETag", "LastModifiedTime", "Size"):
+            if any((one.findtext(f"{{*}}{word}") or "null") != "null" for one in wanted):
+                raise ServiceError("NotImplemented", f"The emulator does not imitate {word} of what is deleted together with others.", 501)
+        keys = [one.findtext("{*}Key") or "" for one in wanted]
         for key in keys:
             self._store.delete(call.bucket, key)
         quiet = (root.findtext("{*}Quiet") or "").lower() == "true"
@@ -200,43 +212,63 @@ class S3Api:
         return s3_xml.answer(s3_xml.upload_started(call.bucket, call.key, upload))
 
     def _UploadPart(self, call: _Call) -> Response:  # noqa: N802
-        etag = self._store.put_part(call.query["uploadId"], int(call.query["partNumber"]), decoded_blocks(call.request))
+        etag = self._store.put_part(_upload(call), _part_number(call), decoded_blocks(call.request))
         return Response(200, headers={"ETag": f'"{etag}"'})
 
     def _UploadPartCopy(self, call: _Call) -> Response:  # noqa: N802
         source = self._source(call)
         part = _range(call.request.headers.get("x-amz-copy-source-range", ""), source.size) or (0, source.size - 1)
-        etag = self._store.put_part(
-            call.query["uploadId"], int(call.query["partNumber"]), slice_of(source.path, part[0], part[1] - part[0] + 1)
-        )
+        etag = self._store.put_part(_upload(call), _part_number(call), slice_of(source.path, part[0], part[1] - part[0] + 1))
         return s3_xml.answer(s3_xml.copied("CopyPartResult", etag, source.modified))
 
     def _CompleteMultipartUpload(self, call: _Call) -> Response:  # noqa: N802
         root = _xml(b"".join(decoded_blocks(call.request)))
-        parts = [
-            (int(part.findtext("{*}PartNumber") or 0), (part.findtext("{*}ETag") or "").strip('"')) for part in root.iterfind("{*}Part")
-        ]
-        found = self._store.complete_upload(call.query["uploadId"], parts, write_condition(call.request.headers))
-        return s3_xml.answer(s3_xml.upload_completed(call.bucket, call.key, found.etag))
+        found = [(part.findtext("{*}PartNumber") or "", (part.findtext("{*}ETag") or "").strip('"')) for part in root.iterfind("{*}Part")]
+        if not all(number.isascii() and number.isdigit() for number, _ in found):
+            raise ServiceError("MalformedXML", _NOT_BY_SCHEMA)
+        parts = [(int(number), etag) for number, etag in found]
+        made = self._store.complete_upload(_upload(call), parts, write_condition(call.request.headers))
+        return s3_xml.answer(s3_xml.upload_completed(call.bucket, call.key, made.etag))
 
     def _AbortMultipartUpload(self, call: _Call) -> Response:  # noqa: N802
-        self._store.abort_upload(call.query["uploadId"])
+        self._store.abort_upload(_upload(call))
         return Response(204)
 
     def _ListParts(self, call: _Call) -> Response:  # noqa: N802
-        upload = call.query["uploadId"]
-        return s3_xml.answer(s3_xml.parts(call.bucket, call.key, upload, self._store.parts(upload)))
+        upload = _upload(call)
+        return s3_xml.answer(s3_xml.parts(upload, self._store.parts(upload)))
+
+    def _ListMultipartUploads(self, call: _Call) -> Response:  # noqa: N802
+        return s3_xml.answer(s3_xml.uploads(self._store.uploads(call.bucket), call.bucket, call.query))
 
     def _source(self, call: _Call) -> StoredObject:
         # A key may hold a question mark, encoded; what follows one that is not names a version.
-        path = unquote(call.request.headers["x-amz-copy-source"].partition("?")[0]).removeprefix("/")
+        place, _, version = call.request.headers["x-amz-copy-source"].partition("?")
+        if version not in ("", "versionId=null"):
+            raise ServiceError("NoSuchVersion", "The specified version does not exist.", 404)
+        path = unquote(place).removeprefix("/")
         bucket, _, key = path.partition("/")
-        return self._store.get(bucket, key)
+        found = self._store.get(bucket, key)
+        asked = {name.removeprefix(_OF_SOURCE): text for name, text in call.request.headers.items() if name.startswith(_OF_SOURCE)}
+        if read_condition(asked, found.etag, found.modified) is not None:
+            raise ServiceError("PreconditionFailed", "At least one of the pre-conditions you specified did not hold", 412)
+        return found
 
     def _headers(self, found: StoredObject, query: Mapping[str, str]) -> dict[str, str]:
         headers = {"content-type": "binary/octet-stream", **found.headers}
         headers.update({name[9:].lower(): value for name, value in query.items() if name.startswith("response-")})
         return {**headers, "ETag": f'"{found.etag}"', "Last-Modified": s3_xml.http_date(found.modified), "Accept-Ranges": "bytes"}
+
+
+def _upload(call: _Call) -> Upload:
+    return Upload(call.query["uploadId"], call.bucket, call.key)
+
+
+def _part_number(call: _Call) -> int:
+    text = call.query.get("partNumber", "")
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= _MOST_PARTS):
+        raise ServiceError("InvalidArgument", f"Part number must be an integer between 1 and {_MOST_PARTS}, inclusive")
+    return int(text)
 
 
 def _check_part(call: _Call) -> None:
@@ -281,6 +313,8 @@ def _range(header: str, size: int) -> tuple[int, int] | None:
 
 
 def _xml(body: bytes) -> ET.Element:
+    if b"<!DOCTYPE" in body.replace(b"\0", b""):  # in whichever encoding: what it declares would be put into the text, as often as it says
+        raise ServiceError("MalformedXML", "The XML you provided was not well-formed.")
     try:
         return ET.fromstring(body)
     except ET.ParseError:

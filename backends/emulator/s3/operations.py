@@ -17,6 +17,7 @@ PARAMETERS: Mapping[str, frozenset[str]] = {
     "GetBucketAcl": frozenset({"acl"}),
     "ListObjectsV2": _LISTING | {"list-type", "continuation-token", "start-after", "fetch-owner"},
     "ListObjects": _LISTING | {"marker"},
+    "ListMultipartUploads": _LISTING - {"max-keys"} | {"uploads", "key-marker", "upload-id-marker", "max-uploads"},
     "DeleteObjects": frozenset({"delete"}),
     "GetObject": frozenset({"partNumber", "versionId"}),
     "HeadObject": frozenset({"partNumber", "versionId"}),
@@ -39,6 +40,7 @@ _BUCKET = {
     ("GET", "location"): "GetBucketLocation",
     ("GET", "versioning"): "GetBucketVersioning",
     ("GET", "acl"): "GetBucketAcl",
+    ("GET", "uploads"): "ListMultipartUploads",
     ("POST", "delete"): "DeleteObjects",
     ("PUT", ""): "CreateBucket",
     ("HEAD", ""): "HeadBucket",
@@ -61,6 +63,17 @@ _OBJECT = {
 }
 
 
+_REFUSED_HEADERS = (
+    "x-amz-server-side-encryption-customer-",
+    "x-amz-copy-source-server-side-encryption-customer-",
+    "x-amz-object-lock-",
+    "x-amz-tagging",
+    "x-amz-write-offset-bytes",
+    "x-amz-website-redirect-location",
+)
+"""Beginnings of headers that ask for what would not be done; what says only how an object is kept makes no difference here."""
+
+
 def operation_of(method: str, bucket: str, key: str, query: Mapping[str, str], headers: Iterable[str] = ()) -> str:
     """Return the operation that a request asks for.
 
@@ -81,6 +94,9 @@ def operation_of(method: str, bucket: str, key: str, query: Mapping[str, str], h
         found = next((name for (verb, word), name in known.items() if verb == method and (not word or word in query)), "")
     if "x-amz-copy-source" in headers:
         found = {"PutObject": "CopyObject", "UploadPart": "UploadPartCopy"}.get(found, found)
+    for name in headers:
+        if name.startswith(_REFUSED_HEADERS) and name != "x-amz-tagging-directive":
+            raise ServiceError("NotImplemented", f"The emulator does not imitate what the header {name} asks for.", 501)
     unknown = sorted(name for name in query if name not in PARAMETERS.get(found, frozenset()) and not _signs(name))
     if not found or unknown:
         what = f"{'?' if unknown else ''}{'&'.join(unknown)}"

@@ -1,9 +1,10 @@
-"""The conditions of reads and writes of S3 (If-Match, If-None-Match): how they are read and what comes of them. Pure."""
+"""The conditions of reads and writes of S3 (If-Match, If-None-Match, times): how they are read and what comes of them. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
 
 from backends.emulator.http.errors import ServiceError
 
@@ -71,19 +72,33 @@ def write_condition(headers: Mapping[str, str]) -> WriteCondition:
     return WriteCondition(absent=unwanted == "*", etag=wanted.strip('"'))
 
 
-def read_condition(headers: Mapping[str, str], etag: str) -> int | None:
+def read_condition(headers: Mapping[str, str], etag: str, modified: float) -> int | None:
     """Return the status in place of an object that is not to be sent, None where it is.
+
+    Where a request names ETags its times do not count (RFC 9110, section 13.2.2).
 
     Args:
         headers: of the request, by name in lower case.
         etag: of the object, without quotes.
+        modified: when it was written, in seconds since the epoch.
 
     Raises:
         ServiceError: the object is another one than what was asked for (412).
     """
     wanted, unwanted = headers.get("if-match"), headers.get("if-none-match")
+    until, since = _time(headers.get("if-unmodified-since")), _time(headers.get("if-modified-since"))
     if wanted and wanted != "*" and etag not in [tag.strip(' "') for tag in wanted.split(",")]:
         raise ServiceError("PreconditionFailed", _FAILED, 412)
-    if unwanted and (unwanted == "*" or etag in [tag.strip(' "') for tag in unwanted.split(",")]):
-        return 304
-    return None
+    if not wanted and until is not None and int(modified) > until:
+        raise ServiceError("PreconditionFailed", _FAILED, 412)
+    if unwanted:
+        return 304 if unwanted == "*" or etag in [tag.strip(' "') for tag in unwanted.split(",")] else None
+    return 304 if since is not None and int(modified) <= since else None
+
+
+def _time(text: str | None) -> float | None:
+    """Return a header's time in seconds since the epoch; None where it is none, which does not count."""
+    try:
+        return None if text is None else parsedate_to_datetime(text).timestamp()
+    except ValueError:
+        return None

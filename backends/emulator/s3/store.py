@@ -24,7 +24,7 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS buckets (name TEXT PRIMARY KEY, created REAL);
 CREATE TABLE IF NOT EXISTS objects (bucket TEXT, key TEXT, size INTEGER, etag TEXT, modified REAL, file TEXT, headers TEXT,
     PRIMARY KEY (bucket, key)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS uploads (id TEXT PRIMARY KEY, bucket TEXT, key TEXT, headers TEXT);
+CREATE TABLE IF NOT EXISTS uploads (id TEXT PRIMARY KEY, bucket TEXT, key TEXT, headers TEXT, created REAL);
 CREATE TABLE IF NOT EXISTS parts (upload TEXT, number INTEGER, size INTEGER, etag TEXT, file TEXT, PRIMARY KEY (upload, number));"""
 _COLUMNS = "key, size, etag, modified, file, headers"
 
@@ -44,6 +44,16 @@ class StoredObject:
     modified: float
     path: Path
     headers: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Upload:
+    """An upload in parts that is under way: its id, of which object, and when it began, in seconds since the epoch."""
+
+    id: str
+    bucket: str
+    key: str
+    created: float = 0.0
 
 
 class S3Store:
@@ -153,53 +163,61 @@ class S3Store:
         """Begin an upload in parts and return its id."""
         self.require_bucket(bucket)
         upload = uuid.uuid4().hex
-        self._database.run("INSERT INTO uploads VALUES (?, ?, ?, ?)", (upload, bucket, key, json.dumps(dict(headers))))
+        row = (upload, bucket, key, json.dumps(dict(headers)), self._now())
+        self._database.run("INSERT INTO uploads (id, bucket, key, headers, created) VALUES (?, ?, ?, ?, ?)", row)
         return upload
 
-    def put_part(self, upload: str, number: int, content: Iterable[bytes]) -> str:
-        """Store a part and return its ETag."""
-        self._upload(upload)
+    def uploads(self, bucket: str) -> list[Upload]:
+        """Return the uploads to a bucket that are under way, by key and beginning; raises `NoSuchBucket`."""
+        self.require_bucket(bucket)
+        rows = self._database.run("SELECT id, key, created FROM uploads WHERE bucket = ? ORDER BY key, created, id", (bucket,))
+        return [Upload(upload, bucket, key, created or 0.0) for upload, key, created in rows]
+
+    def put_part(self, upload: Upload, number: int, content: Iterable[bytes]) -> str:
+        """Store a part and return its ETag; raises `NoSuchUpload`, as what else is done with an upload does."""
+        self._headers_of(upload)
         file, size, etag = self._store(content)
         with self._database.lock:
-            earlier = self._database.run("SELECT file FROM parts WHERE upload = ? AND number = ?", (upload, number))
-            self._database.run("INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?, ?)", (upload, number, size, etag, file))
+            earlier = self._database.run("SELECT file FROM parts WHERE upload = ? AND number = ?", (upload.id, number))
+            self._database.run("INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?, ?)", (upload.id, number, size, etag, file))
         for row in earlier:
             (self._contents / row[0]).unlink(missing_ok=True)
         return etag
 
-    def complete_upload(self, upload: str, parts: list[tuple[int, str]], condition: WriteCondition = UNCONDITIONAL) -> StoredObject:
+    def complete_upload(self, upload: Upload, parts: list[tuple[int, str]], condition: WriteCondition = UNCONDITIONAL) -> StoredObject:
         """Make an object of parts, given as (number, ETag) in their order; the parts stay where a condition does not hold."""
-        bucket, key, headers = self._upload(upload)
-        stored = {row[0]: row[1:] for row in self._database.run("SELECT number, etag, file FROM parts WHERE upload = ?", (upload,))}
+        headers = self._headers_of(upload)
+        stored = {row[0]: row[1:] for row in self._database.run("SELECT number, etag, file FROM parts WHERE upload = ?", (upload.id,))}
         if not parts or any(number not in stored or stored[number][0] != etag for number, etag in parts):
             raise ServiceError("InvalidPart", "One or more of the specified parts could not be found.")
         if [number for number, _ in parts] != sorted({number for number, _ in parts}):
             raise ServiceError("InvalidPartOrder", "The list of parts was not in ascending order.")
         file, size, _ = self._store(self._joined([stored[number][1] for number, _ in parts]))
         digest = hashlib.md5(b"".join(bytes.fromhex(etag) for _, etag in parts), usedforsecurity=False).hexdigest()
-        found = self._register(bucket, key, size, f"{digest}-{len(parts)}", file, headers, condition)
+        found = self._register(upload.bucket, upload.key, size, f"{digest}-{len(parts)}", file, headers, condition)
         self.abort_upload(upload)
         return found
 
-    def abort_upload(self, upload: str) -> None:
+    def abort_upload(self, upload: Upload) -> None:
         """Forget an upload and its parts."""
-        self._upload(upload)
-        for row in self._database.run("SELECT file FROM parts WHERE upload = ?", (upload,)):
+        self._headers_of(upload)
+        for row in self._database.run("SELECT file FROM parts WHERE upload = ?", (upload.id,)):
             (self._contents / row[0]).unlink(missing_ok=True)
-        self._database.run("DELETE FROM parts WHERE upload = ?", (upload,))
-        self._database.run("DELETE FROM uploads WHERE id = ?", (upload,))
+        self._database.run("DELETE FROM parts WHERE upload = ?", (upload.id,))
+        self._database.run("DELETE FROM uploads WHERE id = ?", (upload.id,))
 
-    def parts(self, upload: str) -> list[tuple[int, int, str]]:
+    def parts(self, upload: Upload) -> list[tuple[int, int, str]]:
         """Return number, size and ETag of the parts that have arrived."""
-        self._upload(upload)
-        rows = self._database.run("SELECT number, size, etag FROM parts WHERE upload = ? ORDER BY number", (upload,))
+        self._headers_of(upload)
+        rows = self._database.run("SELECT number, size, etag FROM parts WHERE upload = ? ORDER BY number", (upload.id,))
         return [(row[0], row[1], row[2]) for row in rows]
 
-    def _upload(self, upload: str) -> tuple[str, str, dict[str, str]]:
-        rows = self._database.run("SELECT bucket, key, headers FROM uploads WHERE id = ?", (upload,))
+    def _headers_of(self, upload: Upload) -> dict[str, str]:
+        given = (upload.id, upload.bucket, upload.key)
+        rows = self._database.run("SELECT headers FROM uploads WHERE id = ? AND bucket = ? AND key = ?", given)
         if not rows:
             raise ServiceError("NoSuchUpload", "The specified multipart upload does not exist.", 404)
-        return rows[0][0], rows[0][1], json.loads(rows[0][2])
+        return dict(json.loads(rows[0][0]))
 
     def _opened(self, file: Path) -> Database:
         """Open the database; the first process of those that share the folder also creates it and removes what a killed one left."""
@@ -208,6 +226,8 @@ class S3Store:
             fcntl.flock(self._lock, fcntl.LOCK_SH)
             return Database(file, _SCHEMA, "NORMAL")
         database = Database(file, _SCHEMA, "NORMAL")
+        if "created" not in {row[1] for row in database.run("PRAGMA table_info(uploads)")}:
+            database.run("ALTER TABLE uploads ADD COLUMN created REAL")  # of a folder of an earlier version
         self._remove_orphans(database)
         fcntl.flock(self._lock, fcntl.LOCK_SH)
         return database

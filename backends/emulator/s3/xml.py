@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
-from backends.emulator.s3.store import S3Store, StoredObject
+from backends.emulator.s3.store import S3Store, StoredObject, Upload
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
@@ -45,10 +45,25 @@ def buckets(found: Sequence[tuple[str, float]]) -> str:
     )
 
 
+def limit(query: Mapping[str, str], name: str) -> int:
+    """Return how many entries an answer may have, 1000 at most; raises `InvalidArgument` for what is no number."""
+    text = query.get(name, "1000")
+    if not (text.isascii() and text.isdigit() and int(text) < 1 << 31):
+        raise ServiceError("InvalidArgument", f"Argument {name} must be an integer between 0 and 2147483647")
+    return min(int(text), 1000)
+
+
+def is_encoded(query: Mapping[str, str]) -> bool:
+    """Return whether keys are to be written as in addresses; raises `InvalidArgument` for another encoding."""
+    if query.get("encoding-type", "url") != "url":
+        raise ServiceError("InvalidArgument", "Invalid Encoding Method specified in Request")
+    return "encoding-type" in query
+
+
 def listing(store: S3Store, bucket: str, query: Mapping[str, str], after: str, version: int) -> str:
     """Return a listing's answer: keys after `after`, with everything that shares a prefix up to the delimiter as one entry."""
-    prefix, delimiter, most = query.get("prefix", ""), query.get("delimiter", ""), min(int(query.get("max-keys", "1000")), 1000)
-    encoded = query.get("encoding-type") == "url"
+    prefix, delimiter, most = query.get("prefix", ""), query.get("delimiter", ""), limit(query, "max-keys")
+    encoded = is_encoded(query)
     shown, last, truncated = _entries(store, bucket, prefix, delimiter, most, after)
 
     def text(key: str) -> str:
@@ -87,8 +102,7 @@ def _entries(store: S3Store, bucket: str, prefix: str, delimiter: str, most: int
         batch = store.select(bucket, prefix, last, 1000)
         skip_to = ""
         for found in batch:
-            rest = found.key[len(prefix) :]
-            group = prefix + rest[: rest.index(delimiter) + len(delimiter)] if delimiter and delimiter in rest else ""
+            group = _group(found.key, prefix, delimiter)
             if group and after == group:
                 last = skip_to = group + "\U0010ffff"
                 break
@@ -131,14 +145,67 @@ def upload_completed(bucket: str, key: str, etag: str) -> str:
     )
 
 
-def parts(bucket: str, key: str, upload: str, found: Sequence[tuple[int, int, str]]) -> str:
+def uploads(found: Sequence[Upload], bucket: str, query: Mapping[str, str]) -> str:
+    """Return ListMultipartUploads' answer.
+
+    Args:
+        found: all uploads to the bucket, by key and beginning.
+        bucket: its name.
+        query: of the request: prefix, delimiter, and after which key and upload the answer begins.
+    """
+    prefix, delimiter, most = query.get("prefix", ""), query.get("delimiter", ""), limit(query, "max-uploads")
+    encoded, after, after_upload = is_encoded(query), query.get("key-marker", ""), query.get("upload-id-marker", "")
+
+    def text(key: str) -> str:
+        return quote(key, safe="/") if encoded else escape(key)
+
+    ids = [one.id for one in found if one.key == after]
+    seen = set(ids[: ids.index(after_upload) + 1]) if after_upload in ids else set(ids)
+    groups: list[str] = []
+    shown: list[Upload] = []
+    last, truncated = ("", ""), False
+    for one in found:
+        group = _group(one.key, prefix, delimiter)
+        if not one.key.startswith(prefix) or one.key < after or one.id in seen or group in groups or (group and after.startswith(group)):
+            continue
+        if len(shown) + len(groups) >= most:
+            truncated = True
+            break
+        if group:
+            groups.append(group)
+        else:
+            shown.append(one)
+        last = (group + "\U0010ffff", "") if group else (one.key, one.id)
+    items = "".join(
+        f"<Upload><Key>{text(one.key)}</Key><UploadId>{one.id}</UploadId><Initiator><ID>emulated</ID></Initiator><Owner><ID>emulated</ID></Owner>"
+        f"<StorageClass>STANDARD</StorageClass><Initiated>{_iso(one.created)}</Initiated></Upload>"
+        for one in shown
+    )
+    common = "".join(f"<CommonPrefixes><Prefix>{text(group)}</Prefix></CommonPrefixes>" for group in groups)
+    head = (
+        f"<Bucket>{bucket}</Bucket><KeyMarker>{text(after)}</KeyMarker><UploadIdMarker>{after_upload}</UploadIdMarker>"
+        f"<Prefix>{text(prefix)}</Prefix><MaxUploads>{most}</MaxUploads><IsTruncated>{str(truncated).lower()}</IsTruncated>"
+    )
+    head += f"<Delimiter>{text(delimiter)}</Delimiter>" if delimiter else ""
+    head += "<EncodingType>url</EncodingType>" if encoded else ""
+    head += f"<NextKeyMarker>{text(last[0])}</NextKeyMarker><NextUploadIdMarker>{last[1]}</NextUploadIdMarker>" if truncated else ""
+    return f'<ListMultipartUploadsResult xmlns="{NAMESPACE}">{head}{items}{common}</ListMultipartUploadsResult>'
+
+
+def _group(key: str, prefix: str, delimiter: str) -> str:
+    """Return what a key has in common with others, up to the delimiter after the prefix; empty for nothing."""
+    rest = key[len(prefix) :]
+    return prefix + rest[: rest.index(delimiter) + len(delimiter)] if delimiter and delimiter in rest else ""
+
+
+def parts(upload: Upload, found: Sequence[tuple[int, int, str]]) -> str:
     """Return ListParts' answer."""
     items = "".join(
         f"<Part><PartNumber>{number}</PartNumber><ETag>&quot;{etag}&quot;</ETag><Size>{size}</Size></Part>" for number, size, etag in found
     )
     return (
-        f'<ListPartsResult xmlns="{NAMESPACE}"><Bucket>{bucket}</Bucket><Key>{escape(key)}</Key><UploadId>{upload}</UploadId>'
-        f"<IsTruncated>false</IsTruncated>{items}</ListPartsResult>"
+        f'<ListPartsResult xmlns="{NAMESPACE}"><Bucket>{upload.bucket}</Bucket><Key>{escape(upload.key)}</Key>'
+        f"<UploadId>{upload.id}</UploadId><IsTruncated>false</IsTruncated>{items}</ListPartsResult>"
     )
 
 

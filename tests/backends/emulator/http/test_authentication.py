@@ -84,6 +84,15 @@ def test_what_is_not_gets_the_service_s_own_403(protocol):
 
 
 @pytest.mark.parametrize("protocol", CODES)
+def test_only_s3_takes_a_body_that_is_not_signed(protocol):
+    made = request(protocol, headers={"x-amz-content-sha256": "UNSIGNED-PAYLOAD"})
+    if protocol == "s3":
+        check(made, protocol)
+    else:
+        assert refused(made, protocol) == (CODES[protocol]["wrong"], 403)
+
+
+@pytest.mark.parametrize("protocol", CODES)
 def test_a_request_of_an_earlier_run_is_none_of_this_one(protocol):
     made = request(protocol)
     check(made, protocol)

@@ -64,3 +64,23 @@ def test_how_a_request_is_signed_and_named_makes_no_other_of_it():
 def test_nothing_is_asked_of_a_key_without_a_bucket():
     with pytest.raises(ServiceError, match="NotImplemented"):
         operation_of("GET", "", "key", {})
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "x-amz-server-side-encryption-customer-algorithm",
+        "x-amz-copy-source-server-side-encryption-customer-key",
+        "x-amz-object-lock-legal-hold",
+        "x-amz-tagging",
+        "x-amz-write-offset-bytes",
+    ],
+)
+def test_a_header_that_asks_for_what_would_not_be_done_is_refused(header):
+    with pytest.raises(ServiceError, match=header):
+        operation_of("PUT", "bucket", "key", {}, {header: "1", "x-amz-copy-source": "bucket/other"})
+
+
+def test_how_an_object_is_kept_makes_no_difference():
+    kept = {"x-amz-acl": "private", "x-amz-storage-class": "STANDARD", "x-amz-server-side-encryption": "aws:kms"}
+    assert operation_of("PUT", "bucket", "key", {}, kept) == "PutObject"

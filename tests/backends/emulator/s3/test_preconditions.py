@@ -61,10 +61,32 @@ def test_what_was_deleted_while_the_content_was_on_its_way_is_a_conflict():
     assert outcome(WriteCondition(absent=True).begun(None), "abc") == 412
 
 
-def test_reads():
-    assert read_condition({}, "abc") is None
-    assert read_condition({"if-none-match": '"x", "abc"'}, "abc") == 304
-    assert read_condition({"if-match": '"x", "abc"'}, "abc") is None
-    with pytest.raises(ServiceError) as caught:
-        read_condition({"if-match": '"x"'}, "abc")
-    assert caught.value.status == 412
+NOON = 1_777_896_000.75
+BEFORE, AT, AFTER = (f"Mon, 04 May 2026 {time} GMT" for time in ("11:59:59", "12:00:00", "12:00:01"))
+
+
+def reading(**headers):
+    try:
+        return read_condition({name.replace("_", "-"): value for name, value in headers.items()}, "abc", NOON)
+    except ServiceError as error:
+        return error.status
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({}, None),
+        ({"if_none_match": '"x", "abc"'}, 304),
+        ({"if_match": '"x", "abc"'}, None),
+        ({"if_match": '"x"'}, 412),
+        ({"if_modified_since": BEFORE}, None),
+        ({"if_modified_since": AT}, 304),
+        ({"if_unmodified_since": BEFORE}, 412),
+        ({"if_unmodified_since": AT}, None),
+        ({"if_unmodified_since": BEFORE, "if_match": '"abc"'}, None),
+        ({"if_modified_since": AFTER, "if_none_match": '"x"'}, None),
+        ({"if_modified_since": "yesterday"}, None),
+    ],
+)
+def test_reads(headers, expected):
+    assert reading(**headers) == expected
