@@ -47,7 +47,8 @@ $(READERS)/installed: tests/benchmarking/workloads/ingestion/requirements.lock $
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$($(READERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/zz-rest.pth
 	touch $@
 
-clients: install ## run clients that others wrote against the emulator, in .venv-clients; at most ten minutes, what cannot be had is skipped
+# Their environments are kept in the user's cache, by what is in their locks.
+clients: install ## run clients that others wrote against the emulator; at most ten minutes, what cannot be had is skipped by name
 	$(BIN)/python tests/clients/run.py
 
 lint: install ## check format and lint
@@ -68,4 +69,4 @@ $(VENV)/installed: requirements.lock setup.cfg pyproject.toml
 	touch $@
 
 clean: ## remove the environments and what builds left
-	rm -rf $(VENV) $(SCRIPTS) $(READERS) .venv-clients build *.egg-info
+	rm -rf $(VENV) $(SCRIPTS) $(READERS) build *.egg-info

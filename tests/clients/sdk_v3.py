@@ -72,7 +72,10 @@ def failure_text():
 def remote_function():
     from sagemaker.core.remote_function import remote
 
-    @remote(role=os.environ["ROLE"], instance_type="ml.m5.large", image_uri=os.environ["IMAGE"], sagemaker_session=Session())
+    # The job has pip install what it has already; without an index it asks nobody.
+    given = {"environment_variables": {"PIP_NO_INDEX": "1"}, "image_uri": os.environ["IMAGE"], "instance_type": "ml.m5.large"}
+
+    @remote(role=os.environ["ROLE"], sagemaker_session=Session(), **given)
     def double(x):
         return 2 * x
 
