@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,9 +51,13 @@ class Container:
 
     def failure(self) -> str:
         """Return what the script wrote about its failure, at most 1024 characters."""
+        path = self.inside(f"{ML}/output/failure")
+        if path is None or not path.is_file():
+            return ""
         try:
-            with (self.inside(f"{ML}/output/failure") or Path("/dev/null")).open("rb") as file:
-                return file.read(4096).decode("utf-8", "replace").strip()[:1024]
+            # Should it be a pipe by now, nobody waits for who writes to it.
+            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+                return (file.read(4096) or b"").decode("utf-8", "replace").strip()[:1024]
         except OSError:
             return ""
 

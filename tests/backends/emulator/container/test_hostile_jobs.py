@@ -76,3 +76,17 @@ def test_what_a_script_links_outside_of_the_container_is_not_uploaded(bench, tmp
     bench.completed(name)
     assert bench.archive(f"s3://bucket/out/{name}/output/model.tar.gz") == {"b": b"w\n", "c": b"w\n"}
     assert bench.s3.list_objects_v2(Bucket="bucket", Prefix=f"out/{name}/output/output")["KeyCount"] == 0
+
+
+@pytest.mark.parametrize("made", ["mkfifo $F", "mkdir $F", "ln -s /etc/passwd $F", "ln -s failure $F", "mkfifo p; ln -s $PWD/p $F"])
+def test_a_failure_file_that_is_no_file_is_not_waited_for_and_says_nothing(bench, made):
+    name = bench.shell(f"mkdir -p /opt/ml/output; cd /opt/ml/output; F=/opt/ml/output/failure; {made}; exit 3")
+    assert bench.ended(name)["FailureReason"] == "AlgorithmError: , exit code: 3"
+
+
+def test_pipes_in_what_a_job_leaves_are_left_out(bench):
+    code = "mkfifo $SM_MODEL_DIR/p $SM_CHECKPOINT_DIR/p; ln -s p $SM_MODEL_DIR/l; ln -s x $SM_MODEL_DIR/x; echo w > $SM_MODEL_DIR/w"
+    name = bench.shell(code, CheckpointConfig={"S3Uri": "s3://bucket/ck/pipes"})
+    job = bench.completed(name)
+    assert bench.archive(job["ModelArtifacts"]["S3ModelArtifacts"]) == {"w": b"w\n"}
+    assert bench.s3.list_objects_v2(Bucket="bucket", Prefix="ck/pipes")["KeyCount"] == 0
