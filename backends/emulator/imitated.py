@@ -89,7 +89,7 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "GPU profile",
         "other launchers of `distribution=`",
         "serverless jobs, training plans",
-        "S3 versions, tags, access lists and whatever else a sub-resource names",
+        "S3 versions, tags, access lists, keys of customers, uploads by HTML forms, and whatever else a sub-resource names",
         "all that is no training job: tuning, processing, transform, AutoML, pipelines, endpoints, notebooks, clusters, which "
         "are refused as actions that the service does not know",
         "checkpoint paths outside /opt/ml",

@@ -12,7 +12,7 @@ from typing import Any
 
 from backends.common import requirements, script_mode
 from backends.emulator.container.filesystem import Container
-from backends.emulator.container.paths import ML
+from backends.emulator.container.paths import ML, resolve
 from backends.emulator.container.source_archive import unpack
 from backends.emulator.core.settings import Settings
 from backends.emulator.http.errors import ServiceError
@@ -145,9 +145,20 @@ def fetch_source(program: Program, container: Container, s3: S3Store) -> None:
     """Put the script's source into place; raises `ProgramError` where it cannot be had."""
     if container.inside(program.folder) is None:
         raise ProgramError(f"the source {program.folder} is not in the container: only paths below {ML} are imitated")
+    if program.source:
+        _unpack_source(program, container, s3)
+    script = resolve(container.ml, f"{program.folder}/{program.script}", program.folder)
+    if script is None:
+        raise ProgramError(f"the script {program.script} leads out of its source")
     if not program.source:
         return
-    target = container.ml / "code"
+    if program.script.endswith((".py", ".sh")) and not script.is_file():
+        raise ProgramError(f"the source {program.source} holds no {program.script}")
+    if not program.script.endswith(".py") and script.is_file():
+        script.chmod(0o755)
+
+
+def _unpack_source(program: Program, container: Container, s3: S3Store) -> None:
     try:
         if program.source.startswith("s3://"):
             archive = s3.get(*split_uri(program.source)).path
@@ -158,10 +169,6 @@ def fetch_source(program: Program, container: Container, s3: S3Store) -> None:
         unpack(archive, container.ml)
     except (ServiceError, OSError, tarfile.TarError) as error:
         raise ProgramError(f"the source {program.source} could not be unpacked: {error}") from None
-    if program.script.endswith((".py", ".sh")) and not (target / program.script).is_file():
-        raise ProgramError(f"the source {program.source} holds no {program.script}")
-    if not program.script.endswith(".py") and (target / program.script).is_file():
-        (target / program.script).chmod(0o755)
 
 
 def with_requirements(command: Sequence[str], container: Container, program: Program, settings: Settings) -> list[str]:

@@ -69,6 +69,25 @@ def test_objects_of_names_that_no_file_can_have_fail_the_job_with_the_name(bench
     assert words in reason
 
 
+@pytest.mark.parametrize("way", ["name", "link"])
+def test_a_script_that_is_no_part_of_its_source_is_neither_run_nor_made_runnable(bench, tmp_path, way):
+    outside = tmp_path / "run"
+    outside.write_text("echo ran")
+    outside.chmod(0o600)
+    if way == "name":
+        script, source = f"{'../' * 20}{str(outside)[1:]}", bench.source({"t.py": ""})
+    else:
+        content = io.BytesIO()
+        with tarfile.open(fileobj=content, mode="w:gz") as tar:
+            member = tarfile.TarInfo("run")
+            member.type, member.linkname = tarfile.SYMTYPE, str(outside)
+            tar.addfile(member)
+        script, source = "run", bench.put("linked.tar.gz", content.getvalue())
+    name = bench.submit(None, HyperParameters={"sagemaker_program": script, "sagemaker_submit_directory": source})
+    assert "leads out of" in bench.ended(name)["FailureReason"]
+    assert (bench.lines(name), outside.stat().st_mode & 0o777) == ([], 0o600)
+
+
 def test_what_a_script_links_outside_of_the_container_is_not_uploaded(bench, tmp_path):
     (tmp_path / "secret").write_text("s")
     code = f"ln -s {tmp_path}/secret $M/a; echo w > $M/b; ln -s b $M/c; rm -r $O; ln -s {tmp_path} $O"
