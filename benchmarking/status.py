@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarking.archive.dollars import kind_of_dollars
+from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.liveness import held_files, is_run
 from benchmarking.archive.stored import StoredExperiment, experiments_of, load, read_identity, state_setup
 from benchmarking.controller.ending import Reason
@@ -184,27 +185,7 @@ class StatusReader:
             stored = load(folder, self._seen)
             folded = self._folded[folder] = _Folded(stored, _unfolded(stored), kind_of_dollars(folder, stored.spec.backend))
         self._go_on(folded)
-        state, definition = folded.state, folded.stored.spec.definition
-        if has_canaries(state.trials) and folded.forecast_after != state.finished:
-            rows = forecast_rows(folded.stored.spec, state, folded.stored.region)
-            folded.forecast, folded.forecast_after = forecast_text(rows), state.finished
-        primary = definition.primary_objective
-        ended = "" if state.ended is None else str(state.ended["message"])
-        return ExperimentStatus(
-            *about,
-            _standing(state, running=running),
-            dict(sorted(Counter(str(trial.status) for trial in state.trials.values()).items())),
-            definition.budget.max_num_trials,
-            state.reports,
-            primary,
-            best_value(state, primary, definition.objectives[primary]),
-            folded.elapsed_s,
-            state.spent_usd,
-            folded.dollars,
-            folded.forecast,
-            folded.note or ended or ("" if running or state.sequence else "its journal holds no record"),
-            _running(folded, self._now()) if running else {},
-        )
+        return _status(folded, about, running=running, now=self._now())
 
     @staticmethod
     def _go_on(folded: _Folded) -> None:
@@ -225,6 +206,55 @@ class StatusReader:
             folded.note = f"read up to record {state.sequence}: {_first_line(error)}"
         except Exception as error:  # noqa: BLE001 - half a journal may say anything; what came before is shown
             folded.note = f"read up to record {state.sequence}: {type(error).__name__}: {error}"
+
+
+def _status(folded: _Folded, about: tuple[str, str, str, int, str], *, running: bool, now: float) -> ExperimentStatus:
+    """Return what was read of an experiment as it is shown."""
+    state, definition = folded.state, folded.stored.spec.definition
+    if has_canaries(state.trials) and folded.forecast_after != state.finished:
+        rows = forecast_rows(folded.stored.spec, state, folded.stored.region)
+        folded.forecast, folded.forecast_after = forecast_text(rows), state.finished
+    primary = definition.primary_objective
+    ended = "" if state.ended is None else str(state.ended["message"])
+    return ExperimentStatus(
+        *about,
+        _standing(state, running=running),
+        dict(sorted(Counter(str(trial.status) for trial in state.trials.values()).items())),
+        definition.budget.max_num_trials,
+        state.reports,
+        primary,
+        best_value(state, primary, definition.objectives[primary]),
+        folded.elapsed_s,
+        state.spent_usd,
+        folded.dollars,
+        folded.forecast,
+        folded.note or ended or ("" if running or state.sequence else "its journal holds no record"),
+        _running(folded, now) if running else {},
+    )
+
+
+class StatusTeller:
+    """Tells how experiments stand from what their controller knows, in the words of `StatusReader`."""
+
+    def __init__(self) -> None:
+        self._told: dict[Path, _Folded] = {}
+
+    def __call__(self, spec: ExperimentSpec, state: ExperimentState, now: float) -> ExperimentStatus:
+        """Return how an experiment that this process runs, or has run, stands.
+
+        Args:
+            spec: what it is.
+            state: of it; it may change meanwhile, which may end in a RuntimeError.
+            now: UTC seconds since the epoch.
+        """
+        folded = self._told.get(spec.folder)
+        if folded is None or folded.state is not state:
+            stored = load(spec.folder)
+            folded = self._told[spec.folder] = _Folded(stored, state, kind_of_dollars(spec.folder, spec.backend))
+        with contextlib.suppress(UserError), _journal(spec.folder) as journal:
+            folded.elapsed_s = ExperimentClock(journal.sessions()).at(state.last_at, state.sequence, state)
+        about = (spec.tag, spec.definition.name, spec.method, spec.number, spec.backend)
+        return _status(folded, about, running=state.ended is None, now=now)
 
 
 def _running_here(held: frozenset[tuple[int, int, int]]) -> Callable[[Path], bool]:

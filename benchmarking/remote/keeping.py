@@ -12,6 +12,7 @@ from benchmarking.controller.journal import Journal
 from benchmarking.remote.files import BEFORE_A_START, IDENTITY, fetch, kept_files, send
 from benchmarking.remote.journal_restoring import numbers_of, restore_journal
 from benchmarking.remote.layout import FILES, experiment_key, file_key
+from benchmarking.remote.live import LiveWords
 from benchmarking.remote.opening import open_journal
 from benchmarking.remote.segments import Writer
 from benchmarking.remote.shipping import ShippingPace, TakenOverError
@@ -27,10 +28,11 @@ class StoreKeeper:
         store: of the run.
         writer: who this is.
         pace: when records are to go.
+        words: says how the experiments stand.
     """
 
-    def __init__(self, store: ObjectStore, writer: Writer, pace: ShippingPace) -> None:
-        self._store, self._writer, self._pace = store, writer, pace
+    def __init__(self, store: ObjectStore, writer: Writer, pace: ShippingPace, words: LiveWords) -> None:
+        self._store, self._writer, self._pace, self._words = store, writer, pace, words
 
     def fetch(self, spec: ExperimentSpec) -> None:
         """Bring the files and the journal of an experiment that somebody began."""
@@ -63,10 +65,11 @@ class StoreKeeper:
 
     def observers(self, spec: ExperimentSpec) -> tuple[Observer, ...]:
         """Return what says how the experiment stands."""
-        return ()
+        return (self._words.observer(key_of(spec), spec),)
 
     def ended(self, spec: ExperimentSpec) -> None:
-        """Write the files that are new since it began."""
+        """Write the files that are new since it began, and its last word."""
+        self._words.last(key_of(spec))
         with ThreadPoolExecutor(_AT_ONCE) as sending:
             names = [name for name in kept_files(spec.folder) if name not in BEFORE_A_START]
             # What it is comes last, as it says under which budget it has ended.

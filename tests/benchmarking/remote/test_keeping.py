@@ -11,7 +11,9 @@ from benchmarking.archive.folder import read_nonce
 from benchmarking.experiment import Surroundings, run_experiment
 from benchmarking.methods.registry import experiment_spec
 from benchmarking.remote.keeping import StoreKeeper, key_of
+from benchmarking.remote.live import LiveWords
 from benchmarking.remote.shipping import TakenOverError
+from definitions import strict_json
 from definitions.resolve import Resolved
 from definitions.schema import Budget
 from tests.backends.memory_store import MemoryStore, StoreFaultError
@@ -28,7 +30,9 @@ def spec(tmp_path, monkeypatch):
 
 
 def run(spec, store, writer=ONE, **options):
-    keeper = StoreKeeper(store, writer, Clock().pace)
+    pace = Clock().pace
+    words = LiveWords(store, writer, lambda spec, state: {"trials": len(state.trials)}, lambda: 1.0, pace, start=lambda thread: None)
+    keeper = StoreKeeper(store, writer, pace, words)
     made = {"make_backend": lambda name, context: SimulatedBackend(FakeTable()), "keeper": keeper} | options
     return run_experiment(spec, Surroundings({}, spec.results_dir.parent / "cache", **made))
 
@@ -40,6 +44,8 @@ def test_the_store_has_the_records_of_the_folder(spec):
     found = segments_in(store, key_of(spec))
     assert sum((one.rows for one in found), ()) == rows_in(spec.folder)
     assert rows_in(spec.folder)[-1][2] == "end"
+    said = strict_json.loads(store.objects[f"{key_of(spec)}/live.json"][0].decode())
+    assert (said["trials"], said["records"], said["generation"]) == (4, len(rows_in(spec.folder)), 1)
 
 
 def left(spec, store):
