@@ -15,6 +15,7 @@ import importlib
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import sys
@@ -62,6 +63,8 @@ PACKAGES = ("definitions", "backends", "benchmarking", "launch")
 FAST = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:faulthandler", "-o", "timeout=0"]
 LEFT_OUT = {".git", ".venv", "results", "build", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 FIRST = 40
+MOST_BYTES = 16 * 1024**3
+"""Of address space for a process, of which a fast test needs a few at most."""
 # Imported once, so that each mutant's process begins with them; nothing of ours is among them.
 PRELOADED = ("numpy", "scipy.optimize", "scipy.stats", "pydantic", "yaml", "botocore.session", "pandas", "rich.console")
 
@@ -126,11 +129,16 @@ class Recorder:
 
 
 class Chosen:
-    """Has pytest run these tests alone, in this order, and remember which one failed."""
+    """Has pytest run these tests alone, in this order, and remember which one failed; one that goes on for too long ends the process."""
 
-    def __init__(self, tests: Sequence[str]) -> None:
+    def __init__(self, tests: Sequence[str], seen: dict[str, dict[str, Any]]) -> None:
         self._place = {name: place for place, name in enumerate(tests)}
+        self._seen = seen
         self.failed = ""
+
+    def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> None:
+        """Begin a test: an endless loop is a mutant that was noticed, as is one that takes all memory."""
+        signal.alarm(20 + 4 * int(self._seen[item.nodeid]["s"]))
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Keep the chosen ones."""
@@ -152,6 +160,7 @@ def in_child(tree: Path, limit_s: float, arguments: Sequence[str], plugin: Any, 
     child = os.fork()
     if child == 0:
         os.setsid()
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
         os.chdir(tree)
         sys.path[:0] = [str(tree)]
         null = os.open(os.devnull, os.O_RDWR)
@@ -275,11 +284,10 @@ def _judge(mutant: Mutant, text: str, tree: Path, answer: Path, tests: Sequence[
         # Most fall to the first few; the others' imports are made only for what survives these.
         for some in (tests[:FIRST], tests[FIRST:]):
             files = dict.fromkeys(name.split("::")[0] for name in some)
-            # An endless loop is a mutant that was noticed.
             limit_s = 30 + 4 * sum(seen[name]["s"] for name in some)
-            code, failed = in_child(tree, limit_s, ["-x", *files], Chosen(some), answer) if some else (0, "")
+            code, failed = in_child(tree, limit_s, ["-x", *files], Chosen(some, seen), answer) if some else (0, "")
             if code not in (0, 5):  # 5: none of these tests is there any more
-                return "killed", "past its time" if code is None else failed or "not importable"
+                return "killed", "past its time" if code in (None, -signal.SIGALRM) else failed or "not importable"
     finally:
         place.write_text(text, encoding="utf-8")
     return "survived", f"({len(tests)} tests)"

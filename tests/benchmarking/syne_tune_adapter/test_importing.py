@@ -65,7 +65,13 @@ def test_every_field_finds_its_place():
     assert sorted(found.space) == ["batch_size", "lr", "momentum", "weight_decay"]
     assert found.arguments == {"dataset_path": "./", "num_gpus": 1}
     assert found.objectives == {"objective": "max"}
-    assert found.fidelity.model_dump() == {"kind": "progressive", "argument": "epochs", "reported_as": "epoch", "full": 27}
+    assert found.fidelity.model_dump() == {
+        "kind": "progressive",
+        "argument": "epochs",
+        "reported_as": "epoch",
+        "full": 27,
+        "counts_from": None,
+    }
     assert (found.n_workers, found.budget.max_wallclock_time) == (4, 10800.0)
     assert found.budget.max_num_trials == 4
     block = found.block("sagemaker", SageMakerBlock)
