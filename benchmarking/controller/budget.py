@@ -32,11 +32,28 @@ def reached(budget: Budget, *, failures: int, elapsed_s: float) -> Limit | None:
     return None
 
 
-def may_add(budget: Budget, trials: int) -> Limit | None:
-    """Return the limit that forbids a further trial when `trials` were started, whatever it costs; None where there is none."""
-    if budget.max_num_trials is not None and trials >= budget.max_num_trials:
-        return Limit.TRIALS
-    return None
+def most_trials(budget: Budget, killed: int = 0) -> int | None:
+    """Return how many trials may be started; None where nothing limits them.
+
+    Those that somebody ended by hand do not count, as long as they are no more than the limit: something that ends all of them goes on so.
+
+    Args:
+        budget: the limits.
+        killed: trials that somebody ended from outside.
+    """
+    most = budget.max_num_trials
+    return None if most is None else most + min(killed, most)
+
+
+def may_add(budget: Budget, trials: int, killed: int = 0) -> Limit | None:
+    """Return the limit that forbids a further trial, whatever it costs; None where there is none.
+
+    Args:
+        budget: the limits.
+        trials: that were started; `killed`: of these, that somebody ended from outside.
+    """
+    most = most_trials(budget, killed)
+    return Limit.TRIALS if most is not None and trials >= most else None
 
 
 def affordable(budget: Budget, *, spent_usd: float, reserved_usd: float, worst_usd: float | None) -> bool:

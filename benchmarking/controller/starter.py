@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backends.base import Backend, JobSpec
-from benchmarking.controller.budget import affordable, may_add
+from benchmarking.controller.budget import affordable, may_add, most_trials
 from benchmarking.controller.event_codec import suggestion_body
 from benchmarking.controller.interfaces import JobFactory, Wallet, checkpoint_key
 from benchmarking.controller.lookahead import next_entries, wanted_ahead
@@ -69,7 +69,7 @@ class Starter:
             return self._begin(next_attempt(state, state.interrupted[0]))
         if state.waiting and state.waiting[0][0] <= self._backend.now() + TICK_S:
             return self._begin(next_attempt(state, state.waiting[0][1]))
-        if may_add(self._budget, len(state.trials)) is not None:
+        if may_add(self._budget, len(state.trials), state.killed) is not None:
             if self._ask_resume():
                 return True
             # Only asking tells whether a list that is as long as the limit is finished.
@@ -90,7 +90,7 @@ class Starter:
         order, repeats = state.setup.order, state.setup.repeats
         if not (self._backend.capabilities.warm_pools and self._adapter.independent) or order == "random":
             return self._begin(first_attempt(state, state.queue[0]))
-        left = sys.maxsize if budget.max_num_trials is None else budget.max_num_trials - len(state.trials)
+        left = sys.maxsize if (most := most_trials(budget, state.killed)) is None else most - len(state.trials)
         if not state.exhausted and self._block_size() == 1 and wanted_ahead(state.queue, repeats=repeats, left=left) and self._ask():
             return True
         overtaken = state.overtaken[state.queue[0]]
@@ -120,7 +120,7 @@ class Starter:
         return True
 
     def _block_size(self) -> int | None:
-        setup, most = self._state.setup, self._budget.max_num_trials
+        setup, most = self._state.setup, most_trials(self._budget, self._state.killed)
         left = most - len(self._state.trials) if self._adapter.independent and most is not None else None
         return block_size(setup.repeats, setup.order, finite=self._adapter.finite, left=left)
 

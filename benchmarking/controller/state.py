@@ -53,6 +53,7 @@ class ExperimentState:
         self.counted_failures = 0
         self.finished = 0
         self.succeeded = 0
+        self.killed = 0
         self.spent_usd = 0.0
         self.reserved_usd = 0.0
         self.pools: dict[str, KeptPool] = {}
@@ -369,8 +370,8 @@ class ExperimentState:
         if counts:
             self.counted_failures += 1
             self.failures.append(Failure(trial.cause or Cause.SCRIPT_ERROR, trial.message, str(trial.usage.get("raised_in", ""))))
-        if trial.status is TrialStatus.COMPLETED:
-            self.succeeded += 1
+        self.succeeded += trial.status is TrialStatus.COMPLETED
+        self.killed += trial.cause is Cause.OUTSIDE
         if self.evaluations[trial.evaluation].removed:
             self.evaluations[trial.evaluation].undelivered.append(trial.trial)
         elif trial.status is not TrialStatus.STOPPED or trial.cause is Cause.OUTSIDE:

@@ -62,6 +62,6 @@ def nothing_left(state: ExperimentState, budget: Budget, now: float, *, is_compu
         return Reason.COST, ""
     if state.exhausted and not state.queue:
         return (Reason.EXHAUSTED, "") if state.trials else (Reason.NOTHING_VALID, state.last_reason)
-    if may_add(budget, len(state.trials)) is not None:
+    if may_add(budget, len(state.trials), state.killed) is not None:
         return Reason.TRIALS, ""
     return None if is_computing else (Reason.COST, "")

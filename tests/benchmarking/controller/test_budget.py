@@ -1,6 +1,6 @@
 import pytest
 
-from benchmarking.controller.budget import Limit, affordable, cost_usd, may_add, reached
+from benchmarking.controller.budget import Limit, affordable, cost_usd, may_add, most_trials, reached
 from definitions.schema import Budget
 
 
@@ -30,6 +30,12 @@ def test_failures_are_named_before_time():
 def test_number_of_trials():
     assert [may_add(Budget(max_num_trials=2), n) for n in (0, 1, 2, 3)] == [None, None, Limit.TRIALS, Limit.TRIALS]
     assert may_add(Budget(), 10**9) is None
+
+
+def test_trials_that_were_killed_by_hand_do_not_count_up_to_as_many_as_were_asked_for():
+    assert [most_trials(Budget(max_num_trials=3), killed) for killed in (0, 1, 3, 9)] == [3, 4, 6, 6]
+    assert most_trials(Budget(), 5) is None
+    assert [may_add(Budget(max_num_trials=2), 2, killed) for killed in (0, 1)] == [Limit.TRIALS, None]
 
 
 def test_four_jobs_of_30_cents_never_share_a_dollar():

@@ -266,7 +266,7 @@ def test_what_is_stopped_when_the_first_fail_alike_says_so():
     assert cut[0].message == run.state.failures[0][1]
 
 
-@pytest.mark.parametrize(("interrupted", "expected"), [(False, {"stopped": 2}), (True, {"interrupted": 1})])
+@pytest.mark.parametrize(("interrupted", "expected"), [(False, {"stopped": 4}), (True, {"interrupted": 1})])
 def test_a_kill_by_hand_is_no_failure_and_one_together_with_the_controller_is_its_interruption(interrupted, expected):
     class Killed(Slow):
         """Its jobs are killed by somebody, in one case together with the controller."""
@@ -281,6 +281,19 @@ def test_a_kill_by_hand_is_no_failure_and_one_together_with_the_controller_is_it
     run.run()
     assert statuses(run) == expected
     assert run.state.counted_failures == 0
+
+
+def test_a_trial_that_was_killed_by_hand_is_none_of_those_that_were_asked_for():
+    class KilledOnce(Slow):
+        """Its first job is killed by somebody."""
+
+        def wait(self, timeout_s):
+            ended = {"outcome": Outcome.STOPPED, "cause": Cause.OUTSIDE}
+            return [replace(e, **ended) if isinstance(e, Closed) and "-t0-" in e.job else e for e in super().wait(timeout_s)]
+
+    run = tuner(definition(budget=Budget(max_num_trials=2)), MemoryJournal(), backend=KilledOnce(FakeTable()), n_workers=1)
+    assert run.run().exit_code == 0
+    assert statuses(run) == {"stopped": 1, "completed": 2}
 
 
 def test_what_waits_for_a_quota_starts_when_a_job_of_that_type_has_made_room():
