@@ -309,7 +309,7 @@ def make_tuner(
     tuner = Tuner(
         state=state,
         adapter=MethodAdapter(method, refuse),
-        backend=backend if measured is None else ReusingBackend(backend, measured.find, measured.left),
+        backend=backend if measured is None else ReusingBackend(backend, measured.find, measured.left, measured.key),
         journal=journal,
         jobs=jobs if measured is None else ReusingJobs(jobs, measured.find),
         budget=definition.budget,

@@ -128,9 +128,13 @@ class Measurements:
         self._spec, self._code, self._past, self._state, self._journal = spec, code, past, state, journal
         self._own: dict[str, int] | None = None
 
+    def key(self, trial: TrialSpec) -> str:
+        """Return what tells a trial's measurement from others."""
+        return measurement_key(self._spec, trial, reads_seed=self._code.reads_seed)
+
     def find(self, trial: TrialSpec) -> PastMeasurement | None:
         """Return what stands for a trial; None where it was not measured."""
-        key = measurement_key(self._spec, trial, reads_seed=self._code.reads_seed)
+        key = self.key(trial)
         number = self._measured_here().get(key)
         if number is None:
             return self._past.find(key)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, JobSpec
-from backends.events import Accepted, Closed, Ended, Event, Reported
+from backends.events import Accepted, Closed, Ended, Event, Noted, Reported
 from backends.failures import Cause, Outcome
 from benchmarking.archive.measured import PastMeasurement, PastReport
 from benchmarking.controller.interfaces import JobFactory
@@ -15,6 +15,7 @@ from definitions.trial import TrialSpec
 
 Find = Callable[[TrialSpec], PastMeasurement | None]
 Left = Callable[[int, Sequence[PastReport]], Sequence[PastReport]]
+Key = Callable[[TrialSpec], str]
 
 
 def why_not(method: Method, name: str, code: str) -> str:
@@ -32,7 +33,7 @@ def why_not(method: Method, name: str, code: str) -> str:
 
 
 class ReusingBackend(Backend):
-    """Hands jobs on to another back-end, but for those whose trials were measured already.
+    """Hands jobs on to another back-end, but for those whose trials were measured already; what is being measured is waited for.
 
     What was to be told of one of these and is not yet when the controller dies is lost with it: at a resume the other back-end is asked for
     a job that it never had, and the trial is run.
@@ -41,12 +42,16 @@ class ReusingBackend(Backend):
         backend: the other one; the caller closes it.
         find: returns what stands for a trial.
         left: returns which of a trial's reports it has still to make, as a paused one has made some before.
+        key: returns what tells a trial's measurement from others.
     """
 
-    def __init__(self, backend: Backend, find: Find, left: Left) -> None:
+    def __init__(self, backend: Backend, find: Find, left: Left, key: Key) -> None:
         self._backend = backend
-        self._find, self._left = find, left
+        self._find, self._left, self._key = find, left, key
         self._pending: dict[str, list[Event]] = {}
+        self._measuring: dict[str, str] = {}
+        """Names of running jobs, by the key of what they measure; `_waiting` has jobs that wait for one of these, by their names."""
+        self._waiting: dict[str, JobSpec] = {}
         self.capabilities, self.checkpoints, self.region = backend.capabilities, backend.checkpoints, backend.region
 
     @classmethod
@@ -55,10 +60,16 @@ class ReusingBackend(Backend):
         raise TypeError(f"{cls.__name__} is made around another back-end")
 
     def submit(self, job: JobSpec) -> None:
-        """Ask for a job to be run, or take what is known of it."""
-        known = self._find(TrialSpec(job.configuration, job.level, job.repeat))
+        """Ask for a job to be run, take what is known of it, or let it wait for one that measures the same."""
+        trial = TrialSpec(job.configuration, job.level, job.repeat)
+        known = self._find(trial)
         if known is None:
-            self._backend.submit(job)
+            other = self._measuring.setdefault(self._key(trial), job.name)
+            if other == job.name:
+                self._backend.submit(job)
+                return
+            self._waiting[job.name] = job
+            self._pending[job.name] = [Noted(job.name, self.now(), text=f"{job.name} waits for {other}, which measures the same")]
             return
         now = self.now()
         left = self._left(job.trial, known.reports)
@@ -70,10 +81,13 @@ class ReusingBackend(Backend):
     def stop(self, job: str, reason: Cause) -> None:
         """Ask for a job to end; of one that does not run nothing more is told."""
         pending = self._pending.pop(job, None)
+        now = self.now()
+        if self._waiting.pop(job, None) is not None:
+            self._pending[job] = [Ended(job, now), Closed(job, now, Outcome.STOPPED, reason)]
+            return
         if pending is None:
             self._backend.stop(job, reason)
             return
-        now = self.now()
         ended = [event for event in pending if isinstance(event, Ended)]
         self._pending[job] = [*ended, Closed(job, now, Outcome.STOPPED, reason, usage=getattr(pending[-1], "usage", {}))]
 
@@ -85,7 +99,22 @@ class ReusingBackend(Backend):
             if not events:
                 del self._pending[job]
             return [event]
-        return self._backend.wait(timeout_s)
+        if self._go_on():
+            return self.wait(timeout_s)
+        events = self._backend.wait(timeout_s)
+        closed = {event.job for event in events if isinstance(event, Closed)}
+        self._measuring = {key: job for key, job in self._measuring.items() if job not in closed}
+        return events
+
+    def _go_on(self) -> bool:
+        """Ask anew for the jobs whose wait is over, as what they waited for was told; return whether there were any."""
+        over = [
+            job for job in self._waiting.values() if self._key(TrialSpec(job.configuration, job.level, job.repeat)) not in self._measuring
+        ]
+        for job in over:
+            del self._waiting[job.name]
+            self.submit(job)
+        return bool(over)
 
     def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
         """Hand jobs of an earlier controller on."""

@@ -50,7 +50,8 @@ def may_add(budget: Budget, trials: int, killed: int = 0) -> Limit | None:
 
     Args:
         budget: the limits.
-        trials: that were started; `killed`: of these, that somebody ended from outside.
+        trials: that were started.
+        killed: of these, that somebody ended from outside.
     """
     most = most_trials(budget, killed)
     return Limit.TRIALS if most is not None and trials >= most else None

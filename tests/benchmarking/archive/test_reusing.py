@@ -33,8 +33,12 @@ def left(trial, reports):
     return reports
 
 
+def key(trial):
+    return repr(sorted(trial.configuration.items()))
+
+
 def made():
-    return ReusingBackend(SimulatedBackend(FakeTable(), seed=0), find, left)
+    return ReusingBackend(SimulatedBackend(FakeTable(), seed=0), find, left, key)
 
 
 def job(number, x):
@@ -80,8 +84,56 @@ def test_one_that_is_stopped_tells_no_more_reports():
     assert backend.wait(0.0) == []
 
 
+def waiting(outcome):
+    """Two jobs of one measurement at once, of which the first ends so; what is known of it is known once it is closed."""
+    known = {}
+
+    def found(trial):
+        return known.get(key(trial))
+
+    backend = ReusingBackend(SimulatedBackend(FakeTable(), seed=0), found, left, key)
+    backend.submit(job(0, 2))
+    backend.submit(job(1, 2))
+    backend.submit(job(2, 3))
+    assert [event.text for event in backend.wait(0.0)] == ["job-t1-a1 waits for job-t0-a1, which measures the same"]
+    if outcome is Outcome.STOPPED:
+        backend.stop("job-t0-a1", Cause.SCHEDULER)
+    events = []
+    while not {"job-t0-a1"} <= {event.job for event in events if isinstance(event, Closed)}:
+        events += backend.wait(None)
+    assert not [event for event in events if event.job == "job-t1-a1"]
+    if outcome is Outcome.COMPLETED:
+        known[key(TrialSpec({"x": 2}))] = KNOWN
+    while not {"job-t1-a1", "job-t2-a1"} <= {event.job for event in events if isinstance(event, Closed)}:
+        events += backend.wait(None)
+    return [event for event in events if event.job == "job-t1-a1"]
+
+
+def test_what_is_being_measured_is_waited_for_and_taken():
+    events = waiting(Outcome.COMPLETED)
+    assert [type(event) for event in events] == [Accepted, Reported, Reported, Ended, Closed]
+    assert events[-1].message == "reused: measured by trial 3"
+
+
+def test_where_the_other_one_came_to_nothing_it_is_run():
+    events = waiting(Outcome.STOPPED)
+    assert any(isinstance(event, Started) for event in events)
+    assert events[-1].outcome is Outcome.COMPLETED
+
+
+def test_one_that_waits_can_be_stopped():
+    backend = made()
+    backend.submit(job(0, 2))
+    backend.submit(job(1, 2))
+    backend.stop("job-t1-a1", Cause.BUDGET)
+    ended, closed = (backend.wait(0.0)[0] for _ in range(2))
+    assert (type(ended), closed.job, closed.outcome, closed.cause) == (Ended, "job-t1-a1", Outcome.STOPPED, Cause.BUDGET)
+
+
 def test_of_a_trial_that_was_paused_only_what_is_left_is_told():
-    backend = ReusingBackend(SimulatedBackend(FakeTable(), seed=0), find, lambda trial, reports: reports[1:] if trial == 4 else reports)
+    backend = ReusingBackend(
+        SimulatedBackend(FakeTable(), seed=0), find, lambda trial, reports: reports[1:] if trial == 4 else reports, key
+    )
     backend.submit(FakeJobs().build(4, 2, TrialSpec({"x": 1}), None))
     told = [backend.wait(0.0)[0] for _ in range(4)]
     assert [event.metrics for event in told if isinstance(event, Reported)] == [{"loss": 1.0}]
