@@ -20,7 +20,7 @@ from benchmarking.report.advice_text import advice_lines
 from benchmarking.report.epochs import ReadCosts, overtaking_lines
 from benchmarking.report.labels import varying_keys
 from benchmarking.report.pipelines import measured_pipeline
-from benchmarking.report.text import configuration_text, shown, table
+from benchmarking.report.text import configuration_text, key_value, shown, table
 from benchmarking.report.verdict_text import verdict_sentence
 from benchmarking.report.warm import warm_text
 from definitions.parts import PER_EPOCH, is_timed
@@ -167,7 +167,7 @@ def _row(
     marks = [] if on_front is None else ["*" if on_front else ""]
     values = [_cell(trials, name, level_name) for name in objectives]
     values += [_bounds(trials) if name == BOUND_BY else _cell(trials, name, None) for name in measured]
-    return [evaluation, *(configuration.get(key) for key in keys), *values, len(_completed(trials)), _statuses(trials), *marks]
+    return [evaluation, *(key_value(configuration, key) for key in keys), *values, len(_completed(trials)), _statuses(trials), *marks]
 
 
 def _point(trial: TrialState) -> Mapping[str, Any]:

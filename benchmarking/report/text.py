@@ -58,4 +58,12 @@ def duration(seconds: float) -> str:
 
 def configuration_text(configuration: Mapping[str, Any], keys: Sequence[str]) -> str:
     """Return the given keys of a configuration as `key=value key=value`."""
-    return " ".join(f"{key}={shown(configuration.get(key))}" for key in keys)
+    return " ".join(f"{key}={shown(key_value(configuration, key))}" for key in keys)
+
+
+def key_value(configuration: Mapping[str, Any], key: str) -> Any:
+    """Return what a table shows of a key: empty text and null as a definition writes them, None (shown `-`) where the key is not there."""
+    if key not in configuration:
+        return None
+    value = configuration[key]
+    return "null" if value is None else "''" if value == "" else value
