@@ -191,7 +191,7 @@ class _Resolution:
         script = script_of(definition)
         where = self.draft.place((key,)).text
         if self.finds_python:
-            check_programs(definition, where, self.draft.place(("python",)).text)
+            check_programs(definition, lambda key: self.draft.place((key,)).text)
         is_usual = self.draft.origin(("source_dir",)) == "default"
         if not Path(definition.source_dir).is_dir():
             where = self.draft.place(("source_dir",)).text

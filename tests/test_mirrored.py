@@ -120,6 +120,7 @@ TESTED_TOGETHER = {
         "backends/scripts/click_source.py",
         "backends/scripts/dataclass_source.py",
         "backends/scripts/hydra_source.py",
+        "backends/scripts/optparse_source.py",
         "backends/scripts/shell_source.py",
         "backends/scripts/signature_source.py",
     ],

@@ -16,6 +16,7 @@ from backends.scripts.environ_source import read_environ
 from backends.scripts.hydra_source import read_hydra
 from backends.scripts.interface import Interface
 from backends.scripts.literals import ScriptSource, make_source, names_in
+from backends.scripts.optparse_source import read_optparse
 from backends.scripts.shell_source import passed_on, read_shell
 from backends.scripts.signature_source import read_jsonargparse, read_lightning, read_signatures, read_typer
 
@@ -85,6 +86,7 @@ def interface_of(source: ScriptSource) -> Interface | None:
         read_click,
         read_absl,
         read_argparse,
+        read_optparse,
         read_argv,
     )
     for reader in readers:

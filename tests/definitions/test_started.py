@@ -32,6 +32,11 @@ def resolved(tmp_path):
         ("script: t.py\npython: ./t.py\n", "it is there and cannot be run"),
         ('command: [own-program, "${arguments}"]\n', "the one in source_dir is ./own-program"),
         ('command: [no-such-run, t.py, "${arguments}"]\n', "d.yaml:4: command: there is no program 'no-such-run'"),
+        ("script: t.py\nprepare: [no-such-make, all]\n", "d.yaml:5: prepare: there is no program 'no-such-make'"),
+        ("script: t.py\ncleanup: no-such-rm -r x\n", "d.yaml:5: cleanup: there is no program 'no-such-rm'"),
+        ('command: [./nothing, "${arguments}"]\n', "d.yaml:4: command: ./nothing\n  there is no file"),
+        ('command: [./own-program, "${arguments}"]\n', "own-program is there and cannot be run\n  chmod +x it"),
+        ("script: t.py\nprepare: [/nowhere/at/all]\n", "d.yaml:5: prepare: /nowhere/at/all\n  there is no file /nowhere/at/all"),
     ],
 )
 def test_a_program_that_is_not_there_is_named(resolved, lines, said):
@@ -46,8 +51,10 @@ def test_a_program_that_is_not_there_is_named(resolved, lines, said):
         f"script: t.py\npython: {sys.executable}\n",
         'command: [pytest, t.py, "${arguments}"]\n',  # beside the interpreter
         'command: [sh, -c, "echo ${arguments}"]\n',
-        'command: [./made, "${arguments}"]\nprepare: [make, made]\n',
-        'command: [made, "${arguments}"]\nprepare: [make, made]\n',
+        'command: [./made, "${arguments}"]\nprepare: [sh, -c, make]\n',
+        'command: [made, "${arguments}"]\nprepare: [sh, -c, make]\n',
+        "script: t.py\nprepare: [sh, -c, make]\ncleanup: [./made]\n",
+        "script: t.py\ncleanup: [sh, -c, ls]\n",
         'command: [made, "${arguments}"]\nenvironment: {PATH: /opt/made/bin}\n',
         'command: ["${a}", "${arguments}"]\n',
     ],

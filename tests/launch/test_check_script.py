@@ -102,6 +102,21 @@ def test_a_switch_that_is_told_true_or_false_is_named_with_the_key_that_mends_it
     assert (code, "one: the script knows all of its arguments" in err) == (0, True)
 
 
+def test_a_switch_of_optparse_that_is_told_in_two_words_is_found_by_its_source(check):
+    """It takes the second word for one that has its place, and says nothing."""
+    script = """
+    import optparse
+    parser = optparse.OptionParser()
+    parser.add_option("--amp", action="store_true", default=False)
+    options, _ = parser.parse_args()
+    print(f"loss: {int(options.amp)}")
+    """
+    code, _, err = check(script, space="{amp: {choice: [true, false]}}", arguments_style="two_words")
+    assert code == EXIT_USAGE
+    assert "one: --amp takes no value; `booleans: switch` tells it where it is true" in err
+    assert not Path("results").exists()
+
+
 def test_who_knows_only_a_part_and_says_nothing_is_noticed_by_its_source(check):
     script = STRICT.replace("given = parser.parse_args()", "given, _ = parser.parse_known_args()")
     code, _, err = check(script)

@@ -290,6 +290,31 @@ def test_what_options_of_a_shell_are_without_is_what_their_variables_are_set_to_
     )
 
 
+def test_optparse(read):
+    found = read(
+        """
+        from optparse import OptionParser
+        parser = OptionParser(usage="x")
+        parser.add_option("-l", "--lr", type="float", dest="rate", default=0.1, help="rate")
+        parser.add_option("--size", type=int, nargs=2)
+        parser.add_option("--amp", action="store_true", default=False)
+        parser.add_option("--no-bias", action="store_false", dest="bias", default=True)
+        parser.add_option("--kind", type="choice", choices=["a", "b"])
+        parser.add_option("--tag", action="append")
+        options, rest = parser.parse_args()
+        """
+    )
+    assert (found.form, found.is_complete) == ("optparse", True)
+    assert found.arguments == (
+        ScriptArgument("rate", ("--lr", "-l"), "number", 0.1, help="rate"),
+        ScriptArgument("size", ("--size",), "whole", lists="words"),
+        ScriptArgument("amp", ("--amp",), "switch", False),
+        ScriptArgument("no_bias", ("--no-bias",), "switch", False),
+        ScriptArgument("kind", ("--kind",), "text", None, ("a", "b")),
+        ScriptArgument("tag", ("--tag",), "text", lists="repeated"),
+    )
+
+
 LONG = """
     lr=0.1
     while [[ $# -gt 0 ]]; do

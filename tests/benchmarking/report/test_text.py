@@ -76,7 +76,9 @@ def test_an_empty_table_is_its_header():
 
 
 def test_configurations():
-    assert configuration_text({"lr": 0.001, "b": True, "c": None, "e": ""}, ["b", "lr", "c", "d", "e"]) == "b=True lr=0.001000 c=null d=- e=''"
+    assert (
+        configuration_text({"lr": 0.001, "b": True, "c": None, "e": ""}, ["b", "lr", "c", "d", "e"]) == "b=True lr=0.001000 c=null d=- e=''"
+    )
 
 
 def test_a_value_stays_on_its_line():
