@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from definitions.errors import EXIT_CLOUD, UserError
@@ -38,6 +39,9 @@ def main(arguments: Sequence[str]) -> int:
     from backends.sagemaker.jobs.resolve_options import default_bucket
 
     check_tag(given.tag)
+    if given.region is None and given.bucket is None and (lines := _only_here(given.tag, given.results_dir)):
+        print("\n".join(lines))
+        return 0
     clients = Clients(given.region, os.environ)
     with as_cloud_errors(f"what {given.tag} left in S3 could not be looked at, so nothing was deleted"):
         bucket = given.bucket or default_bucket(clients, create=False)
@@ -69,6 +73,20 @@ def main(arguments: Sequence[str]) -> int:
         if place.objects:
             print(f"not deleted: {place.objects} objects in {where}{place.key_prefix}", file=sys.stderr)
     return EXIT_CLOUD
+
+
+def _only_here(tag: str, results_dir: Path) -> list[str]:
+    """Return what is to be said of a tag whose jobs all ran on this machine, so that nothing of it is in S3; nothing for others."""
+    from benchmarking.archive.stored import experiments_of, load
+    from launch.verbs.stop import jobs_outlive_it
+
+    folder = results_dir / tag
+    experiments = experiments_of(folder)
+    if not experiments or any(jobs_outlive_it(load(one).spec.backend) for one in experiments):
+        return []
+    size = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+    where = f"all that it left is {folder} ({size_text(size)}), and goes with that folder"
+    return [f"{tag} ran on this machine, and left nothing in S3", where]
 
 
 def _measured(leftovers: Leftovers, bucket_may_lack: bool) -> list[LeftoverFolder]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from definitions.errors import EXIT_DONE, EXIT_FAILURES, UserError
 from definitions.program import command
 from launch.comparison_flags import add_comparison_flags, asked
 from launch.parser import VerbParser
@@ -20,9 +22,11 @@ def main(arguments: Sequence[str]) -> int:
     """Write the report, and return the exit code; raises `UserError` without anything to report on, or to draw pictures with."""
     given = make_parser().parse_args(arguments)
     from benchmarking.page.render import WITHOUT_PLOTLY
-    from definitions.errors import EXIT_DONE, EXIT_FAILURES
 
-    written = write_report(given.what, given.results_dir, given.output or _place(given.what, given.results_dir), asked(given))
+    place = given.output or _place(given.what, given.results_dir)
+    if given.output is None and not os.access(place.parent, os.W_OK):
+        raise UserError(f"nothing can be written into {place.parent}", "", "--output FILE writes the report elsewhere")
+    written = write_report(given.what, given.results_dir, place, asked(given))
     if not written.drawn:
         print(f"warning: {WITHOUT_PLOTLY}", file=sys.stderr)
     print(written.path, flush=True)

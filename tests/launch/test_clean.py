@@ -116,3 +116,14 @@ def test_slow_down_is_waited_for(bench, monkeypatch):
     bench.emulator.add_faults([{"kind": "throttle", "operation": "DeleteObjects", "times": 2}])
     assert main(["clean", "--tag", "a", "--yes"]) == 0
     assert bench.keys() == []
+
+
+def test_what_ran_on_this_machine_left_nothing_in_s3_and_no_region_is_asked_for(toy, run, capfd, monkeypatch):
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL"):
+        monkeypatch.delenv(name, raising=False)
+    assert run("--benchmark", "toy.yaml", "--experiment_tag", "here")[0] == 0
+    assert main(["clean", "--tag", "here", "--results_dir", str(toy.results)]) == 0
+    out = capfd.readouterr().out
+    assert "here ran on this machine, and left nothing in S3\n" in out
+    assert f"all that it left is {toy.results / 'here'} (" in out
+    assert (toy.results / "here").is_dir()

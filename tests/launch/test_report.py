@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from definitions.errors import UserError
@@ -27,6 +29,16 @@ def test_a_report_goes_beside_the_experiments_or_where_it_is_told(reported, capf
     other = tmp_path / "new" / "a.html"
     assert main([str(reported.results), "-o", str(other)]) == 0
     assert other.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.slow
+def test_beside_results_that_cannot_be_written_to_it_says_how_it_goes_elsewhere(reported, capfd, monkeypatch, tmp_path):
+    real = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: str(path) != str(reported.results / "c") and real(path, mode))
+    with pytest.raises(UserError) as caught:
+        main(["c", "--results_dir", str(reported.results)])
+    assert str(caught.value) == f"nothing can be written into {reported.results / 'c'}\n  --output FILE writes the report elsewhere"
+    assert main(["c", "--results_dir", str(reported.results), "--output", str(tmp_path / "a.html")]) == 0
 
 
 @pytest.mark.slow
