@@ -42,7 +42,7 @@ def _is_satisfied(text: str) -> bool:
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1], encoding="utf-8") as file:  # noqa: PTH123 (pathlib is slow to import)
+    with open(sys.argv[1], encoding="utf-8-sig") as file:  # noqa: PTH123 (pathlib is slow to import)
         missing = unsatisfied(file)
     sys.stdout.write(", ".join(missing) + "\n")
     sys.exit(1 if missing else 0)

@@ -24,6 +24,8 @@ _SECRETS = (
     "id_ed25519*", ".netrc", "_netrc", ".pypirc", ".npmrc", ".pgpass", ".my.cnf", ".htpasswd", ".boto", ".s3cfg", ".vault-token",
     ".git-credentials", "credentials", "credentials.json", "client_secret*.json", "service[-_]account*.json", "secrets.*", "kaggle.json",
     ".aws", ".ssh", ".gnupg", ".kube", ".docker", ".azure", ".kaggle", ".huggingface", "gcloud", "*.tfstate", ".terraform",
+    "*.env", ".envrc", "secret.json", "secret.y*ml", "secret.toml", "secret.ini", "secret.txt", "token.txt", "*.p8", "*.gpg", "kubeconfig",
+    ".netrc.*", ".dockercfg", ".databrickscfg", ".oci", ".snowflake", ".condarc", ".cache", ".*_history",
 )  # fmt: skip
 _RESULTS = ("journal.sqlite", "study.json")
 _ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")
@@ -80,7 +82,7 @@ def look_through(source_dir: Path, include: Sequence[str] = ()) -> Iterator[Sour
         names[:] = [name for name in names if name not in passed or _holds(f"{inner}{name}/", named)]
         links = [name for name in names if Path(folder, name).is_symlink()]
         for name in passed:
-            if name not in names and _is(name, _SECRETS) and not _is(name, _GENERATED):
+            if name not in names and _is_secret(name) and not _is(name, _GENERATED):
                 yield SourceFile(f"{inner}{name}/", Path(folder, name), is_secret=True)
         for name in [*files, *links]:
             path = Path(folder, name)
@@ -88,7 +90,7 @@ def look_through(source_dir: Path, include: Sequence[str] = ()) -> Iterator[Sour
                 continue  # sockets and pipes do not travel
             if not _leaves_out(inner, name, verdict, wanted):
                 yield SourceFile(inner + name, path, is_named=bool(wanted(inner + name)) or verdict(inner + name) is False)
-            elif _is(name, _SECRETS) and verdict(inner + name) is None:
+            elif _is_secret(name) and verdict(inner + name) is None:
                 yield SourceFile(inner + name, path, is_secret=True)
 
 
@@ -105,11 +107,15 @@ def _leaves_out(inner: str, name: str, verdict: Callable[[str], bool | None], wa
     if said is not None:
         return said
     parts = [*inner.split("/"), name.rstrip("/")]
-    return parts[0 if parts[0] else 1] == _TOP or any(_is(part, _GENERATED) or _is(part, _SECRETS) for part in parts)
+    return parts[0 if parts[0] else 1] == _TOP or any(_is(part, _GENERATED) or _is_secret(part) for part in parts)
 
 
 def _holds(folder: str, named: Sequence[str]) -> bool:
     return any(pattern.startswith(folder) or folder.startswith(pattern.rstrip("/") + "/") for pattern in named)
+
+
+def _is_secret(name: str) -> bool:
+    return _is(name.lower(), _SECRETS)
 
 
 def _is(name: str, patterns: tuple[str, ...]) -> bool:

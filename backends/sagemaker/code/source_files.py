@@ -17,7 +17,8 @@ MAX_BYTES = 200_000_000
 
 _LARGEST = 5
 _LARGEST_KEY = 20_000
-_KEY = re.compile(rb"\s*-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----")
+_LOOKED_AT = 2000
+_KEY = re.compile(rb"""(?:\s*|\s*\{[^{}]*"private_key"\s*:\s*")-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----""")
 
 
 @dataclass(frozen=True)
@@ -86,11 +87,11 @@ def check_source(source_dir: Path, include: Sequence[str] = ()) -> set[str]:
 
 
 def _holds_key(path: Path) -> bool:
-    """Return whether a small file begins as a private key does, whatever it is called."""
+    """Return whether a small file begins as a private key does, or is a cloud account's JSON with one, whatever it is called."""
     if path.is_symlink() or path.stat().st_size > _LARGEST_KEY:
         return False
     with path.open("rb") as file:
-        return _KEY.match(file.read(100)) is not None
+        return _KEY.match(file.read(_LOOKED_AT)) is not None
 
 
 def _check_size(source_dir: Path, files: Sequence[tuple[str, Path]]) -> None:

@@ -265,7 +265,7 @@ def install(code: Path, ml: Path, variables: MutableMapping[str, str], runner: R
         StartError: pip failed; says what it was needed for.
     """
     path = code / REQUIREMENTS
-    missing = unsatisfied(path.read_text(encoding="utf-8").splitlines()) if path.is_file() else []
+    missing = unsatisfied(path.read_text(encoding="utf-8-sig").splitlines()) if path.is_file() else []
     of_data = unsatisfied(variables.get(REQUIREMENTS_VARIABLE, "").split())
     if not missing and not of_data:
         return 0

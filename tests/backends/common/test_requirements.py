@@ -12,5 +12,5 @@ def test_as_a_program_it_names_what_is_missing(tmp_path):
     file.write_text("# ours\npip\nno-such-package-of-ours==1\n")
     done = subprocess.run([sys.executable, requirements.__file__, str(file)], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "no-such-package-of-ours==1\n")
-    file.write_text("pip\n")
+    file.write_text("\ufeffpip\n")  # as editors on Windows begin a file, which pip passes over too
     assert subprocess.run([sys.executable, requirements.__file__, str(file)]).returncode == 0

@@ -43,16 +43,26 @@ def test_patterns_are_those_of_gitignore(tmp_path):
 SECRETS = [
     *(".env", ".env.production", "id_rsa", "id_ed25519.pub", "server.key", "pkg/cert.pem", ".netrc", ".pypirc", ".git-credentials"),
     *("credentials", "credentials.json", "client_secret_1.json", "service-account.json", "secrets.toml", ".streamlit/secrets.toml"),
-    *("kaggle.json", "main.tfstate"),
+    *("kaggle.json", "main.tfstate", ".ENV", "ID_RSA", "prod.env", ".envrc", "secret.yml", "AuthKey.p8", "kubeconfig", ".netrc.old"),
+    *(".bash_history", ".databrickscfg"),
 ]
-FOLDERS = [".aws/credentials", ".ssh/config", ".config/gcloud/x.json", ".kube/config", ".docker/config.json", ".gnupg/x"]
+FOLDERS = [
+    ".aws/credentials",
+    ".ssh/config",
+    ".config/gcloud/x.json",
+    ".kube/config",
+    ".docker/config.json",
+    ".gnupg/x",
+    ".cache/huggingface/token",
+]
 
 
 def test_what_may_hold_a_secret_stays_behind_and_is_named(tmp_path):
-    make(tmp_path, "a.py", "environment.yaml", "keys.py", "token.py", *SECRETS, *FOLDERS)
+    code = ["a.py", "environment.yaml", "keys.py", "loss_history.csv", "secret.py", "token.py", "token/words.py"]
+    make(tmp_path, *code, *SECRETS, *FOLDERS)
     found = list(look_through(tmp_path))
-    assert sorted(one.name for one in found if not one.is_secret) == ["a.py", "environment.yaml", "keys.py", "token.py"]
-    folders = {".aws/", ".ssh/", ".config/gcloud/", ".kube/", ".docker/", ".gnupg/"}
+    assert sorted(one.name for one in found if not one.is_secret) == code
+    folders = {".aws/", ".ssh/", ".config/gcloud/", ".kube/", ".docker/", ".gnupg/", ".cache/"}
     assert {one.name for one in found if one.is_secret} == {*SECRETS, *folders}
 
 

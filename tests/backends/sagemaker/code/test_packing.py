@@ -1,5 +1,6 @@
 import ast
 import io
+import json
 import os
 import subprocess
 import sys
@@ -102,15 +103,15 @@ def test_own_patterns_leave_out_more(source):
 
 
 def test_secrets_stay_behind_also_under_another_name_unless_they_are_included(source):
-    write(
-        source, {".env": "TOKEN=x", "deploy": "-----BEGIN RSA PRIVATE KEY-----\nx", "about_keys.md": "of -----BEGIN RSA PRIVATE KEY-----"}
-    )
+    key = "-----BEGIN RSA PRIVATE KEY-----"
+    account = json.dumps({"type": "service_account", "private_key_id": "1", "private_key": f"{key}\nx"}, indent=2)
+    write(source, {".env": "TOKEN=x", "deploy": f"{key}\nx", "about_keys.md": f"of {key}", "gcp.json": account})
     package = pack(source)
-    assert package.secrets == (".env", "deploy")
-    assert not {".env", "deploy"} & set(members(package))
+    assert package.secrets == (".env", "deploy", "gcp.json")
+    assert not {".env", "deploy", "gcp.json"} & set(members(package))
     assert "about_keys.md" in members(package)
     with_key = pack(source, ["deploy"])
-    assert (with_key.secrets, "deploy" in members(with_key)) == ((".env",), True)
+    assert (with_key.secrets, "deploy" in members(with_key)) == ((".env", "gcp.json"), True)
     assert with_key.hash != package.hash
 
 
