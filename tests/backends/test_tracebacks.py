@@ -41,6 +41,7 @@ def message(*lines: str) -> str | None:
         ([*FRAMES, "MemoryError"], "MemoryError"),
         ([*FRAMES, "ValueError: 3 errors", "lr", "  must be positive", "See: https://x"], "ValueError: 3 errors"),
         ([*FRAMES, "RuntimeError: ", "", "  no such device"], "RuntimeError: no such device"),
+        ([*FRAMES, "RuntimeError: ", " x"], "RuntimeError: x"),
         ([*FRAMES, "failed: by name in lower case"], "failed: by name in lower case"),
         ([*FRAMES, "epoch: 3", "zlib.error: Error -3"], "zlib.error: Error -3"),
         ([*FRAMES, "ray.exceptions.RayTaskError(ValueError): in f()"], "ray.exceptions.RayTaskError(ValueError): in f()"),

@@ -190,7 +190,7 @@ class Lying(BackendDescription):
         return self.said
 
     def facts(self, instance_type, tables):
-        return self.said
+        return self.price(instance_type, "", tables)
 
 
 @pytest.mark.parametrize(
@@ -221,15 +221,19 @@ def test_a_plug_in_that_lies_about_prices_is_taken_as_not_knowing_and_named(said
     assert price_of("ml.m5.xlarge", "us-east-1").usd_per_hour == 0.23
 
 
-def test_facts_that_are_none_are_taken_as_unknown(monkeypatch, caplog):
+@pytest.mark.parametrize(
+    ("said", "why"), [("much", "says that lying.1cpu has 'much'"), (KeyError("a"), "cannot say what lying.1cpu has (KeyError: 'a')")]
+)
+def test_facts_that_are_none_are_taken_as_unknown(said, why, monkeypatch, caplog):
     lying = Lying()
-    lying.said = "much"
+    lying.said = said
+    instances.warn_once.cache_clear()
     monkeypatch.setattr(EntryPoint, "load", lambda self: lying)
     monkeypatch.setattr(
         "definitions.backend_registry.installed", lambda group: (EntryPoint("lying", "nowhere:DESCRIPTION", "outrider.backends"),)
     )
     assert instance_facts("lying.1cpu") is None
-    assert "says that lying.1cpu has 'much'" in caplog.text
+    assert f"back-end lying {why}; it is taken as unknown" in caplog.text
 
 
 def test_a_plug_in_that_cannot_be_loaded_does_not_keep_others_from_their_prices(monkeypatch, caplog):

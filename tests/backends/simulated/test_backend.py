@@ -12,6 +12,7 @@ from backends.base import Backend, JobSpec, Limits
 from backends.events import Accepted, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.simulated.backend import SimulatedBackend
+from backends.simulated.job import ending
 from backends.simulated.table import CsvTable, Run
 from definitions.errors import UserError
 from tests.backends.contract import BackendContract, all_closed, closed, collect, of_job
@@ -240,3 +241,9 @@ def test_a_job_that_was_stopped_in_the_queue_leaves_no_checkpoint(tmp_path: Path
     events = collect(backend, all_closed("job-1", "job-2"))
     assert closed(events, "job-2").outcome is Outcome.STOPPED
     assert not backend.checkpoints.exists("job-2")
+
+
+@pytest.mark.parametrize(("started_at", "ended_at", "billable_s"), [(None, None, 0.0), (2.0, 5.0, 3.0)])
+def test_a_job_costs_from_its_start_and_nothing_where_it_never_started(started_at, ended_at, billable_s):
+    *_, last = ending("j", 5.0, started_at, Outcome.STOPPED, None, "")
+    assert (last.started_at, last.ended_at, last.billable_s) == (started_at, ended_at, billable_s)

@@ -44,7 +44,7 @@ def test_the_same_files_elsewhere_and_of_another_day_are_the_same_data(tmp_path)
     assert len(data_version(one)) == 12
 
 
-@pytest.mark.parametrize("most", [16, 0], ids=["read", "by sizes"])
+@pytest.mark.parametrize("most", [16, 3, 0], ids=["read", "just read", "by sizes"])
 def test_another_byte_is_other_data_where_files_are_read(tmp_path, monkeypatch, most):
     monkeypatch.setattr(module, "MOST_BYTES", most)
     one, other, longer = (spec(tmp_path, folder(tmp_path / name, name.encode() * 3)) for name in ("a", "b", "cc"))

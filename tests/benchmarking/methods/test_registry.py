@@ -142,3 +142,14 @@ def test_every_built_in_method_says_what_it_takes():
             assert declared.help, (name, argument)
             if declared.default not in (None, ()):
                 assert declared.read(declared.default) == declared.default
+
+
+def test_what_decides_by_results_learns_of_earlier_ones_and_what_only_lists_or_forecasts_does_not():
+    assert {name for name, factory in BUILT_IN.items() if not method_factory(factory).learns} == {
+        "CANARY",
+        "GRID",
+        "LISTED",
+        "PBT",
+        "RACE",
+        "RS",
+    }

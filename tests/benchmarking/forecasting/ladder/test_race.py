@@ -167,3 +167,19 @@ def test_a_race_of_one_rung_is_decided_there():
     found, groups = race({"slow": 2000.0, "fast": 1000.0}, settings)
     assert found.winner == "fast"
     assert {one.fraction for group in groups.values() for one in group} == {0.1}
+
+
+def test_of_two_objectives_the_least_certain_that_has_a_run_left_is_run_next():
+    settings = RaceSettings(objectives=(COST, TIME), billing=Billing("us-east-1"))
+    types = {"dear": "ml.m5.12xlarge", "cheap": "ml.m5.large", "bad": "ml.m5.12xlarge"}
+    full_s = {"dear": 1000.0, "cheap": 4000.0, "bad": 1100.0}
+
+    def status(levels):
+        groups = {name: canaries(name, levels, full_s=full_s[name], noise=0.05, instance_type=kind) for name, kind in types.items()}
+        return race_status(groups, (), settings)
+
+    # That a cheap one is beaten by neither of two dear ones is certain; which of these is beaten is not.
+    found = status({0.01: 3, 0.03: 3})
+    assert (found.decision, found.next, found.reason) == (RaceDecision.OPEN, ("dear", 0.1, 0), "is dear beaten?")
+    last = status({0.01: 3, 0.03: 3, 0.1: 3, 0.3: 3})
+    assert (last.decision, last.next, last.reason) == (RaceDecision.NOT_DECIDED, None, "every rung is run")
