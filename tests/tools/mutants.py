@@ -62,14 +62,18 @@ def mutants_of(path: str, text: str) -> Iterator[Mutant]:
 
 
 def _sites(node: ast.AST, lines: tuple[int, int], inside: bool) -> Iterator[tuple[Any, tuple[int, int], bool]]:
-    """Yield (node that may be changed, lines of its statement, whether in a function): no annotations, messages, log lines, f-strings."""
+    """Yield (node that may be changed, lines of its statement, whether in a function): nothing that only speaks, and no assertions."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "bases"):
             continue
         # Defaults are evaluated where a function is defined, its body where it is called.
         within = inside or (isinstance(node, (ast.FunctionDef, ast.Lambda)) and name == "body")
         for child in value if isinstance(value, list) else [value]:
-            if not isinstance(child, ast.AST) or isinstance(child, (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert)):
+            if (
+                not isinstance(child, ast.AST)
+                or isinstance(child, (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert))
+                or _is_check(child)
+            ):
                 continue
             span = _span(child) if isinstance(child, ast.stmt) else lines
             if isinstance(child, (ast.expr, ast.stmt)):
@@ -86,6 +90,11 @@ def _span(node: Any) -> tuple[int, int]:
 
 def _is_log(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and ast.unparse(node.value).startswith(("logger.", "logging.", "print("))
+
+
+def _is_check(node: ast.AST) -> bool:
+    """Return whether it is the `strict=` of a call of zip: an assertion, which can fail by a fault of ours alone."""
+    return isinstance(node, ast.keyword) and node.arg == "strict"
 
 
 def _changes(node: Any) -> Iterator[tuple[str, ast.AST]]:

@@ -32,7 +32,18 @@ def test_each_kind_of_change(line, expected):
     assert found == expected
 
 
-@pytest.mark.parametrize("line", ["x: 'int | None' = a", "return None", "logger.info(1)", "assert a == b", "x = f'{a + b}'", "x = 'text'"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x: 'int | None' = a",
+        "return None",
+        "logger.info(1)",
+        "assert a == b",
+        "for x in zip(a, b, strict=True): ...",
+        "x = f'{a + b}'",
+        "x = 'text'",
+    ],
+)
 def test_annotations_messages_and_log_lines_are_left_alone(line):
     assert changed(line) == []
 
