@@ -294,6 +294,17 @@ class Backend(abc.ABC):
         """
         return None
 
+    @classmethod
+    def lift_stop(cls, definition: BenchmarkDefinition, tag: str, environ: Mapping[str, str]) -> str:
+        """Take back that somebody asked from elsewhere for the end of a run, as somebody wants it to go on; return what was taken back.
+
+        Args:
+            definition: resolved for this back-end.
+            tag: of the run.
+            environ: the controller's environment.
+        """
+        return ""
+
     @abc.abstractmethod
     def submit(self, job: JobSpec) -> None:
         """Ask for a job to be run.

@@ -34,6 +34,8 @@ class Cause(enum.StrEnum):
     BUDGET = "budget_spent"
     ALIKE = "all_fail_alike"
     INTERRUPTED = "interrupted"
+    ALONE = "experiment_stopped"
+    """Somebody ended its experiment alone, of several that run or are to run."""
 
 
 class Outcome(enum.StrEnum):

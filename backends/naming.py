@@ -23,6 +23,11 @@ def tag_mark(tag: str) -> str:
     return hashlib.sha256(tag.encode()).hexdigest()[:6]
 
 
+def controller_mark(tag: str) -> str:
+    """Return what the names of the jobs begin with in which controllers of a tag run: no experiment's jobs do."""
+    return f"ctl-{tag_mark(tag)}-"
+
+
 def job_prefix(benchmark: str, tag: str, identity: str) -> str:
     """Return the beginning of an experiment's job names, at most 40 characters.
 

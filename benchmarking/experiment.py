@@ -231,7 +231,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         with listening(spec.folder, tuner.request_stop):
             # Before the first job, so that no second of its time goes by while others have what it needs.
             needs = WorkerNeeds(instance_types(definition, spec.backend), n_workers, definition.is_exclusive)
-            backend.reserve(needs, surroundings.waiting, lambda: tuner.interrupted or tuner.detached)
+            backend.reserve(needs, surroundings.waiting, lambda: tuner.is_ending)
             ending = tuner.run()
         if ending.reason is not Reason.DETACHED:
             _tidy(tuner.state, backend, jobs, definition)

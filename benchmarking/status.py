@@ -33,6 +33,8 @@ from definitions.errors import UserError
 from definitions.resolve import Resolved
 from definitions.schema import Mode
 
+_GOES_ON = (Reason.INTERRUPTED, Reason.ALONE, Reason.DISK_FULL)
+
 
 class Standing(enum.StrEnum):
     """How an experiment stands."""
@@ -304,7 +306,7 @@ def _standing(state: ExperimentState, *, running: bool) -> Standing:
 
 
 def _ended_as(reason: str) -> Standing:
-    return Standing.INTERRUPTED if reason in (Reason.INTERRUPTED, Reason.DISK_FULL) else Standing.FINISHED
+    return Standing.INTERRUPTED if reason in _GOES_ON else Standing.FINISHED
 
 
 def best_value(state: ExperimentState, objective: str, mode: Mode) -> float | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from backends.common.cpu_quota import usable_cores
+from backends.registry import backend_class
 from benchmarking.archive.code_version import check_code
 from benchmarking.archive.folder import prepare_folder
 from benchmarking.archive.folder_lock import locked
@@ -42,6 +43,7 @@ def execute(planned: Planned, request: RunRequest, progress: Progress) -> list[E
     Raises:
         UserError: a single experiment is refused, which leaves nothing; or a study that cannot be begun.
     """
+    _lift_stops(planned.specs, request, progress)
     try:
         if planned.study is not None:
             return _execute_study(planned, request, progress)
@@ -51,6 +53,16 @@ def execute(planned: Planned, request: RunRequest, progress: Progress) -> list[E
     except KeyboardInterrupt:
         progress.say(f"stopped at once; resume with: {resume_command(planned.specs[0].tag, request)}")
         raise
+
+
+def _lift_stops(specs: Sequence[ExperimentSpec], request: RunRequest, progress: Progress) -> None:
+    """Take back that somebody asked for the end of this run, as a person starts it now; a controller in the cloud starts by itself."""
+    if request.launched_remotely:
+        return
+    for spec in {(spec.backend, spec.definition.name): spec for spec in specs}.values():
+        lifted = backend_class(spec.backend).lift_stop(spec.definition, spec.tag, os.environ)
+        if lifted:
+            progress.say(f"{lifted}; that is taken back, as it is to go on now")
 
 
 def _execute_study(planned: Planned, request: RunRequest, progress: Progress) -> list[ExperimentOutcome]:

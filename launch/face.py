@@ -79,7 +79,7 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
             outcomes = execute(planned, request, progress)
     found = [one.result for one in with_results(outcomes) if one.result is not None]
     results = Results(result_of(one.spec, one.state, one.price_label, keeps_warm=one.described.keeps_warm) for one in found)
-    if any(one.reason == Reason.INTERRUPTED for one in outcomes):
+    if any(one.reason in (Reason.INTERRUPTED, Reason.ALONE) for one in outcomes):
         raise Interrupted(results, resume_command(planned.specs[0].tag, request))
     if several or len(results) > 1:
         results.comparison = compared_methods([one.spec.folder for one in results], request.results_dir)

@@ -49,7 +49,7 @@ def hint_for(outcomes: Sequence[ExperimentOutcome], resume: str, study: StudyRec
             if is_called_wrongly([ended]):
                 return f"mend the definition and start anew ({_CHECK}); or go on in spite of the failures with: {more}"
             return f"mend the script and start anew; or go on in spite of the failures with: {more}"
-        case Reason.INTERRUPTED:
+        case Reason.INTERRUPTED | Reason.ALONE:
             return f"resume with: {resume}"
         case Reason.DISK_FULL:
             return f"make room, then resume with: {resume}"

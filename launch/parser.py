@@ -47,6 +47,12 @@ class VerbParser(argparse.ArgumentParser):
         """Add `--region`."""
         self.add_argument("--region", default=default, metavar="R", help=help_text)
 
+    def add_places(self, region_help: str = "where its jobs run (default: the AWS configuration's)") -> None:
+        """Add what says where in the cloud a run is looked for: `--bucket`, `--prefix`, `--region`."""
+        self.add_argument("--bucket", default=None, metavar="B", help="bucket of the run (default sagemaker-<region>-<account>)")
+        self.add_argument("--prefix", default=None, metavar="P", help="where in it Outrider keeps everything (default outrider)")
+        self.add_region(region_help)
+
     def _spelt(self, words: Sequence[str]) -> list[str]:
         """Return the words with `_` in the names of flags; argparse makes `--no-flag` of a switch, which keeps its first hyphen."""
         known = {option for action in self._actions for option in action.option_strings}

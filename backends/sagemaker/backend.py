@@ -18,6 +18,7 @@ from backends.failures import Cause, Outcome
 from backends.sagemaker.aws.call_queue import CallQueue
 from backends.sagemaker.aws.clients import Clients, is_emulated
 from backends.sagemaker.aws.errors import as_cloud_errors
+from backends.sagemaker.aws.object_store import S3ObjectStore
 from backends.sagemaker.aws.rate_limiter import RateLimiter, machine_pace
 from backends.sagemaker.aws.shared_pace import SharedPace
 from backends.sagemaker.block import SageMakerBlock
@@ -32,8 +33,10 @@ from backends.sagemaker.jobs.resolve_options import options_of
 from backends.sagemaker.jobs.static_checks import check_static
 from backends.sagemaker.jobs.status_poller import LISTING, StatusPoller
 from backends.sagemaker.lifecycle.adoption import JobAdopter
+from backends.sagemaker.lifecycle.marked_end import MarkedEnd
 from backends.sagemaker.lifecycle.staging import Staging
 from backends.sagemaker.lifecycle.status_tracker import PollIntervals, StatusTracker
+from backends.sagemaker.lifecycle.stop_watch import StopWatch, lifted
 from backends.sagemaker.lifecycle.submission import JobSubmitter
 from backends.sagemaker.lifecycle.termination import JobTerminator
 from backends.sagemaker.logs.parser import JobLog
@@ -46,7 +49,7 @@ from definitions.schema import BenchmarkDefinition
 logger = logging.getLogger(__name__)
 
 AWS_INTERVALS = PollIntervals()
-EMULATED_INTERVALS = PollIntervals(shortest_s=1.5, longest_s=2.0, settle_s=4.0)
+EMULATED_INTERVALS = PollIntervals(shortest_s=1.5, longest_s=2.0, settle_s=4.0, mark_s=3.0)
 
 _UNKNOWN_QUOTA = 1_000_000
 _CLOSE_WAIT_S = 180.0
@@ -71,6 +74,7 @@ class SageMakerBackend(Backend):
         real_s: real seconds per second of the clock.
         logs_folder: where logs are kept; None to leave them to the service.
         paces: of the operations that all processes on this machine make in turns, by name; none where this is the only one.
+        stop_watch: knows whether somebody asked from elsewhere that the experiment ends; None where nobody can.
         is_tracked: whether SageMaker Experiments is told of the experiment, so that jobs say where they belong in it.
     """
 
@@ -91,6 +95,7 @@ class SageMakerBackend(Backend):
         real_s: float = 1.0,
         logs_folder: Path | None = None,
         paces: Mapping[str, SharedPace] | None = None,
+        stop_watch: StopWatch | None = None,
         is_tracked: bool = False,
     ) -> None:
         self.capabilities = capabilities_of(clients.emulated)
@@ -108,7 +113,7 @@ class SageMakerBackend(Backend):
             *places, renew=clients.renew, sleep=lambda pause_s: time.sleep(pause_s * real_s)
         )
         own_bucket = definition.block(self.block, SageMakerBlock).bucket is None
-        self._staging = Staging(options, clients, Path(definition.source_dir), definition.include, own_bucket=own_bucket)
+        self._staging = Staging(options, clients, Path(definition.source_dir), definition.include, own_bucket=own_bucket, watch=stop_watch)
         self._log_poller = LogPoller(
             prefix,
             clients,
@@ -119,11 +124,13 @@ class SageMakerBackend(Backend):
             keeps=logs_folder is not None,
         )
         self._keeper = PoolKeeper(self._table)
+        self._marked = MarkedEnd(self._table, stop_watch, self.stop, self._intervals.mark_s)
         self._terminator = JobTerminator(
             self._table,
             self._log_poller,
             self._keeper,
             CapacityHistory(options.fallback_instance_types),
+            self._marked,
             self._intervals.settle_s,
             2.0 * self._intervals.shortest_s,
             logs_folder,
@@ -160,8 +167,15 @@ class SageMakerBackend(Backend):
             intervals=intervals,
             logs_folder=context.folder / "logs" if clients.emulated else None,
             paces={LISTING: pace(LISTING), SWEEP: pace(SWEEP, intervals.shortest_s)},
+            stop_watch=StopWatch(S3ObjectStore(options.run_uri, clients), "/".join(context.folder.parts[-2:])),
             is_tracked=_TRACKER in context.trackers,
         )
+
+    @classmethod
+    def lift_stop(cls, definition: BenchmarkDefinition, tag: str, environ: Mapping[str, str]) -> str:
+        """Take the mark of a run away, and return what it said; what is wrong with the definition or AWS is said when it is needed."""
+        clients = Clients(definition.block(cls.block, SageMakerBlock).region, environ)
+        return lifted(lambda: options_of(definition, cls.block, tag, clients, environ, create_bucket=False).run_uri, clients)
 
     @classmethod
     def expected_capabilities(cls, environ: Mapping[str, str]) -> Capabilities:
@@ -251,7 +265,7 @@ class SageMakerBackend(Backend):
         if cloud.phase is JobPhase.LIVE:
             self._terminator.stop(cloud)
         elif not cloud.is_looked_up and (cloud.create is None or not cloud.create.may_have_taken_effect):
-            self._table.close_as(cloud, Outcome.STOPPED, reason, "stopped before it was created")
+            self._table.close_as(cloud, Outcome.STOPPED, reason, cloud.stop_message or "stopped before it was created")
 
     def wait(self, timeout_s: float | None) -> list[Event]:
         """Return what happens next; see `Backend.wait`.
@@ -306,7 +320,9 @@ class SageMakerBackend(Backend):
         self.release()
         end = self.now() + (_CLOSE_WAIT_S if grace_s is None else max(grace_s, _HURRY_S))
         blind = grace_s is not None
-        while self.now() < end and (self._awaited() or (not blind and (self._still_there() or self._keeper.releasing))):
+        while self.now() < end and (
+            self._awaited() or (not blind and (any(not cloud.unstoppable for cloud in self._table.live()) or self._keeper.releasing))
+        ):
             try:
                 if not blind:
                     self._plan()
@@ -340,6 +356,7 @@ class SageMakerBackend(Backend):
         """Have made what is due: sweeps while something runs, last looks at logs, the end of pools."""
         now, live = self.now(), self._table.live()
         if live:
+            self._marked.plan(now)
             every_s = self._intervals.every_s(now - max(cloud.submitted_at for cloud in live))
             self._status_poller.plan(now, every_s if self._expects_changes(live) else _RARER * every_s)
             if self._reads():
@@ -354,7 +371,7 @@ class SageMakerBackend(Backend):
         return any(cloud.stage != "Training" or cloud.stop_reason is not None or cloud.log.has_ended for cloud in live)
 
     def _next_at(self) -> float:
-        looks = [self._status_poller.next_at] if self._table.live() else []
+        looks = [self._status_poller.next_at, self._marked.next_at] if self._table.live() else []
         if self._reads() or self._terminator.awaits_sweep:
             looks.append(self._log_poller.next_at)
         return min([*looks, self._terminator.next_at(), self._keeper.next_at()])
@@ -378,9 +395,6 @@ class SageMakerBackend(Backend):
     def _awaited(self) -> bool:
         """Return whether an order to stop may still be taken."""
         return any(not cloud.unstoppable for cloud in self._unanswered())
-
-    def _still_there(self) -> bool:
-        return any(not cloud.unstoppable for cloud in self._table.live())
 
 
 def capabilities_of(emulated: bool) -> Capabilities:

@@ -75,4 +75,15 @@ class ExperimentSpec:
 
     def job_prefix(self, nonce: str) -> str:
         """Return the beginning of its jobs' names; `nonce` tells it from the same experiment elsewhere, or under another tag."""
-        return job_prefix(self.definition.name, self.tag, configuration_id({"hash": self.hash, "tag": self.tag, "nonce": nonce}))
+        return prefix_of({"benchmark": self.definition.name, "hash": self.hash, "nonce": nonce}, self.tag)
+
+
+def prefix_of(known: Mapping[str, Any], tag: str) -> str:
+    """Return the beginning of the names of an experiment's jobs.
+
+    Args:
+        known: its `benchmark`, `hash` and `nonce`, as experiment.json has them.
+        tag: of the invocation.
+    """
+    identity = configuration_id({"hash": known["hash"], "tag": tag, "nonce": str(known.get("nonce", ""))})
+    return job_prefix(str(known["benchmark"]), tag, identity)

@@ -9,18 +9,21 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from backends.failures import Cause
+
 _NAME = "stop"
 _MOST_BYTES = 4096
-_OVER = b"over"
+_OVER, _ALL, _ALONE = b"over", b"all", b"alone"
 
 
 @contextlib.contextmanager
-def listening(folder: Path, stop: Callable[[int | None], None]) -> Iterator[None]:
+def listening(folder: Path, stop: Callable[[int | None, Cause], None]) -> Iterator[None]:
     """Inside the block, requests for the experiment in a folder are passed on; where the file system has no pipes, none can be made.
 
     Args:
         folder: of the experiment, which this process has locked.
-        stop: called in another thread, with the number of the trial that is to stop; None for the whole experiment.
+        stop: called in another thread, with the number of the trial that is to stop, None for the whole experiment; and with the cause:
+            of a trial or of all, `OUTSIDE`; of this experiment and not the others of its command, `ALONE`.
     """
     path = folder / _NAME
     try:
@@ -44,15 +47,15 @@ def listening(folder: Path, stop: Callable[[int | None], None]) -> Iterator[None
         os.close(pipe)
 
 
-def _listen(pipe: int, stop: Callable[[int | None], None]) -> None:
+def _listen(pipe: int, stop: Callable[[int | None, Cause], None]) -> None:
     left = b""
     while True:
         *lines, left = (left + os.read(pipe, _MOST_BYTES)).split(b"\n")
         for line in lines:
             if line == _OVER:
                 return
-            if line in (b"all",) or line.isdigit():
-                stop(int(line) if line.isdigit() else None)
+            if line in (_ALL, _ALONE) or line.isdigit():
+                stop(int(line) if line.isdigit() else None, Cause.ALONE if line == _ALONE else Cause.OUTSIDE)
         left = left[-_MOST_BYTES:]
 
 
@@ -65,13 +68,19 @@ def is_listening(folder: Path) -> bool:
     return True
 
 
-def ask(folder: Path, trial: int | None) -> bool:
-    """Ask the controller of the experiment in a folder to stop a trial, or all where it is None; return whether there was one."""
+def ask(folder: Path, trial: int | None, *, alone: bool = False) -> bool:
+    """Ask the controller of the experiment in a folder to stop a trial, or all where it is None; return whether there was one.
+
+    Args:
+        folder: of the experiment.
+        trial: its number.
+        alone: whether the other experiments of the same command are to go on.
+    """
     pipe = _open(folder)
     if pipe is None:
         return False
     try:
-        os.write(pipe, b"all\n" if trial is None else b"%d\n" % trial)
+        os.write(pipe, (_ALONE if alone else _ALL) + b"\n" if trial is None else b"%d\n" % trial)
     except OSError:
         return False
     finally:

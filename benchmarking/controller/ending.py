@@ -26,6 +26,8 @@ class Reason(enum.StrEnum):
     INTERRUPTED = "interrupted"
     DETACHED = "detached"
     """The controller left everything to the next one; the experiment has not ended."""
+    ALONE = "stopped_alone"
+    """Somebody ended this experiment, and not the others of its command."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ def ending(
             return Ending(reason, f"interrupted after {trials} trials{suffix}", EXIT_INTERRUPTED)
         case Reason.DETACHED:
             return Ending(reason, f"left to the next controller after {trials} trials{suffix}", EXIT_DETACHED)
+        case Reason.ALONE:
+            return Ending(reason, f"stopped alone after {trials} trials{suffix}", EXIT_INTERRUPTED)
 
 
 def final_reason(reason: Reason, detail: str, state: ExperimentState) -> tuple[Reason, str]:

@@ -81,6 +81,7 @@ RETRY_RULES: Mapping[Cause, RetryRule] = {
     Cause.ALIKE: RetryRule(TrialStatus.INTERRUPTED, counts=False),
     Cause.DISK_FULL: RetryRule(TrialStatus.INTERRUPTED, counts=False),
     Cause.INTERRUPTED: RetryRule(TrialStatus.INTERRUPTED, counts=False),
+    Cause.ALONE: RetryRule(TrialStatus.INTERRUPTED, counts=False),
 }
 
 _OF_THE_SCRIPT = (Cause.SCRIPT_ERROR, Cause.NO_METRICS, Cause.TIME_OUT, Cause.BAD_REQUEST)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -11,6 +10,7 @@ from backends.events import Closed, Rejected
 from backends.failures import LOG_INCOMPLETE, Cause, Outcome
 from benchmarking.analysis.missing_metrics import how_to_mend, how_to_report
 from benchmarking.controller.budget import cost_usd
+from benchmarking.controller.end_request import EndRequest
 from benchmarking.controller.interfaces import JobFactory
 from benchmarking.controller.prefixes import stopped_itself
 from benchmarking.controller.retry_policy import TrialStatus, as_number, objective_problem, settle
@@ -18,19 +18,17 @@ from benchmarking.controller.rows import JobState, TrialState
 from benchmarking.controller.state import ExperimentState
 
 
-def due_settlement(state: ExperimentState, jobs: JobFactory, now: float, *, interrupted: bool) -> dict[str, Any]:
+def due_settlement(state: ExperimentState, jobs: JobFactory, now: float, asked: EndRequest) -> dict[str, Any]:
     """Return the body of the next `settle` record that is due.
 
     Args:
         state: of the experiment.
         jobs: knows prices.
         now: seconds of the back-end's clock.
-        interrupted: whether the experiment is being wound down.
+        asked: whether the end of the experiment was asked for; a job's end may be that as well.
     """
     job, event = state.due_settlements[0]
-    if interrupted and isinstance(event, Closed) and event.cause is Cause.OUTSIDE and job.stop_reason is not Cause.OUTSIDE:
-        # Who ends this program together with its jobs, a service manager say, wants the trials to go on at a resume.
-        event = replace(event, cause=Cause.INTERRUPTED, message="")
+    event = asked.taken_in(job, event)
     trial, setup = state.trials[job.trial], state.setup
     ran_on = {"instance_type": event.instance_type} if isinstance(event, Closed) and event.instance_type else {}
     usd_per_hour, count = jobs.price({**trial.configuration, **ran_on})

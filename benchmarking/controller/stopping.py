@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backends.failures import Cause
 from benchmarking.controller.budget import Limit, may_add, reached
+from benchmarking.controller.end_request import EndRequest
 from benchmarking.controller.ending import Reason
 from benchmarking.controller.retry_policy import common_cause
 from benchmarking.controller.state import ExperimentState
@@ -15,27 +16,40 @@ def limit_reason(limit: Limit) -> Reason:
     return Reason(str(limit))
 
 
+_CAUSES = {
+    Reason.INTERRUPTED: Cause.INTERRUPTED,
+    Reason.ALONE: Cause.ALONE,
+    Reason.ALIKE: Cause.ALIKE,
+    Reason.DISK_FULL: Cause.DISK_FULL,
+}
+
+
 def stop_cause(reason: Reason) -> Cause:
     """Return the cause of a trial that is stopped because its experiment ends for a reason."""
-    causes = {Reason.INTERRUPTED: Cause.INTERRUPTED, Reason.ALIKE: Cause.ALIKE, Reason.DISK_FULL: Cause.DISK_FULL}
-    return causes.get(reason, Cause.BUDGET)
+    return _CAUSES.get(reason, Cause.BUDGET)
 
 
 def why_stopping(
-    state: ExperimentState, budget: Budget, *, interrupted: bool, disk_full: str = "", elapsed_s: float, n_workers: int
+    state: ExperimentState,
+    budget: Budget,
+    asked: EndRequest,
+    *,
+    disk_full: str = "",
+    elapsed_s: float,
+    n_workers: int,
 ) -> tuple[Reason, str] | None:
     """Return why everything is to be stopped now and nothing more started, and its detail; None to go on.
 
     Args:
         state: of the experiment.
         budget: its limits.
-        interrupted: whether somebody asked for an end.
+        asked: whether somebody asked for an end.
         disk_full: what showed that the disk is full; empty where nothing did.
         elapsed_s: seconds that the experiment's controllers have run; not looked at where time has no limit.
         n_workers: trials that may be in flight at once: so many that fail alike at the start end it.
     """
-    if interrupted:
-        return Reason.INTERRUPTED, ""
+    if asked.is_made:
+        return (Reason.ALONE if asked.alone else Reason.INTERRUPTED), asked.why
     if disk_full:
         return Reason.DISK_FULL, disk_full
     if state.failures and len(state.failures) == state.finished:

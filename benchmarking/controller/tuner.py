@@ -13,6 +13,7 @@ from backends.events import Accepted, Event, Progressed, Reported, Retained, Sta
 from backends.failures import Cause
 from benchmarking.controller.adopting import adopted_jobs, adopted_pools
 from benchmarking.controller.budget import cost_usd
+from benchmarking.controller.end_request import EndRequest
 from benchmarking.controller.ending import Ending, Reason, budget_use, ending, final_ending, final_reason
 from benchmarking.controller.event_codec import event_record
 from benchmarking.controller.interfaces import JobFactory, Observer, Wallet
@@ -68,9 +69,7 @@ class Tuner:
         learned: Mapping[str, Any] | None = None,
     ) -> None:
         self.state = state
-        self._adapter = adapter
-        self._backend = backend
-        self._journal = journal
+        self._adapter, self._backend, self._journal = adapter, backend, journal
         self.virtual = backend.capabilities.virtual_time
         self.now, self.price = backend.now, jobs.price
         recorder = Recorder(journal, state, backend.now, observers, virtual=self.virtual)
@@ -85,29 +84,30 @@ class Tuner:
         self._learned = learned
         self._events: deque[Event] = deque()
         self._stop_requests: deque[tuple[int, Cause, str]] = deque()
-        self.interrupted = False
-        """Whether it is to wind down; set by `interrupt`."""
-        self.detached = False
-        """Whether it is to end and leave everything to the next controller; set by `detach`."""
+        self._asked = EndRequest()
         self._downtime_s = 0.0
         self._release_until: float | None = None
         adapter.attach(backend.capabilities, backend.wake)
 
-    def interrupt(self) -> None:
-        """Wind down: stop what runs, record it, return. Safe in a signal handler."""
-        self.interrupted, self.detached = True, False
+    @property
+    def is_ending(self) -> bool:
+        """Whether somebody asked it to wind down, or to leave everything to the next controller."""
+        return self._asked.is_made or self._asked.detached
+
+    def interrupt(self, *, alone: bool = False) -> None:
+        """Wind down: stop what runs, record it, return; `alone`: without the others of its command. Safe in a signal handler."""
+        self._asked.make(alone=alone)
         self._backend.wake()
 
     def detach(self) -> None:
         """End soon: jobs that outlive this controller run on for the next one, others are stopped. Safe in a signal handler."""
-        if not self.interrupted:
-            self.detached, self.interrupted = True, not self._backend.capabilities.survives_controller
+        self._asked.detach(stops=not self._backend.capabilities.survives_controller)
         self._backend.wake()
 
     def request_stop(self, trial: int | None, cause: Cause = Cause.OUTSIDE, message: str = "stopped by request") -> None:
-        """Stop a running trial for a cause, or wind down where it is None. Safe in other threads."""
+        """Stop a running trial for a cause, or wind down where it is None, alone where that is the cause. Safe in other threads."""
         if trial is None:
-            self.interrupt()
+            self.interrupt(alone=cause is Cause.ALONE)
         else:
             self._stop_requests.append((trial, cause, message))
             self._backend.wake()
@@ -143,7 +143,7 @@ class Tuner:
             self._adapter.learn(self._learned)
             self._record("learn", self._learned)
         while True:
-            if self.detached and not self.interrupted:
+            if self._asked.detached and not self._asked.is_made:
                 return self._detached()
             stopping = self._stopping()
             if self._step(stopping):
@@ -183,13 +183,13 @@ class Tuner:
             specs = {job.name: replace(self._starter.spec(job.trial, job.attempt, job.restore_from), name=job.name) for job in jobs}
             self._backend.adopt(adopted_jobs(self.state, specs, received), self.state.last_at)
             self._backend.adopt_pools(adopted_pools(self.state))
+        self._asked.earlier = frozenset(job.name for job, _ in self.state.due_settlements)
         self._downtime_s = downtime_s(self._journal, self.state, self._backend.now())
 
     def _stopping(self) -> tuple[Reason, str] | None:
         elapsed_s = 0.0 if self._budget.max_wallclock_time is None else self.elapsed_s
-        state, budget, full = self.state, self._budget, self._recorder.disk_full
-        n_workers, interrupted = self._n_workers, self.interrupted
-        return why_stopping(state, budget, interrupted=interrupted, disk_full=full, elapsed_s=elapsed_s, n_workers=n_workers)
+        full = self._recorder.disk_full
+        return why_stopping(self.state, self._budget, self._asked, disk_full=full, elapsed_s=elapsed_s, n_workers=self._n_workers)
 
     def _step(self, stopping: tuple[Reason, str] | None) -> bool:
         """Take the next step that the state calls for; return whether there was one."""
@@ -214,7 +214,7 @@ class Tuner:
         return True
 
     def _settle(self) -> None:
-        self._record("settle", due_settlement(self.state, self._jobs, self._backend.now(), interrupted=self.interrupted))
+        self._record("settle", due_settlement(self.state, self._jobs, self._backend.now(), self._asked))
 
     def _stop(self, job: str, reason: Cause, message: str = "") -> None:
         self._record("stop", {"job": job, "reason": str(reason), **({"message": message} if message else {})})
@@ -263,7 +263,7 @@ class Tuner:
         while True:
             if not self._events:
                 self._commit()
-                if self._stop_requests or ((self.interrupted or self.detached) and stopping is None):
+                if self._stop_requests or (self.is_ending and stopping is None):
                     return
                 timeout_s = None if forever else self._timeout_s(stopping)
                 forever = timeout_s is None
@@ -271,7 +271,7 @@ class Tuner:
                 if not self._events:
                     return
             event = self._record_event()
-            if not is_full or due_tells or self._stop_requests or self.interrupted or self.detached or type(event) not in _OF_A_RUNNING_JOB:
+            if not is_full or due_tells or self._stop_requests or self.is_ending or type(event) not in _OF_A_RUNNING_JOB:
                 return
 
     def _record_event(self) -> Event:
@@ -301,7 +301,7 @@ class Tuner:
         return ending(Reason.DETACHED, finite=self._adapter.finite, unfinished=True, trials=len(self.state.trials))
 
     def _end(self, reason: Reason, detail: str) -> Ending:
-        if self.detached and reason is Reason.INTERRUPTED:
+        if self._asked.detached and reason is Reason.INTERRUPTED:
             return self._detached()
         reason, detail = final_reason(reason, detail, self.state)
         conclusion = self._adapter.conclude() if reason is Reason.EXHAUSTED else None

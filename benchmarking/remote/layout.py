@@ -11,8 +11,6 @@ LAUNCH = "launch.json"
 """What was launched; who creates it has the tag."""
 STUDY = "study.json"
 """The study, as results/TAG/study.json says it."""
-STOP = ".stop"
-"""Mark that the run is to end, below an experiment that this one is."""
 CONTROLLERS = ".controllers/"
 """Below it, per controller: claims of its generations, and its last word."""
 CLAIMS = ".claims/"
@@ -72,11 +70,6 @@ def file_of(key: str) -> tuple[str, str] | None:
 def live_key(experiment: str) -> str:
     """Return the key of an experiment's last word."""
     return f"{experiment}/{LIVE}"
-
-
-def stop_key(experiment: str = "") -> str:
-    """Return the key of the mark that the run, or one of its experiments, is to end."""
-    return f"{experiment}/{STOP}" if experiment else STOP
 
 
 def claim_key(experiment: str) -> str:

@@ -10,7 +10,7 @@ from benchmarking.controller.journal import has_records, latest_record
 from definitions.errors import UserError
 from definitions.schema import Budget
 
-_GOES_ON = frozenset({Reason.INTERRUPTED, Reason.DISK_FULL})
+_GOES_ON = frozenset({Reason.INTERRUPTED, Reason.ALONE, Reason.DISK_FULL})
 """Endings after which there is something left to do under the same budget."""
 
 

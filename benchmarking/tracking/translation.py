@@ -25,7 +25,7 @@ _DONE = {
     TrialStatus.STOPPED: RunStatus.STOPPED,
 }
 _OUTCOMES = {Outcome.COMPLETED: RunStatus.FINISHED, Outcome.FAILED: RunStatus.FAILED, Outcome.STOPPED: RunStatus.STOPPED}
-_CUT_SHORT = (Reason.INTERRUPTED, Reason.DISK_FULL)
+_CUT_SHORT = (Reason.INTERRUPTED, Reason.ALONE, Reason.DISK_FULL)
 _FAILED = (Reason.FAILURES, Reason.ALIKE, Reason.NONE_SUCCEEDED, Reason.NOTHING_VALID)
 _LONGEST_TEXT = 2000
 """Characters of a text that was reported or said by a job which are told on."""

@@ -19,11 +19,12 @@ from backends.sagemaker.aws.errors import as_cloud_errors
 from backends.sagemaker.controllers.creation import create_controller, tags_of
 from backends.sagemaker.controllers.own_job import own_job, status_within
 from backends.sagemaker.controllers.request import controller_name, successor_request
+from backends.stop_mark import left
 from benchmarking.export.files import utc
 from benchmarking.remote.controller_word import ControllerState, ControllerWord, Restart, WordWriter
 from benchmarking.remote.generations import claim_generation, generations
 from benchmarking.remote.launch_record import LaunchRecord, from_json
-from benchmarking.remote.layout import LAUNCH, STOP, shared_root
+from benchmarking.remote.layout import LAUNCH, shared_root
 from benchmarking.remote.restoring import restore
 from definitions.errors import OutriderError, UserError
 from launch.remote.controller_process import ControllerProcess
@@ -146,11 +147,11 @@ class InJob:
     def is_marked(self) -> bool:
         """Return whether the whole run is marked to end; what cannot be read says nothing."""
         try:
-            mark = self._store.get(STOP)
+            mark = left(self._store)
         except OutriderError as error:
             self.say(f"whether the run is to end is not known: {error}")
             return False
-        return mark is not None and b'"experiments": [' not in mark.body
+        return mark is not None and mark.is_of_all
 
     def is_succeeded(self) -> bool:
         """Return whether a later generation is claimed."""

@@ -1,4 +1,4 @@
-"""`outrider stop TAG [--trial N]`: stops a run on this machine as Ctrl-C does, or the training jobs of a tag from anywhere."""
+"""`outrider stop TAG [--trial N]`: stops a run on this machine as Ctrl-C does, or a run anywhere, its controllers and their jobs."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from definitions.program import command
 from launch.parser import VerbParser
+
+if TYPE_CHECKING:
+    from launch.remote.run_places import RunPlaces
 
 _POLL_S = 0.1
 
 _EPILOG = """\
 Where the run goes on on this machine it is told to wind down, as Ctrl-C does, and can be resumed; with --trial that trial alone is ended.
-Else jobs are found by name and stopped only if they carry the tag `outrider:tag` with exactly this value. Their warm pools are released.
-If the run itself still goes on on another machine, end it there first (Ctrl-C), else it starts further jobs.
-Exit codes: 0 all are gone (with --no_wait: asked to go), 2 wrong use, 5 something could not be stopped, which is then named."""
+Else a mark is left beside the run's state in S3, which every controller reads before it creates a job, wherever it runs; then the jobs are
+stopped in which controllers run, and once these have wound down, all other jobs of the tag. Jobs are found by name, and stopped only if
+they carry the tag `outrider:tag` with exactly this value. Warm pools are released. A resume takes the mark away.
+Exit codes: 0 all are gone and no controller can start more (with --no_wait: asked to go), 2 wrong use, 5 something could not be stopped,
+which is then named."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -32,16 +37,21 @@ def main(arguments: Sequence[str]) -> int:
     if not given.tag and given.tag_flag is None:
         raise UserError("stop", "it needs the tag of a run", f"{command('stop', 'TAG')}")
     check_tag(given.tag)
+    if given.trial is not None and given.trial < 0:
+        raise UserError(f"--trial {given.trial}", "trials count from 0")
     folders = experiments_of(given.results_dir / given.tag)
-    asked = [folder for folder in folders if _ask(folder, given.trial)]
+    meant = [folder for folder in folders if f"/{folder}".endswith(f"/{given.experiment}") or not given.experiment]
+    asked = [folder for folder in meant if _ask(folder, given.trial, alone=bool(given.experiment))]
     if asked:
         return _wait(asked, given)
     if given.trial is not None:
         raise UserError(f"stop {given.tag} --trial {given.trial}", "no run of this tag that has such a trial goes on on this machine")
-    if folders and not given.region and not any(jobs_outlive_it(load(folder).spec.backend) for folder in folders):
+    launched = (given.results_dir / given.tag / "launch.json").is_file()
+    is_asked_for = bool(given.region or given.bucket or launched)
+    if folders and not is_asked_for and not any(jobs_outlive_it(load(folder).spec.backend) for folder in folders):
         print(f"nothing of {given.tag} runs on this machine")
         return 0
-    return _stop_jobs(given, [load(folder).region for folder in folders])
+    return _stop_anywhere(given, folders)
 
 
 def jobs_outlive_it(backend: str) -> bool:
@@ -51,12 +61,12 @@ def jobs_outlive_it(backend: str) -> bool:
     return backend_class(backend).expected_capabilities(os.environ).survives_controller
 
 
-def _ask(folder: Path, trial: int | None) -> bool:
+def _ask(folder: Path, trial: int | None, *, alone: bool) -> bool:
     from benchmarking.archive.stop_requests import ask, is_listening
 
     if trial is not None and not (is_listening(folder) and _runs(folder, trial)):
         return False
-    return ask(folder, trial)
+    return ask(folder, trial, alone=alone)
 
 
 def _runs(folder: Path, trial: int) -> bool:
@@ -87,52 +97,78 @@ def _wait(folders: Sequence[Path], given: Any) -> int:
     return EXIT_CLOUD if left and not given.no_wait else 0
 
 
-def _stop_jobs(given: Any, regions: Sequence[str]) -> int:
-    """Stop the training jobs of a tag, in the region that is given, or where its experiments on this machine ran their jobs."""
-    from backends.sagemaker.admin.stop_jobs import JobStopper
-    from backends.sagemaker.aws.clients import Clients
+def _stop_anywhere(given: Any, folders: Sequence[Path]) -> int:
+    """Stop the run in the region that is given, or where its experiments on this machine ran their jobs."""
     from backends.sagemaker.aws.errors import as_cloud_errors
     from benchmarking.report.text import table
-    from definitions.errors import EXIT_CLOUD, UserError
+    from definitions.errors import EXIT_CLOUD
+    from launch.remote.stopping import RunStopper
 
-    clients = Clients(given.region or next(iter(regions), None), os.environ)
-    nowhere = "" if regions else f"there is no run of it in {given.results_dir}"
+    places = _places(given, folders)
+    experiments = None if not given.experiment else _experiments(given, folders, places)
+    with as_cloud_errors(f"the jobs of {given.tag} could not be listed, so none was stopped"):
+        found = RunStopper(places.clients, given.tag, places.stores, _say).stop(
+            wait=not given.no_wait, longest_s=given.timeout, experiments=experiments
+        )
+        region = places.clients.region
+    jobs = found.jobs
+    if jobs.jobs:
+        print(table(["job", "before", "now", "what was done"], [[one.job, one.before, one.now, one.done] for one in jobs.jobs]))
+    else:
+        nowhere = "" if folders else f"; there is no run of it in {given.results_dir}"
+        print(f"no job of {given.tag} runs in {region}{nowhere}")
+    if found.unmarked:
+        _say(f"no mark could be left, so that a controller that runs elsewhere may start further jobs: {found.unmarked}")
+    if jobs.left:
+        _say(f"{jobs.trouble or 'not everything could be stopped'}; what may still cost money:")
+        for name in jobs.left:
+            _say(f"  {name}")
+    return 0 if found.is_over else EXIT_CLOUD
+
+
+def _places(given: Any, folders: Sequence[Path]) -> RunPlaces:
+    from definitions.errors import UserError
+    from launch.remote.run_places import places_of
+
     try:
-        clients.region  # noqa: B018 (asked for the error alone)
+        return places_of(given.tag, folders, bucket=given.bucket, prefix=given.prefix, region=given.region, environ=os.environ)
     except UserError as error:
+        if "no AWS region" not in str(error):
+            raise
+        nowhere = "" if folders else f"there is no run of it in {given.results_dir}"
         raise UserError(
             f"stop {given.tag}: {nowhere}",
             "nor is a region known in which its training jobs could be looked for",
             "give --results_dir, if its results are elsewhere; or --region, if its jobs run on SageMaker",
         ) from error
-    with as_cloud_errors(f"the jobs of {given.tag} could not be listed, so none was stopped"):
-        region = clients.region
-        jobs = JobStopper(clients, given.tag, page_gap_s=0.0 if clients.emulated else 1.0)
-        result = jobs.stop(not given.no_wait, given.timeout, 0.2 if clients.emulated else 5.0, _say)
-    if not result.jobs:
-        print(f"no job of {given.tag} runs in {region}" + (f"; {nowhere}" if nowhere else ""))
-        return 0
-    print(table(["job", "before", "now", "what was done"], [[one.job, one.before, one.now, one.done] for one in result.jobs]))
-    if result.left:
-        _say(f"{result.trouble or 'not everything could be stopped'}; what may still cost money:")
-        for name in result.left:
-            _say(f"  {name}")
-        return EXIT_CLOUD
-    return 0
+
+
+def _experiments(given: Any, folders: Sequence[Path], places: RunPlaces) -> list[tuple[str, str]]:
+    """Return the experiments that are meant, each with the beginning of its jobs' names; raises `UserError` where there is no such one."""
+    from definitions.errors import UserError
+    from launch.remote.run_experiments import experiments_in
+
+    known = experiments_in(given.tag, folders, places.stores)
+    found = [(name, prefix) for name, prefix in known.items() if f"/{name}".endswith(f"/{given.experiment}")]
+    if not found:
+        there = f"it has {', '.join(known)}" if known else "neither this machine nor S3 knows of one"
+        raise UserError(f"stop {given.tag} --experiment {given.experiment}", there, "name one of them; give --bucket, if it is in another")
+    return found
 
 
 def make_parser() -> VerbParser:
     """Return the parser of this verb."""
     parser = VerbParser(
         prog=command("stop"),
-        description="Stop a run on this machine, or all training jobs of a tag and their warm pools.",
+        description="Stop a run on this machine, or anywhere: its controllers, their jobs, and what is kept warm.",
         epilog=_EPILOG,
     )
     parser.add_argument("tag", nargs="?", default="", metavar="TAG", help="the --experiment_tag of the run")
     parser.add_argument("--tag", dest="tag_flag", metavar="TAG", help="the same as a flag")
     parser.add_argument("--trial", type=int, metavar="N", help="end only this trial of a run on this machine")
+    parser.add_argument("--experiment", default="", metavar="NAME", help="end this one of its experiments alone, e.g. toy/RS-sagemaker-0")
     parser.add_results_dir()
-    parser.add_region("where the jobs run (default: the AWS configuration's)")
+    parser.add_places()
     parser.add_argument("--no_wait", action="store_true", help="ask them to stop, and do not wait until they are gone")
     parser.add_argument("--timeout", type=float, default=900.0, metavar="S", help="seconds to wait at most (default 900)")
     return parser

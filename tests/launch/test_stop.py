@@ -53,7 +53,9 @@ def test_a_refusal_is_no_traceback(bench, capsys):
     bench.emulator.add_faults([{"kind": "expired_token"}])
     assert main(["stop", "--tag", "my-run"]) == 5
     err = capsys.readouterr().err
-    assert err.startswith("error: the jobs of my-run could not be listed, so none was stopped\n  ListTrainingJobs: ExpiredTokenException")
+    assert err.startswith(
+        "error: where my-run is kept is not known, as AWS does not say whose account this is\n  GetCallerIdentity: Expired"
+    )
     assert "Traceback" not in err
 
 

@@ -1,17 +1,20 @@
-"""Stops the training jobs of a tag from anywhere, and releases their warm pools."""
+"""Stops the training jobs of a tag from anywhere, those with its controllers first, and releases their warm pools."""
 
 from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backends.naming import TAG_KEY
+from backends.naming import TAG_KEY, controller_mark
 from backends.sagemaker.admin.tagged_jobs import TaggedJob, list_jobs, tags_of
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, FailureKind, failure_of
+
+_CONTROLLERS_S = 300.0
+"""Seconds that controllers have to wind down, before what they run is stopped by us."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ class JobStopper:
         clients: of the region to look in.
         tag: of the experiments.
         page_gap_s: seconds between two list calls, of which an account has two a second in all.
+        prefixes: what the names of the jobs begin with that are meant; None for all of the tag.
         monotonic: a clock in seconds; `sleep`: waits so many of them.
     """
 
@@ -78,10 +82,12 @@ class JobStopper:
         page_gap_s: float = 1.0,
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        prefixes: tuple[str, ...] | None = None,
     ) -> None:
-        self._clients, self._tag = clients, tag
+        self._clients, self._tag, self._prefixes = clients, tag, prefixes
         self._page_gap_s, self._monotonic, self._sleep = page_gap_s, monotonic, sleep
         self._entries: dict[str, _Entry] = {}
+        self._newest: datetime.datetime | None = None
 
     def running(self) -> list[str]:
         """Return the names of the jobs that run; also of those that might be the tag's but whose tags cannot be read.
@@ -93,39 +99,50 @@ class JobStopper:
         return [name for name, entry in self._entries.items() if entry.now.runs and entry.ours is not False]
 
     def stop(
-        self, wait: bool = True, longest_s: float = 900.0, poll_s: float = 5.0, say: Callable[[str], None] = lambda line: None
+        self,
+        wait: bool = True,
+        longest_s: float = 900.0,
+        poll_s: float = 5.0,
+        say: Callable[[str], None] = lambda line: None,
+        settle_s: float = 0.0,
     ) -> StopResult:
-        """Stop them all and release their warm pools.
+        """Stop them all and release their warm pools: controllers, which wind down what they run themselves, and then what is left.
 
         Args:
             wait: until they are gone; jobs that start meanwhile are stopped too, and pools that form are released.
             longest_s: most seconds to wait.
             poll_s: seconds between two looks.
             say: takes what is waited for.
+            settle_s: seconds to go on looking although nothing is left, as a controller that has not read the mark yet may create a job.
 
         Raises:
             ClientError, BotoCoreError: AWS refuses the first listing, so that nothing is known.
         """
-        end = self._monotonic() + longest_s
+        began = self._monotonic()
+        end, settled_at = began + longest_s, began + settle_s
         self._refresh(None)
         trouble = said = ""
         while True:
-            for entry in list(self._entries.values()):
-                self._act(entry)
             waited = [entry for entry in self._entries.values() if entry.ours and entry.now.live and not _hopeless(entry)]
-            if not wait or not waited:
+            # Whoever does not wind down in time does not keep us from what costs money.
+            is_patient = wait and self._monotonic() < began + min(_CONTROLLERS_S, longest_s / 2)
+            first = [entry for entry in waited if is_patient and self._is_controller(entry) and entry.now.runs]
+            for entry in first or list(self._entries.values()):
+                self._act(entry)
+            waited = [entry for entry in waited if not _hopeless(entry)]
+            if not wait or not (waited or self._monotonic() < settled_at):
                 break
             if self._monotonic() + poll_s > end:
                 trouble = f"not all were gone after {longest_s:.0f} s"
                 break
-            line = f"waiting for {len(waited)} of {sum(entry.ours is True for entry in self._entries.values())} jobs"
-            if line != said:
+            line = self._waiting_line(waited, first)
+            if line and line != said:
                 said = line
                 say(line)
             self._sleep(poll_s)
             known = set(self._entries)
             try:
-                self._refresh(min(entry.before.created_at for entry in waited))
+                self._refresh(min((entry.before.created_at for entry in waited), default=self._newest))
             except Exception as error:
                 failure = failure_of(error)
                 if failure is None:
@@ -133,13 +150,25 @@ class JobStopper:
                 trouble = f"their end could not be awaited: {failure}"
                 break
             if any(entry.ours for name, entry in self._entries.items() if name not in known):
-                say("jobs of the tag still start: a controller of it runs somewhere; end that first")
+                say("jobs of the tag still start: a controller of it runs somewhere that has not seen the mark yet")
         return StopResult(tuple(_handled(entry, wait) for entry in self._entries.values() if entry.ours is not False), trouble)
+
+    def _is_controller(self, entry: _Entry) -> bool:
+        return entry.now.name.startswith(controller_mark(self._tag))
+
+    def _waiting_line(self, waited: Sequence[_Entry], first: Sequence[_Entry]) -> str:
+        if first:
+            return f"waiting for {len(first)} controller{'s' * (len(first) > 1)} to wind down"
+        ours = sum(entry.ours is True for entry in self._entries.values())
+        return f"waiting for {len(waited)} of {ours} jobs" if waited else ""
 
     def _refresh(self, since: datetime.datetime | None) -> None:
         """Look at all jobs, or those created since; ended ones that hold nothing are not looked at further."""
         for job in list_jobs(self._clients, self._tag, since, lambda: self._sleep(self._page_gap_s)):
+            if self._prefixes is not None and not job.name.startswith(self._prefixes):
+                continue
             entry = self._entries.get(job.name)
+            self._newest = job.created_at if self._newest is None else max(self._newest, job.created_at)
             if entry is None:
                 if not job.live:
                     continue

@@ -27,6 +27,8 @@ class FailureKind(enum.StrEnum):
     EXISTS = "exists"
     OVER = "over"
     """The job has ended, or is ending, so that nothing about it can be changed any more."""
+    MARKED = "marked"
+    """Not made: somebody has asked from elsewhere that no more such calls are."""
     OTHER = "other"
 
 

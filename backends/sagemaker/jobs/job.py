@@ -37,7 +37,9 @@ class CloudJob:
         accepted, started, ended: which events were sent.
         incarnation: the last that was announced.
         stage: its secondary status as last seen.
-        stop_reason: why it is to stop; None where it is not. `unstoppable`: why the service would not.
+        stop_reason: why it is to stop; None where it is not. `stop_message`: who wanted it, where that is not this program.
+        unstoppable: why the service would not stop it.
+        is_mark_read: whether it was looked whether its end is that of its whole experiment.
         described: the service's description once it has ended.
         end_seen_at: when its end was seen.
         next_look_at: when its log is to be read once more; infinity while it is being read.
@@ -62,6 +64,8 @@ class CloudJob:
     stop_reason: Cause | None = None
     stop_accepted: bool = False
     unstoppable: str = ""
+    stop_message: str = ""
+    is_mark_read: bool = False
     described: Mapping[str, Any] | None = None
     end_seen_at: float = 0.0
     next_look_at: float = math.inf

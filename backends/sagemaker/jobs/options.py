@@ -96,6 +96,11 @@ class Options:
             )
         return found
 
+    @property
+    def run_uri(self) -> str:
+        """`s3://` URI below which the state of the whole run is kept, where it is kept in S3, and what is asked of it from elsewhere."""
+        return self.uri("runs", self.experiment.partition("/")[0]).rstrip("/")
+
     def uri(self, *parts: str) -> str:
         """Return `s3://<bucket>/<prefix>/<parts>/`."""
         return f"s3://{self.bucket}/" + "".join(f"{part.strip('/')}/" for part in (self.prefix, *parts))

@@ -107,6 +107,12 @@ def closed_event(described: Mapping[str, Any], evidence: JobEvidence) -> Closed:
     )
 
 
+def is_of_somebody_else(described: Mapping[str, Any], stop_reason: Cause | None) -> bool:
+    """Return whether a job that has ended was stopped by somebody else: not by this program, and not at one of its limits."""
+    limits = ("MaxRuntimeExceeded", "MaxWaitTimeExceeded")
+    return stop_reason is None and described.get("TrainingJobStatus") == "Stopped" and described.get("SecondaryStatus") not in limits
+
+
 def _judged(described: Mapping[str, Any], evidence: JobEvidence) -> tuple[Outcome, Cause | None, str]:
     status, secondary = str(described.get("TrainingJobStatus", "")), str(described.get("SecondaryStatus", ""))
     reason = one_line(str(described.get("FailureReason", "")), 1024)

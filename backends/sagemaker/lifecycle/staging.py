@@ -19,6 +19,7 @@ from backends.sagemaker.jobs.checkpoints import S3Checkpoints
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.request import arguments_fit, start_document, training_job
 from backends.sagemaker.jobs.static_checks import named_instance_types
+from backends.sagemaker.lifecycle.stop_watch import StopWatch
 from backends.sagemaker.pools.capacity import jobs_within_quota
 from definitions.schema import BenchmarkDefinition
 
@@ -32,13 +33,21 @@ class Staging:
         source_dir: folder that travels.
         include: patterns of what travels though it would stay behind.
         own_bucket: whether the bucket is the account's default one, which is made where it is missing.
+        watch: knows whether somebody asked from elsewhere that no job is created any more; None where nobody can.
     """
 
     def __init__(
-        self, options: Options, clients: Clients, source_dir: Path, include: Sequence[str] = (), *, own_bucket: bool = True
+        self,
+        options: Options,
+        clients: Clients,
+        source_dir: Path,
+        include: Sequence[str] = (),
+        *,
+        own_bucket: bool = True,
+        watch: StopWatch | None = None,
     ) -> None:
         self._options, self._clients, self._source_dir, self._own_bucket = options, clients, source_dir, own_bucket
-        self._include = include
+        self._include, self._watch = include, watch
         self.code_uri: str | None = None
 
     def stage(self) -> str:
@@ -58,6 +67,8 @@ class Staging:
         self, job: JobSpec, instance_type: str, checkpoints: S3Checkpoints, configs: JobConfigs | None = None
     ) -> Callable[[], Any]:
         """Return what creates a job, to be called on a thread, any number of times.
+
+        What is returned raises `CloudError` of kind `MARKED`, and creates nothing, where somebody asked for the end of the experiment.
 
         Raises:
             UserError: the service would refuse it.
@@ -80,6 +91,9 @@ class Staging:
             if by_file:
                 upload_arguments(start_document(job, options), client, options.bucket, options.prefix, options.experiment, job.name)
             sagemaker = self._clients.get("sagemaker", attempts=1)
+            if self._watch is not None:
+                # Right before the call, so that whoever leaves a mark need not wait for what has to be uploaded first.
+                self._watch.check()
             config = None if configs is None else configs.config(job)
             if configs is None or config is None:
                 return sagemaker.create_training_job(**request)

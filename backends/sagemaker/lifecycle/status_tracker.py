@@ -27,12 +27,14 @@ class PollIntervals:
         shortest_s, longest_s: between two listings; in between, a twentieth of the age of the youngest job.
         settle_s: how long the last lines of a log are awaited whose end is not marked.
         full_s: between two listings of all jobs, changed or not.
+        mark_s: between two looks for a mark that the run is to end, where no job is created meanwhile.
     """
 
     shortest_s: float = 3.0
     longest_s: float = 15.0
     settle_s: float = 60.0
     full_s: float = 300.0
+    mark_s: float = 20.0
 
     def every_s(self, youngest_s: float) -> float:
         """Return the seconds between two listings while the youngest job is so old."""

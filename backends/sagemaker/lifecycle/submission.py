@@ -126,7 +126,9 @@ class JobSubmitter:
 
             table.describe(cloud.spec.name, known, unknown)
         elif cloud.stop_reason is not None:
-            table.close_as(cloud, Outcome.STOPPED, cloud.stop_reason, "stopped before it was created")
+            table.close_as(cloud, Outcome.STOPPED, cloud.stop_reason, cloud.stop_message or "stopped before it was created")
+        elif failure.kind is FailureKind.MARKED:
+            self._terminator.marked.refused(cloud)
         elif failure.kind is FailureKind.QUOTA and failure.quota_limit == 0 and name != cloud.spec.instance_type:
             self._terminator.capacity.exclude(name)
             table.reject(cloud, Cause.CAPACITY, failure.line, Scope.JOB, table.now() + _CAPACITY_WAIT_S)

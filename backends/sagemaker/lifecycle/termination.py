@@ -19,6 +19,7 @@ from backends.sagemaker.aws.errors import CallFailure, FailureKind
 from backends.sagemaker.jobs import outcome
 from backends.sagemaker.jobs.job import CloudJob, JobPhase, ever_trained, lives
 from backends.sagemaker.jobs.job_table import JobTable
+from backends.sagemaker.lifecycle.marked_end import MarkedEnd
 from backends.sagemaker.logs.poller import LogPoller
 from backends.sagemaker.pools.capacity import CapacityHistory
 from backends.sagemaker.pools.keeper import PoolKeeper
@@ -36,6 +37,7 @@ class JobTerminator:
         log_poller: reads their logs.
         keeper: of warm pools.
         capacity: of which shortages are made known.
+        marked: ends all jobs where somebody asked for that from elsewhere.
         settle_s: how long the last lines of a log are awaited whose end is not marked.
         patience_s: how long a look at the logs of all jobs is awaited before a job's own log is read.
         logs_folder: where each job's log is kept, as an emulator and its log groups may be gone afterwards; None to leave them there.
@@ -47,13 +49,14 @@ class JobTerminator:
         log_poller: LogPoller,
         keeper: PoolKeeper,
         capacity: CapacityHistory,
+        marked: MarkedEnd,
         settle_s: float,
         patience_s: float,
         logs_folder: Path | None = None,
     ) -> None:
         self._logs_folder, self._patience_s = logs_folder, patience_s
         self._table, self._log_poller, self._keeper, self._settle_s = table, log_poller, keeper, settle_s
-        self.capacity = capacity
+        self.capacity, self.marked = capacity, marked
         self.closing = False
 
     def stop(self, cloud: CloudJob) -> None:
@@ -100,6 +103,8 @@ class JobTerminator:
             cloud.phase = JobPhase.LIVE
             return
         cloud.phase, cloud.described = JobPhase.OVER, answer
+        if outcome.is_of_somebody_else(answer, cloud.stop_reason) and not self.marked.known(cloud, lambda: self.described(cloud, answer)):
+            return
         ran = cloud.started or ever_trained(answer)
         if ran:
             self._table.start(cloud)
@@ -266,5 +271,7 @@ class JobTerminator:
         found = outcome.closed_event(cloud.described or {}, evidence)
         if found.cause is Cause.CAPACITY:
             self.capacity.record_shortage(cloud.instance_type, self._table.now())
+        if cloud.stop_message and found.cause is cloud.stop_reason:
+            return replace(found, message=cloud.stop_message)
         hint = argument_hint([*evidence.tail, found.message], cloud.spec) if found.outcome is Outcome.FAILED else ""
         return replace(found, message=f"{found.message} ({hint})") if hint else found

@@ -31,6 +31,7 @@ CODES = {
     ("interrupted", True, False): 130,
     ("detached", False, True): 6,
     ("detached", True, True): 6,
+    ("stopped_alone", False, True): 130,
 }
 
 

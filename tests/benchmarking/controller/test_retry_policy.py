@@ -29,6 +29,7 @@ FINAL_AT_ONCE = {
     Cause.ALIKE: ("interrupted", False),
     Cause.DISK_FULL: ("interrupted", False),
     Cause.INTERRUPTED: ("interrupted", False),
+    Cause.ALONE: ("interrupted", False),
 }
 RETRIED_WITHOUT_END = {Cause.THROTTLED: 1.0, Cause.QUOTA: 10.0, Cause.CREDENTIALS: 15.0}
 RETRIED_UNDER_A_CAP = {Cause.CAPACITY: (5, 30.0), Cause.SPOT: (10, 5.0), Cause.SERVICE_ERROR: (3, 10.0), Cause.LOST: (1, 0.0)}
@@ -37,7 +38,7 @@ RETRIED_UNDER_A_CAP = {Cause.CAPACITY: (5, 30.0), Cause.SPOT: (10, 5.0), Cause.S
 def outcome_of(cause):
     return (
         Outcome.STOPPED
-        if cause in (Cause.SCHEDULER, Cause.PREFIX, Cause.PAUSED, Cause.OUTSIDE, Cause.BUDGET, Cause.ALIKE, Cause.INTERRUPTED)
+        if cause in (Cause.SCHEDULER, Cause.PREFIX, Cause.PAUSED, Cause.OUTSIDE, Cause.BUDGET, Cause.ALIKE, Cause.INTERRUPTED, Cause.ALONE)
         else Outcome.FAILED
     )
 

@@ -1,5 +1,6 @@
 from backends.failures import Cause, Outcome
 from benchmarking.controller.budget import Limit
+from benchmarking.controller.end_request import EndRequest
 from benchmarking.controller.ending import Reason
 from benchmarking.controller.stopping import limit_reason, nothing_left, stop_cause, why_stopping
 from definitions.schema import Budget
@@ -11,8 +12,8 @@ def test_each_limit_has_the_reason_of_its_name():
 
 
 def test_what_is_stopped_with_an_experiment_has_the_cause_of_its_end():
-    causes = {reason: stop_cause(reason) for reason in (Reason.TIME, Reason.FAILURES, Reason.ALIKE, Reason.INTERRUPTED)}
-    assert list(causes.values()) == [Cause.BUDGET, Cause.BUDGET, Cause.ALIKE, Cause.INTERRUPTED]
+    causes = {reason: stop_cause(reason) for reason in (Reason.TIME, Reason.FAILURES, Reason.ALIKE, Reason.INTERRUPTED, Reason.ALONE)}
+    assert list(causes.values()) == [Cause.BUDGET, Cause.BUDGET, Cause.ALIKE, Cause.INTERRUPTED, Cause.ALONE]
 
 
 def failing(*messages, running=0):
@@ -28,7 +29,7 @@ def failing(*messages, running=0):
 
 def why(script, *, max_failures=10, max_wallclock_time=None, interrupted=False, elapsed_s=0.0, n_workers=2):
     budget = Budget(max_failures=max_failures, max_wallclock_time=max_wallclock_time)
-    return why_stopping(script.state, budget, interrupted=interrupted, elapsed_s=elapsed_s, n_workers=n_workers)
+    return why_stopping(script.state, budget, EndRequest(interrupted), elapsed_s=elapsed_s, n_workers=n_workers)
 
 
 def test_a_fresh_experiment_goes_on_until_somebody_interrupts_it():

@@ -22,7 +22,6 @@ def test_keys_are_read_as_they_are_made():
     assert layout.generation_key(1, 12) == ".controllers/1/g12.json"
     assert layout.generation_of(".controllers/1/g12.json") == (1, 12)
     assert layout.claim_key(experiment) == ".claims/demo/ASHA-sagemaker-2.json"
-    assert (layout.stop_key(), layout.stop_key(experiment)) == (".stop", "demo/ASHA-sagemaker-2/.stop")
     assert (layout.live_key(experiment), layout.controller_live_key(1)) == ("demo/ASHA-sagemaker-2/live.json", ".controllers/1/live.json")
 
 

@@ -134,7 +134,7 @@ def test_jobs_that_start_meanwhile_are_stopped_too_and_said(bench):
 
     result = jobs_of(bench).stop(poll_s=0.1, say=say)
     assert (len(result.jobs), result.left, bench.status(late[0])) == (2, (), "Stopped")
-    assert "jobs of the tag still start: a controller of it runs somewhere; end that first" in said
+    assert "jobs of the tag still start: a controller of it runs somewhere that has not seen the mark yet" in said
 
 
 class Pages:

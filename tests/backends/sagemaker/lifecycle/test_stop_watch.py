@@ -1,0 +1,66 @@
+"""How often the mark is read, and what it says of this experiment."""
+
+import pytest
+
+from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
+from backends.sagemaker.lifecycle.stop_watch import StopWatch, words
+from backends.stop_mark import StopMark, leave, lift
+from tests.backends.memory_store import MemoryStore
+
+MINE, OTHER = "toy/RS-sagemaker-0", "toy/RS-sagemaker-1"
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_one_read_serves_all_creations_of_two_seconds():
+    store, clock = MemoryStore(), Clock()
+    watch = StopWatch(store, MINE, clock)
+    for clock.now in (100.0, 100.5, 101.9):
+        watch.check()
+    assert store.calls["get"] == 1
+    leave(store, StopMark(0.0, "ann"))
+    store.calls.clear()
+    watch.check()  # what is known is young enough
+    clock.now = 102.0
+    with pytest.raises(CloudError) as caught:
+        watch.check()
+    assert caught.value.failure.kind is FailureKind.MARKED
+    assert "ann asked for its end from elsewhere" in str(caught.value)
+    assert store.calls["get"] == 1
+    lift(store)
+    clock.now = 104.0
+    watch.check()
+
+
+def test_a_look_at_once_asks_anew_and_one_experiment_is_not_another():
+    store, clock = MemoryStore(), Clock()
+    watch = StopWatch(store, MINE, clock)
+    assert watch.mark() is None
+    leave(store, StopMark(1.0, "ann", (OTHER,)))
+    assert watch.mark(at_once=True) is None
+    leave(store, StopMark(2.0, "ann", (MINE,)))
+    assert watch.mark() is None
+    assert watch.mark(at_once=True) == StopMark(2.0, "ann", (OTHER, MINE)) == watch.last
+
+
+@pytest.mark.parametrize(("kind", "raises"), [(FailureKind.DENIED, False), (FailureKind.SERVICE, True)])
+def test_what_may_not_be_read_is_no_mark_and_what_cannot_be_read_is_asked_again(kind, raises):
+    class Refusing(MemoryStore):
+        def get(self, key):
+            raise CloudError("it cannot be read", CallFailure(kind, "GetObject", "X", "no"))
+
+    watch = StopWatch(Refusing(), MINE, Clock())
+    if raises:
+        with pytest.raises(CloudError):
+            watch.check()
+    else:
+        watch.check()
+
+
+def test_who_asked_and_when_is_said():
+    assert words(StopMark(1_700_000_000.0, "ann")) == "ann asked for its end from elsewhere, 2023-11-14 22:13:20 UTC"
