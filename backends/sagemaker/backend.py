@@ -320,9 +320,7 @@ class SageMakerBackend(Backend):
         self.release()
         end = self.now() + (_CLOSE_WAIT_S if grace_s is None else max(grace_s, _HURRY_S))
         blind = grace_s is not None
-        while self.now() < end and (
-            self._awaited() or (not blind and (any(not cloud.unstoppable for cloud in self._table.live()) or self._keeper.releasing))
-        ):
+        while self.now() < end and (self._awaited(ends=not blind) or (not blind and self._keeper.releasing)):
             try:
                 if not blind:
                     self._plan()
@@ -392,9 +390,9 @@ class SageMakerBackend(Backend):
             or (cloud.phase is JobPhase.NEW and (cloud.create is not None or cloud.is_looked_up))
         ]
 
-    def _awaited(self) -> bool:
-        """Return whether an order to stop may still be taken."""
-        return any(not cloud.unstoppable for cloud in self._unanswered())
+    def _awaited(self, *, ends: bool) -> bool:
+        """Return whether an order to stop may still be taken, or where `ends` counts a job may still be seen to end."""
+        return any(not cloud.unstoppable for cloud in [*self._unanswered(), *(self._table.live() if ends else ())])
 
 
 def capabilities_of(emulated: bool) -> Capabilities:

@@ -12,6 +12,7 @@ from backends.base import JobSpec
 from backends.events import Closed
 from backends.sagemaker.jobs.job import CloudJob, JobPhase
 from backends.sagemaker.jobs.job_table import JobTable
+from backends.sagemaker.lifecycle.marked_end import MarkedEnd
 from backends.sagemaker.lifecycle.termination import JobTerminator
 from backends.sagemaker.logs.parser import END_MARK, JobLog
 from backends.sagemaker.logs.poller import LogPoller
@@ -38,7 +39,8 @@ class Desk:
         self.table = JobTable(SimpleNamespace(keep_alive_s=0), self, self, lambda: self.now)
         self.poller = LogPoller("x-", self, self, self.seen, lambda looked_at: self.terminator.swept(looked_at))
         capacity = CapacityHistory(())
-        self.terminator = JobTerminator(self.table, self.poller, PoolKeeper(self.table), capacity, settle_s=60.0, patience_s=6.0)
+        unmarked = MarkedEnd(self.table, None, lambda job, cause: None, 20.0)
+        self.terminator = JobTerminator(self.table, self.poller, PoolKeeper(self.table), capacity, unmarked, settle_s=60.0, patience_s=6.0)
 
     def put(self, call):
         self.waiting.append(call)
