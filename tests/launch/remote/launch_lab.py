@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -95,10 +96,17 @@ class LaunchLab:
         folder: temporary folder.
         faults: of the emulator.
         delays: of the emulator's service; those of a hurried one where None.
+        quotas: of the account; large ones where None.
     """
 
-    def __init__(self, folder: Path, faults: Sequence[Mapping[str, Any]] = (), delays: Delays | None = None) -> None:
-        self.folder = folder
+    def __init__(
+        self,
+        folder: Path,
+        faults: Sequence[Mapping[str, Any]] = (),
+        delays: Delays | None = None,
+        quotas: Mapping[str, int] | None = None,
+    ) -> None:
+        self.folder, self._quotas = folder, quotas
         self._faults, self._delays = faults, delays or Delays(grace_s=60.0, spot_return_s=0.5)
         source = folder / "source"
         source.mkdir()
@@ -107,7 +115,7 @@ class LaunchLab:
         self.definition.write_text(DEFINITION, encoding="utf-8")
 
     def __enter__(self) -> LaunchLab:
-        quotas = {WARM_POOL_QUOTA.format("*"): 0, SPOT_QUOTA.format("*"): 200, TRAINING_QUOTA.format("*"): 200}
+        quotas = self._quotas or {WARM_POOL_QUOTA.format("*"): 0, SPOT_QUOTA.format("*"): 200, TRAINING_QUOTA.format("*"): 200}
         self._emulator = Emulator(self.folder / "cloud", faults=list(self._faults), settings=Settings(quotas=quotas, delays=self._delays))
         self.emulator = self._emulator.__enter__()
         self.emulator.create_bucket(BUCKET)
@@ -117,7 +125,8 @@ class LaunchLab:
             "OUTRIDER_LEASES": str(self.folder / "leases"),
             "OUTRIDER_PRICES": os.devnull,
         }
-        self.sagemaker = self.emulator.client("sagemaker")
+        # Which repeats calls, as faults strike those of the tests too.
+        self.sagemaker = Clients("us-east-1", self.environ).get("sagemaker")
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -128,10 +137,12 @@ class LaunchLab:
         command = [sys.executable, "-m", "launch", *words]
         return subprocess.run(command, cwd=ROOT, env=self.environ, capture_output=True, encoding="utf-8", timeout=timeout_s, check=False)
 
-    def launch(self, tag: str, *words: str, benchmark: str = "") -> list[str]:
-        """Launch two methods over two seeds, and return the names of the controllers' jobs."""
-        what = ["--benchmark", benchmark or str(self.definition), "--method", "RS", "GRID", "--num_seeds", "2", "--backend", "sagemaker"]
-        where = ["--experiment_tag", tag, "--results_dir", str(self.folder / "results"), "--parallel", "4", "--yes"]
+    def launch(
+        self, tag: str, *words: str, methods: Sequence[str] = ("RS", "GRID"), seeds: int = 2, backend: str = "sagemaker", parallel: int = 4
+    ) -> list[str]:
+        """Launch methods over seeds, and return the names of the controllers' jobs."""
+        what = ["--benchmark", str(self.definition), "--method", *methods, "--num_seeds", str(seeds), "--backend", backend]
+        where = ["--experiment_tag", tag, "--results_dir", str(self.folder / "results"), "--parallel", str(parallel), "--yes"]
         done = self.outrider("launch", *what, *where, *words)
         assert done.returncode == 0, done.stderr
         return self.controllers()
@@ -163,7 +174,7 @@ class LaunchLab:
 
     def log(self, job: str) -> str:
         """Return all that a job printed."""
-        logs = self.emulator.client("logs")
+        logs = Clients("us-east-1", self.environ).get("logs")
         streams = logs.describe_log_streams(logGroupName="/aws/sagemaker/TrainingJobs", logStreamNamePrefix=job)["logStreams"]
         lines: list[str] = []
         for stream in streams:
@@ -213,13 +224,20 @@ class LaunchLab:
                 return pid
         return None
 
-    def signal_all(self, job: str, number: signal.Signals) -> None:
+    def send(self, pid: int, number: signal.Signals) -> None:
+        """Send a signal to a process, which may have ended meanwhile."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+    def ran(self, job: str) -> set[str]:
+        """Return the experiments that a controller began, by its log."""
+        begun = (line for line in self.log(job).splitlines() if " on sagemaker: /" in line)
+        return {line.split(" on sagemaker")[0].rpartition("] ")[2] for line in begun}
+
+    def send_all(self, job: str, number: signal.Signals) -> None:
         """Send a signal to all processes of a job."""
         for pid in self.processes(job):
-            try:
-                os.kill(pid, number)
-            except ProcessLookupError:
-                continue
+            self.send(pid, number)
 
     def succeed(self, tag: str, job: str) -> str:
         """Create the successor of a controller, as another one would that thinks it gone; return its name."""
@@ -231,6 +249,17 @@ class LaunchLab:
         own = self.described(job)
         create_controller(clients, successor_request(own, tags_of(clients, own["TrainingJobArn"]), name, 1, 2))
         return name
+
+    def last_reports(self, tag: str) -> list[dict[str, Any]]:
+        """Return the metrics of the last report of each trial of all experiments."""
+        folder = self.folder / f"reports-{time.monotonic_ns()}" / tag
+        restore(self.store(tag), folder)
+        found = []
+        for path in sorted(folder.glob("*/*/experiment.json")):
+            stored = load(path.parent)
+            with stored.journal() as journal:
+                found += [dict(trial.last) for _, trial in sorted(stored.state(journal).trials.items())]
+        return found
 
     def finished(self, tag: str) -> Finished:
         """Return what a study came to; it is read from S3 alone."""

@@ -111,10 +111,10 @@ def test_frozen_until_its_successor_is_at_work_and_woken_then(tmp_path: Path, un
     with LaunchLab(tmp_path) as lab:
         (first,) = lab.launch(TAG)
         lab.await_that(lambda: len(lab.jobs()) > 2, "a trial has begun")
-        lab.signal_all(first, signal.SIGSTOP)
+        lab.send_all(first, signal.SIGSTOP)
         second = lab.succeed(TAG, first)
         lab.await_that(lambda: lab.child(second) and len(lab.jobs()) > 4, "the successor works")
-        lab.signal_all(first, signal.SIGCONT)
+        lab.send_all(first, signal.SIGCONT)
         lab.await_end()
         check(lab, lab.finished(TAG), undisturbed)
         assert "another controller is at work" in lab.log(first)

@@ -1,0 +1,49 @@
+"""Trials on their controller's own instance: they end with it, and go on from their checkpoints wherever it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarking.remote.controller_word import ControllerState
+from tests.launch.remote.launch_lab import LaunchLab
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+TAG = "inside"
+LONG = ("--n_workers", "1", "--max_num_trials", "1", "--set", "steps=12", "pause=1.5", "--remote_bucket", "bench")
+ENDS: Mapping[str, Sequence[Mapping[str, Any]]] = {
+    "interrupted": [{"kind": "spot_interruption", "job": "ctl-*", "at_s": 16.0, "times": 1, "notice_s": 30.0}],
+    "lost": [{"kind": "host_lost", "job": "ctl-*", "at_s": 16.0, "times": 1}],
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_a_trial_goes_on_from_its_checkpoint_on_the_next_instance(tmp_path: Path, how: str) -> None:
+    with LaunchLab(tmp_path, ENDS[how]) as lab:
+        (job,) = lab.launch(TAG, *LONG, "--remote_spot", methods=("RS",), seeds=1, backend="local")
+        lab.await_end()
+        assert lab.described(job)["TrainingJobStatus"] == "Completed", lab.log(job)
+        assert lab.word(TAG).state is ControllerState.ENDED
+        ((trials),) = lab.finished(TAG).trials.values()
+        ((_, status, jobs),) = trials.values()
+        assert (status, jobs) == ("completed", 2)
+        # What it reports last says with which step its last attempt began: not with the first.
+        ((last),) = lab.last_reports(TAG)
+        assert last["step"] == 12
+        assert last["first"] > 1
+
+
+def test_each_experiment_gets_an_instance_of_its_own(tmp_path: Path) -> None:
+    with LaunchLab(tmp_path) as lab:
+        names = lab.launch(TAG, "--max_num_trials", "2", "--remote_bucket", "bench", methods=("RS",), seeds=2, backend="local", parallel=1)
+        assert len(names) == 2
+        lab.await_end()
+        assert {lab.described(name)["TrainingJobStatus"] for name in names} == {"Completed"}
+        found = lab.finished(TAG)
+        assert {one[1:] for trials in found.trials.values() for one in trials.values()} == {("completed", 1)}
+        assert sorted(found.trials) == ["toy/RS-local-0", "toy/RS-local-1"]
+        assert found.jobs == ()
