@@ -12,6 +12,7 @@ from launch.python_version import too_old
 VERBS = {
     "run": "run benchmarks",
     "launch": "run benchmarks inside training jobs, which go on when this machine is off",
+    "collect": "bring a launched run from S3 into the folder of results, while it runs or after",
     "advise": "say which configuration to use, without running any in full",
     "init": "propose a benchmark definition for a script as it stands",
     "list": "list the known benchmarks",

@@ -225,6 +225,7 @@ TESTED_TOGETHER = {
         "benchmarking/tracking/process.py",
         "benchmarking/tracking/registry.py",
     ],
+    "tests/launch/test_collecting.py": ["launch/verbs/collect.py"],
     "tests/launch/test_crew.py": ["launch/crew_member.py"],
     "tests/launch/test_study.py": [
         "benchmarking/studies/standing.py",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from backends.object_store import ObjectStore
-from benchmarking.controller.journal import RESERVES, SqliteJournal, has_records
+from benchmarking.controller.journal import RESERVES, DiskFullError, SqliteJournal, has_records
 from benchmarking.remote.layout import segment_key, segment_of
 from benchmarking.remote.restored import Restored, note_restored, read_restored
 from benchmarking.remote.segments import Segment, damaged, decoded
@@ -84,7 +84,7 @@ def _added(store: ObjectStore, folder: Path, experiment: str, wanted: Sequence[i
 def _written(store: ObjectStore, path: Path, experiment: str, wanted: Sequence[int], known: Restored, fetching: Executor) -> Restored:
     """Add segments to a journal, and return how far it is then."""
     number, last = known.number, known.last
-    with contextlib.closing(SqliteJournal(path)) as journal:
+    with _room_for(path), contextlib.closing(SqliteJournal(path)) as journal:
         for segment in _segments(store, experiment, wanted, fetching):
             if segment.first != last + 1:
                 name = f"{store.uri}/{segment_key(experiment, segment.number)}"
@@ -95,6 +95,18 @@ def _written(store: ObjectStore, path: Path, experiment: str, wanted: Sequence[i
             journal.commit()
             number, last = segment.number, segment.last
     return replace(known, number=number, last=last)
+
+
+@contextlib.contextmanager
+def _room_for(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except DiskFullError as error:
+        raise UserError(
+            f"there is no room for {path.parent / JOURNAL_FILE}",
+            "what was brought before stands, and the run itself needs nothing of this disk",
+            "make room, or give another --results_dir, and do the same again",
+        ) from error
 
 
 def _segments(store: ObjectStore, experiment: str, numbers: Sequence[int], fetching: Executor) -> Iterator[Segment]:

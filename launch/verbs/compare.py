@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 
 from definitions.program import command
@@ -22,9 +24,11 @@ def main(arguments: Sequence[str]) -> int:
     from benchmarking.comparison.document import COLUMNS, as_json, as_markdown, as_text, document
     from benchmarking.export.files import csv_text
     from definitions.errors import EXIT_FAILURES
+    from launch.collecting import with_collected
 
-    question = question_for(given.what, given.results_dir, "compare", asked(given))
-    found = document(named_runs(given.what, given.results_dir, "compare"), question)
+    named = with_collected(given.what, given.results_dir, os.environ, lambda line: print(line, file=sys.stderr))
+    question = question_for(named, given.results_dir, "compare", asked(given))
+    found = document(named_runs(named, given.results_dir, "compare"), question)
     if given.format == "csv":
         print(csv_text(list(COLUMNS), [[row[name] for name in COLUMNS] for row in found.rows]))
     else:
@@ -35,7 +39,9 @@ def main(arguments: Sequence[str]) -> int:
 def make_parser() -> VerbParser:
     """Return the parser of this verb."""
     parser = VerbParser(prog=command("compare"), description="Compare methods over seeds and benchmarks.", epilog=_EPILOG)
-    parser.add_argument("what", nargs="+", metavar="TAG|DIR", help="tags of runs, or folders that hold experiments")
+    parser.add_argument(
+        "what", nargs="+", metavar="TAG|DIR|URI", help="tags of runs, folders that hold experiments, or s3://BUCKET/PREFIX/runs/TAG"
+    )
     add_comparison_flags(parser)
     parser.add_argument("--format", default="table", choices=("table", "json", "csv", "md"))
     parser.add_results_dir()

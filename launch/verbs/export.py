@@ -30,8 +30,12 @@ def main(arguments: Sequence[str]) -> int:
     from benchmarking.export.exporter import ExportContext
     from benchmarking.export.registry import DEFAULT, make_exporter
     from definitions.errors import UserError
+    from launch.collecting import with_collected
     from launch.planning import folders_of
 
+    if given.tag.startswith("s3://"):
+        (collected,) = with_collected([given.tag], given.results_dir, os.environ, lambda line: print(line, file=sys.stderr))
+        given.tag = Path(collected).name
     common = given.results_dir / given.tag if given.output is None else given.output
     context = ExportContext(given.tag, common, os.environ, lambda line: print(line, file=sys.stderr))
     # Made before anything is read, so that a wrong name or a missing package is said at once.
@@ -120,7 +124,7 @@ def _read_late_logs(stored: StoredExperiment) -> None:
 def make_parser() -> VerbParser:
     """Return the parser of this verb."""
     parser = VerbParser(prog=command("export"), description="Bring a run into files and services anew from its journals.")
-    parser.add_argument("tag", metavar="TAG")
+    parser.add_argument("tag", metavar="TAG|URI", help="tag of a run, or s3://BUCKET/PREFIX/runs/TAG, which is collected first")
     parser.add_argument("--to", "--as", dest="to", nargs="+", action="extend", metavar="FORMAT", help=_FORMATS)
     parser.add_argument("--output", type=Path, metavar="DIR", help="folder for the files, in place of the experiments' own")
     parser.add_results_dir()

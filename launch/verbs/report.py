@@ -22,11 +22,13 @@ def main(arguments: Sequence[str]) -> int:
     """Write the report, and return the exit code; raises `UserError` without anything to report on, or to draw pictures with."""
     given = make_parser().parse_args(arguments)
     from benchmarking.page.render import WITHOUT_PLOTLY
+    from launch.collecting import with_collected
 
-    place = given.output or _place(given.what, given.results_dir)
+    named = with_collected(given.what, given.results_dir, os.environ, lambda line: print(line, file=sys.stderr))
+    place = given.output or _place(named, given.results_dir)
     if given.output is None and not os.access(place.parent, os.W_OK):
         raise UserError(f"nothing can be written into {place.parent}", "", "--output FILE writes the report elsewhere")
-    written = write_report(given.what, given.results_dir, place, asked(given))
+    written = write_report(named, given.results_dir, place, asked(given))
     if not written.drawn:
         print(f"warning: {WITHOUT_PLOTLY}", file=sys.stderr)
     print(written.path, flush=True)
@@ -47,7 +49,9 @@ def _place(named: Sequence[str], results_dir: Path) -> Path:
 def make_parser() -> VerbParser:
     """Return the parser of this verb."""
     parser = VerbParser(prog=command("report"), description="Write a report of experiments as one HTML file.", epilog=_EPILOG)
-    parser.add_argument("what", nargs="+", metavar="TAG|DIR", help="tags of runs, or folders that hold experiments")
+    parser.add_argument(
+        "what", nargs="+", metavar="TAG|DIR|URI", help="tags of runs, folders that hold experiments, or s3://BUCKET/PREFIX/runs/TAG"
+    )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="the file to write (default report.html in the folder of the one tag, else here)"
     )

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 
+from backends.simulated.backend import SimulatedBackend
 from benchmarking.controller.journal import SqliteJournal
+from benchmarking.experiment import Surroundings, run_experiment
+from benchmarking.methods.registry import experiment_spec
 from benchmarking.remote.journal_restoring import numbers_of, restore_journal
+from benchmarking.remote.keeping import StoreKeeper
 from benchmarking.remote.layout import segment_key
+from benchmarking.remote.live import LiveWords
 from benchmarking.remote.segments import Writer, decoded
 from benchmarking.remote.shipping import Shipper, ShippingPace
+from definitions.resolve import Resolved
+from definitions.schema import Budget
+from tests.benchmarking.experiments import FakeTable, definition
 
 EXPERIMENT = "demo/RS-sagemaker-0"
 ONE, TWO = Writer("1" * 16, "1", 1), Writer("2" * 16, "1", 2)
@@ -57,3 +66,19 @@ def restored(store, folder, **options):
 def rows_in(folder):
     with contextlib.closing(SqliteJournal(folder / "journal.sqlite", read_only=True)) as journal:
         return (*journal.rows(),)
+
+
+def fake_spec(folder, number=0):
+    """Return a simulated experiment of four trials, whose results are below the folder."""
+    (folder / "fake.py").write_text("")
+    fake = definition(budget=Budget(max_num_trials=4), source_dir=str(folder), simulated={"table": "none.csv"})
+    spec = experiment_spec(Resolved(fake, {}, "simulated"), "RS", 1 + number, "t", folder / "results", {})
+    return dataclasses.replace(spec, number=number)
+
+
+def run_kept(spec, store, writer=ONE, **options):
+    """Run an experiment whose state is kept in a store."""
+    pace = Clock().pace
+    words = LiveWords(store, writer, lambda spec, state: {"trials": len(state.trials)}, lambda: 1.0, pace, start=lambda thread: None)
+    made = {"make_backend": lambda name, context: SimulatedBackend(FakeTable()), "keeper": StoreKeeper(store, writer, pace, words)}
+    return run_experiment(spec, Surroundings({}, spec.results_dir.parent / "cache", **(made | options)))

@@ -6,40 +6,23 @@ import shutil
 
 import pytest
 
-from backends.simulated.backend import SimulatedBackend
 from benchmarking.archive.folder import read_nonce
-from benchmarking.experiment import Surroundings, run_experiment
-from benchmarking.methods.registry import experiment_spec
-from benchmarking.remote.keeping import StoreKeeper, key_of
-from benchmarking.remote.live import LiveWords
+from benchmarking.remote.keeping import key_of
 from benchmarking.remote.shipping import TakenOverError
 from definitions import strict_json
-from definitions.resolve import Resolved
-from definitions.schema import Budget
 from tests.backends.memory_store import MemoryStore, StoreFaultError
-from tests.benchmarking.experiments import FakeTable, definition
-from tests.benchmarking.remote.remote_lab import ONE, TWO, Clock, rows_in, segments_in
+from tests.benchmarking.remote.remote_lab import TWO, fake_spec, rows_in, run_kept, segments_in
 
 
 @pytest.fixture
 def spec(tmp_path, monkeypatch):
     monkeypatch.setattr("benchmarking.archive.environment._git", lambda folder: None)  # which would start a process
-    (tmp_path / "fake.py").write_text("")
-    fake = definition(budget=Budget(max_num_trials=4), source_dir=str(tmp_path), simulated={"table": "none.csv"})
-    return experiment_spec(Resolved(fake, {}, "simulated"), "RS", 1, "t", tmp_path / "results", {})
-
-
-def run(spec, store, writer=ONE, **options):
-    pace = Clock().pace
-    words = LiveWords(store, writer, lambda spec, state: {"trials": len(state.trials)}, lambda: 1.0, pace, start=lambda thread: None)
-    keeper = StoreKeeper(store, writer, pace, words)
-    made = {"make_backend": lambda name, context: SimulatedBackend(FakeTable()), "keeper": keeper} | options
-    return run_experiment(spec, Surroundings({}, spec.results_dir.parent / "cache", **made))
+    return fake_spec(tmp_path)
 
 
 def test_the_store_has_the_records_of_the_folder(spec):
     store = MemoryStore()
-    assert run(spec, store).ending.exit_code == 0
+    assert run_kept(spec, store).ending.exit_code == 0
     assert key_of(spec) == "fake/RS-simulated-0"
     found = segments_in(store, key_of(spec))
     assert sum((one.rows for one in found), ()) == rows_in(spec.folder)
@@ -51,7 +34,7 @@ def test_the_store_has_the_records_of_the_folder(spec):
 def left(spec, store):
     """Run it up to its second report, and leave it there."""
     tuners = []
-    result = run(
+    result = run_kept(
         spec,
         store,
         started=lambda tuner, n_workers: tuners.append(tuner),
@@ -75,7 +58,7 @@ def test_another_machine_goes_on_with_the_same_names_and_leaves_the_same_files(s
     nonce = read_nonce(spec.folder)
     jobs = {row[3] for row in rows_in(spec.folder) if row[2] == "start"}
     shutil.rmtree(spec.results_dir)
-    assert run(spec, store, TWO).ending.exit_code == 0
+    assert run_kept(spec, store, TWO).ending.exit_code == 0
     assert read_nonce(spec.folder) == nonce
     assert jobs <= {row[3] for row in rows_in(spec.folder) if row[2] == "start"}
     files = {one.key.removeprefix(f"{key_of(spec)}/files/") for one in store.list(f"{key_of(spec)}/files/")}
@@ -97,7 +80,7 @@ def test_who_begins_what_another_began_at_the_same_moment_does_nothing(spec):
 
     store.failing = another
     with pytest.raises(TakenOverError, match="another controller began it"):
-        run(spec, store)
+        run_kept(spec, store)
     assert segments_in(store, key_of(spec)) == []
 
 
@@ -105,5 +88,5 @@ def test_what_is_not_there_when_a_job_would_begin_keeps_it_from_beginning(spec):
     store, submitted = MemoryStore(), []
     store.failing = lambda operation, key: "refused" if operation == "upload" else ""
     with pytest.raises(StoreFaultError):
-        run(spec, store, observers=(lambda record, state: submitted.append(record),))
+        run_kept(spec, store, observers=(lambda record, state: submitted.append(record),))
     assert submitted == []
