@@ -13,6 +13,8 @@ from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
 
 _ARM_INSTANCE = re.compile(r"ml\.(?:[a-z]+\d+[a-z]*g[a-z]*|[a-z0-9-]+-g[bh]\d+)\.")
+_KMS_KEY = re.compile(r"[a-zA-Z0-9:/_-]{1,2048}")
+"""What the service takes for a key, by its model."""
 _ARM_IMAGE = re.compile(r"arm64|aarch64|graviton")
 _AWS_IMAGE = re.compile(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?/[a-z0-9-]+-(?:training|inference)[a-z0-9-]*:")
 
@@ -28,6 +30,9 @@ def check_static(definition: BenchmarkDefinition, options: Options) -> None:
     for name in types:
         if name.startswith("ml."):
             check_architecture(options.image_for(name), name)
+    for field, key in (("volume_kms_key", options.volume_kms_key), ("output_kms_key", options.output_kms_key)):
+        if key is not None and not _KMS_KEY.fullmatch(key):
+            raise UserError(f"{field}: {key!r}", "it is no name of a key in KMS", "give its id, its ARN, or alias/NAME")
     if options.has_script:
         names = check_source(Path(definition.source_dir), definition.include)
         if options.script and options.script not in names:

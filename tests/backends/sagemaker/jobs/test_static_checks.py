@@ -20,7 +20,17 @@ def check(tmp_path):
 
     def call(**changes):
         image = changes.pop("image", AWS)
-        options = Options("us-east-1", ROLE, "b", "t/e", image_cpu=image, image_gpu=image, script="t.py", tags=changes.pop("tags", {}))
+        options = Options(
+            "us-east-1",
+            ROLE,
+            "b",
+            "t/e",
+            image_cpu=image,
+            image_gpu=image,
+            script="t.py",
+            tags=changes.pop("tags", {}),
+            **changes.pop("options", {}),
+        )
         check_static(definition(tmp_path, **changes), options)
 
     call.folder = tmp_path
@@ -29,6 +39,15 @@ def check(tmp_path):
 
 def test_what_can_run_passes(check):
     check()
+
+
+@pytest.mark.parametrize("field", ["volume_kms_key", "output_kms_key"])
+def test_a_key_that_the_service_would_not_take(check, field):
+    check(options={field: "arn:aws:kms:us-east-1:123456789012:key/12-ab"})
+    check(options={field: "alias/mine"})
+    for key in ("my key", "!", ""):
+        with pytest.raises(UserError, match=f"{field}: {key!r}"):
+            check(options={field: key})
 
 
 def test_a_script_that_is_left_out(check):
