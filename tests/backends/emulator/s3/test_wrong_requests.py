@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import UTC, datetime
 
 import pytest
 from botocore.exceptions import ClientError
 
+from backends.emulator.s3.store import S3Store, Upload
 from tests.backends.emulator.asking import ask_signed
 from tests.backends.emulator.s3.buckets import code_of, put
 
@@ -107,3 +109,21 @@ def test_an_unknown_sub_resource_changes_nothing(bench, box):
         bench.s3.put_object_legal_hold(Bucket=box, Key="k", LegalHold={"Status": "ON"})
     assert caught.value.response["Error"]["Code"] == "NotImplemented"
     assert bench.s3.get_object(Bucket=box, Key="k")["Body"].read() == b"data"
+
+
+def test_an_upload_that_a_folder_of_an_earlier_version_holds_is_listed_and_can_be_ended(tmp_path):
+    database = sqlite3.connect(tmp_path / "s3.sqlite")
+    database.execute("CREATE TABLE uploads (id TEXT PRIMARY KEY, bucket TEXT, key TEXT, headers TEXT)")
+    database.execute("INSERT INTO uploads VALUES ('u1', 'b', 'k', '{}')")
+    database.commit()
+    database.close()
+    for _ in range(2):
+        store = S3Store(tmp_path)
+        store.create_bucket("b")
+        assert store.uploads("b") == [Upload("u1", "b", "k", 0.0)]
+        store.close()
+    store = S3Store(tmp_path, lambda: 5.0)
+    store.start_upload("b", "a", {})
+    store.abort_upload(Upload("u1", "b", "k"))
+    assert [(one.key, one.created) for one in store.uploads("b")] == [("a", 5.0)]
+    store.close()
