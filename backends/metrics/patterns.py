@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from backends.metrics.expression import SAFE_LENGTH, Expression
 from backends.metrics.gathering import LevelGatherer, number
 from backends.metrics.prefilter import required_texts
-from definitions.metrics import MetricSources
+from definitions.metrics import MetricSources, counted
 
 if TYPE_CHECKING:
     from backends.metrics.presets import Preset
@@ -40,7 +40,8 @@ class MetricMatcher:
         self._presets = _presets(sources.presets)
         levels = [preset.level_name for preset in self._presets]
         known = sources.level in [*levels, *(name for name, _ in sources.expressions)]
-        self._from_zero = sources.from_zero
+        # What a library prints is counted as it is read.
+        self._from_zero = sources.from_zero if sources.from_zero in {name for name, _ in sources.expressions} else None
         self._level = sources.level if known else levels[0] if levels else None
         self._gatherer = None if self._level is None else LevelGatherer(self._level, sources.objectives)
         self._is_running = any(preset.is_running for preset in self._presets)
@@ -121,7 +122,9 @@ class MetricMatcher:
             for name, search in anywhere:
                 match = search(row)
                 if match is not None and match[1] is not None:
-                    found[name] = self._number(name, match[1])
+                    found[name] = number(match[1])
+            if self._from_zero is not None:
+                found = dict(counted(found, self._from_zero))
             if found:
                 yield row, [found] if self._gatherer is None else self._gatherer.add(found) + self.over()
 
@@ -160,13 +163,11 @@ class MetricMatcher:
             if match is None and not is_rewritten and len(text) >= _NARROWEST and expression.goes_on_after(text):
                 self._open[name] = text
             if match is not None and match[1] is not None:
-                found[name] = self._number(name, match[1])
+                found[name] = number(match[1])
+        if self._from_zero is not None:
+            found = dict(counted(found, self._from_zero))
         self._before, self._above = text[:SAFE_LENGTH], "" if is_rewritten else text
         return found
-
-    def _number(self, name: str, text: str) -> Any:
-        value = number(text)
-        return value + 1 if name == self._from_zero and not isinstance(value, str) else value
 
     def _by_preset(self, preset: Preset, text: str) -> dict[str, Any]:
         text = text[:SAFE_LENGTH]

@@ -49,6 +49,13 @@ def test_levels_that_are_counted_from_0_are_reported_as_what_is_done() -> None:
         ]  # fmt: skip
 
 
+def test_what_a_library_prints_is_counted_once() -> None:
+    sources = MetricSources(LOSS, ("xgboost",), "round", ("loss",), from_zero="round")
+    parser = ReportParser(sources=sources)
+    found = [*parser.feed(b"[0]\ttrain-rmse:0.5 loss: 2\n[1]\ttrain-rmse:0.4 loss: 1\n"), *parser.finish()]
+    assert [report.metrics["round"] for report in found] == [1, 2]
+
+
 def test_so_are_those_of_a_reporter_but_not_those_that_were_read_in_files() -> None:
     log = (
         b'[tune-metric]: {"epoch": 0, "loss": 2}\n[tune-metric]: {"epoch": 3, "loss": 1, "outrider_files": 0}\n[tune-metric]: {"loss": 1}\n'
