@@ -66,4 +66,4 @@ def key_value(configuration: Mapping[str, Any], key: str) -> Any:
     if key not in configuration:
         return None
     value = configuration[key]
-    return "null" if value is None else "''" if value == "" else value
+    return "null" if value is None else f"'{value}'" if value in ("", "null") else value
