@@ -1,8 +1,10 @@
-"""A report as a page on 127.0.0.1: two addresses, for this machine's browsers alone."""
+"""A report as a page on 127.0.0.1: two addresses, for browsers of who started it alone, as it has a name that nobody else knows."""
 
 from __future__ import annotations
 
 import errno
+import hmac
+import secrets
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -12,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from definitions.errors import UserError
 
 HOST = "127.0.0.1"
-FIGURES = "/figures.json"
+FIGURES = "figures.json"
 _ALWAYS = {
     # A browser keeps what it has got, and asks each time whether it is still so.
     "Cache-Control": "no-cache",
@@ -48,7 +50,7 @@ class Reply:
     body: bytes = b""
 
 
-def reply_to(method: str, path: str, headers: Mapping[str, str], port: int, report: Callable[[], ServedReport]) -> Reply:
+def reply_to(method: str, path: str, headers: Mapping[str, str], port: int, key: str, report: Callable[[], ServedReport]) -> Reply:
     """Return the answer to a request.
 
     Args:
@@ -56,6 +58,7 @@ def reply_to(method: str, path: str, headers: Mapping[str, str], port: int, repo
         path: of the request; what follows a `?` counts for nothing.
         headers: of the request, names in lower case.
         port: on which it came.
+        key: what paths begin with, which other users of the machine do not know.
         report: gives what is served; it is asked for only by requests that may have it.
     """
     # A page elsewhere whose name was made to mean this machine asks under that name, and is no reader of ours.
@@ -63,14 +66,16 @@ def reply_to(method: str, path: str, headers: Mapping[str, str], port: int, repo
         return _text(403, f"This is served as http://{HOST}:{port}/ alone.")
     if method != "GET":
         return _text(405, "There is nothing to do here but to read.", Allow="GET")
-    place = path.partition("?")[0]
-    if place not in ("/", FIGURES):
-        return _text(404, f"There is / and {FIGURES}.")
+    given, _, place = path.partition("?")[0].removeprefix("/").partition("/")
+    if not hmac.compare_digest(given.encode(), key.encode()):
+        return _text(404, "The address is as it was printed by who serves this.")
+    if place not in ("", FIGURES):
+        return _text(404, f"There is the page and {FIGURES}.")
     found = report()
     tag = f'"{found.version}"'
     if headers.get("if-none-match") == tag:
         return Reply(304, {"ETag": tag})
-    kind, text = ("text/html", found.page) if place == "/" else ("application/json", found.figures)
+    kind, text = ("text/html", found.page) if not place else ("application/json", found.figures)
     return Reply(200, {"ETag": tag, "Content-Type": f"{kind}; charset=utf-8"}, text.encode("utf-8", "backslashreplace"))
 
 
@@ -86,8 +91,10 @@ class ReportServer:
     """
 
     def __init__(self, port: int, report: Callable[[], ServedReport]) -> None:
+        self._key = secrets.token_urlsafe(16)
         try:
-            self._server = _Server((HOST, port), type("Handler", (_Handler,), {"report": staticmethod(report)}))
+            handler = type("Handler", (_Handler,), {"report": staticmethod(report), "key": self._key})
+            self._server = _Server((HOST, port), handler)
         except OSError as error:
             facts = {errno.EADDRINUSE: "another program has this port", errno.EACCES: "ports below 1024 are the system's"}
             fact = facts.get(error.errno or 0, str(error))
@@ -97,8 +104,8 @@ class ReportServer:
 
     @property
     def address(self) -> str:
-        """Where the page is."""
-        return f"http://{HOST}:{self._server.server_address[1]}/"
+        """Where the page is: whoever has this address may read it."""
+        return f"http://{HOST}:{self._server.server_address[1]}/{self._key}/"
 
     def close(self) -> None:
         """Serve no longer."""
@@ -124,13 +131,15 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
     timeout = _SILENCE_S
     report: Callable[[], ServedReport]
+    key: str
 
     def log_message(self, format: str, *args: object) -> None:
         del format, args
 
     def _answer(self) -> None:
         port = int(self.connection.getsockname()[1])
-        reply = reply_to(self.command, self.path, {name.lower(): value for name, value in self.headers.items()}, port, type(self).report)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        reply = reply_to(self.command, self.path, headers, port, self.key, type(self).report)
         # What a refused request brings along is not read, so nothing can follow it.
         self.close_connection = self.close_connection or reply.status in (403, 405)
         self.send_response(reply.status)

@@ -20,6 +20,7 @@ TESTS = {
     ],
     "They answer only requests that are signed": [
         f"{DOOR}::test_nobody_without_the_key_is_answered_anywhere",
+        "tests/backends/emulator/http/test_authentication.py::test_only_s3_takes_a_body_that_is_not_signed",
         f"{S3_SERVER}::test_only_who_has_the_servers_own_credentials_is_answered",
         "tests/backends/emulator/http/test_signature.py::test_the_documented_example_of_a_header",
         "tests/backends/emulator/http/test_payload.py::test_chunks_that_are_changed_exchanged_or_left_out_are_refused",
@@ -49,6 +50,8 @@ TESTS = {
         f"{SERVER}::test_it_listens_on_one_address_alone",
         f"{SERVER}::test_the_page_and_its_data_and_nothing_else",
         f"{SERVER}::test_one_can_but_read",
+        f"{SERVER}::test_another_user_who_does_not_know_the_address_gets_nothing",
+        f"{SERVER}::test_each_start_has_another_address_and_the_port_alone_is_none",
     ],
     "The emulator and the S3 server refuse on every path": [
         f"{DOOR}::test_no_web_page_is_answered_anywhere_and_none_may_read",
@@ -65,6 +68,12 @@ TESTS = {
         f"{PATHS}::test_links_lead_where_they_do_in_the_container",
         f"{PATHS}::test_a_folder_within_bounds_what_is_named_in_it",
         "tests/backends/emulator/container/test_hostile_jobs.py::test_paths_that_lead_out_fail_the_job_and_write_nothing",
+        "tests/backends/emulator/container/test_hostile_jobs.py::"
+        "test_a_script_that_is_no_part_of_its_source_is_neither_run_nor_made_runnable",
+    ],
+    "What is no file where a job should leave one": [
+        "tests/backends/emulator/container/test_hostile_jobs.py::test_a_failure_file_that_is_no_file_is_not_waited_for_and_says_nothing",
+        "tests/backends/emulator/container/test_hostile_jobs.py::test_pipes_in_what_a_job_leaves_are_left_out",
     ],
     "An archive of a source is refused": [
         "tests/backends/emulator/container/test_source_archive.py::test_what_would_leave_the_source_or_is_no_file_is_refused",
@@ -81,6 +90,7 @@ TESTS = {
     "An operation or a sub-resource": [
         "tests/backends/emulator/test_imitated.py::test_every_operation_is_served_handed_on_or_refused_with_a_sentence",
         "tests/backends/emulator/s3/test_operations.py::test_every_operation_of_the_model_is_served_or_refused",
+        "tests/backends/emulator/s3/test_wrong_requests.py::test_what_cannot_be_deleted_together_is_not",
     ],
     "Definitions are read by YAML's safe loader": [
         "tests/definitions/test_yaml_source.py::test_other_tags_are_refused",
