@@ -14,6 +14,7 @@ from benchmarking.archive.folder import prepare_folder
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.ending import Reason
+from benchmarking.remote.shared_study import share_study
 from benchmarking.studies.failing_alike import EndedExperiment, failing_alike
 from benchmarking.studies.files import changing, discard_study, read_study, spending, write_study
 from benchmarking.studies.standing import final_ending
@@ -72,6 +73,9 @@ def _execute_study(planned: Planned, request: RunRequest, progress: Progress) ->
             planned = plan(request if request.resume else dataclasses.replace(request, experiment_tag=planned.specs[0].tag))
         assert planned.study is not None
         if planned.study != planned.before:
+            if request.launched_remotely:
+                # First where all see it: what is here alone would be gone with this machine.
+                share_study(store_at(request.launched_remotely, os.environ), planned.before, planned.study)
             write_study(planned.tag_folder, planned.study)
     for note in planned.notes:
         progress.say(note)
