@@ -83,3 +83,9 @@ def test_what_has_slots_or_more_to_do_is_refused() -> None:
     for made in (Slotted, Checked):
         with pytest.raises(TypeError, match="slots or a __post_init__"):
             made_at_once(made)
+
+
+def test_it_is_the_constructor_of_its_class_and_sets_no_field_by_itself() -> None:
+    assert (AtOnce.__init__.__qualname__, AtOnce.__init__.__module__) == ("AtOnce.__init__", __name__)
+    assert "__setattr__" in Generated.__init__.__code__.co_names
+    assert {"__dict__", "update"} <= {*AtOnce.__init__.__code__.co_names} <= {"__dict__", "update", "_make_notes", "_not_given"}

@@ -1,10 +1,10 @@
 """Changes the code at random and looks whether the fast tests notice: `python tests/tools/mutate.py`, `--help` for more.
 
-A mutant is one small change: a comparison, a number, a condition, a statement left out. It is made in a copy of the tree, never in
-the checkout. First every fast test runs once to learn which lines it executes; then each mutant meets only the tests that execute its
-line, those of the mirrored file first, until one fails. A line that runs on import (a constant, a field's default) is executed by no test:
-its mutant meets the tests that execute anything of its file or of a file that imports it. What survives is either a hole in the tests or
-no change of behaviour at all.
+A mutant is one small change: a comparison, a number, a condition, a statement left out. It is made in a copy of the tree, never in the
+checkout. First every fast test runs once to learn which lines it executes; then each mutant meets only the tests that execute its line,
+those of the mirrored file first, until one fails. A line that runs on import (a constant, a field's default, what a decorator does) is
+executed by no single test: its mutant meets the tests that execute anything of its file or of a file that imports it. What survives is
+either a hole in the tests or no change of behaviour at all.
 """
 
 from __future__ import annotations
@@ -63,6 +63,8 @@ PACKAGES = ("definitions", "backends", "benchmarking", "launch")
 FAST = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:faulthandler", "-o", "timeout=0"]
 LEFT_OUT = {".git", ".venv", "results", "build", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 FIRST = 40
+IMPORTS = "imports"
+"""In place of a test's name: what executes while modules are imported."""
 MOST_BYTES = 16 * 1024**3
 """Of address space for a process, of which a fast test needs a few at most."""
 # Imported once, so that each mutant's process begins with them; nothing of ours is among them.
@@ -92,15 +94,23 @@ class Recorder:
 
     def __init__(self, tree: Path, files: Sequence[str]) -> None:
         self._names = {str(tree / name): name for name in files}
+        self._item = ""
         self._lines: set[tuple[str, int]] = set()
         self.seen: dict[str, dict[str, Any]] = {}
         self._failed = False
+
+    def pytest_sessionstart(self) -> None:
+        """Begin before anything of ours is imported: what executes then, decorators say, is no single test's."""
+        self._begin(IMPORTS)
 
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> None:
         """Begin a test: what was executed until here belongs to the one before."""
         self._keep()
         forget_caches()
-        self._item, self._began, self._lines, self._failed = item.nodeid, time.monotonic(), set(), False
+        self._begin(item.nodeid)
+
+    def _begin(self, name: str) -> None:
+        self._item, self._began, self._lines, self._failed = name, time.monotonic(), set(), False
         threading.settrace(self._call)
         sys.settrace(self._call)
 
@@ -114,7 +124,7 @@ class Recorder:
         self._keep()
 
     def _keep(self) -> None:
-        if hasattr(self, "_item"):
+        if self._item:
             lines: dict[str, list[int]] = defaultdict(list)
             for path, line in self._lines:
                 lines[self._names[path]].append(line)
@@ -203,12 +213,15 @@ def importers_of(files: Sequence[str]) -> dict[str, set[str]]:
 def tests_of(mutant: Mutant, seen: dict[str, dict[str, Any]], importers: set[str]) -> list[str]:
     """Return the tests that execute a mutant's lines, the mirrored file's first, then those that execute its file, then the quickest."""
     wanted = set(range(mutant.first, mutant.last + 1))
+    inside = mutant.inside and not wanted & set(seen.get(IMPORTS, {"lines": {}})["lines"].get(mutant.path, ()))
     own, others = set(), set()
     for name, one in seen.items():
+        if name == IMPORTS:
+            continue
         lines = set(one["lines"].get(mutant.path, ()))
-        if (lines & wanted) if mutant.inside else lines:
+        if (lines & wanted) if inside else lines:
             own.add(name)
-        elif not mutant.inside and (name.split("::")[0] in importers or importers & one["lines"].keys()):
+        elif not inside and (name.split("::")[0] in importers or importers & one["lines"].keys()):
             others.add(name)
     mirrored = f"tests/{Path(mutant.path).parent}/test_{Path(mutant.path).stem}"
     return sorted(own | others, key=lambda name: (not name.startswith(mirrored), name not in own, seen[name]["s"]))
@@ -255,7 +268,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in failing:
             print(f"fails without any change, and is left out: {name}")
             del seen[name]
-        print(f"{len(seen)} tests take {sum(one['s'] for one in seen.values()):.0f} s while they are watched", flush=True)
+        print(f"{len(seen) - 1} tests take {sum(one['s'] for one in seen.values()):.0f} s while they are watched", flush=True)
         outcomes: Counter[str] = Counter()
         rooms: dict[str, Counter[str]] = defaultdict(Counter)
         for number, mutant in enumerate(chosen, 1):
