@@ -247,3 +247,11 @@ def test_a_job_that_was_stopped_in_the_queue_leaves_no_checkpoint(tmp_path: Path
 def test_a_job_costs_from_its_start_and_nothing_where_it_never_started(started_at, ended_at, billable_s):
     *_, last = ending("j", 5.0, started_at, Outcome.STOPPED, None, "")
     assert (last.started_at, last.ended_at, last.billable_s) == (started_at, ended_at, billable_s)
+
+
+@pytest.mark.parametrize(("delay_s", "outcome"), [(0.4, Outcome.COMPLETED), (0.39, Outcome.STOPPED)])
+def test_a_job_that_is_over_when_a_stop_takes_effect_was_completed(delay_s: float, outcome: Outcome) -> None:
+    backend = SimulatedBackend(_Kinds(), stop_delay_s=delay_s)
+    backend.submit(job("a", configuration={"kind": "reports3"}))
+    backend.stop("a", Cause.SCHEDULER)
+    assert closed(collect(backend, all_closed("a")), "a").outcome is outcome
