@@ -1,7 +1,9 @@
 """The two tables at the end of a run with canaries, and what full runs say of their forecasts."""
 
+import pytest
+
 from benchmarking.forecasting import Canary, CanaryTable, Forecast, Status
-from benchmarking.forecasting.report import outcomes, raw_rows
+from benchmarking.forecasting.report import ForecastOutcome, outcomes, raw_rows
 
 
 def test_columns_that_nothing_was_measured_for_are_left_out_but_for_those_that_name_a_run():
@@ -17,3 +19,18 @@ def test_a_full_run_is_set_beside_its_forecast():
     assert line == "a ran in full: 100 s; forecast 110 s, +10%, inside its 90 % interval"
     (line,) = outcomes(CanaryTable((Canary("a", 1.0, total_s=131.0),)), [made])
     assert line.endswith("-16%, outside its 90 % interval")
+
+
+@pytest.mark.parametrize(
+    ("actual", "low", "high", "inside"),
+    [
+        (90.0, 90.0, 130.0, True),
+        (130.0, 90.0, 130.0, True),
+        (130.5, 90.0, 130.0, False),
+        (89.0, 90.0, 130.0, False),
+        (100.0, None, 130.0, False),
+    ],
+)
+def test_an_interval_holds_its_ends_and_one_that_is_not_known_holds_nothing(actual, low, high, inside):
+    forecast = Forecast("a", "total_s", 110.0, 95.0, 120.0, low, high, Status.OK, "")
+    assert ForecastOutcome(forecast, actual, 1).inside is inside
