@@ -6,7 +6,8 @@ import itertools
 from collections import Counter
 
 import pytest
-from botocore.exceptions import IncompleteReadError
+from botocore.exceptions import ConnectionClosedError, IncompleteReadError
+from botocore.httpsession import URLLib3Session
 
 from backends.object_store import ReadObject
 from backends.sagemaker.aws.clients import Clients
@@ -25,6 +26,37 @@ class TestS3Store(ObjectStoreContract):
     def make(self, emulator):
         uri = f"s3://bucket/runs/{next(numbers)}/"
         return lambda: S3ObjectStore(uri, Clients(None, emulator.environment))
+
+
+class Deaf(Clients):
+    """Clients that do not hear the first answer to each write, which took effect."""
+
+    lost = 0
+
+    def make(self, service, attempts, region):
+        client = super().make(service, attempts, region)
+        client.meta.events.register("before-send.s3.PutObject", self._lose)
+        return client
+
+    def _lose(self, request, **_):
+        if self.lost % 2 == 0:
+            self.lost += 1
+            assert URLLib3Session().send(request).status_code == 200
+            raise ConnectionClosedError(endpoint_url=request.url)
+        self.lost += 1
+
+
+@pytest.mark.slow
+def test_a_write_whose_answer_is_lost_is_repeated_by_the_client_and_known_as_its_own(emulator):
+    clients = Deaf(None, emulator.environment)
+    store = S3ObjectStore(f"s3://bucket/runs/{next(numbers)}", clients)
+    assert store.create("claim", b"mine")
+    etag = store.get("claim").etag
+    assert store.replace("claim", b"mine, too", etag) == store.get("claim").etag != etag
+    assert clients.lost == 4
+    other = S3ObjectStore(store.uri, Clients(None, emulator.environment))
+    assert not other.create("claim", b"theirs")
+    assert other.replace("claim", b"theirs", etag) is None
 
 
 class OneClient:
