@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 running: a process of this machine runs it. waiting: for its turn, for cores, for the service. killed: it has not ended, and nobody here
-runs it. interrupted: somebody ended it. `outrider run --resume TAG` goes on with both. Nothing is written, and nothing is locked."""
+runs it. interrupted: somebody ended it. `outrider run --resume TAG` goes on with both. Nothing is written, and nothing is locked.
+A launched run is looked for in S3, from any machine, by its tag alone: how its controllers and experiments stand by their last words."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -30,6 +32,9 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError("--serve", "it is a page, which renews itself", "leave --watch and --format out")
     if given.port is not None and not given.serve:
         raise UserError(f"--port {given.port}", "it is that of the page", "add --serve")
+    where = None if given.serve else _elsewhere(given)
+    if where is not None:
+        return _show_launched(given, where)
     from benchmarking.status import StatusReader
 
     reader = StatusReader()
@@ -45,6 +50,44 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     with contextlib.suppress(KeyboardInterrupt):  # it is how one ends this
         _watch(look, given.format, given.every)
+    return 0
+
+
+def _elsewhere(given: argparse.Namespace) -> str | None:
+    """Return the tag of the one run that is looked for in S3: one that was launched, or of which this machine knows nothing."""
+    named = bool(given.bucket or given.region or given.prefix is not None)
+    if len(given.tag) != 1:
+        if named:
+            raise UserError("status with --bucket, --prefix or --region", "it is of one launched run", "name its tag")
+        return None
+    tag: str = given.tag[0]
+    folder = given.results_dir / tag
+    is_launched = named or (folder / "launch.json").is_file()
+    # Without a region there is nobody to ask: that the folder is not there is then what is said.
+    may_ask = "AWS_REGION" in os.environ or "AWS_DEFAULT_REGION" in os.environ
+    return tag if is_launched or (may_ask and not folder.exists()) else None
+
+
+def _show_launched(given: argparse.Namespace, tag: str) -> int:
+    from backends.sagemaker.admin.tagged_jobs import check_tag
+    from backends.sagemaker.aws.errors import as_cloud_errors
+    from definitions import strict_json
+    from launch.remote.run_places import places_of
+    from launch.remote.run_status import document, look, text
+
+    check_tag(tag)
+    places = places_of(tag, bucket=given.bucket, prefix=given.prefix, region=given.region, environ=os.environ)
+
+    def looked() -> str:
+        with as_cloud_errors(f"status {tag}"):
+            run = look(places)
+        return strict_json.dumps(document(tag, run)) if given.format == "json" else text(tag, run)
+
+    print(looked(), flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        while given.watch:
+            time.sleep(given.every)
+            print(("\n" if given.format == "table" else "") + looked(), flush=True)
     return 0
 
 
@@ -155,6 +198,7 @@ def make_parser() -> VerbParser:
     parser.add_argument("--port", type=_port, metavar="N", help="with --serve: where the page is (default: a free port)")
     parser.add_argument("--format", default="table", choices=("table", "json"), help="json: a document, with --watch one a line")
     parser.add_results_dir()
+    parser.add_places("of a launched run, which is looked for in S3 (default: the AWS configuration's)")
     return parser
 
 
