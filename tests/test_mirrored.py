@@ -210,6 +210,11 @@ TESTED_TOGETHER = {
         "launch/launching/words.py",
         "launch/remote_flags.py",
     ],
+    "tests/launch/test_launch_resume.py": [
+        "launch/launching/extending.py",
+        "launch/launching/resuming.py",
+        "launch/launching/taking_over.py",
+    ],
     "tests/launch/test_report.py": ["launch/named_results.py"],
     "tests/launch/test_run.py": [
         "benchmarking/archive/keeper.py",

@@ -19,10 +19,11 @@ from backends.sagemaker.controllers.options import ControllerOptions, controller
 from backends.sagemaker.controllers.request import controller_name, controller_request
 from backends.sagemaker.jobs.resolve_options import ROLE_VARIABLE
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.remote.generations import claim_generation
 from benchmarking.remote.launch_record import LaunchRecord, SentPackage, as_json, commit_state, from_json
 from benchmarking.remote.layout import LAUNCH, STUDY, generation_key
 from benchmarking.studies.record import as_json as study_as_json
-from definitions import __version__, strict_json
+from definitions import __version__
 from definitions.errors import OutriderError, UserError
 from definitions.program import command
 from definitions.remote import RemoteOptions, joined_remote
@@ -115,7 +116,7 @@ def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str],
         emulated=place.clients.emulated,
         longest_s=found.longest_s,
         count=len(specs) if any(backends_of(specs).values()) else 1,
-        environment=_environment(place, sent, environ),
+        environment=controller_environment(place, sent.role, environ),
     )
     with tempfile.TemporaryDirectory() as scratch:
         project = pack_project(lines, Path(scratch))
@@ -199,12 +200,11 @@ def _created(plan: Launching, record: LaunchRecord) -> Launched:
     notes: list[str] = []
     for index in range(1, plan.options.count + 1):
         name = controller_name(place.tag, record.nonce, index, 1)
-        claim = generation_key(index, 1)
-        store.create(claim, claim_body(name, record))
+        claim_generation(store, record.nonce, index, 1, name, record.created_at)
         try:
             create_controller(place.clients, _request(plan, record, index))
         except OutriderError as error:
-            store.delete([claim])
+            store.delete([generation_key(index, 1)])
             if not jobs:
                 store.delete([STUDY, LAUNCH])
                 raise
@@ -214,19 +214,21 @@ def _created(plan: Launching, record: LaunchRecord) -> Launched:
     return Launched(place, record, tuple(jobs), tuple(notes))
 
 
-def claim_body(job: str, record: LaunchRecord) -> bytes:
-    """Return what claims a generation of a controller for a job."""
-    return (strict_json.dumps({"job": job, "nonce": record.nonce, "at": record.created_at}) + "\n").encode()
-
-
 def _request(plan: Launching, record: LaunchRecord, index: int) -> dict[str, Any]:
     place = plan.place
     return controller_request(plan.options, place.tag, record.nonce, index, 1, place.uri, f"{place.shared_uri}/{record.code.key}")
 
 
-def _environment(place: RunPlace, sent: Travelling, environ: Mapping[str, str]) -> dict[str, str]:
-    role = sent.role or environ.get(ROLE_VARIABLE, "")
-    return {"AWS_DEFAULT_REGION": place.clients.region, **({ROLE_VARIABLE: role} if role else {})}
+def controller_environment(place: RunPlace, role: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of a controller: where it is, and with which role its trials run.
+
+    Args:
+        place: where the run is kept.
+        role: ARN that definitions name; empty for that of the environment.
+        environ: of the launcher.
+    """
+    found = role or environ.get(ROLE_VARIABLE, "")
+    return {"AWS_DEFAULT_REGION": place.clients.region, **({ROLE_VARIABLE: found} if found else {})}
 
 
 def _exists(place: RunPlace) -> bool:

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     from launch.planning import plan
     from launch.study_request import with_study
 
-    request = with_study(request)
+    request = with_study(_taken_over(given, request) if given.take_over else request)
     planned = plan(request)
     if given.check_script:
         from launch.check_script import check_scripts
@@ -74,6 +74,17 @@ def main(arguments: Sequence[str]) -> int:
         # It is no end, and there may be little time.
         return EXIT_TAKEN_OVER if EXIT_TAKEN_OVER in codes else EXIT_DETACHED
     return _report(given, request, planned, outcomes)
+
+
+def _taken_over(given: argparse.Namespace, request: RunRequest) -> RunRequest:
+    """Return the request by which a launched run goes on here, once all of it is here."""
+    from launch.launching.place import place_named
+    from launch.launching.taking_over import take_over
+
+    place = place_named(
+        request.resume or "none", os.environ, region=given.remote_region, bucket=given.remote_bucket, prefix=given.remote_prefix
+    )
+    return take_over(place, request, _say)
 
 
 def _report(given: argparse.Namespace, request: RunRequest, planned: Planned, outcomes: Sequence[ExperimentOutcome]) -> int:

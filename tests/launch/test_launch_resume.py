@@ -1,0 +1,144 @@
+"""`launch --resume TAG` and `--resume TAG --take_over` on an emulator: who may go on with a launched run, and with what."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from backends.emulator import Emulator, Settings
+from backends.emulator.core.settings import Delays
+from benchmarking.remote.launch_record import from_json
+from benchmarking.studies.record import from_json as study_from_json
+from launch.__main__ import main
+from tests.backends.tag_bench import use
+from tests.launch.test_launch import DEFINITION, jobs, launch, read, runs
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def emulator(monkeypatch, tmp_path):
+    with Emulator(settings=Settings(delays=Delays(cold_start_s=3600.0))) as running:
+        use(monkeypatch, running.environment, tmp_path)
+        monkeypatch.delenv("OUTRIDER_CONTROLLER_ROLE", raising=False)
+        monkeypatch.setenv("OUTRIDER_RESULTS", str(tmp_path / "results"))
+        yield running
+
+
+@pytest.fixture
+def source(tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "run.py").write_text("print(1)\n", encoding="utf-8")
+    (folder / "toy.yaml").write_text(DEFINITION, encoding="utf-8")
+    return folder
+
+
+def end(emulator, *names):
+    for name in names:
+        emulator.client("sagemaker").stop_training_job(TrainingJobName=name)
+        waiter = emulator.client("sagemaker").get_waiter("training_job_completed_or_stopped")
+        waiter.wait(TrainingJobName=name, WaiterConfig={"Delay": 1, "MaxAttempts": 30})
+
+
+def described(emulator, name):
+    return emulator.client("sagemaker").describe_training_job(TrainingJobName=name)
+
+
+def resume(*words):
+    return main(["launch", "--resume", "t1", *words])
+
+
+def test_a_run_whose_controller_lives_is_refused_for_both(emulator, source, capsys):
+    assert launch(source) == 0
+    (job,) = jobs(emulator)
+    before = runs(emulator)
+    assert resume() == 2
+    assert main(["run", "--resume", "t1", "--take_over"]) == 2
+    err = capsys.readouterr().err
+    assert err.count(f"{job} is InProgress") == 2
+    assert (jobs(emulator), runs(emulator)) == ([job], before)
+
+
+def test_the_next_generation_is_as_the_one_before_and_marks_are_lifted(emulator, source, capsys):
+    assert launch(source, "--remote_volume_gb", "44", "--remote_tags", "team=x", "--controllers", "2", "--num_seeds", "2") == 0
+    first = jobs(emulator)
+    end(emulator, *first)
+    for key in (".stop", "toy/RS-sagemaker-0/.stop"):
+        emulator.client("s3").put_object(Bucket="sagemaker-us-east-1-123456789012", Key=f"outrider/runs/t1/{key}", Body=b"{}")
+    capsys.readouterr()
+    assert resume() == 0
+    captured = capsys.readouterr()
+    assert "2 marks to stop removed" in captured.err
+    second = sorted(set(jobs(emulator)) - {*first})
+    assert second == [name.replace("-g1", "-g2") for name in first]
+    assert not [key for key in runs(emulator) if key.endswith(".stop")]
+    for one, two in zip(first, second, strict=True):
+        before, after = described(emulator, one), described(emulator, two)
+        for key in (
+            "RoleArn",
+            "Environment",
+            "ResourceConfig",
+            "StoppingCondition",
+            "InputDataConfig",
+            "OutputDataConfig",
+            "CheckpointConfig",
+        ):
+            assert after[key] == before[key], key
+        words, again = (found["AlgorithmSpecification"]["ContainerArguments"] for found in (before, after))
+        assert again == [*words[:-1], "2"]
+        tags = emulator.client("sagemaker").list_tags(ResourceArn=after["TrainingJobArn"])["Tags"]
+        assert {"team": "x", "outrider:generation": "2"}.items() <= {tag["Key"]: tag["Value"] for tag in tags}.items()
+
+
+def test_a_generation_that_was_claimed_and_never_created_is_created(emulator, source):
+    assert launch(source) == 0
+    (job,) = jobs(emulator)
+    end(emulator, job)
+    claim = {"job": job.replace("-g1", "-g2"), "nonce": from_json(read(emulator, "runs/t1/launch.json"), "").nonce, "at": ""}
+    emulator.client("s3").put_object(
+        Bucket="sagemaker-us-east-1-123456789012", Key="outrider/runs/t1/.controllers/1/g2.json", Body=json.dumps(claim).encode()
+    )
+    assert resume() == 0
+    assert jobs(emulator) == sorted([job, claim["job"]])
+
+
+def test_a_launch_that_was_cut_off_before_its_first_job_goes_on(emulator, source):
+    assert launch(source) == 0
+    (job,) = jobs(emulator)
+    # As if the launcher had died before the claim: there is launch.json and study.json alone, and no job was ever made.
+    with Emulator(settings=Settings(delays=Delays(cold_start_s=3600.0))) as other:
+        other.create_bucket("sagemaker-us-east-1-123456789012")
+        for key in ("runs/t1/launch.json", "runs/t1/study.json"):
+            other.client("s3").put_object(Bucket="sagemaker-us-east-1-123456789012", Key=f"outrider/{key}", Body=read(emulator, key))
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in other.environment.items():
+                patch.setenv(name, value)
+            assert resume() == 0
+        assert jobs(other) == [job]
+        one, two = described(emulator, job), described(other, job)
+        for key in ("AlgorithmSpecification", "StoppingCondition", "ResourceConfig", "Environment", "InputDataConfig"):
+            assert one[key] == two[key], key
+
+
+def test_a_study_gets_more_seeds_and_methods_when_it_goes_on(emulator, source, capsys):
+    assert launch(source, "--num_seeds", "1") == 0
+    end(emulator, *jobs(emulator))
+    before = study_from_json(read(emulator, "runs/t1/study.json").decode(), "")
+    assert resume("--num_seeds", "2", "--method", "ASHA_NOT") == 2
+    capsys.readouterr()
+    assert resume("--num_seeds", "3") == 0
+    assert "added: toy x RS x seed 1 and" in capsys.readouterr().err.replace(", toy x RS x seed 2", " and")
+    after = study_from_json(read(emulator, "runs/t1/study.json").decode(), "")
+    assert after.experiments[: len(before.experiments)] == before.experiments
+    assert [one.number for one in after.experiments] == [0, 1, 2]
+    assert f"source_dir: {source}" in after.definitions["toy"]
+
+
+def test_a_tag_that_was_never_launched_is_said(emulator, capsys):
+    emulator.create_bucket("sagemaker-us-east-1-123456789012")
+    assert resume() == 2
+    assert "there is no launched run 't1'" in capsys.readouterr().err
+    assert main(["run", "--take_over", "--benchmark", "digits"]) == 2
+    assert "say with which" in capsys.readouterr().err
