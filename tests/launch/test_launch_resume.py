@@ -142,3 +142,46 @@ def test_a_tag_that_was_never_launched_is_said(emulator, capsys):
     assert "there is no launched run 't1'" in capsys.readouterr().err
     assert main(["run", "--take_over", "--benchmark", "digits"]) == 2
     assert "say with which" in capsys.readouterr().err
+
+
+SCRIPT = """
+import sys
+from outrider_report import report
+report(loss=float(next(word for word in sys.argv if word.startswith("--x=")).partition("=")[2]))
+"""
+
+
+@pytest.fixture
+def running(monkeypatch, tmp_path):
+    """An emulator on which jobs start at once."""
+    with Emulator() as found:
+        use(monkeypatch, found.environment, tmp_path)
+        monkeypatch.setenv("OUTRIDER_RESULTS", str(tmp_path / "results"))
+        yield found
+
+
+@pytest.mark.timeout(400)  # fifteen processes that import boto3, on a busy machine
+def test_a_study_is_launched_watched_collected_and_taken_over(running, source, tmp_path, capsys):
+    (source / "run.py").write_text(SCRIPT, encoding="utf-8")
+    assert launch(source, "--watch", "--method", "RS", "GRID", "--set", "x=choice(0.5,0.25)", "--parallel", "2") == 0
+    captured = capsys.readouterr()
+    (controller,) = [name for name in jobs(running) if name.startswith("ctl-")]
+    assert f"{controller}: Completed" in captured.err
+    assert f"results: {tmp_path / 'results' / 't1'}" in captured.out
+    # Nothing was uploaded anew: the project, and the source as trials get it.
+    listed = running.client("s3").list_objects_v2(Bucket="sagemaker-us-east-1-123456789012", Prefix="outrider/code/")["Contents"]
+    record = from_json(read(running, "runs/t1/launch.json"), "")
+    assert {one["Key"].split("/")[2] for one in listed} == {record.code.hash, record.sources["toy"].hash}
+    trials = [name for name in jobs(running) if not name.startswith("ctl-")]
+    before = {path: path.read_bytes() for path in (tmp_path / "results" / "t1").glob("*/*/trials.csv")}
+    assert len(before) == 2
+    # It is over, so that to go on here, without the folder it came from, runs nothing more and changes nothing.
+    (source / "run.py").unlink()
+    assert main(["run", "--resume", "t1", "--take_over"]) == 0
+    assert [name for name in jobs(running) if not name.startswith("ctl-")] == trials
+    assert {path: path.read_bytes() for path in before} == before
+    # With another seed there is more to do, which runs here by the source that travelled, and is kept in S3.
+    capsys.readouterr()
+    assert main(["run", "--resume", "t1", "--take_over", "--num_seeds", "2"]) == 0
+    assert len([name for name in jobs(running) if not name.startswith("ctl-")]) > len(trials)
+    assert [key for key in runs(running) if key.startswith("runs/t1/toy/RS-sagemaker-1/journal/")]
