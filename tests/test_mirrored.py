@@ -212,6 +212,7 @@ TESTED_TOGETHER = {
     ],
     "tests/launch/test_launch_resume.py": [
         "launch/launching/extending.py",
+        "launch/launching/following.py",
         "launch/launching/resuming.py",
         "launch/launching/taking_over.py",
     ],

@@ -12,10 +12,10 @@ from benchmarking.remote.layout import LAUNCH, STUDY
 from benchmarking.studies.record import as_json as study_as_json
 from benchmarking.studies.record import titles
 from definitions.errors import UserError
+from launch.launching.bringing import bring
 from launch.launching.place import RunPlace
 from launch.launching.sources import outgoing_sources
 from launch.launching.study import travelling
-from launch.launching.taking_over import bring
 from launch.planning import plan
 from launch.remote.sources import pointed
 from launch.request import RunRequest
