@@ -9,9 +9,10 @@ from typing import Any
 from backends.sagemaker.controllers.creation import ShownController, create_controller, shown, tags_of
 from backends.sagemaker.controllers.options import controller_options
 from backends.sagemaker.controllers.request import CONTROLLER_KEY, controller_name, controller_request, successor_request
+from backends.stop_mark import lift
 from benchmarking.remote.generations import Generation, claim_generation, latest_generation
 from benchmarking.remote.launch_record import LaunchRecord, from_json
-from benchmarking.remote.layout import LAUNCH, STOP
+from benchmarking.remote.layout import LAUNCH
 from definitions.errors import OutriderError, UserError
 from definitions.program import command
 from definitions.remote import RemoteOptions
@@ -76,14 +77,6 @@ def refuse_live(place: RunPlace, there: Sequence[ControllerStanding], asked: str
         )
 
 
-def lift_marks(place: RunPlace) -> int:
-    """Remove the marks by which the run, or an experiment of it, was told to stop; return how many there were."""
-    marks = [one.key for one in place.store.list() if one.key == STOP or one.key.endswith(f"/{STOP}")]
-    if marks:
-        place.store.delete(marks)
-    return len(marks)
-
-
 def resume(place: RunPlace, asked: RemoteOptions, environ: Mapping[str, str], at: str, say: Callable[[str], None]) -> Launched:
     """Create the next generation of each controller of a run.
 
@@ -102,9 +95,8 @@ def resume(place: RunPlace, asked: RemoteOptions, environ: Mapping[str, str], at
     record = launched_run(place, what)
     there = standings(place, record)
     refuse_live(place, there, what)
-    lifted = lift_marks(place)
-    if lifted:
-        say(f"{lifted} mark{'s' * (lifted > 1)} to stop removed")
+    if lift(place.store) is not None:
+        say("the mark to stop is lifted")
     template = next((one.job for one in there if one.job is not None), None)
     tags = [] if template is None else tags_of(place.clients, str(template.description["TrainingJobArn"]))
     jobs: list[str] = []

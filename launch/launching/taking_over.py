@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from backends.stop_mark import lift
 from definitions.errors import UserError
 from launch.launching.bringing import bring
 from launch.launching.extending import extend, extends
 from launch.launching.place import RunPlace
-from launch.launching.resuming import launched_run, lift_marks, refuse_live, standings
+from launch.launching.resuming import launched_run, refuse_live, standings
 from launch.request import RunRequest
 
 
@@ -29,7 +30,7 @@ def take_over(place: RunPlace, request: RunRequest, say: Callable[[str], None]) 
         raise UserError("--take_over", "it goes on with a launched run", "say with which: --resume TAG --take_over")
     record = launched_run(place, what)
     refuse_live(place, standings(place, record), what)
-    lift_marks(place)
+    lift(place.store)
     if extends(request):
         # There first: what is brought here is what is there.
         said = extend(place, record, request)

@@ -61,16 +61,15 @@ def test_a_run_whose_controller_lives_is_refused_for_both(emulator, source, caps
     assert (jobs(emulator), runs(emulator)) == ([job], before)
 
 
-def test_the_next_generation_is_as_the_one_before_and_marks_are_lifted(emulator, source, capsys):
+def test_the_next_generation_is_as_the_one_before_and_the_mark_is_lifted(emulator, source, capsys):
     assert launch(source, "--remote_volume_gb", "44", "--remote_tags", "team=x", "--controllers", "2", "--num_seeds", "2") == 0
     first = jobs(emulator)
     end(emulator, *first)
-    for key in (".stop", "toy/RS-sagemaker-0/.stop"):
-        emulator.client("s3").put_object(Bucket="sagemaker-us-east-1-123456789012", Key=f"outrider/runs/t1/{key}", Body=b"{}")
+    emulator.client("s3").put_object(Bucket="sagemaker-us-east-1-123456789012", Key="outrider/runs/t1/.stop", Body=b"{}")
     capsys.readouterr()
     assert resume() == 0
     captured = capsys.readouterr()
-    assert "2 marks to stop removed" in captured.err
+    assert "the mark to stop is lifted" in captured.err
     second = sorted(set(jobs(emulator)) - {*first})
     assert second == [name.replace("-g1", "-g2") for name in first]
     assert not [key for key in runs(emulator) if key.endswith(".stop")]
