@@ -19,6 +19,12 @@ _MISSING_FILES = (
     re.compile(r"cannot open ([^\s:'/][^\s:']*): No such file"),  # dash
     re.compile(r"([^\s:'/][^\s:']*): No such file or directory"),  # a shell
 )
+INTERPRETERS = {
+    ".py": "python", ".sh": "bash", ".bash": "bash", ".pl": "perl", ".R": "Rscript", ".r": "Rscript", ".jl": "julia", ".js": "node",
+    ".mjs": "node", ".rb": "ruby", ".lua": "lua",
+}  # fmt: skip
+"""What runs a script, by the ending of its name."""
+
 _NO_RULE = re.compile(r"make(?:\[\d+\])?: \*\*\* No (?:rule to make target|targets specified)")
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _CALLED_WRONGLY = re.compile(r"the script does not know \S|--?[\w.-]+ takes? no value; |argparse takes \S+ for an option")
@@ -204,7 +210,7 @@ def interface_at(root: Path, script: str, words: Sequence[str]) -> Interface | N
 
 def script_at(root: Path, script: str, words: Sequence[str]) -> Path | None:
     """Return the file of the script that is started; None where it is not there. The arguments are those of `interface_at`."""
-    names = [script] if script else [word for word in words if word.endswith((".py", ".sh", ".bash"))]
+    names = [script] if script else [word for word in words if word.endswith(tuple(INTERPRETERS))]
     modules = [Path(*word.split(".")) for before, word in pairwise(words) if before == "-m"]
     files = [root / name for name in names] + [
         file for one in modules for file in (root / one.with_suffix(".py"), root / one / "__main__.py")

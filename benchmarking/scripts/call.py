@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Literal
 
+from backends.common.hints import INTERPRETERS
 from backends.scripts.interface import Interface, ScriptArgument
 from definitions.command import shell_word
 from definitions.errors import UserError
@@ -81,11 +82,8 @@ def parse_call(text: str, is_file: Callable[[str], bool], is_module: Callable[[s
 
 def call_of(script: str) -> ScriptCall:
     """Return how a script is called of which nothing but its path is known."""
-    if script.endswith(".py"):
-        return ScriptCall(("python", script), script)
-    if script.endswith((".sh", ".bash")):
-        return ScriptCall(("bash", script), script)
-    return ScriptCall((script,), script)
+    interpreter = INTERPRETERS.get(PurePath(script).suffix)
+    return ScriptCall((script,) if interpreter is None else (interpreter, script), script)
 
 
 def _target(words: Sequence[str], is_file: Callable[[str], bool], is_module: Callable[[str], bool]) -> tuple[int, str, str]:
@@ -93,7 +91,7 @@ def _target(words: Sequence[str], is_file: Callable[[str], bool], is_module: Cal
     for at, word in enumerate(words):
         if word == "-m" and at + 1 < len(words) and is_module(words[at + 1]):
             return at + 1, "", words[at + 1]
-        if is_file(word) and (at == 0 or word.endswith((".py", ".sh", ".bash")) or words[at - 1] in ("python", "bash", "sh")):
+        if is_file(word) and (at == 0 or word.endswith(tuple(INTERPRETERS)) or words[at - 1] in ("sh", *INTERPRETERS.values())):
             return at, word, ""
     return 0, "", ""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from backends.common.hints import INTERPRETERS
 from backends.scripts.interface import ScriptArgument
 from benchmarking.scripts.metric_names import mode_of
 from benchmarking.scripts.plan import CallPlan
@@ -52,7 +53,7 @@ class ScriptSetting:
 
 def name_of(script: str) -> str:
     """Return a benchmark's name made of that of a script or module."""
-    stem = PurePath(script).stem if "/" in script or script.endswith((".py", ".sh", ".bash")) else script.split(".")[-1]
+    stem = PurePath(script).stem if "/" in script or script.endswith(tuple(INTERPRETERS)) else script.split(".")[-1]
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem).strip("-_.")[:63] or "script"
 
 

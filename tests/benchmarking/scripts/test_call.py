@@ -38,7 +38,9 @@ def test_what_is_no_call_is_said(text, said):
 
 
 def test_a_script_alone_is_called_by_its_ending():
-    assert [call_of(name).words for name in ("a.py", "b.sh", "./c")] == [("python", "a.py"), ("bash", "b.sh"), ("./c",)]
+    assert [call_of(name).words for name in ("a.py", "b.sh", "./c", "d.pl", "e.R")] == [
+        ("python", "a.py"), ("bash", "b.sh"), ("./c",), ("perl", "d.pl"), ("Rscript", "e.R")
+    ]  # fmt: skip
     assert call_of("a.py").is_plain
     assert not parse_call("torchrun train.py", lambda word: word in FILES, lambda name: False).is_plain
 
@@ -80,3 +82,9 @@ def test_numbers_that_a_person_gave_by_name_are_arguments(words, style, names):
     assert ([one.name for one in found.arguments], found.style) == (names, style)
     given, _ = read_given(words, found.arguments)
     assert set(given.values) == set(names)
+
+
+def test_a_script_of_another_language_is_what_its_interpreter_is_given():
+    for text in ("perl t.pl --lr=0.2", "Rscript --vanilla t.pl --lr=0.2", "ruby t.pl --lr=0.2"):
+        found = parse_call(text, lambda word: word == "t.pl", lambda name: False)
+        assert (found.script, found.given, found.words[-1]) == ("t.pl", ("--lr=0.2",), "t.pl")
