@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from backends.common.cpu_quota import usable_cores
@@ -124,10 +124,25 @@ def _run_all(planned: Planned, request: RunRequest, progress: Progress) -> list[
         first = {spec.definition.name: spec.resolved for spec in reversed(planned.specs)}
         for reason in filter(None, (why_alone(resolved, os.environ) for resolved in first.values())):
             progress.say(f"--parallel {found.asked}: {reason}")
-    if found.most == 1:
-        return [*_one_after_another(planned, request, progress, agenda)]
-    crew = Crew(planned.specs, request, agenda, CrewProgress(progress, len(planned.specs)), found.most, one_by_one=found.one_by_one)
-    return [with_results([one])[0] if one.has_run else one for one in crew.run()]
+
+    def run(specs: Sequence[ExperimentSpec]) -> list[ExperimentOutcome]:
+        if found.most == 1:
+            return [*_one_after_another(dataclasses.replace(planned, specs=tuple(specs)), request, progress, agenda)]
+        crew = Crew(specs, request, agenda, CrewProgress(progress, len(specs)), found.most, one_by_one=found.one_by_one)
+        return [with_results([one])[0] if one.has_run else one for one in crew.run()]
+
+    return _with_those_of_others(run(planned.specs), run)
+
+
+def _with_those_of_others(
+    outcomes: list[ExperimentOutcome], run: Callable[[Sequence[ExperimentSpec]], list[ExperimentOutcome]]
+) -> list[ExperimentOutcome]:
+    """Look once more at what other controllers had when its turn was here: one that is gone by now has left it to whoever asks."""
+    theirs = [one.spec for one in outcomes if one.reason == ELSEWHERE]
+    if not theirs or any(one.ends_all for one in outcomes):
+        return outcomes
+    again = {one.spec.folder: one for one in run(theirs)}
+    return [again.get(one.spec.folder, one) for one in outcomes]
 
 
 def _shared(request: RunRequest) -> SharedList | None:

@@ -138,10 +138,17 @@ class LaunchLab:
         return subprocess.run(command, cwd=ROOT, env=self.environ, capture_output=True, encoding="utf-8", timeout=timeout_s, check=False)
 
     def launch(
-        self, tag: str, *words: str, methods: Sequence[str] = ("RS", "GRID"), seeds: int = 2, backend: str = "sagemaker", parallel: int = 4
+        self,
+        tag: str,
+        *words: str,
+        benchmark: str = "",
+        methods: Sequence[str] = ("RS", "GRID"),
+        seeds: int = 2,
+        backend: str = "sagemaker",
+        parallel: int = 4,
     ) -> list[str]:
         """Launch methods over seeds, and return the names of the controllers' jobs."""
-        what = ["--benchmark", str(self.definition), "--method", *methods, "--num_seeds", str(seeds), "--backend", backend]
+        what = ["--benchmark", benchmark or str(self.definition), "--method", *methods, "--num_seeds", str(seeds), "--backend", backend]
         where = ["--experiment_tag", tag, "--results_dir", str(self.folder / "results"), "--parallel", str(parallel), "--yes"]
         done = self.outrider("launch", *what, *where, *words)
         assert done.returncode == 0, done.stderr

@@ -119,3 +119,23 @@ def test_frozen_until_its_successor_is_at_work_and_woken_then(tmp_path: Path, un
         check(lab, lab.finished(TAG), undisturbed)
         assert "another controller is at work" in lab.log(first)
         assert lab.word(TAG).generation == 2
+
+
+DIGITS = ("--max_num_trials", "3", "--n_workers", "2", "--remote_bucket", "bench", "--set", "fidelity.full=3", "sagemaker.bucket=bench")
+
+
+@pytest.mark.skipif("OUTRIDER_SOAK" not in os.environ, reason="takes half an hour: OUTRIDER_SOAK=1 runs it")
+@pytest.mark.timeout(3600)
+def test_digits_with_its_controller_killed_at_ten_random_moments(tmp_path: Path) -> None:
+    found = []
+    for kills in (0, 10):
+        folder = tmp_path / str(kills)
+        folder.mkdir()
+        with LaunchLab(folder) as lab:
+            lab.launch(TAG, *DIGITS, "--remote_restarts", "30", benchmark="digits")
+            killed(lab, kills, kills)
+            lab.await_end(3000)
+            found.append(lab.finished(TAG))
+            check(lab, found[-1], found[0].configurations)
+            bills = f"trials ${found[-1].billed_usd:.5f}, controllers ${found[-1].controllers_usd:.5f}"
+            print(f"{kills} kills: {len(lab.word(TAG).restarts)} restarts, {bills}")
