@@ -87,7 +87,8 @@ def _experiment(
     """Bring one experiment; return how many records were added, and how many files were fetched."""
     numbers = sorted(found[1] for one in objects if (found := layout.segment_of(one.key)) is not None)
     known = read_restored(folder)
-    if known.uri == store.uri and not (numbers and numbers[-1] > known.number) and not _changed(folder, objects, known.files):
+    has_all = not numbers or (numbers[-1] <= known.number and (folder / JOURNAL_FILE).is_file())
+    if known.uri == store.uri and has_all and not _changed(folder, objects, known.files):
         return 0, 0
     with locked(folder):
         # First what it is: a folder with a journal and without that is of no use.

@@ -75,6 +75,15 @@ def test_all_of_it_comes_once_and_later_what_is_new(store, folder):
     assert rows_in(folder / EXPERIMENT) == rows_of(1, 2, 3, 4)
 
 
+def test_what_was_deleted_here_comes_again(store, folder):
+    restore(store, folder)
+    (folder / EXPERIMENT / "journal.sqlite").unlink()
+    (folder / OTHER / "logs/0/job.log").unlink()
+    restore(store, folder)
+    assert rows_in(folder / EXPERIMENT) == rows_of(1, 2, 3)
+    assert (folder / OTHER / "logs/0/job.log").read_bytes() == b"line\n"
+
+
 def test_a_cut_download_continues(store, folder):
     for number in range(20):
         store.put(f"{EXPERIMENT}/files/logs/{number}/job.log", b"line\n")
