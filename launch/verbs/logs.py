@@ -1,7 +1,8 @@
-"""`outrider logs TAG --trial N`: the log of a trial, the command that runs it again, and its folder."""
+"""`outrider logs TAG [--trial N]`: the log of a trial, with its command and folder, or of a launched run's controller."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shlex
@@ -32,6 +33,11 @@ def main(arguments: Sequence[str]) -> int:
     from definitions.backend_registry import backend_description
     from definitions.errors import EXIT_INTERRUPTED, UserError
 
+    if given.trial is None or _is_elsewhere(given):
+        try:
+            return _show_cloud(given)
+        except KeyboardInterrupt:
+            return EXIT_INTERRUPTED
     stored, jobs = _find(given.tag, given.trial, given.results_dir, given.experiment)
     name = jobs[-1]
     _say(f"{stored.spec.title}, trial {given.trial}" + (f", attempt {len(jobs)} of {len(jobs)}" if len(jobs) > 1 else "") + f": {name}")
@@ -54,6 +60,39 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _is_elsewhere(given: argparse.Namespace) -> bool:
+    """Return whether a log is looked for in the cloud: a flag says so, or this machine knows nothing of the run, or has no log of it."""
+    folder = given.results_dir / given.tag
+    named = bool(given.bucket or given.region or given.prefix is not None)
+    may_ask = "AWS_REGION" in os.environ or "AWS_DEFAULT_REGION" in os.environ
+    is_launched = (folder / "launch.json").is_file() and not any(folder.glob(f"*/*/logs/*-t{given.trial}-a*.log"))
+    return named or is_launched or (may_ask and not folder.exists())
+
+
+def _show_cloud(given: argparse.Namespace) -> int:
+    """Print what CloudWatch has of the log of a controller, or of a trial."""
+    from backends.sagemaker.admin.tagged_jobs import check_tag
+    from backends.sagemaker.aws.errors import as_cloud_errors
+    from benchmarking.archive.stored import experiments_of
+    from launch.remote.run_logs import controller_job, show, trial_job
+    from launch.remote.run_places import places_of
+
+    check_tag(given.tag)
+    folders = experiments_of(given.results_dir / given.tag)
+    places = places_of(given.tag, folders, bucket=given.bucket, prefix=given.prefix, region=given.region, environ=os.environ)
+
+    def job() -> str:
+        if given.trial is None:
+            return controller_job(places.stores, given.controller)
+        return trial_job(places, folders, given.trial, given.experiment)
+
+    with as_cloud_errors(f"logs {given.tag}"):
+        _say(f"{'trial ' + str(given.trial) if given.trial is not None else 'controller ' + str(given.controller)}: {job()}")
+        if not show(places.clients, job, lambda line: print(line, flush=given.follow), follow=given.follow):
+            _say("nothing was written so far")
+    return 0
+
+
 def _placed(line: str, folder: Path) -> str:
     """Return a job's command with the places that were in its experiment's folder where that is now; it may have been moved."""
     began = re.match(r"cd (.+?)/jobs/[^/ ]+ && ", line)
@@ -65,12 +104,18 @@ def _placed(line: str, folder: Path) -> str:
 
 def make_parser() -> VerbParser:
     """Return the parser of this verb."""
-    parser = VerbParser(prog=command("logs"), description="Show a trial's log, its command and its folder.", epilog=_EPILOG)
+    parser = VerbParser(
+        prog=command("logs"),
+        description="Show a trial's log, its command and folder; or that of a controller.",
+        epilog=_EPILOG,
+    )
     parser.add_argument("tag", metavar="TAG")
-    parser.add_argument("--trial", type=int, required=True, metavar="N", help="its number, as in trials.csv")
-    parser.add_argument("--follow", action="store_true", help="go on until the trial has ended")
+    parser.add_argument("--trial", type=int, metavar="N", help="a trial's number, as in trials.csv (without: the log of the controller)")
+    parser.add_argument("--controller", type=int, default=1, metavar="I", help="which of a launched run's controllers (default 1)")
+    parser.add_argument("--follow", action="store_true", help="go on until the trial has ended, or the last controller")
     parser.add_argument("--experiment", default="", metavar="NAME", help="which of a tag's experiments, e.g. RS-local-0 or toy/RS-local-0")
     parser.add_results_dir()
+    parser.add_places("of a run whose logs are read from CloudWatch (default: the AWS configuration's)")
     return parser
 
 

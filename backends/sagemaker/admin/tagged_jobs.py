@@ -77,6 +77,14 @@ def list_jobs(clients: Clients, tag: str, since: datetime.datetime | None, betwe
         between_pages()
 
 
+def newest_job(clients: Clients, beginning: str) -> str:
+    """Return the name of the newest job whose name begins so; empty where there is none; raises as `list_jobs`."""
+    request: dict[str, Any] = {"NameContains": beginning, "SortBy": "CreationTime", "SortOrder": "Descending", "MaxResults": _PAGE}
+    page = clients.get("sagemaker").list_training_jobs(**request)
+    names = [str(one["TrainingJobName"]) for one in page["TrainingJobSummaries"]]
+    return next((name for name in names if name.startswith(beginning)), "")
+
+
 def tags_of(clients: Clients, arn: str) -> dict[str, str]:
     """Return the tags of a job; raises `ClientError` or `BotoCoreError` where AWS refuses."""
     request: dict[str, Any] = {"ResourceArn": arn}
