@@ -41,7 +41,7 @@ def has(name: str, kind: type[Event], count: int = 1) -> Until:
     return lambda events: len(of_job(events, name, kind)) >= count
 
 
-def collect(backend: Backend, until: Until, limit_s: float = 20.0, into: list[Event] | None = None) -> list[Event]:
+def collect(backend: Backend, until: Until, limit_s: float = 60.0, into: list[Event] | None = None) -> list[Event]:
     """Wait until the condition holds; fails after `limit_s` seconds of the back-end's clock, or when waiting returns for ever."""
     events = [] if into is None else into
     deadline = backend.now() + limit_s
@@ -99,7 +99,7 @@ class BackendContract:
     runs_scripts = True
     """Whether its jobs are scripts, which say how far they are."""
 
-    limit_s = 20.0
+    limit_s = 60.0
     max_run_s = 0.5
     slack_s = 5.0
     many = 8

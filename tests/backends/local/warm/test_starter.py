@@ -183,7 +183,7 @@ def test_the_controller_does_not_wait_for_a_fork(bench: LocalBench) -> None:
     bench.backend.submit(bench.job("one", code))
     assert [type(event) for event in bench.backend.wait(0.1)] == [Accepted]
     os.killpg(worker, signal.SIGCONT)
-    events = collect(bench.backend, all_closed("one"), 20.0)
+    events = collect(bench.backend, all_closed("one"))
     assert closed(events, "one").outcome is Outcome.COMPLETED
     assert [event.metrics for event in of_job(events, "one", Reported)] == [{"own": False}]
 
@@ -196,7 +196,7 @@ def test_a_job_that_is_stopped_while_it_is_being_forked_ends_stopped(bench: Loca
     bench.backend.stop("one", Cause.SCHEDULER)
     bench.backend.stop("one", Cause.BUDGET)
     os.killpg(worker, signal.SIGCONT)
-    events = collect(bench.backend, all_closed("one"), 20.0)
+    events = collect(bench.backend, all_closed("one"))
     check_order([*events])
     assert (closed(events, "one").outcome, closed(events, "one").cause) == (Outcome.STOPPED, Cause.SCHEDULER)
     assert bench.metrics_of(bench.job("next", "report(n=2)\n")) == [{"n": 2}]
@@ -211,7 +211,7 @@ def test_jobs_that_were_asked_for_and_not_told_of_run_once_when_the_worker_dies(
     for name in names:
         bench.backend.submit(bench.job(name, f"open('{bench.folder}/ran-{name}', 'a').write('x')\nreport(n=1)\n"))
     os.killpg(worker, signal.SIGKILL)
-    events = collect(bench.backend, all_closed(*names), 20.0)
+    events = collect(bench.backend, all_closed(*names))
     assert [closed(events, name).outcome for name in names] == [Outcome.COMPLETED] * count
     assert [(bench.folder / f"ran-{name}").read_text() for name in names] == ["x"] * count
 
