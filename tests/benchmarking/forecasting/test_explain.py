@@ -65,3 +65,14 @@ def test_memory_says_what_must_still_grow_and_what_a_larger_run_buys():
 def test_of_one_fraction_it_is_said_that_nobody_knows_how_memory_grows():
     found = explanations({"job": [Canary("job", 0.1, rss_bytes=1.0)]}, "job", QUESTION)
     assert [(one.metric, one.causes, one.runs) for one in found] == [("rss_bytes", {"memory was measured at one fraction only": 1.0}, ())]
+
+
+def test_what_has_one_cause_alone_has_it_whole_and_what_was_not_measured_none():
+    runs = [
+        Canary("job", fraction, total_s=100 * fraction, cpu_util=80.0, gpu_bytes=1e9 + 1e9 * fraction) for fraction in (0.01, 0.03, 0.1)
+    ]
+    item = fit_all({"job": runs}, 1.0)["job"]
+    assert causes_of(item, "gpu_bytes", QUESTION) == {"growth of GPU memory": 1.0}
+    assert causes_of(item, "cpu_util", QUESTION) == {"scatter of the runs": 1.0}
+    bare = fit_all(RUNS, 1.0)["job"]
+    assert [causes_of(bare, metric, QUESTION) for metric in ("gpu_bytes", "rss_bytes", "cpu_s")] == [{}, {}, {}]
