@@ -105,6 +105,9 @@ def _report(given: argparse.Namespace, request: RunRequest, planned: Planned, ou
     else:
         print({"json": as_json, "csv": as_csv}[given.format](with_results(outcomes)), flush=True)
         codes.append(EXIT_DONE if planned.study is None else _seeds_code(planned))
+    if request.launched_remotely:
+        # What would be left here goes with this instance, and its folder is nowhere to resume from: reports are made where it is collected.
+        return gravest(codes)
     if planned.study is not None and EXIT_INTERRUPTED not in codes:
         from launch.study_report import leave_report
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from backends.emulator import Emulator, Settings
 from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA, Delays
 from backends.sagemaker.aws.clients import Clients
@@ -28,6 +30,8 @@ from benchmarking.remote.restoring import restore
 from definitions.instances import price_of
 from launch.remote.stores import store_at
 
+soak = pytest.mark.skipif("OUTRIDER_SOAK" not in os.environ, reason="one of many that take a minute each: OUTRIDER_SOAK=1 runs them")
+"""For what is tried now and then, and not with every `make test`."""
 ROOT = Path(__file__).resolve().parents[3]
 BUCKET, PREFIX = "bench", "outrider"
 CONTROLLER = "ctl-"

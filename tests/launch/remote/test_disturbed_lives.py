@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarking.remote.controller_word import ControllerState
-from tests.launch.remote.launch_lab import Finished, LaunchLab
+from tests.launch.remote.launch_lab import Finished, LaunchLab, soak
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -41,6 +41,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int,
         assert sorted(found.trials) == [f"toy/{method}-sagemaker-{seed}" for method in ("GRID", "RS") for seed in (0, 1)]
         assert lab.word(TAG).state is ControllerState.ENDED
         assert lab.word(TAG).restarts == ()
+        # Nobody resumes from a folder of an instance that is gone.
+        assert "resume with" not in lab.log(job)
         return found.configurations
 
 
@@ -96,7 +98,8 @@ def test_over_its_time_twice(tmp_path: Path, undisturbed: dict[str, dict[int, st
         names = lab.controllers()
         assert len(names) >= 3
         assert [name.rpartition("-")[2] for name in names] == [f"g{number}" for number in range(1, len(names) + 1)]
-        assert {lab.described(name)["TrainingJobStatus"] for name in names} == {"Completed"}
+        # On a busy machine one may come to its limit in the middle of handing over, and is stopped by the service then.
+        assert {lab.described(name)["TrainingJobStatus"] for name in names} <= {"Completed", "Stopped"}
 
 
 def test_host_lost_without_a_word(tmp_path: Path, undisturbed: dict[str, dict[int, str]]) -> None:
@@ -124,7 +127,7 @@ def test_frozen_until_its_successor_is_at_work_and_woken_then(tmp_path: Path, un
 DIGITS = ("--max_num_trials", "3", "--n_workers", "2", "--remote_bucket", "bench", "--set", "fidelity.full=3", "sagemaker.bucket=bench")
 
 
-@pytest.mark.skipif("OUTRIDER_SOAK" not in os.environ, reason="takes half an hour: OUTRIDER_SOAK=1 runs it")
+@soak
 @pytest.mark.timeout(3600)
 def test_digits_with_its_controller_killed_at_ten_random_moments(tmp_path: Path) -> None:
     found = []

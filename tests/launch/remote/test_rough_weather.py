@@ -11,7 +11,7 @@ import pytest
 
 from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
 from benchmarking.remote.controller_word import ControllerState
-from tests.launch.remote.launch_lab import LaunchLab
+from tests.launch.remote.launch_lab import LaunchLab, soak
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -38,6 +38,7 @@ def check(lab: LaunchLab) -> None:
     assert found.spent_usd == pytest.approx(found.billed_usd, abs=1e-9)
 
 
+@soak
 @pytest.mark.parametrize("what", ROUGH)
 def test_in_rough_weather_it_takes_longer_and_nothing_else(tmp_path: Path, what: str) -> None:
     with LaunchLab(tmp_path) as lab:
@@ -49,6 +50,7 @@ def test_in_rough_weather_it_takes_longer_and_nothing_else(tmp_path: Path, what:
         check(lab)
 
 
+@soak
 def test_beside_a_quota_for_two_trials_all_get_their_turn(tmp_path: Path) -> None:
     quotas = {TRAINING_QUOTA.format("ml.m5.large"): 3, WARM_POOL_QUOTA.format("*"): 0, SPOT_QUOTA.format("*"): 9}
     with LaunchLab(tmp_path, quotas=quotas) as lab:
@@ -57,6 +59,7 @@ def test_beside_a_quota_for_two_trials_all_get_their_turn(tmp_path: Path) -> Non
         check(lab)
 
 
+@soak
 def test_two_controllers_share_the_experiments_and_run_none_twice(tmp_path: Path) -> None:
     with LaunchLab(tmp_path) as lab:
         names = lab.launch(TAG, "--controllers", "2", parallel=1)
@@ -88,6 +91,7 @@ def stopped_at(lab: LaunchLab, job: str, moment: Callable[[], object], what: str
     lab.sagemaker.stop_training_job(TrainingJobName=job)
 
 
+@soak
 def test_stopped_by_hand_at_its_start_nothing_was_begun(tmp_path: Path) -> None:
     with LaunchLab(tmp_path) as lab:
         (job,) = lab.launch(TAG)
@@ -117,6 +121,7 @@ def test_stopped_by_hand_twice_its_trials_are_stopped_and_none_follows_until_som
         assert found.spent_usd == pytest.approx(found.billed_usd, abs=1e-9)
 
 
+@soak
 def test_stopped_by_hand_while_it_hands_over_no_generation_follows(tmp_path: Path) -> None:
     refused = {"kind": "error", "operation": "CreateTrainingJob", "code": "ResourceLimitExceeded", "message": "no more", "status": 400}
     with LaunchLab(tmp_path) as lab:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarking.remote.controller_word import ControllerState
-from tests.launch.remote.launch_lab import LaunchLab
+from tests.launch.remote.launch_lab import LaunchLab, soak
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -21,7 +21,7 @@ ENDS: Mapping[str, Sequence[Mapping[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("how", ENDS)
+@pytest.mark.parametrize("how", [pytest.param("interrupted", marks=soak), "lost"])
 def test_a_trial_goes_on_from_its_checkpoint_on_the_next_instance(tmp_path: Path, how: str) -> None:
     with LaunchLab(tmp_path, ENDS[how]) as lab:
         (job,) = lab.launch(TAG, *LONG, "--remote_spot", methods=("RS",), seeds=1, backend="local")
@@ -37,6 +37,7 @@ def test_a_trial_goes_on_from_its_checkpoint_on_the_next_instance(tmp_path: Path
         assert last["first"] > 1
 
 
+@soak
 def test_each_experiment_gets_an_instance_of_its_own(tmp_path: Path) -> None:
     with LaunchLab(tmp_path) as lab:
         names = lab.launch(TAG, "--max_num_trials", "2", "--remote_bucket", "bench", methods=("RS",), seeds=2, backend="local", parallel=1)
