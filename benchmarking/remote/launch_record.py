@@ -59,6 +59,7 @@ class LaunchRecord:
         version: of Outrider.
         code: Outrider's own packages.
         sources: benchmark -> its source, packed as its trials get it.
+        data: path on the launcher's machine -> the folder or file that definitions name by it.
         controller: options of the controllers, as far as they name no account.
         child: further words for the command that runs the study in a controller.
     """
@@ -69,6 +70,7 @@ class LaunchRecord:
     version: str
     code: SentPackage
     sources: Mapping[str, SentPackage] = field(default_factory=dict)
+    data: Mapping[str, SentPackage] = field(default_factory=dict)
     controller: Mapping[str, Any] = field(default_factory=dict)
     child: tuple[str, ...] = ()
 
@@ -109,6 +111,7 @@ def from_json(text: str | bytes, name: str) -> LaunchRecord:
             version=str(data["version"]),
             code=_package(data["code"]),
             sources={str(key): _package(value) for key, value in data["sources"].items()},
+            data={str(key): _package(value) for key, value in data.get("data", {}).items()},
             controller=dict(data["controller"]),
             child=tuple(str(word) for word in data["child"]),
         )

@@ -31,7 +31,7 @@ from launch.dry_run import DryRun, dry_run
 from launch.launching.laptop_only import check_travels
 from launch.launching.place import RunPlace, place_of
 from launch.launching.requirements import LOCK, NO_LOCK, joined, needed, of_benchmarks, pinned
-from launch.launching.sources import Outgoing, code_key, outgoing_sources
+from launch.launching.sources import Outgoing, code_key, outgoing_data, outgoing_sources
 from launch.launching.study import Travelling, backends_of, travelling
 from launch.planning import Planned
 from launch.request import RunRequest
@@ -52,6 +52,7 @@ class Launching:
         options: of the controllers.
         project: Outrider's own packages.
         sources: benchmark -> its source.
+        data: path -> the folder or file there.
         requirements: that are installed in controllers.
         outlook: what trials would do, take and cost.
         notes: what somebody has to know, a line each.
@@ -64,6 +65,7 @@ class Launching:
     options: ControllerOptions
     project: Package
     sources: Mapping[str, Outgoing]
+    data: Mapping[str, Outgoing]
     requirements: Sequence[str]
     outlook: DryRun
     notes: tuple[str, ...] = ()
@@ -120,7 +122,9 @@ def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str],
     )
     with tempfile.TemporaryDirectory() as scratch:
         project = pack_project(lines, Path(scratch))
-        yield Launching(place, specs, sent, options, project, sources, lines, found, (*planned.notes, *notes), tuple(child))
+        yield Launching(
+            place, specs, sent, options, project, sources, outgoing_data(specs), lines, found, (*planned.notes, *notes), tuple(child)
+        )
 
 
 def check_free(place: RunPlace, request: RunRequest) -> None:
@@ -173,7 +177,7 @@ def launch(plan: Launching, say: Callable[[str], None], *, nonce: str = "", now:
     place = plan.place
     place.make_bucket()
     client = place.clients.get("s3")
-    for package, what in [(plan.project, "outrider"), *((one.package, name) for name, one in plan.sources.items())]:
+    for package, what in [(plan.project, "outrider"), *((one.package, name) for name, one in (*plan.sources.items(), *plan.data.items()))]:
         say(f"{what}: {len(package.entries)} files, {package.size_bytes / 1e6:.1f} MB, as {package.hash}")
         upload_code(package, client, place.bucket, place.prefix)
     record = LaunchRecord(
@@ -183,6 +187,7 @@ def launch(plan: Launching, say: Callable[[str], None], *, nonce: str = "", now:
         version=__version__,
         code=SentPackage(code_key(plan.project), plan.project.hash, git=commit_state(_ROOT)),
         sources={name: one.sent for name, one in plan.sources.items()},
+        data={path: one.sent for path, one in plan.data.items()},
         controller={name: getattr(plan.options, name) for name in _NAMED_BY_LAUNCH},
         child=plan.child,
     )

@@ -9,13 +9,17 @@ from pathlib import Path
 
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.methods.searchers.registry import extra_of
+from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
+from definitions.datasets import TableDataset
 from definitions.errors import UserError
 
 BASE = ("pydantic", "PyYAML", "rich", "numpy", "scipy", "pathspec", "boto3")
 """What every controller needs: a base installation, and what talks to AWS."""
 OF_EXTRAS: Mapping[str, tuple[str, ...]] = {"syne-tune": ("syne-tune",), "trees": ("xgboost-cpu",)}
 """What an extra that a method needs means here; trees are grown without a GPU, by the build that is small."""
+OF_DATA: Mapping[str, tuple[str, ...]] = {"images": ("pillow", "scikit-learn"), "caltech256": ("pillow",)}
+"""What makes data sets of a type, in a controller as well."""
 AS_PINNED: Mapping[str, str] = {"xgboost-cpu": "xgboost"}
 """Packages that have their pin under another name."""
 
@@ -28,7 +32,7 @@ _PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;#]+)")
 _EXTRA = re.compile(r"\bextra\s*==")
 
 
-def needed(specs: Iterable[ExperimentSpec], *, emulated: bool = False) -> list[str]:
+def needed(specs: Sequence[ExperimentSpec], *, emulated: bool = False) -> list[str]:
     """Return the names of the packages that controllers of these experiments import, those that others bring left out.
 
     Args:
@@ -37,6 +41,10 @@ def needed(specs: Iterable[ExperimentSpec], *, emulated: bool = False) -> list[s
     """
     extras = {extra_of(_base(spec)) for spec in specs}
     names = [*BASE, *(name for extra, names in OF_EXTRAS.items() if extra in extras for name in names)]
+    types = {dataset.type for spec in specs for dataset in spec.definition.datasets.values() if _prepares(spec)}
+    names += [name for kind, made_by in OF_DATA.items() if kind in types for name in made_by]
+    if _prepares_parquet(specs):
+        names.append("pyarrow")
     return [AS_PINNED.get(name, name) if emulated else name for name in names]
 
 
@@ -116,6 +124,15 @@ def of_benchmarks(specs: Iterable[ExperimentSpec]) -> dict[str, list[str]]:
 def canonical(name: str) -> str:
     """Return a package's name as all its spellings are compared."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _prepares(spec: ExperimentSpec) -> bool:
+    return backend_description(spec.backend).data_access is not DataAccess.NOTHING
+
+
+def _prepares_parquet(specs: Sequence[ExperimentSpec]) -> bool:
+    made = [dataset for spec in specs if _prepares(spec) for dataset in spec.definition.datasets.values()]
+    return any(isinstance(dataset, TableDataset) and dataset.format == "parquet" for dataset in made)
 
 
 def _base(spec: ExperimentSpec) -> str:

@@ -40,7 +40,10 @@ def dry_run_text(plan: Launching) -> str:
         f"they cost at most {_usd(usd)}, trials {_usd(trials_usd)}, together {_usd(_sum(usd, trials_usd))}{emulated}{_under(plan)}",
         f"image: {_masked(options.image)}",
         f"to be uploaded, where it is not there yet: outrider {size_text(plan.project.size_bytes)} (code {plan.project.hash})"
-        + "".join(f", {name} {size_text(one.package.size_bytes)} (code {one.package.hash})" for name, one in plan.sources.items()),
+        + "".join(
+            f", {name} {size_text(one.package.size_bytes)} (code {one.package.hash})"
+            for name, one in (*plan.sources.items(), *plan.data.items())
+        ),
         f"installed in the controllers: {', '.join(plan.requirements)}",
         f"kept below {_masked(place.uri)}",
     ]

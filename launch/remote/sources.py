@@ -37,6 +37,8 @@ def place_sources(record: LaunchRecord, shared: ObjectStore, tag_folder: Path, f
         UserError: a package is not there any more, or is damaged.
     """
     placed = {name: _placed(name, sent, shared, folder) for name, sent in record.sources.items()}
+    for name, sent in record.data.items():
+        _put_where_it_was(Path(name), sent, shared, folder)
     _point_study(tag_folder / "study.json", placed)
     for path in tag_folder.glob("*/*/definition.yaml"):
         there = placed.get(path.parent.parent.name)
@@ -73,6 +75,20 @@ def _placed(name: str, sent: SentPackage, shared: ObjectStore, folder: Path) -> 
         noted = strict_json.dumps({"commit": sent.git.commit, "dirty": sent.git.dirty, "diff": sent.git.diff})
         (folder / f"{target.name}{RECORDED_SUFFIX}").write_text(noted + "\n", encoding="utf-8")
     return target
+
+
+def _put_where_it_was(path: Path, sent: SentPackage, shared: ObjectStore, folder: Path) -> None:
+    """Have a path lead to the folder or file that lay there on the launcher's machine, where nothing does: hashes know the path."""
+    if path.exists():
+        return
+    there = _placed("data", sent, shared, folder)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(there / path.name if [one.name for one in there.iterdir()] == [path.name] else there)
+    except OSError as error:
+        raise UserError(
+            f"{path}: what lay there on the launcher's machine cannot be put there", str(error), "use a path that can be made here as well"
+        ) from error
 
 
 def _point_study(path: Path, placed: Mapping[str, Path]) -> None:

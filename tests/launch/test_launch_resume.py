@@ -185,3 +185,16 @@ def test_a_study_is_launched_watched_collected_and_taken_over(running, source, t
     assert len([name for name in jobs(running) if not name.startswith("ctl-")]) > len(trials)
     assert [key for key in runs(running) if key.startswith("runs/t1/toy/RS-sagemaker-1/journal/")]
     assert len(study_from_json(read(running, "runs/t1/study.json").decode(), "").experiments) == 2
+
+
+def test_a_replayed_study_runs_in_its_controller_and_the_table_travels(running, source, tmp_path, capsys):
+    rows = "".join(f"{x},{step},{step},{x + 1 / step}\n" for x in (0.25, 0.5) for step in (1, 2, 3))
+    (source / "table.csv").write_text(f"x,elapsed_s,epoch,loss\n{rows}", encoding="utf-8")
+    text = DEFINITION.replace("{uniform: [0.0, 1.0]}", "{choice: [0.25, 0.5]}").replace("ml.m5.large", "local.1cpu")
+    (source / "toy.yaml").write_text(f"{text}\nsimulated: {{table: table.csv}}\n", encoding="utf-8")
+    assert main(["launch", "--benchmark", str(source / "toy.yaml"), "--backend", "simulated", "--experiment_tag", "t1", "--watch"]) == 0
+    record = from_json(read(running, "runs/t1/launch.json"), "")
+    assert [*record.data] == [str(source / "table.csv")]
+    assert [name for name in jobs(running) if not name.startswith("ctl-")] == []
+    trials = (tmp_path / "results" / "t1" / "toy" / "RS-simulated-0" / "trials.csv").read_text(encoding="utf-8")
+    assert trials.count("completed") == 2

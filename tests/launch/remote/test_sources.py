@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
+import tarfile
 
 import pytest
 
@@ -92,3 +94,25 @@ def test_a_damaged_package_is_named_and_leaves_nothing(sent, tag_folder, tmp_pat
 
 def test_a_path_that_yaml_would_read_otherwise_is_quoted(tmp_path):
     assert pointed(TEXT, tmp_path / "a: b #c").splitlines()[2] == f"source_dir: '{tmp_path}/a: b #c'"
+
+
+def test_data_lie_where_the_definition_says_where_nothing_is_there(sent, tag_folder, tmp_path):
+    shared, record = sent
+    folder, table = tmp_path / "gone" / "images", tmp_path / "gone" / "table.csv"
+    for path, files in ((folder, {"a/1.jpg": b"1", "2.jpg": b"2"}), (table, {"table.csv": b"x,y\n"})):
+        content = io.BytesIO()
+        with tarfile.open(fileobj=content, mode="w:gz") as tar:
+            for name, body in files.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(body)
+                tar.addfile(info, io.BytesIO(body))
+        shared.put(f"code/{path.name}/source.tar.gz", content.getvalue())
+    data = {str(path): SentPackage(f"code/{path.name}/", path.name, str(path)) for path in (folder, table)}
+    place_sources(dataclasses.replace(record, data=data), shared, tag_folder, tmp_path / "job")
+    assert (folder / "a" / "1.jpg").read_bytes() == b"1"
+    assert table.read_text(encoding="utf-8") == "x,y\n"
+    # What is there already is left as it is.
+    table.unlink()
+    table.write_text("mine\n", encoding="utf-8")
+    place_sources(dataclasses.replace(record, data=data), shared, tag_folder, tmp_path / "job")
+    assert table.read_text(encoding="utf-8") == "mine\n"
