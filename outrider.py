@@ -43,10 +43,12 @@ def run(benchmark: Any = None, **options: Any) -> Any:
         benchmark: a name, the path of a YAML file, a mapping with the keys of a definition, a `BenchmarkDefinition`, or a function of
             keyword arguments that reports or returns its metrics; or a list of these. None to go on with a tag: `resume="TAG"`.
         **options: `space` and other keys of a definition, over what the benchmark says; `settings` and the other fields of
-            `launch.request.RunRequest`; `max_num_trials` and the other limits of `outrider run`; `emulate` and `yes` as its flags.
+            `launch.request.RunRequest`; `max_num_trials` and the other limits of `outrider run`; `emulate` and `yes` as its flags;
+            `remote=True`, or a mapping of its options, to launch it.
 
     Returns:
         A `Result`, or `Results`, a list of them, where there are several experiments; None after `dry_run=True`, which only prints.
+        With `remote` a `RemoteRun`, which has `status`, `wait`, `collect` and `stop`.
 
     Raises:
         UserError: wrong use; what was measured is kept.

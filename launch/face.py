@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
 import sys
 from collections.abc import Mapping
@@ -29,6 +30,10 @@ from launch.emulated import emulated
 from launch.experiment_outcome import with_results
 from launch.experiments import execute, resume_command
 from launch.functions import definition_of
+from launch.launching.agreement import agree
+from launch.launching.launching import launch, launching
+from launch.launching.remote_run import RemoteRun
+from launch.launching.words import dry_run_text
 from launch.panels import in_notebook, panel_here
 from launch.planning import folders_of, plan
 from launch.progress import Progress
@@ -52,7 +57,9 @@ _KINDS |= {"bool | None": _KINDS["bool"]}
 """Types of a request's fields, and how they are called."""
 
 
-def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, ModuleType] = sys.modules) -> Result | Results | None:
+def run(
+    benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, ModuleType] = sys.modules
+) -> Result | Results | RemoteRun[Result | Results] | None:
     """Run experiments; see `outrider.run`.
 
     Args:
@@ -62,9 +69,16 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
     """
     rest = dict(options)
     yes, emulate = bool(rest.pop("yes", False)), bool(rest.pop("emulate", False))
+    remote = bool(rest.get("remote"))
+    if not isinstance(rest.get("remote"), Mapping):
+        rest.pop("remote", None)  # else it says what the controllers are like
     several = isinstance(benchmark, (list, tuple))
     with emulated(os.environ) if emulate else contextlib.nullcontext():
         request = with_study(_request(benchmark, rest, modules))
+        if remote:
+            launched = _launched(request, yes=yes)
+            # The emulator of this call ends with it.
+            return launched.wait() if emulate and launched is not None else launched
         planned = plan(request)
         if request.dry_run:
             print(describe(planned.specs, os.environ, planned.study))
@@ -88,6 +102,23 @@ def run(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, Module
     return results[0] if len(results) == 1 and not several else results
 
 
+def _launched(request: RunRequest, *, yes: bool) -> RemoteRun[Result | Results] | None:
+    """Launch a request; None after a dry run, which only prints."""
+    planned = plan(request)
+    say = functools.partial(print, file=sys.stderr)
+    with launching(planned, request, os.environ) as found:
+        if request.dry_run:
+            print(dry_run_text(found))
+            return None
+        for note in found.notes:
+            say(note)
+        is_answered = in_notebook() or (sys.stdin is not None and sys.stdin.isatty())
+        agree(found, yes=yes, ask=input if is_answered else None, say=say)
+        launched = launch(found, say)
+    tag = launched.place.tag
+    return RemoteRun(launched, lambda: load(tag, request.results_dir), request.results_dir / tag, say)
+
+
 def _request(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, ModuleType]) -> RunRequest:
     """Return what is asked for; raises `UserError` for an option that there is not, or not of this kind."""
     types = {field.name: str(field.type) for field in dataclasses.fields(RunRequest)}
@@ -104,7 +135,7 @@ def _request(benchmark: Any, options: Mapping[str, Any], modules: Mapping[str, M
         elif name in keys:
             added[name] = value
         elif name not in _SHORT:
-            known = sorted({*fields, *BUDGET_FLAGS, *keys, *_SHORT, "emulate", "yes"})
+            known = sorted({*fields, *BUDGET_FLAGS, *keys, *_SHORT, "emulate", "remote", "yes"})
             raise UserError(f"outrider.run({name}=...): there is no such option", did_you_mean(name, known))
     for name, value in given.items():
         kind, called = _KINDS.get(types[name], (None, ""))
