@@ -85,12 +85,14 @@ def make_plan(call: ScriptCall, interface: Interface, *, guess: bool = False) ->
     main = _parser_words(interface.arguments, given, proposals, call.words, guess=guess)
     words = [*call.words, *main.positionals, *main.fixed]
     outer: list[ScriptArgument] = []
+    said = {*given.values}
     if command:
         # What is said before the sub-command cannot be among ${arguments}, which follow it; a switch has no words to say so.
         outer = [argument for argument in main.flags if argument.kind != "switch"]
         words += [f"{argument.flag}=${{{argument.name}}}" for argument in outer]
         words += [word for argument in main.flags if argument not in outer for word in given.kept.get(argument.name, ())]
         inner_given, _ = read_given(rest[1:], interface.commands[command])
+        said |= {*inner_given.values}
         inner = _parser_words(interface.commands[command], inner_given, proposals, (*call.words, command), guess=guess)
         words += [command, *inner.positionals, *inner.fixed]
         passed = inner.flags
@@ -98,7 +100,7 @@ def make_plan(call: ScriptCall, interface: Interface, *, guess: bool = False) ->
         passed = main.flags
     used = _used(proposals, {argument.name for argument in (*outer, *passed)}, words)
     every = (*interface.arguments, *interface.commands.get(command, ()))
-    left = [one for one in every if one.name not in used and one.name not in given.values and not one.is_positional]
+    left = [one for one in every if one.name not in used and one.name not in said and not one.is_positional]
     return _laid_out(call, interface.style, words, passed, used, left)
 
 

@@ -49,6 +49,13 @@ def test_what_was_given_stays_as_said_and_says_how_it_would_be_searched():
     )
 
 
+def test_what_a_sub_command_is_given_is_not_listed_as_left():
+    layers = ScriptArgument("widths", ("--widths",), "whole", lists="repeated")
+    found = plan(commands={"fit": (LR, layers)}, given=("fit", "--widths", "3"))
+    assert found.command == ("python", "train.py", "fit", "--widths", "3", "${arguments}")
+    assert found.left == ()
+
+
 def test_where_nothing_else_is_left_to_search_it_is_what_was_given():
     found = plan(LR, EPOCHS, given=("--learning-rate", "1e-3", "--epochs", "3"))
     assert found.space["learning_rate"].domain == {"loguniform": [3e-5, 0.01]}
