@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -15,9 +16,11 @@ from launch.parser import VerbParser
 
 if TYPE_CHECKING:
     from backends.sagemaker.admin.s3_leftovers import LeftoverFolder, Leftovers
+    from backends.sagemaker.aws.clients import Clients
 
 _EPILOG = """\
-Deleted are the folders checkpoints/<tag>/, output/<tag>/ and jobs/<tag>/ below the prefix: a run of this tag cannot be resumed afterwards.
+Deleted are the folders checkpoints/<tag>/, output/<tag>/, jobs/<tag>/ and runs/<tag>/ below the prefix, the last of which has the journals,
+claims and marks of a launched run: a run of this tag cannot be resumed afterwards. What was not collected here is named, and asked about.
 Code packages and data sets are kept: they are shared by content with other runs. Nothing is deleted while jobs of the tag run.
 With --tracking, what a tracker was told of the tag is shown and deleted there, in place of what is in S3; `outrider export` tells it anew.
 Exit codes: 0 done, 2 wrong use or not agreed, 5 something could not be deleted, which is then named."""
@@ -55,11 +58,20 @@ def main(arguments: Sequence[str]) -> int:
         leftovers = Leftovers(clients, bucket, given.prefix, given.tag)
         where = masked(f"s3://{bucket}/")
         places = _measured(leftovers, given.bucket is None)
+        missing = _uncollected(given, clients, bucket) if any(place.objects for place in places) else ""
     if not any(place.objects for place in places):
         print(f"{given.tag} has left nothing in {where}{given.prefix}")
         return 0
     _show(where, places)
+    if missing and given.yes and not given.uncollected:
+        asked = f"{given.tag}: this deletes measurements that are nowhere else: {missing}"
+        raise UserError(
+            asked, f"they are not in {given.results_dir}", f"`{command('collect', given.tag)}` first; or give --uncollected too"
+        )
     _agree(given.yes)
+    if missing and not given.uncollected:
+        print(f"not collected, and gone for good then: {missing}", flush=True)
+        _agree(yes=False)
     problems = leftovers.delete()
     left = leftovers.measure()
     kept = sum(place.objects for place in left)
@@ -87,6 +99,15 @@ def _only_here(tag: str, results_dir: Path) -> list[str]:
     size = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
     where = f"all that it left is {folder} ({size_text(size)}), and goes with that folder"
     return [f"{tag} ran on this machine, and left nothing in S3", where]
+
+
+def _uncollected(given: argparse.Namespace, clients: Clients, bucket: str) -> str:
+    """Return what of a launched run is in S3 alone, in words; empty where nothing is."""
+    from backends.sagemaker.aws.object_store import S3ObjectStore
+    from benchmarking.remote.layout import run_uri
+    from launch.remote.uncollected import uncollected, words
+
+    return words(uncollected(S3ObjectStore(run_uri(bucket, given.prefix, given.tag), clients), given.results_dir / given.tag))
 
 
 def _measured(leftovers: Leftovers, bucket_may_lack: bool) -> list[LeftoverFolder]:
@@ -139,4 +160,5 @@ def make_parser() -> VerbParser:
     )
     parser.add_results_dir("where runs of the tag are looked for that still go on (default results, or $OUTRIDER_RESULTS)")
     parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--uncollected", action="store_true", help="also delete what was not collected, without asking about it")
     return parser

@@ -127,3 +127,30 @@ def test_what_ran_on_this_machine_left_nothing_in_s3_and_no_region_is_asked_for(
     assert "here ran on this machine, and left nothing in S3\n" in out
     assert f"all that it left is {toy.results / 'here'} (" in out
     assert (toy.results / "here").is_dir()
+
+
+RUN = ["outrider/runs/a/launch.json", "outrider/runs/a/.stop", "outrider/runs/a/.claims/toy/RS-sagemaker-0.json"]
+SEGMENT = "outrider/runs/a/toy/RS-sagemaker-0/journal/00000001"
+
+
+def test_a_launched_run_goes_with_its_journals_claims_and_marks(bench, capsys, tmp_path):
+    bench.put(*OURS, *OTHERS, *RUN, "outrider/runs/ab/launch.json")
+    assert main(["clean", "--tag", "a", "--yes", "--results_dir", str(tmp_path)]) == 0
+    assert "6 objects deleted" in capsys.readouterr().out
+    assert sorted(bench.keys()) == sorted([*OTHERS, "outrider/runs/ab/launch.json"])
+
+
+def test_what_was_not_collected_is_named_and_asked_about_again(bench, capsys, tmp_path, monkeypatch):
+    bench.put(*RUN, SEGMENT)
+    words = ["clean", "--tag", "a", "--results_dir", str(tmp_path)]
+    assert main([*words, "--yes"]) == 2
+    assert "nowhere else: toy/RS-sagemaker-0 (1 segment)" in capsys.readouterr().err
+    assert len(bench.keys()) == 4
+    monkeypatch.setattr("sys.stdin", Terminal())
+    answers = iter(["y", "n"])
+    monkeypatch.setattr("builtins.input", lambda question: next(answers))
+    assert main(words) == 2
+    assert "not collected, and gone for good then: toy/RS-sagemaker-0" in capsys.readouterr().out
+    assert len(bench.keys()) == 4
+    assert main([*words, "--yes", "--uncollected"]) == 0
+    assert bench.keys() == []

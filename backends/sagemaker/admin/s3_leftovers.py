@@ -9,7 +9,7 @@ from backends.sagemaker.aws import s3
 from backends.sagemaker.aws.clients import Clients
 from definitions.errors import UserError
 
-LEFTOVER_FOLDERS = ("checkpoints", "output", "jobs")
+LEFTOVER_FOLDERS = ("checkpoints", "output", "jobs", "runs")
 """Folders below the prefix that hold one folder for each tag."""
 
 

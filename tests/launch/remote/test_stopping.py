@@ -44,7 +44,7 @@ def jobs(bench):
     return {one["TrainingJobName"]: one["TrainingJobStatus"] for one in page["TrainingJobSummaries"]}
 
 
-def wait_for(condition, longest_s=60.0):
+def wait_for(condition, longest_s=180.0):
     until = time.monotonic() + longest_s
     while not condition():
         assert time.monotonic() < until
