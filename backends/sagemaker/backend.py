@@ -49,7 +49,7 @@ from definitions.schema import BenchmarkDefinition
 logger = logging.getLogger(__name__)
 
 AWS_INTERVALS = PollIntervals()
-EMULATED_INTERVALS = PollIntervals(shortest_s=1.5, longest_s=2.0, settle_s=4.0, mark_s=3.0)
+EMULATED_INTERVALS = PollIntervals(shortest_s=2.0, longest_s=2.0, settle_s=4.0, mark_s=10.0)
 
 _UNKNOWN_QUOTA = 1_000_000
 _CLOSE_WAIT_S = 180.0

@@ -1,7 +1,7 @@
 """The SageMaker back-end under load: many training jobs at once on an emulator in a process of its own.
 
 calls      API calls per finished trial, by operation, the uploads included
-polls      calls of a poll (listing and logs, without the last look at the log of a job that ended), few and many jobs at once
+polls      calls of a listing and of the looks at logs meanwhile, few and many jobs at once
 processor  of the controller alone, in percent of one core, over the whole run and while all workers are busy
 memory     resident memory of the controller after each third of the trials
 """
@@ -96,9 +96,8 @@ def run(folder: Path, endpoint: dict[str, str], n_workers: int, trials: int, sec
     calls = watch.backend.calls_made
     each = "  ".join(f"{name} {count}" for name, count in sorted(calls.items(), key=lambda item: -item[1]))
     print(f"  calls      {sum(calls.values()) / trials:.2f} per trial: {each}")
-    # The last look at the log of a job that has ended is no part of a poll.
-    polled = sum(calls.get(name, 0) for name in POLLS) - done
-    print(f"  polls      {polled / watch.backend.polls:.2f} calls (listing and logs, pages included)")
+    polled = sum(calls.get(name, 0) for name in POLLS)
+    print(f"  polls      {polled / watch.backend.polls:.2f} calls a listing (listings and logs; pages, and logs read once more, included)")
     print(f"  processor  {100 * cpu_s / wall_s:.1f} % of a core over the whole run ({1e3 * cpu_s / trials:.0f} ms a trial)")
     if watch.full_from and watch.full_until and watch.full_until[0] > watch.full_from[0]:
         share = (watch.full_until[1] - watch.full_from[1]) / (watch.full_until[0] - watch.full_from[0])

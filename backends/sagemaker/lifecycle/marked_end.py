@@ -36,7 +36,12 @@ class MarkedEnd:
         """Begin a look where one is due."""
         if self._watch is None:
             self.next_at = math.inf
-        if now < self.next_at:
+        if self._watch is None or now < self.next_at:
+            return
+        age_s = self._watch.age_s()
+        if age_s < self._every_s:
+            # A creation has read it meanwhile.
+            self.next_at = now + self._every_s - age_s
             return
         self.next_at = math.inf
 

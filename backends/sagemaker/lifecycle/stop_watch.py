@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -57,6 +58,11 @@ class StopWatch:
     def last(self) -> StopMark | None:
         """What was read last."""
         return self._mark
+
+    def age_s(self) -> float:
+        """Return how many seconds ago the mark was read; infinity where it never was."""
+        asked_at = self._asked_at
+        return math.inf if asked_at is None else self._monotonic() - asked_at
 
     def check(self) -> None:
         """Raise `CloudError` of kind `MARKED` where the experiment is to end; else as `mark`."""

@@ -1,8 +1,12 @@
 """How often the mark is read, and what it says of this experiment."""
 
+import math
+from types import SimpleNamespace
+
 import pytest
 
 from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
+from backends.sagemaker.lifecycle.marked_end import MarkedEnd
 from backends.sagemaker.lifecycle.stop_watch import StopWatch, words
 from backends.stop_mark import StopMark, leave, lift
 from tests.backends.memory_store import MemoryStore
@@ -35,6 +39,31 @@ def test_one_read_serves_all_creations_of_two_seconds():
     lift(store)
     clock.now = 104.0
     watch.check()
+
+
+class Calls:
+    """Makes a call as soon as it is put, and answers it."""
+
+    def put(self, call):
+        call.done(call.make())
+
+
+def test_what_a_creation_has_read_is_not_read_again_by_looks_between_creations():
+    store, clock = MemoryStore(), Clock()
+    watch = StopWatch(store, MINE, clock)
+    assert watch.age_s() == math.inf
+    looks = MarkedEnd(SimpleNamespace(calls=Calls(), now=clock, jobs={}), watch, lambda name, cause: None, every_s=10.0)
+    watch.check()
+    clock.now = 104.0
+    looks.plan(clock.now)
+    assert (store.calls["get"], watch.age_s(), looks.next_at) == (1, 4.0, 110.0)
+    watch.check()
+    clock.now = 110.0
+    looks.plan(clock.now)
+    assert (store.calls["get"], looks.next_at) == (2, 114.0)
+    clock.now = 114.0
+    looks.plan(clock.now)
+    assert (store.calls["get"], looks.next_at) == (3, 124.0)
 
 
 def test_a_look_at_once_asks_anew_and_one_experiment_is_not_another():
