@@ -48,7 +48,7 @@ def text(tag: str, run: SeenRun) -> str:
     """Return it for people."""
     parts = []
     if run.is_over_unfinished:
-        parts.append(f"nobody is at work on {tag}: {run.is_over_unfinished}\ngo on with: {command('launch', '--resume', tag)}")
+        parts.append(f"nobody is at work on {tag}: {_short(run.is_over_unfinished, 300)}\ngo on with: {command('launch', '--resume', tag)}")
     if run.mark is not None:
         what = "the run" if run.mark.experiments is None else ", ".join(run.mark.experiments)
         parts.append(f"a stop mark, left by {run.mark.by}: {what} is to end; a resume takes it away")
@@ -88,6 +88,6 @@ def _next(planned: Mapping[str, Any]) -> str:
     return ", ".join(words)
 
 
-def _short(words: str) -> str:
+def _short(words: str, most: int = _LONGEST) -> str:
     line = " ".join(words.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
+    return line if len(line) <= most else f"{line[: most - 3]}..."
