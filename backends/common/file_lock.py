@@ -1,11 +1,17 @@
-"""Locks of files that never wait, and that tell "somebody else has it" from "this file system has no locks"."""
+"""Locks of files, which tell "somebody else has it" from "this file system has no locks", and wait for no longer than is said."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from definitions.errors import UserError
+
+_PAUSE_S = 0.05
 
 
 class NoLocksError(UserError):
@@ -34,3 +40,33 @@ def try_lock(descriptor: int, kind: int, file: str | Path, advice: str) -> bool:
         path = Path(file)
         raise NoLocksError(f"the file system of {path.parent} has no locks", f"{path.name}: {error}", advice) from error
     return True
+
+
+@contextlib.contextmanager
+def locked_within(
+    path: Path, most_s: float, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
+) -> Iterator[int | None]:
+    """Inside the block this process alone has a file, which is made where it does not exist; gives its descriptor.
+
+    Args:
+        path: of the file.
+        most_s: seconds to wait for who has it; after them the block gets None, and goes on without it.
+        clock: seconds.
+        sleep: waits so many.
+
+    Raises:
+        OSError: it cannot be made.
+        NoLocksError: the file system has no locks.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    taken, until = False, clock() + most_s
+    try:
+        while not (taken := try_lock(descriptor, fcntl.LOCK_EX, path, "")) and clock() < until:
+            sleep(_PAUSE_S)
+        yield descriptor if taken else None
+    finally:
+        if taken:
+            # Unlocked and not only closed: a forked child of this process may have the descriptor too.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)

@@ -13,18 +13,18 @@ from pathlib import Path
 from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, CheckRequest, JobSpec, Storage
 from backends.checks import Check, PermissionDocument
 from backends.common.clock import SteadyClock
+from backends.common.leases_folder import leases_folder
 from backends.events import Event
 from backends.failures import Cause, Outcome
 from backends.sagemaker.aws.call_queue import CallQueue
 from backends.sagemaker.aws.clients import Clients, is_emulated
 from backends.sagemaker.aws.errors import as_cloud_errors
+from backends.sagemaker.aws.known_quotas import quotas_of
 from backends.sagemaker.aws.object_store import S3ObjectStore
 from backends.sagemaker.aws.rate_limiter import RateLimiter, machine_pace
 from backends.sagemaker.aws.shared_pace import SharedPace
 from backends.sagemaker.block import SageMakerBlock
-from backends.sagemaker.experiments.calls import PacedCalls
-from backends.sagemaker.experiments.job_config import JobConfigs
-from backends.sagemaker.experiments.places import Places
+from backends.sagemaker.experiments.job_config import job_configs
 from backends.sagemaker.jobs.checkpoints import S3Checkpoints, WaitingCheckpoints
 from backends.sagemaker.jobs.job import CloudJob, JobPhase
 from backends.sagemaker.jobs.job_table import JobTable
@@ -34,8 +34,9 @@ from backends.sagemaker.jobs.static_checks import check_static
 from backends.sagemaker.jobs.status_poller import LISTING, StatusPoller
 from backends.sagemaker.lifecycle.adoption import JobAdopter
 from backends.sagemaker.lifecycle.marked_end import MarkedEnd
+from backends.sagemaker.lifecycle.poll_intervals import PollIntervals, listing_s
 from backends.sagemaker.lifecycle.staging import Staging
-from backends.sagemaker.lifecycle.status_tracker import PollIntervals, StatusTracker
+from backends.sagemaker.lifecycle.status_tracker import StatusTracker
 from backends.sagemaker.lifecycle.stop_watch import StopWatch, lifted
 from backends.sagemaker.lifecycle.submission import JobSubmitter
 from backends.sagemaker.lifecycle.termination import JobTerminator
@@ -54,8 +55,6 @@ EMULATED_INTERVALS = PollIntervals(shortest_s=2.0, longest_s=2.0, settle_s=4.0, 
 _UNKNOWN_QUOTA = 1_000_000
 _CLOSE_WAIT_S = 180.0
 _HURRY_S = 10.0
-_RARER = 4.0
-"""Times as long between two listings while all scripts run, as their logs tell when one ends."""
 _TRACKER = "sagemaker"
 """The name by which SageMaker Experiments is asked for as a tracker."""
 
@@ -75,6 +74,7 @@ class SageMakerBackend(Backend):
         logs_folder: where logs are kept; None to leave them to the service.
         paces: of the operations that all processes on this machine make in turns, by name; none where this is the only one.
         stop_watch: knows whether somebody asked from elsewhere that the experiment ends; None where nobody can.
+        shared: folder in which processes of this user on this machine agree on more; None where this is the only one.
         is_tracked: whether SageMaker Experiments is told of the experiment, so that jobs say where they belong in it.
     """
 
@@ -96,16 +96,19 @@ class SageMakerBackend(Backend):
         logs_folder: Path | None = None,
         paces: Mapping[str, SharedPace] | None = None,
         stop_watch: StopWatch | None = None,
+        shared: Path | None = None,
         is_tracked: bool = False,
     ) -> None:
         self.capabilities = capabilities_of(clients.emulated)
         self.options, self.region = options, options.region
         self._definition, self._clients = definition, clients
         self._clock = clock or SteadyClock()
+        self._quotas_of = quotas_of(clients, shared)
         self._ahead_s = 0.0
         self._intervals = intervals if options.log_settle_s is None else replace(intervals, settle_s=options.log_settle_s)
         rng = rng or random.Random()
-        limiter = RateLimiter(rng, shared=(paces or {}).get)
+        self._paces = paces or {}
+        limiter = RateLimiter(rng, shared=self._paces.get)
         self._calls = CallQueue(self.now, limiter, rng, lambda text: self._table.notify(text), clients.renew, real_s=real_s)
         self._table = JobTable(options, clients, self._calls, self.now)
         places = (lambda: clients.get("s3"), options.bucket, options.prefix, options.experiment)
@@ -113,7 +116,9 @@ class SageMakerBackend(Backend):
             *places, renew=clients.renew, sleep=lambda pause_s: time.sleep(pause_s * real_s)
         )
         own_bucket = definition.block(self.block, SageMakerBlock).bucket is None
-        self._staging = Staging(options, clients, Path(definition.source_dir), definition.include, own_bucket=own_bucket, watch=stop_watch)
+        self._staging = Staging(
+            options, clients, Path(definition.source_dir), definition.include, own_bucket=own_bucket, watch=stop_watch, shared=shared
+        )
         self._log_poller = LogPoller(
             prefix,
             clients,
@@ -135,7 +140,7 @@ class SageMakerBackend(Backend):
             2.0 * self._intervals.shortest_s,
             logs_folder,
         )
-        configs = self._job_configs(rng) if is_tracked else None
+        configs = job_configs(clients, options, rng, self._calls, self._table.notify) if is_tracked else None
         self._submitter = JobSubmitter(self._table, self._terminator, self._staging, S3Checkpoints(*places), configs)
         self._tracker = StatusTracker(self._table, self._submitter, self._terminator, self._keeper)
         self._adopter = JobAdopter(self._table, self._submitter, self._terminator, self._tracker)
@@ -166,6 +171,7 @@ class SageMakerBackend(Backend):
             context.prefix,
             intervals=intervals,
             logs_folder=context.folder / "logs" if clients.emulated else None,
+            shared=leases_folder(context.environ),
             paces={LISTING: pace(LISTING), SWEEP: pace(SWEEP, intervals.shortest_s)},
             stop_watch=StopWatch(S3ObjectStore(options.run_uri, clients), "/".join(context.folder.parts[-2:])),
             is_tracked=_TRACKER in context.trackers,
@@ -226,7 +232,7 @@ class SageMakerBackend(Backend):
         if not instance_type.startswith("ml."):
             return 0
         if instance_type not in self._jobs_by_quota:
-            self._jobs_by_quota |= self._staging.jobs_within_quotas(self._definition, instance_type, _UNKNOWN_QUOTA)
+            self._jobs_by_quota |= self._staging.jobs_within_quotas(self._definition, instance_type, self._quotas_of, _UNKNOWN_QUOTA)
         return self._jobs_by_quota[instance_type]
 
     def storage(self) -> Storage:
@@ -344,29 +350,21 @@ class SageMakerBackend(Backend):
         self._table.jobs.clear()
         return []
 
-    def _job_configs(self, rng: random.Random) -> JobConfigs:
-        tag, _, prefix = self.options.experiment.partition("/")
-        places = Places(PacedCalls(self._clients, RateLimiter(rng)))
-        places.begin(tag, self.options.benchmark, prefix)
-        return JobConfigs(places, prefix, self._calls, self._table.notify)
-
     def _plan(self) -> None:
         """Have made what is due: sweeps while something runs, last looks at logs, the end of pools."""
         now, live = self.now(), self._table.live()
         if live:
             self._marked.plan(now)
             every_s = self._intervals.every_s(now - max(cloud.submitted_at for cloud in live))
-            self._status_poller.plan(now, every_s if self._expects_changes(live) else _RARER * every_s)
+            sharers = self._paces[LISTING].sharers if LISTING in self._paces else 1
+            rest_s = listing_s(live, self._status_poller.begun_at, every_s, self._table.shortest_start_s, sharers)
+            self._status_poller.plan(now, rest_s)
             if self._reads():
                 self._log_poller.plan(now, every_s)
         if self._terminator.awaits_sweep:
             self._log_poller.plan(now, self._intervals.shortest_s)
         self._terminator.plan(now)
         self._keeper.plan()
-
-    def _expects_changes(self, live: Sequence[CloudJob]) -> bool:
-        """Return whether a listing may have news that no log has: of jobs that wait for instances or are to stop, or whose script ended."""
-        return any(cloud.stage != "Training" or cloud.stop_reason is not None or cloud.log.has_ended for cloud in live)
 
     def _next_at(self) -> float:
         looks = [self._status_poller.next_at, self._marked.next_at] if self._table.live() else []

@@ -11,7 +11,7 @@ from backends.events import Closed, Event, Rejected
 from backends.failures import Cause
 from backends.sagemaker.aws.clients import is_emulated
 from backends.sagemaker.aws.errors import CallFailure
-from backends.sagemaker.aws.lookups import IN_THE_LOOP, WARM_POOL, Lookups
+from backends.sagemaker.aws.lookups import WARM_POOL
 from backends.sagemaker.backend import SageMakerBackend
 from backends.sagemaker.jobs.static_checks import named_instance_types
 from backends.sagemaker.pools.pools import MatchKey
@@ -66,7 +66,7 @@ class WarmPoolBackend(SageMakerBackend):
         """Return how many instances of a type the account may keep warm; None where the quota cannot be looked up."""
         if instance_type not in self._quotas:
             types = {instance_type, *named_instance_types(self._definition)}
-            found = Lookups(self._clients, IN_THE_LOOP).quotas(WARM_POOL.format(name) for name in types)
+            found = self._quotas_of(WARM_POOL.format(name) for name in types)
             known = {} if isinstance(found, CallFailure) else found
             for name in types:
                 quota = known.get(WARM_POOL.format(name))

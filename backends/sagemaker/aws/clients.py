@@ -55,6 +55,20 @@ class Clients:
         """Whether calls go to this machine instead of AWS."""
         return is_emulated(self._environ)
 
+    @property
+    def access_key(self) -> str:
+        """The id of the key that calls are signed with; empty where boto3 finds none."""
+        beside = _credentials_beside(self._environ).get("access_key")
+        if beside:
+            return beside
+        with self._lock:
+            found = self._made_session().get_credentials()
+        return "" if found is None else str(found.access_key)
+
+    def endpoint(self, service: str) -> str | None:
+        """Return the URL that calls of a service go to where the environment names one; None for AWS's own."""
+        return endpoint_of(service, self._environ)
+
     def get(self, service: str, attempts: int | None = None) -> Any:
         """Return the client of a service.
 

@@ -58,6 +58,13 @@ def head(client: Any, bucket: str, key: str) -> int | None:
             raise
 
 
+def few_objects(client: Any, bucket: str, prefix: str) -> list[str] | None:
+    """Return the keys of all objects below a prefix by one call; None where there are more than a thousand."""
+    with s3_errors(f"s3://{bucket}/{prefix}: it cannot be listed", bucket):
+        page = client.list_objects_v2(Bucket=bucket, Prefix=prefix, MaxKeys=BATCH)
+    return None if page.get("IsTruncated") else [str(one["Key"]) for one in page.get("Contents", [])]
+
+
 def objects(client: Any, bucket: str, prefix: str) -> Iterator[tuple[str, int]]:
     """Yield key and size in bytes of all objects below a prefix, a thousand in a call."""
     request: dict[str, Any] = {"Bucket": bucket, "Prefix": prefix, "MaxKeys": BATCH}

@@ -1,17 +1,15 @@
-"""The pace of calls that all processes of a user on this machine keep together: the time of the last one, in a small locked file."""
+"""The pace of calls that all processes of a user on this machine keep together: who made the last ones and when, in a small locked file."""
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import os
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-from backends.common.file_lock import try_lock
+from backends.common.file_lock import locked_within
 from definitions import strict_json
 from definitions.errors import UserError
 
@@ -33,11 +31,24 @@ class SharedPace:
         interval_s: seconds from one call to the next.
         rng: of the order among those that wait.
         clock: seconds that all processes see alike, and that are not set: those since the machine's start.
+        process: names this process among them.
+
+    Its `sharers` are how many processes made such calls lately, this one among them, as seen at its last call.
     """
 
-    def __init__(self, folder: Path, key: str, interval_s: float, rng: random.Random, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        key: str,
+        interval_s: float,
+        rng: random.Random,
+        clock: Callable[[], float] = time.monotonic,
+        process: int | None = None,
+    ) -> None:
         self._path, self._key, self._interval_s, self._rng, self._clock = folder / _FILE, key, interval_s, rng, clock
         self._not_before = clock()
+        self._own_key = f"{key}/{os.getpid() if process is None else process}"
+        self.sharers = 1
 
     def wait_s(self) -> float:
         """Return the seconds until it is worth trying to make a call, as far as is known here."""
@@ -48,7 +59,7 @@ class SharedPace:
         if self.wait_s() > 0.0:
             return False
         try:
-            with self._opened() as descriptor:
+            with locked_within(self._path, 0.0) as descriptor:
                 if descriptor is None:
                     self._not_before = self._clock() + _BUSY_S
                     return False
@@ -67,25 +78,12 @@ class SharedPace:
             self._not_before = last + self._interval_s * (1.0 + 0.02 * self._rng.random())
             return False
         known = {key: at for key, at in calls.items() if 0.0 <= now - at < _FORGOTTEN_S}
-        _write(descriptor, {**known, self._key: now})
+        known |= {self._key: now, self._own_key: now}
+        self.sharers = sum(key.startswith(f"{self._key}/") for key in known)
+        _write(descriptor, known)
         # Those that waited for this one come before the next of ours.
         self._not_before = now + 1.03 * self._interval_s
         return True
-
-    @contextlib.contextmanager
-    def _opened(self) -> Iterator[int | None]:
-        """Give the locked file; None where another process has it at this moment."""
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        taken = False
-        try:
-            taken = try_lock(descriptor, fcntl.LOCK_EX, self._path, "")
-            yield descriptor if taken else None
-        finally:
-            if taken:
-                # Unlocked and not only closed: a forked child of this process may have the descriptor too.
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
-            os.close(descriptor)
 
 
 def key_of(operation: str, region: str, endpoint: str | None) -> str:

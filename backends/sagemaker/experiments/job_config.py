@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import random
 import re
 import threading
 from collections.abc import Callable
 
 from backends.base import JobSpec
 from backends.sagemaker.aws.call_queue import Call, CallQueue
+from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import TRANSIENT, CallFailure, FailureKind
+from backends.sagemaker.aws.rate_limiter import RateLimiter
 from backends.sagemaker.experiments import names
+from backends.sagemaker.experiments.calls import PacedCalls
 from backends.sagemaker.experiments.places import Places
+from backends.sagemaker.jobs.options import Options
 from backends.tracked import TrackerError
 
 _AHEAD = 10
@@ -95,3 +100,19 @@ class JobConfigs:
             self._notify(f"jobs do not say where they belong in SageMaker Experiments ({problem}); tracking makes good for it")
         for then in self._waiting.pop(trial, []):
             then()
+
+
+def job_configs(clients: Clients, options: Options, rng: random.Random, calls: CallQueue, notify: Callable[[str], None]) -> JobConfigs:
+    """Return what says where the jobs of an experiment belong; see `JobConfigs`.
+
+    Args:
+        clients: of AWS.
+        options: of the experiment's jobs.
+        rng: of the jitter.
+        calls: makes the calls.
+        notify: takes what a person should know.
+    """
+    tag, _, prefix = options.experiment.partition("/")
+    places = Places(PacedCalls(clients, RateLimiter(rng)))
+    places.begin(tag, options.benchmark, prefix)
+    return JobConfigs(places, prefix, calls, notify)

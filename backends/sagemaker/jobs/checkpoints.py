@@ -68,16 +68,24 @@ class S3Checkpoints(CheckpointStore):
     def delete(self, keys: Sequence[str]) -> None:
         """Delete checkpoints, a thousand objects in a call; unknown keys are ignored."""
         folders = list(dict.fromkeys(self.folder(key) for key in keys))
-        # Each key is a listing of its own; for many of them one listing of the whole experiment is cheaper.
-        places = folders if len(folders) < _LIST_ALL_FROM else [self._root]
-        doomed = set(folders)
         try:
-            found = [key for place in places for key, _ in s3.objects(self._client(), self._bucket, place)]
+            found = self._found_below(folders)
         except s3.NoBucketError:
             return  # nothing was ever kept, or it is gone with its bucket
-        if places is not folders:
-            found = [key for key in found if any(folder in doomed for folder in _folders_of(key, self._root))]
         s3.delete_keys(self._client(), self._bucket, found)
+
+    def _found_below(self, folders: Sequence[str]) -> list[str]:
+        """Return the keys of all objects below some folders, by as few listings as it takes."""
+        client, doomed = self._client(), set(folders)
+        # Each folder is a listing of its own. One of the whole experiment is cheaper for many of them, or where one answer holds it all.
+        whole: list[str] | None = None
+        if len(folders) >= _LIST_ALL_FROM:
+            whole = [key for key, _ in s3.objects(client, self._bucket, self._root)]
+        elif len(folders) > 1:
+            whole = s3.few_objects(client, self._bucket, self._root)
+        if whole is not None:
+            return [key for key in whole if any(folder in doomed for folder in _folders_of(key, self._root))]
+        return [key for folder in folders for key, _ in s3.objects(client, self._bucket, folder)]
 
     def exists(self, key: str) -> bool:
         """Return whether the key has a checkpoint that is not empty."""

@@ -14,6 +14,8 @@ from backends.failures import Cause
 from backends.sagemaker.aws.call_queue import Call
 from backends.sagemaker.logs.parser import JobLog
 
+WAITING_STAGES = ("", "Starting", "Pending")
+"""Secondary statuses of a job that has no instances yet."""
 _RUNNING_STAGES = ("Training", "Uploading", "Interrupted", "Restarting")
 
 
@@ -41,6 +43,8 @@ class CloudJob:
         unstoppable: why the service would not stop it.
         is_mark_read: whether it was looked whether its end is that of its whole experiment.
         described: the service's description once it has ended.
+        script_ended_at: when its log was seen to say that its script has ended; None before. `is_end_asked`: whether it was asked for then;
+            `outlives_script`: it was not over when it was.
         end_seen_at: when its end was seen.
         next_look_at: when its log is to be read once more; infinity while it is being read.
         n_looks: how often that was done.
@@ -67,6 +71,9 @@ class CloudJob:
     stop_message: str = ""
     is_mark_read: bool = False
     described: Mapping[str, Any] | None = None
+    script_ended_at: float | None = None
+    is_end_asked: bool = False
+    outlives_script: bool = False
     end_seen_at: float = 0.0
     next_look_at: float = math.inf
     n_looks: int = 0

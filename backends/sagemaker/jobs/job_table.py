@@ -26,6 +26,8 @@ class JobTable:
         jobs: those that are not closed, by name.
         events: what the next `wait` returns.
         rejected_names: names of jobs that are believed never to have been created.
+        shortest_start_s: from a job's creation to its instances, as seen so far; 0 where none was seen.
+        shortest_end_s: from the last line of a script to the end of its job, likewise.
     """
 
     options: Options
@@ -36,6 +38,8 @@ class JobTable:
     jobs: dict[str, CloudJob] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     rejected_names: set[str] = field(default_factory=set)
+    shortest_start_s: float = 0.0
+    shortest_end_s: float = 0.0
 
     def in_flight(self, instance_type: str) -> int:
         """Return how many jobs of a type hold instances, or are about to."""
@@ -62,6 +66,14 @@ class JobTable:
         if not cloud.started:
             cloud.started = True
             self.events.append(Started(cloud.spec.name, self.now()))
+
+    def has_started_after(self, start_s: float) -> None:
+        """Take note of how long it took from a job's creation to its instances."""
+        self.shortest_start_s = min(self.shortest_start_s or start_s, start_s)
+
+    def has_ended_after(self, end_s: float) -> None:
+        """Take note of how long it took from a script's end to that of its job."""
+        self.shortest_end_s = min(self.shortest_end_s or end_s, end_s)
 
     def end(self, cloud: CloudJob) -> None:
         """The job's instances are free; said once."""

@@ -43,7 +43,9 @@ class StatusPoller:
         self._prefix, self._clients, self._calls, self._take = prefix, clients, calls, take
         self._absent, self._full_every_s = absent, full_every_s
         self._newest: datetime.datetime | None = None
-        self._begun_at, self._full_at = now, -math.inf
+        self._full_at = -math.inf
+        self.begun_at = now
+        """When the last listing was begun."""
         self.next_at = -math.inf
         self.polls = 0
 
@@ -51,10 +53,10 @@ class StatusPoller:
         """Begin to list if the last one began `every_s` seconds ago or more, and is over."""
         if math.isinf(self.next_at) and self.next_at > 0:
             return
-        self.next_at = self._begun_at + every_s
+        self.next_at = self.begun_at + every_s
         if now < self.next_at:
             return
-        self._begun_at, self.next_at = now, math.inf
+        self.begun_at, self.next_at = now, math.inf
         self.polls += 1
         request: dict[str, Any] = {"MaxResults": _PAGE, "SortBy": "CreationTime", "SortOrder": "Descending"}
         if self._prefix:
@@ -83,16 +85,16 @@ class StatusPoller:
             if page.get("NextToken"):
                 self._ask({**request, "NextToken": page["NextToken"]}, names)
                 return
-            self.next_at = self._begun_at
+            self.next_at = self.begun_at
             if names is not None:
-                self._absent(names, self._begun_at)
+                self._absent(names, self.begun_at)
 
         def failed(failure: CallFailure) -> None:
             if "NextToken" in request and failure.kind is FailureKind.OTHER:
                 # A token is good for a while only, which a long pause may have outlasted.
-                self._full_at, self.next_at = -math.inf, self._begun_at
+                self._full_at, self.next_at = -math.inf, self.begun_at
                 return
-            self.next_at = self._begun_at
+            self.next_at = self.begun_at
             raise CloudError("the training jobs cannot be listed", failure)
 
         self._calls.put(Call(LISTING, lambda: self._clients.get("sagemaker", attempts=1).list_training_jobs(**request), done, failed))

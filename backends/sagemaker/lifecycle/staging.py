@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from backends.base import JobSpec
+from backends.common.file_lock import locked_within
 from backends.sagemaker.aws import s3
 from backends.sagemaker.aws.buckets import ensure_bucket
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, failure_of
-from backends.sagemaker.aws.lookups import IN_THE_LOOP, SPOT, TRAINING, Lookups
+from backends.sagemaker.aws.known_quotas import QuotasOf
+from backends.sagemaker.aws.lookups import SPOT, TRAINING
 from backends.sagemaker.code.packing import pack
 from backends.sagemaker.code.upload import upload_arguments, upload_code
 from backends.sagemaker.experiments.job_config import JobConfigs
@@ -21,7 +24,12 @@ from backends.sagemaker.jobs.request import arguments_fit, start_document, train
 from backends.sagemaker.jobs.static_checks import named_instance_types
 from backends.sagemaker.lifecycle.stop_watch import StopWatch
 from backends.sagemaker.pools.capacity import jobs_within_quota
+from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
+
+_UPLOADS = "uploads.lock"
+_LONGEST_TURN_S = 60.0
+"""After so many seconds an experiment uploads beside another one, which at worst is done twice."""
 
 
 class Staging:
@@ -34,6 +42,7 @@ class Staging:
         include: patterns of what travels though it would stay behind.
         own_bucket: whether the bucket is the account's default one, which is made where it is missing.
         watch: knows whether somebody asked from elsewhere that no job is created any more; None where nobody can.
+        shared: folder in which processes of this user agree on who uploads first; None where this is the only one.
     """
 
     def __init__(
@@ -45,18 +54,28 @@ class Staging:
         *,
         own_bucket: bool = True,
         watch: StopWatch | None = None,
+        shared: Path | None = None,
     ) -> None:
         self._options, self._clients, self._source_dir, self._own_bucket = options, clients, source_dir, own_bucket
-        self._include, self._watch = include, watch
+        self._include, self._watch, self._shared = include, watch, shared
         self.code_uri: str | None = None
 
     def stage(self) -> str:
         """Upload the code unless it is there; raises `UserError` or `CloudError` where that is not possible."""
         self.ensure_bucket()
-        self.code_uri = upload_code(
-            pack(self._source_dir, self._include), self._clients.get("s3"), self._options.bucket, self._options.prefix
-        )
+        package = pack(self._source_dir, self._include)
+        with self._in_turn():
+            self.code_uri = upload_code(package, self._clients.get("s3"), self._options.bucket, self._options.prefix)
         return self.code_uri
+
+    @contextlib.contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Inside the block no other experiment uploads: those that begin together find what the first one has left."""
+        with contextlib.ExitStack() as stack:
+            if self._shared is not None:
+                with contextlib.suppress(OSError, UserError):
+                    stack.enter_context(locked_within(self._shared / _UPLOADS, _LONGEST_TURN_S))
+            yield
 
     def ensure_bucket(self) -> None:
         """Make the account's default bucket where it is missing; one that the user named has to be there."""
@@ -107,11 +126,24 @@ class Staging:
 
         return create
 
-    def jobs_within_quotas(self, definition: BenchmarkDefinition, instance_type: str, unknown: int) -> dict[str, int]:
-        """Return how many jobs of each of the definition's instance types, and of one more, quotas allow; `unknown` where none tells."""
+    def jobs_within_quotas(
+        self,
+        definition: BenchmarkDefinition,
+        instance_type: str,
+        quotas: QuotasOf,
+        unknown: int,
+    ) -> dict[str, int]:
+        """Return how many jobs of each of the definition's instance types, and of one more, quotas allow; `unknown` where none tells.
+
+        Args:
+            definition: names instance types.
+            instance_type: the one more.
+            quotas: looks them up by name.
+            unknown: what stands for none.
+        """
         types = {instance_type, *named_instance_types(definition)}
         form = SPOT if self._options.spot else TRAINING
-        found = Lookups(self._clients, IN_THE_LOOP).quotas(form.format(name) for name in types)
+        found = quotas(form.format(name) for name in types)
         if isinstance(found, CallFailure):
             return dict.fromkeys(types, unknown)
         return {name: jobs_within_quota(found.get(form.format(name)), 1, unknown) for name in types}

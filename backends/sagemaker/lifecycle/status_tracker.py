@@ -3,42 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from backends.events import Noted, Progressed, Reported, Restarted
 from backends.reports import Report
 from backends.sagemaker.jobs import outcome
-from backends.sagemaker.jobs.job import CloudJob, JobPhase, seconds
+from backends.sagemaker.jobs.job import WAITING_STAGES, CloudJob, JobPhase, seconds
 from backends.sagemaker.jobs.job_table import JobTable
 from backends.sagemaker.lifecycle.submission import JobSubmitter
 from backends.sagemaker.lifecycle.termination import JobTerminator
 from backends.sagemaker.pools.keeper import PoolKeeper
 from backends.sagemaker.pools.pools import MatchKey
-
-_WAITING = ("", "Starting", "Pending")
-
-
-@dataclass(frozen=True)
-class PollIntervals:
-    """How often the service is asked, in seconds.
-
-    Args:
-        shortest_s, longest_s: between two listings; in between, a twentieth of the age of the youngest job.
-        settle_s: how long the last lines of a log are awaited whose end is not marked.
-        full_s: between two listings of all jobs, changed or not.
-        mark_s: between two looks for a mark that the run is to end, where no job is created meanwhile.
-    """
-
-    shortest_s: float = 3.0
-    longest_s: float = 15.0
-    settle_s: float = 60.0
-    full_s: float = 300.0
-    mark_s: float = 20.0
-
-    def every_s(self, youngest_s: float) -> float:
-        """Return the seconds between two listings while the youngest job is so old."""
-        return min(self.longest_s, max(self.shortest_s, 0.05 * youngest_s))
 
 
 class StatusTracker:
@@ -79,8 +54,9 @@ class StatusTracker:
             before, cloud.stage = cloud.stage, stage
             if stage not in outcome.FINAL:
                 self._table.events.append(Noted(cloud.spec.name, self._table.now(), stage))
-            if before in _WAITING and stage not in _WAITING and status not in outcome.FINAL:
+            if before in WAITING_STAGES and stage not in WAITING_STAGES and status not in outcome.FINAL:
                 self._keeper.job_began(cloud.spec.name, MatchKey(cloud.instance_type, cloud.spec.instance_count))
+                self._table.has_started_after(self._table.now() - cloud.exists_since)
             if cloud.runs_script:
                 self._table.start(cloud)
         if status in outcome.FINAL and cloud.phase is JobPhase.LIVE:

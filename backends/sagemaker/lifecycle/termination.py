@@ -109,6 +109,8 @@ class JobTerminator:
         if ran:
             self._table.start(cloud)
         self._table.end(cloud)
+        if cloud.script_ended_at is not None:
+            self._table.has_ended_after(self._table.now() - cloud.script_ended_at)
         used = outcome.instance_type(answer) or cloud.instance_type
         self._keeper.job_ended(answer, MatchKey(used, cloud.spec.instance_count))
         cloud.end_seen_at = self._table.now()
@@ -137,6 +139,24 @@ class JobTerminator:
             if cloud.spec.name not in names and cloud.exists_since < before:
                 self._table.describe(cloud.spec.name, functools.partial(self._present, cloud), functools.partial(self.vanished, cloud))
 
+    def _ask_ends(self, now: float) -> None:
+        """Ask for jobs whose script has ended once each, when the soonest of the others was over: most listings are for that else."""
+        for cloud in self._table.live():
+            if cloud.script_ended_at is None and cloud.log.has_ended:
+                cloud.script_ended_at = now
+            if not cloud.is_end_asked and self._ask_end_at(cloud) <= now:
+                cloud.is_end_asked = True
+                self._table.describe(cloud.spec.name, functools.partial(self._end_told, cloud), functools.partial(self.vanished, cloud))
+
+    def _ask_end_at(self, cloud: CloudJob) -> float:
+        """Return when to ask for a job's end; infinity where there is no reason to, as an order to stop it is followed by listings."""
+        waits = cloud.is_end_asked or cloud.script_ended_at is None or cloud.stop_reason is not None or cloud.phase is not JobPhase.LIVE
+        return math.inf if waits or cloud.script_ended_at is None else cloud.script_ended_at + self._table.shortest_end_s
+
+    def _end_told(self, cloud: CloudJob, answer: Mapping[str, Any]) -> None:
+        cloud.outlives_script = True
+        self._present(cloud, answer)
+
     def _present(self, cloud: CloudJob, answer: Mapping[str, Any]) -> None:
         if cloud.phase is JobPhase.LIVE and answer.get("TrainingJobStatus") in outcome.FINAL:
             self.described(cloud, answer)
@@ -146,7 +166,8 @@ class JobTerminator:
         self._table.close_as(cloud, Outcome.FAILED, Cause.LOST, "the service has no trace of the training job")
 
     def plan(self, now: float) -> None:
-        """Read the logs of ended jobs from their beginning where that is due."""
+        """Ask for the end of jobs, and read the logs of ended ones from their beginning, where that is due."""
+        self._ask_ends(now)
         for cloud in [*self._table.jobs.values()]:
             if cloud.next_look_at <= now and not self._conclude_seen(cloud):
                 cloud.awaits_sweep, cloud.next_look_at = False, math.inf
@@ -159,7 +180,7 @@ class JobTerminator:
 
     def next_at(self) -> float:
         """Return when `plan` has something to do; infinity where nothing is planned."""
-        return min((cloud.next_look_at for cloud in self._table.jobs.values()), default=math.inf)
+        return min((min(cloud.next_look_at, self._ask_end_at(cloud)) for cloud in self._table.jobs.values()), default=math.inf)
 
     def _conclude_seen(self, cloud: CloudJob) -> bool:
         """Close a job whose whole log has been seen by polls, or see when that will be; return whether it need not be read now."""

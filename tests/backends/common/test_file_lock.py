@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.common.file_lock import try_lock
+from backends.common.file_lock import locked_within, try_lock
 from backends.local.leases import LeaseBook
 from definitions.errors import UserError
 
@@ -42,3 +42,28 @@ def test_leases_without_locks_are_refused_at_once(tmp_path: Path, monkeypatch: p
         LeaseBook(tmp_path / "leases", (0, 1))
     assert str(tmp_path / "leases") in caught.value.asked
     assert "OUTRIDER_LEASES" in caught.value.advice
+
+
+def test_a_lock_is_waited_for_and_no_longer_than_is_said(tmp_path: Path) -> None:
+    now, slept = [0.0], []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        now[0] += seconds
+
+    file = tmp_path / "folder" / "lock"
+    with locked_within(file, 5.0) as first:
+        assert first is not None
+        with locked_within(file, 1.0, lambda: now[0], sleep) as second:
+            assert second is None
+    assert 1.0 <= sum(slept) < 1.1
+    with locked_within(file, 0.0) as third:
+        assert third is not None
+
+
+def test_a_lock_is_had_as_soon_as_it_is_let_go(tmp_path: Path) -> None:
+    file = tmp_path / "lock"
+    first = os.open(file, os.O_RDWR | os.O_CREAT)
+    assert try_lock(first, fcntl.LOCK_EX, file, "")
+    with locked_within(file, 5.0, lambda: 0.0, lambda _: os.close(first)) as second:
+        assert second is not None

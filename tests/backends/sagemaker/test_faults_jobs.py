@@ -12,7 +12,7 @@ import pytest
 
 from backends.emulator import Settings
 from backends.failures import Cause
-from backends.sagemaker.lifecycle.status_tracker import PollIntervals
+from backends.sagemaker.lifecycle.poll_intervals import PollIntervals
 from benchmarking.controller.retry_policy import RETRY_RULES
 from definitions.errors import UserError
 from tests.backends.sagemaker.cloud_lab import M5, SCRIPT, CloudLab

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from backends.sagemaker.lifecycle.status_tracker import PollIntervals
+from backends.sagemaker.lifecycle.poll_intervals import PollIntervals
 from definitions import strict_json
 from tests.backends.fast_clock import FastClock
 from tests.backends.sagemaker.cloud_lab import M5, CloudLab

@@ -35,7 +35,19 @@ class Clock:
 
 
 def paces(folder, clock, count, key="k"):
-    return [SharedPace(folder, key, 1.0, random.Random(seed), clock) for seed in range(count)]
+    return [SharedPace(folder, key, 1.0, random.Random(seed), clock, process=seed) for seed in range(count)]
+
+
+def test_how_many_share_a_pace_is_known_at_each_ones_last_call_and_who_ended_is_forgotten(tmp_path):
+    clock = Clock()
+    members = [*paces(tmp_path, clock, 3), *paces(tmp_path, clock, 1, "other")]
+    for one in members:
+        assert one.take()
+        clock.now += 1.1
+    assert [one.sharers for one in members] == [1, 2, 3, 1]
+    clock.now += 61.0
+    assert members[0].take()
+    assert members[0].sharers == 1
 
 
 def test_several_that_always_want_make_one_call_a_second_together_and_each_its_part(tmp_path):
@@ -61,7 +73,7 @@ def test_what_is_long_past_or_from_before_a_restart_of_the_machine_is_forgotten(
     (tmp_path / "calls.json").write_text(json.dumps({"k": 5000.0, "old": 1.0}))
     clock = Clock()
     assert paces(tmp_path, clock, 1)[0].take()
-    assert json.loads((tmp_path / "calls.json").read_text()) == {"k": 100.0}
+    assert json.loads((tmp_path / "calls.json").read_text()) == {"k": 100.0, "k/0": 100.0}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '{"k": "x"}', "\x00\xff"])

@@ -90,6 +90,38 @@ def test_a_service_that_stays_busy_is_told_after_eight_tries(emulator, monkeypat
     assert all(wait <= bound for wait, bound in zip(waits, (1, 2, 4, 8, 16, 20, 20), strict=True))
 
 
+def test_a_few_checkpoints_are_found_by_one_listing_where_one_answer_holds_all(client, store):
+    for trial in range(6):
+        put(client, store, f"t{trial}", "state")
+    client.calls.clear()
+    store.delete(["t0", "t1", "t2"])
+    assert client.calls == ["ListObjectsV2", "DeleteObjects"]
+    assert [store.exists(f"t{trial}") for trial in range(6)] == [False] * 3 + [True] * 3
+
+
+class Crowded:
+    """Answers listings of the experiment with a page of many, and those of a checkpoint with its one object."""
+
+    def __init__(self):
+        self.listed, self.deleted = [], []
+
+    def list_objects_v2(self, **request):
+        self.listed.append(request["Prefix"].rpartition("tag/x/")[2])
+        is_whole = request["Prefix"].endswith("tag/x/")
+        return {"Contents": [{"Key": request["Prefix"] + "state", "Size": 1}], "IsTruncated": is_whole, "NextContinuationToken": "more"}
+
+    def delete_objects(self, **request):
+        self.deleted += [one["Key"] for one in request["Delete"]["Objects"]]
+        return {}
+
+
+def test_of_an_experiment_with_thousands_of_objects_a_few_checkpoints_are_listed_each_by_itself():
+    client = Crowded()
+    S3Checkpoints(lambda: client, "bucket", "outrider", "tag/x").delete(["t1", "t2"])
+    assert client.listed == ["", "t1/", "t2/"]
+    assert [key.rpartition("tag/x/")[2] for key in client.deleted] == ["t1/state", "t2/state"]
+
+
 def test_without_a_bucket_there_are_no_checkpoints(client):
     lost = S3Checkpoints(lambda: client, "no-such-bucket", "outrider", "tag/x")
     assert not lost.exists("t1")
