@@ -195,11 +195,12 @@ class StatusReader:
         state = folded.state
         try:
             with _journal(folded.stored.folder) as journal:
+                clock = ExperimentClock(journal.sessions())
                 if journal.last_sequence > state.sequence:
                     for record in journal.records():
                         if record.sequence > state.sequence:
+                            clock.before(record.sequence, state)
                             state.apply(record)
-                clock = ExperimentClock(journal.sessions())
                 folded.elapsed_s = clock.at(state.last_at, state.sequence, state)
                 folded.note = ""
         except UserError as error:

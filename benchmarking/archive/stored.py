@@ -11,6 +11,7 @@ from typing import Any
 from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
 from benchmarking.archive.kept_source import check_there
 from benchmarking.archive.version_1 import method_traits
+from benchmarking.controller.experiment_clock import ExperimentClock
 from benchmarking.controller.journal import Journal, SqliteJournal
 from benchmarking.controller.rows import StateSetup
 from benchmarking.controller.state import ExperimentState
@@ -58,8 +59,9 @@ class StoredExperiment:
 
     def state(self, journal: Journal) -> ExperimentState:
         """Return the state that its journal amounts to, without running anything."""
-        state = ExperimentState(state_setup(self.spec))
+        state, clock = ExperimentState(state_setup(self.spec)), ExperimentClock(journal.sessions())
         for record in journal.records():
+            clock.before(record.sequence, state)
             state.apply(record)
         return state
 

@@ -18,7 +18,7 @@ from definitions.files import write_atomically
 
 NAME = "folded.json"
 
-FOLD_VERSION = 1
+FOLD_VERSION = 2
 """Of what is made of a journal, and of the form in which it is kept; another one is made anew. A test says when it has to be another."""
 
 

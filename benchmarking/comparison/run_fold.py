@@ -11,7 +11,7 @@ from benchmarking.archive.stored import StoredExperiment, state_setup
 from benchmarking.comparison.runs import Axis, MeasuredTrial, Measurement
 from benchmarking.controller.experiment_clock import ExperimentClock
 from benchmarking.controller.interfaces import Observer
-from benchmarking.controller.journal import ControllerSession, Record
+from benchmarking.controller.journal import Record
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
@@ -46,9 +46,11 @@ def fold_journal(stored: StoredExperiment, observer: Observer | None = None) -> 
     """
     state = ExperimentState(state_setup(stored.spec))
     with stored.journal() as journal:
-        fold = RunFold(stored.spec, state, journal.sessions())
-        apply, observe = state.apply, fold.observe
+        clock = ExperimentClock(journal.sessions())
+        fold = RunFold(stored.spec, state, clock)
+        before, apply, observe = clock.before, state.apply, fold.observe
         for record in journal.records():
+            before(record.sequence, state)
             apply(record)
             observe(record)
             if observer is not None:
@@ -62,12 +64,11 @@ class RunFold:
     Args:
         spec: of the experiment.
         state: that is folded from the same records.
-        sessions: the controllers' lives, as the journal has them.
+        clock: of the experiment.
     """
 
-    def __init__(self, spec: ExperimentSpec, state: ExperimentState, sessions: Sequence[ControllerSession]) -> None:
-        self._state = state
-        self._clock = ExperimentClock(sessions)
+    def __init__(self, spec: ExperimentSpec, state: ExperimentState, clock: ExperimentClock) -> None:
+        self._state, self._clock = state, clock
         self._repeats = spec.repeats
         self._names = [*spec.definition.objectives]
         self._is_per_job = isinstance(spec.definition.fidelity, PerJob)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarking.controller.event_codec import recorded_suggestion
+from benchmarking.controller.experiment_clock import ExperimentClock
 from benchmarking.controller.journal import ControllerSession, Journal
 from benchmarking.controller.method_adapter import MethodAdapter
 from benchmarking.controller.state import ExperimentState
@@ -19,11 +20,10 @@ def replay(journal: Journal, adapter: MethodAdapter, state: ExperimentState) -> 
         Metrics of the reports that are in the journal, by (incarnation, sequence), for each job that is still open.
     """
     received: dict[str, dict[tuple[int, int], Mapping[str, Any]]] = {}
-    sessions = {session.after: session for session in journal.sessions()}
+    clock = ExperimentClock(journal.sessions())
     for record in journal.records():
-        body, session = record.body, sessions.get(record.sequence - 1)
-        if session is not None:
-            state.waits.skip(session.last_at, session.started_at)
+        body = record.body
+        clock.before(record.sequence, state)
         if record.kind == "reported":
             received.setdefault(body["job"], {})[body.get("incarnation", 0), body["sequence"]] = body["metrics"]
         elif record.kind == "closed":

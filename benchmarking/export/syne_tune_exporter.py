@@ -112,6 +112,7 @@ def results_table(one: ExportedExperiment) -> tuple[list[str], list[list[Any]]]:
             break  # written by who runs it, since the state was read
         body = record.body
         job = state.jobs.get(body["job"]) if record.kind == "reported" else None
+        clock.before(record.sequence, state)
         state.apply(record)
         if job is not None:
             trial = state.trials[job.trial]
