@@ -2,6 +2,8 @@
 
 verdicts   studies of three methods in ten trials, alike but for luck (normal, t3 and lognormal in turn), all that `outrider compare` says:
            how often "better" stands anywhere; looked at once, or extended twice (8, 10, 12 seeds), stopped where something was better
+sooner     of such studies how often "sooner" is said: of who is better alone, as it is said, and of all, as where the values of all were
+           decided by something else than time; and with one method ahead, so that it is sooner
 power      the same with one method better by so many standard deviations of a trial
 intervals  how often ours of a mean hold it, beside Student's t and, with `--syne_tune FILE`, the bands of Syne Tune (its module
            `syne_tune/experiments/visualization/aggregate_results.py`, which its later versions have not)
@@ -20,7 +22,7 @@ import numpy as np
 from _common import show
 
 from benchmarking.analysis.intervals import mean_intervals, standard_deviation, student_quantile
-from tests.benchmarking.comparison.simulated_studies import DISTRIBUTIONS, found_better
+from tests.benchmarking.comparison.simulated_studies import DISTRIBUTIONS, found_better, found_sooner
 
 LOOKS = (8, 10, 12)
 SIZES = (5, 8)
@@ -46,6 +48,23 @@ def verdicts(studies: int) -> None:
             rows.append([f"{where}, extended to {LOOKS[last - 1]}, ended where better", share(any(one[:last]) for one in found)])
             rows.append([f"{where}, extended to {LOOKS[last - 1]} in any case, last verdict", share(one[last - 1] for one in found)])
     show(f"{studies} studies without a difference: share with a wrong verdict anywhere", ["", "share"], rows)
+
+
+def sooner(studies: int) -> None:
+    """Print in how many studies without a difference, and with one, a method is said to have reached the target sooner."""
+    rows: list[list[Any]] = []
+    for name, (draw, _) in DISTRIBUTIONS.items():
+        for many in BENCHMARKS:
+            found = [
+                [found_sooner(draw, seed, LOOKS[0], benchmarks=many, open_gate=gate) for seed in range(studies)] for gate in (False, True)
+            ]
+            rows.append([name, many, "none", *map(share, found)])
+    normal = DISTRIBUTIONS["normal"][0]
+    for lead in LEADS:
+        found = [[found_sooner(normal, seed, LOOKS[0], lead, open_gate=gate) for seed in range(studies // 10)] for gate in (False, True)]
+        rows.append(["normal", 1, lead, *map(share, found)])
+    heads = ["", "benchmarks", "lead, sd of a trial", "of who is better", "of all"]
+    show(f"{studies} studies of {LOOKS[0]} seeds ({studies // 10} with a lead): share that says sooner anywhere", heads, rows)
 
 
 def power(studies: int) -> None:
@@ -140,6 +159,7 @@ def main() -> None:
     intervals(given.draws, given.syne_tune)
     power(given.power_studies)
     verdicts(given.studies)
+    sooner(given.studies)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarking.analysis.effects import Word
+from benchmarking.analysis.effects import Word, decide
 from benchmarking.comparison.measured_methods import measure_methods
 from benchmarking.comparison.methods import compare_benchmarks
 from benchmarking.comparison.question import ComparisonQuestion
@@ -55,6 +55,28 @@ def says_better(studies: Sequence[Sequence[ComparedRun]], looks: int = 0) -> boo
     found = compare_benchmarks([measure_methods(runs, ComparisonQuestion(looks=looks)) for runs in studies])
     said = [finding for one in found for row in one.rows for finding in (row.final, row.sooner)]
     return any(finding is not None and finding.word is Word.BETTER for finding in said)
+
+
+def says_sooner(studies: Sequence[Sequence[ComparedRun]], *, open_gate: bool) -> bool:
+    """Return whether "sooner" is said anywhere in the comparison of a study.
+
+    Args:
+        studies: the runs on each benchmark.
+        open_gate: whether it is asked of all, as if the final values of all were decided; else of those alone whose are.
+    """
+    measured = [measure_methods(runs, ComparisonQuestion()) for runs in studies]
+    if not open_gate:
+        said = [row.sooner for one in compare_benchmarks(measured) for row in one.rows]
+        return any(finding is not None and finding.word is Word.BETTER for finding in said)
+    question = measured[0].question
+    waits = [one.waits(method, 1 - question.judged_level) for one in measured for method in one.leads]
+    return any(finding.word is Word.BETTER for finding in decide(waits, question.threshold, question.judged_level, plan=False))
+
+
+def found_sooner(draw: Draw, seed: int, seeds: int, ahead: float = 0.0, benchmarks: int = 1, *, open_gate: bool = False) -> bool:
+    """Return whether "sooner" was said of a study; see `found_better`."""
+    generator = np.random.default_rng(seed)
+    return says_sooner([made_study(draw, generator, seeds, ahead) for _ in range(benchmarks)], open_gate=open_gate)
 
 
 def found_better(draw: Draw, seed: int, seeds: Sequence[int], ahead: float = 0.0, benchmarks: int = 1) -> list[bool]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarking.analysis.intervals import mean_interval
-from tests.benchmarking.comparison.simulated_studies import DISTRIBUTIONS, found_better
+from tests.benchmarking.comparison.simulated_studies import DISTRIBUTIONS, found_better, found_sooner
 
 _LUCK = 3.0
 """Standard errors that a share of few draws may be off."""
@@ -17,6 +17,17 @@ def test_of_studies_without_a_difference_at_most_one_in_twenty_says_better(seeds
     studies = 40
     wrong = sum(any(found_better(DISTRIBUTIONS["normal"][0], number, seeds, benchmarks=benchmarks)) for number in range(studies))
     assert wrong / studies <= 0.05 + _LUCK * (0.05 * 0.95 / studies) ** 0.5
+
+
+@pytest.mark.parametrize("open_gate", [False, True])
+def test_of_studies_without_a_difference_at_most_one_in_twenty_says_sooner_also_where_it_is_asked_of_all(open_gate):
+    studies = 40
+    wrong = sum(found_sooner(DISTRIBUTIONS["t3"][0], number, 12, open_gate=open_gate) for number in range(studies))
+    assert wrong / studies <= 0.05 + _LUCK * (0.05 * 0.95 / studies) ** 0.5
+
+
+def test_of_studies_with_a_large_difference_some_say_sooner():
+    assert sum(found_sooner(DISTRIBUTIONS["normal"][0], number, 8, ahead=2.0) for number in range(20)) >= 6
 
 
 def test_of_studies_with_a_large_difference_most_say_so():
