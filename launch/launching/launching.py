@@ -33,6 +33,7 @@ from launch.launching.place import RunPlace, place_of
 from launch.launching.requirements import LOCK, NO_LOCK, joined, needed, of_benchmarks, pinned
 from launch.launching.sources import Outgoing, code_key, outgoing_data, outgoing_sources
 from launch.launching.study import Travelling, backends_of, travelling
+from launch.launching.trials_inside import with_benchmarks_own
 from launch.planning import Planned
 from launch.request import RunRequest
 
@@ -104,6 +105,7 @@ def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str],
     """
     specs, tag = planned.specs, planned.specs[0].tag
     asked = joined_remote({spec.definition.name: spec.definition.remote for spec in specs})
+    asked = with_benchmarks_own(asked, request, specs)
     notes = check_travels(specs, asked, environ)
     place = place_of(specs, asked, tag, environ)
     check_free(place, request)
