@@ -43,7 +43,7 @@ def confirm(
     uncapped = [spec for spec in paid if spec.definition.budget.max_cost is None]
     if uncapped:
         raise UserError(f"{uncapped[0].title} spends real money", "no max_cost is given", "give --max_cost: dollars for all of them")
-    _check_first_starts(paid)
+    check_first_starts(paid)
     if yes:
         return
     from launch.dry_run import describe
@@ -55,7 +55,7 @@ def confirm(
         raise UserError("not agreed, so nothing was started")
 
 
-def _check_first_starts(specs: Sequence[ExperimentSpec]) -> None:
+def check_first_starts(specs: Sequence[ExperimentSpec]) -> None:
     """Refuse what cannot work before anything of it is started; who resumes has started before."""
     seen = set()
     for spec in specs:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
+from backends.registry import backend_class
+from benchmarking.archive.identity import ExperimentSpec
 from definitions.errors import UserError
+from launch.confirm import check_first_starts
 from launch.launching.launching import Launching
 from launch.launching.words import dry_run_text
 
@@ -19,7 +23,7 @@ def agree(plan: Launching, *, yes: bool, ask: Callable[[str], str] | None, say: 
         say: writes to the person.
 
     Raises:
-        UserError: no `max_cost`, nobody to ask, or the answer was no.
+        UserError: no `max_cost`, something is missing for a first start, nobody to ask, or the answer was no.
     """
     if plan.place.clients.emulated:
         return
@@ -27,6 +31,7 @@ def agree(plan: Launching, *, yes: bool, ask: Callable[[str], str] | None, say: 
     uncapped = next((spec for spec in plan.specs if spec.definition.budget.max_cost is None), None)
     if uncapped is not None:
         raise UserError(f"launch: {uncapped.title} spends real money", "no max_cost is given", "give --max_cost: dollars for all of them")
+    check_first_starts(_elsewhere(plan))
     if yes:
         return
     say(dry_run_text(plan))
@@ -34,3 +39,19 @@ def agree(plan: Launching, *, yes: bool, ask: Callable[[str], str] | None, say: 
         raise UserError("this spends real money", "there is no terminal to ask on", "give --yes to agree beforehand")
     if ask("Proceed? [y/N] ").strip().lower() not in ("y", "yes"):
         raise UserError("not agreed, so nothing was launched")
+
+
+def missing(plan: Launching) -> str:
+    """Return in words what trials lack for a first start, permissions among it; empty where nothing is, or nothing real is spent."""
+    if plan.place.clients.emulated:
+        return ""
+    try:
+        check_first_starts(_elsewhere(plan))
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+def _elsewhere(plan: Launching) -> list[ExperimentSpec]:
+    """Return the experiments whose trials are jobs of a service; what others need is in their controller."""
+    return [spec for spec in plan.specs if backend_class(spec.backend).expected_capabilities(os.environ).survives_controller]

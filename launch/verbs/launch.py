@@ -44,7 +44,7 @@ def launch_given(given: argparse.Namespace, request: RunRequest, arguments: Sequ
             raise UserError(f"launch --{flag}", "it is for runs on this machine", f"leave it out, or use `run --{flag}`")
     if request.resume:
         return _resume(given, request)
-    from launch.launching.agreement import agree
+    from launch.launching.agreement import agree, missing
     from launch.launching.launching import launch, launching
     from launch.launching.words import dry_run_text
     from launch.planning import plan
@@ -54,7 +54,7 @@ def launch_given(given: argparse.Namespace, request: RunRequest, arguments: Sequ
     planned = plan(request)
     with launching(planned, request, os.environ, child_words(given)) as found:
         if request.dry_run:
-            print(dry_run_text(found))
+            print("\n".join(filter(None, (dry_run_text(found), missing(found)))))
             return EXIT_DONE
         for note in found.notes:
             _say(note)
