@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from benchmarking.controller.journal import JournalLostError, Record
+from benchmarking.live_status import live_status
 from benchmarking.remote.keeping import StoreKeeper
+from benchmarking.remote.live import LiveWords
 from benchmarking.remote.segments import Writer
 from benchmarking.remote.shipping import ShippingPace
 from tests.backends.memory_store import MemoryStore
@@ -28,7 +30,8 @@ class LostError(BaseException):
 
 
 def keeper(store: MemoryStore, life: int) -> StoreKeeper:
-    return StoreKeeper(store, Writer(f"{life}" * 16, "1", life), ShippingPace(time.monotonic, patience_s=0.0))
+    writer, pace = Writer(f"{life}" * 16, "1", life), ShippingPace(time.monotonic, patience_s=0.0)
+    return StoreKeeper(store, writer, pace, LiveWords(store, writer, live_status(time.time), time.time, pace))
 
 
 def lost_after(store: MemoryStore, kind: str, nth: int = 1) -> Callable[[Record, Any, Any], None]:
