@@ -224,7 +224,7 @@ def test_in_the_cloud_all_together_list_at_most_once_a_second(toy, run, monkeypa
     finished = sum(len(rows) for rows in measured(toy.results / "s").values())
     assert finished == 24
     listings = [at for at, operation in calls if operation == "ListTrainingJobs"]
-    assert len(listings) >= 4
+    assert len(listings) >= 2
     # The clock is the server's, which gets to a request a little later or sooner than it was sent.
     assert all(later - earlier > 0.8 for earlier, later in pairwise(listings))
     made = Counter(operation for _, operation in calls if not operation.startswith("Job"))  # those are what the jobs' machines ask for
