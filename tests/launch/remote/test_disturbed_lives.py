@@ -59,11 +59,11 @@ def kill_child(lab: LaunchLab) -> bool:
     return False
 
 
-def killed(lab: LaunchLab, times: int, seed: int) -> None:
-    """Kill the controller at so many random moments."""
+def killed(lab: LaunchLab, times: int, seed: int, longest_s: float = 8.0) -> None:
+    """Kill the controller at so many random moments, at most so many seconds apart."""
     rng = random.Random(seed)
     for _ in range(times):
-        time.sleep(rng.uniform(0.5, 8.0))
+        time.sleep(rng.uniform(0.5, longest_s))
         lab.await_that(lambda: kill_child(lab) or not lab.running(), "there is a controller to kill")
 
 
@@ -136,7 +136,8 @@ def test_digits_with_its_controller_killed_at_ten_random_moments(tmp_path: Path)
         folder.mkdir()
         with LaunchLab(folder) as lab:
             lab.launch(TAG, *DIGITS, "--remote_restarts", "30", benchmark="digits")
-            killed(lab, kills, kills)
+            # Waits grow where no trial is finished between two kills.
+            killed(lab, kills, kills, longest_s=30.0)
             lab.await_end(3000)
             found.append(lab.finished(TAG))
             check(lab, found[-1], found[0].configurations)
