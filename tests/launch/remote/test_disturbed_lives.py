@@ -60,11 +60,13 @@ def kill_child(lab: LaunchLab) -> bool:
 
 
 def killed(lab: LaunchLab, times: int, seed: int, longest_s: float = 8.0) -> None:
-    """Kill the controller at so many random moments, at most so many seconds apart."""
+    """Kill the controller so many times, each at a random moment of its first so many seconds."""
     rng = random.Random(seed)
     for _ in range(times):
+        # From its birth on: one that is killed as soon as it is there would never come to anything.
+        lab.await_that(lambda: any(map(lab.child, lab.controllers())) or not lab.running(), "there is a controller to kill", 900.0)
         time.sleep(rng.uniform(0.5, longest_s))
-        lab.await_that(lambda: kill_child(lab) or not lab.running(), "there is a controller to kill")
+        kill_child(lab)
 
 
 @pytest.mark.parametrize("times", [2])
