@@ -120,7 +120,27 @@ def _changed(known: StudyRecord | None, definitions: Mapping[str, Resolved], tag
     }
 
 
-def _with_money(study: StudyRecord, limits: Mapping[str, float | None], tag_folder: Path) -> StudyRecord:
+def with_limit(study: StudyRecord, limit_usd: float, before: StudyRecord | None, tag_folder: Path, aside_usd: float) -> StudyRecord:
+    """Return a study with another limit of money for all of it, shared anew.
+
+    Args:
+        study: with shares of another limit.
+        limit_usd: dollars that its experiments share.
+        before: the study as it was, whose shares are fixed; None where it is new.
+        tag_folder: of the tag.
+        aside_usd: dollars of what was asked for that are for something else, for messages.
+
+    Raises:
+        UserError: it is less than what is fixed.
+    """
+    fixed = {} if before is None else {one.key: one.share_usd for one in before.experiments}
+    bare = tuple(dataclasses.replace(one, share_usd=fixed.get(one.key)) for one in study.experiments)
+    limited = dataclasses.replace(study, flags=dataclasses.replace(study.flags, max_cost=limit_usd), experiments=bare)
+    has_shares = any(one.share_usd is not None for one in study.experiments)
+    return _with_money(limited, {}, tag_folder, aside_usd) if has_shares else limited
+
+
+def _with_money(study: StudyRecord, limits: Mapping[str, float | None], tag_folder: Path, aside_usd: float = 0.0) -> StudyRecord:
     """Return the study with the share of each experiment; `limits` are those of the benchmarks whose definitions are known."""
     if study.flags.shares == "first_come":
         return study
@@ -131,7 +151,7 @@ def _with_money(study: StudyRecord, limits: Mapping[str, float | None], tag_fold
         limit = study.flags.max_cost if study.flags.max_cost is not None else limits[group[0].benchmark]
         is_new = limit is not None and all(one.share_usd is None for one in group)
         spent = [spent_usd(folder_of(tag_folder, one, study.flags.backend)) if is_new else 0.0 for one in group]
-        found = with_shares(group, limit, spent, "max_cost")
+        found = with_shares(group, limit, spent, "max_cost", aside_usd)
         shares |= {one.key: share for one, share in zip(group, found, strict=True)}
     made = tuple(dataclasses.replace(one, share_usd=shares[one.key]) for one in study.experiments)
     return dataclasses.replace(study, experiments=made)

@@ -49,6 +49,21 @@ class SentPackage:
 
 
 @dataclass(frozen=True)
+class RunMoney:
+    """How the limit of money of a run is divided. Dollars; all None in what was launched before it was.
+
+    Args:
+        max_cost: the whole limit; None where there is none for the whole run.
+        controllers_usd: what its controllers cost at most, all generations; set aside from the limit where there is one.
+        trials_usd: what its experiments share; the whole limit where trials cost nothing beside their controllers.
+    """
+
+    max_cost: float | None = None
+    controllers_usd: float | None = None
+    trials_usd: float | None = None
+
+
+@dataclass(frozen=True)
 class LaunchRecord:
     """What was launched.
 
@@ -62,6 +77,7 @@ class LaunchRecord:
         data: path on the launcher's machine -> the folder or file that definitions name by it.
         controller: options of the controllers, as far as they name no account.
         child: further words for the command that runs the study in a controller.
+        money: how its limit is divided.
     """
 
     tag: str
@@ -73,6 +89,7 @@ class LaunchRecord:
     data: Mapping[str, SentPackage] = field(default_factory=dict)
     controller: Mapping[str, Any] = field(default_factory=dict)
     child: tuple[str, ...] = ()
+    money: RunMoney = RunMoney()
 
     @property
     def count(self) -> int:
@@ -114,6 +131,7 @@ def from_json(text: str | bytes, name: str) -> LaunchRecord:
             data={str(key): _package(value) for key, value in data.get("data", {}).items()},
             controller=dict(data["controller"]),
             child=tuple(str(word) for word in data["child"]),
+            money=RunMoney(**data.get("money", {})),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{name} is damaged", f"{type(error).__name__}: {error}", "launch the study under another tag") from error

@@ -42,7 +42,7 @@ def least_limit_usd(experiments: Sequence[PlannedExperiment]) -> float:
 
 
 def with_shares(
-    experiments: Sequence[PlannedExperiment], limit_usd: float | None, spent_usd: Sequence[float], about: str
+    experiments: Sequence[PlannedExperiment], limit_usd: float | None, spent_usd: Sequence[float], about: str, aside_usd: float = 0.0
 ) -> list[float | None]:
     """Return the share of each of the experiments that have one limit in common; those that were fixed are never less than they were.
 
@@ -51,6 +51,7 @@ def with_shares(
         limit_usd: dollars for all together; None where there is no limit.
         spent_usd: (n_experiments,) what each has spent already.
         about: what the limit is called in the message.
+        aside_usd: dollars of it that are for something else, and taken from `limit_usd` already; for the message.
 
     Raises:
         UserError: the limit is less than what is needed to leave the shares that are fixed as they are.
@@ -63,10 +64,11 @@ def with_shares(
     shares = equal_shares(limit_usd, spent_usd)
     if any((one.share_usd or 0.0) > share * (1 + _ROUNDING) for one, share in zip(experiments, shares, strict=True)):
         needed = least_limit_usd(experiments)
+        beside = f" and ${aside_usd:.4g} beside" if aside_usd else ""
         raise UserError(
-            f"{about} = ${limit_usd:g} for {len(experiments)} experiments",
+            f"{about} = ${limit_usd + aside_usd:g} for {len(experiments)} experiments{beside}",
             f"{len(fixed)} of them have a fixed share of ${max(one.share_usd or 0.0 for one in fixed):.4g} each, and all get the same",
-            f"give --max_cost {math.ceil(needed * 1e6) / 1e6:g} or more",
+            f"give --max_cost {math.ceil((needed + aside_usd) * 1e6) / 1e6:g} or more",
         )
     return [*shares]
 

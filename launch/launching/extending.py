@@ -13,6 +13,7 @@ from benchmarking.studies.record import as_json as study_as_json
 from benchmarking.studies.record import titles
 from definitions.errors import UserError
 from launch.launching.bringing import bring
+from launch.launching.money import set_aside_again
 from launch.launching.place import RunPlace
 from launch.launching.sources import outgoing_sources
 from launch.launching.study import travelling
@@ -48,6 +49,9 @@ def extend(place: RunPlace, record: LaunchRecord, request: RunRequest) -> str:
         before = planned.before
         if planned.study is None or before is None or there is None or planned.study == before:
             return ""
+        planned, money = set_aside_again(planned, record)
+        if planned.study == before:
+            return ""
         study = travelling(planned, request).study
         new = [spec for spec in planned.specs if spec.definition.name not in record.sources]
         sources = outgoing_sources(new)
@@ -55,16 +59,16 @@ def extend(place: RunPlace, record: LaunchRecord, request: RunRequest) -> str:
         upload_code(one.package, place.clients.get("s3"), place.bucket, place.prefix)
     if sources:
         sent = {**record.sources, **{name: one.sent for name, one in sources.items()}}
-        store.put(LAUNCH, as_json(dataclasses.replace(record, sources=sent)).encode())
+        record = dataclasses.replace(record, sources=sent)
+        store.put(LAUNCH, as_json(record).encode())
     # Where each source was, and not where it is for this moment.
-    places = {
-        **{name: sent.source_dir for name, sent in record.sources.items()},
-        **{name: one.sent.source_dir for name, one in sources.items()},
-    }
+    places = {name: sent.source_dir for name, sent in record.sources.items()}
     texts = {name: pointed(text, Path(places[name])) if name in places else text for name, text in study.definitions.items()}
     study = dataclasses.replace(study, definitions=texts)
     if store.replace(STUDY, study_as_json(study).encode(), there.etag) is None:
         raise UserError(f"launch --resume {place.tag}: its study was changed meanwhile", "somebody else adds to it", "try again")
+    if money != record.money:
+        store.put(LAUNCH, as_json(dataclasses.replace(record, money=money)).encode())
     known = {one.key for one in before.experiments}
     added = [one for one in study.experiments if one.key not in known]
     return f"added: {titles(added)}" if added else "the study's budget or options are changed"

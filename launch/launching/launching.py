@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import secrets
 import tempfile
@@ -20,8 +21,9 @@ from backends.sagemaker.controllers.request import controller_name, controller_r
 from backends.sagemaker.jobs.resolve_options import ROLE_VARIABLE
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.remote.generations import claim_generation
-from benchmarking.remote.launch_record import LaunchRecord, SentPackage, as_json, commit_state, from_json
+from benchmarking.remote.launch_record import LaunchRecord, RunMoney, SentPackage, as_json, commit_state, from_json
 from benchmarking.remote.layout import LAUNCH, STUDY, generation_key
+from benchmarking.studies.record import StudyRecord
 from benchmarking.studies.record import as_json as study_as_json
 from definitions import __version__
 from definitions.errors import OutriderError, UserError
@@ -29,6 +31,7 @@ from definitions.program import command
 from definitions.remote import RemoteOptions, joined_remote
 from launch.dry_run import DryRun, dry_run
 from launch.launching.laptop_only import check_travels
+from launch.launching.money import controllers_usd, divided, limited_specs, trials_are_billed, with_rest, words
 from launch.launching.place import RunPlace, place_of
 from launch.launching.requirements import LOCK, NO_LOCK, joined, needed, of_benchmarks, pinned
 from launch.launching.sources import Outgoing, code_key, outgoing_data, outgoing_sources
@@ -56,6 +59,7 @@ class Launching:
         data: path -> the folder or file there.
         requirements: that are installed in controllers.
         outlook: what trials would do, take and cost.
+        money: how max_cost is divided between controllers and trials; `trials_are_billed`: whether trials cost anything beside controllers.
         notes: what somebody has to know, a line each.
         child: further words for the command in a controller.
     """
@@ -69,6 +73,8 @@ class Launching:
     data: Mapping[str, Outgoing]
     requirements: Sequence[str]
     outlook: DryRun
+    money: RunMoney
+    trials_are_billed: bool
     notes: tuple[str, ...] = ()
     child: tuple[str, ...] = ()
 
@@ -122,11 +128,28 @@ def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str],
         count=len(specs) if any(backends_of(specs).values()) else 1,
         environment=controller_environment(place, sent.role, environ),
     )
+    billed = any(trials_are_billed(backend) for backend in backends_of(specs))
+    usd = controllers_usd(options, place.clients.region, found.longest_s)
+    money = divided(sent.study.flags.max_cost, usd, billed=billed, about="launch", instance_type=options.instance_type)
+    rest = with_rest(planned, sent.study, money)
+    if rest != sent.study:
+        sent, specs = dataclasses.replace(sent, study=rest), tuple(limited_specs(specs, rest))
+        found = _within(money, specs, environ, rest)
     with tempfile.TemporaryDirectory() as scratch:
-        project = pack_project(lines, Path(scratch))
-        yield Launching(
-            place, specs, sent, options, project, sources, outgoing_data(specs), lines, found, (*planned.notes, *notes), tuple(child)
-        )
+        project, data = pack_project(lines, Path(scratch)), outgoing_data(specs)
+        said = (*planned.notes, *notes)
+        yield Launching(place, specs, sent, options, project, sources, data, lines, found, money, billed, said, tuple(child))
+
+
+def _within(money: RunMoney, specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: StudyRecord) -> DryRun:
+    """Return what trials do with what is left for them; what is refused now was not with the whole limit, so it is told of what is left."""
+    try:
+        return dry_run(specs, environ, study)
+    except UserError as error:
+        fact = "\n  ".join(part for part in (error.asked, error.fact) if part)
+        raise UserError(
+            f"launch: {words(money)}", fact, error.advice or "give more, as the part of controllers is set aside first"
+        ) from error
 
 
 def check_free(place: RunPlace, request: RunRequest) -> None:
@@ -192,6 +215,7 @@ def launch(plan: Launching, say: Callable[[str], None], *, nonce: str = "", now:
         data={path: one.sent for path, one in plan.data.items()},
         controller={name: getattr(plan.options, name) for name in _NAMED_BY_LAUNCH},
         child=plan.child,
+        money=plan.money,
     )
     store = place.store
     if not store.create(LAUNCH, as_json(record).encode()):

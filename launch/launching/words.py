@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import math
-
 from benchmarking.report.text import dollars, duration
-from definitions.instances import price_of
+from benchmarking.studies.money import purse_of
 from definitions.program import command
 from definitions.quantities import size_text
 from launch.launching.launching import Launched, Launching
-
-
-def controllers_usd(plan: Launching) -> float | None:
-    """Return what the controllers of a run cost at most, all generations: over the study's longest time and a start of each.
-
-    None where their price or that time is not known.
-    """
-    price = price_of(plan.options.instance_type, plan.place.clients.region)
-    longest_s = plan.outlook.longest_s
-    if price is None:
-        return None
-    limit_s = plan.options.max_run_s * plan.options.generations
-    run_s = limit_s if longest_s is None else min(limit_s, longest_s + START_S * plan.options.generations)
-    return plan.options.count * price.usd_per_hour * run_s / 3600.0
-
-
-START_S = 300.0
-"""Seconds that a generation is billed for before the study goes on in it: download, installation, restoring."""
+from launch.launching.money import words
 
 
 def dry_run_text(plan: Launching) -> str:
     """Return what a launch would do, and what it would cost."""
     options, place = plan.options, plan.place
-    usd, trials_usd = controllers_usd(plan), plan.outlook.usd
     emulated = " (emulated prices)" if place.clients.emulated else ""
     lines = [
         f"controllers: {options.count} x {options.instance_type}{', spot' if options.spot else ''}, each for {duration(options.max_run_s)} "
         f"a generation, {options.generations} at most",
-        f"they cost at most {_usd(usd)}, trials {_usd(trials_usd)}, together {_usd(_sum(usd, trials_usd))}{emulated}{_under(plan)}",
+        f"they cost at most {_together(plan)}{emulated}; {_under(plan)}",
         f"image: {_masked(options.image)}",
         f"to be uploaded, where it is not there yet: outrider {size_text(plan.project.size_bytes)} (code {plan.project.hash})"
         + "".join(
@@ -54,6 +34,7 @@ def accepted_text(launched: Launched) -> str:
     """Return which jobs were accepted, and a line for each thing that can be done about the run."""
     tag, place = launched.place.tag, launched.place
     lines = [*launched.notes, f"launched: {', '.join(launched.jobs)}"]
+    lines += [] if launched.record.money.max_cost is None else [words(launched.record.money)]
     shown = {
         "status": command("status", tag),
         "logs": command("logs", tag, "--follow"),
@@ -65,15 +46,23 @@ def accepted_text(launched: Launched) -> str:
 
 
 def _under(plan: Launching) -> str:
-    caps = {spec.definition.budget.max_cost for spec in plan.specs}
-    total = plan.travelling.study.flags.max_cost
-    if total is None and None not in caps:
-        total = math.fsum(spec.definition.budget.max_cost or 0.0 for spec in plan.specs)
-    return "; there is no max_cost" if total is None else f"; max_cost is {dollars(total)}"
+    """Return in words the limit of money, and what of it is for whom."""
+    if plan.money.max_cost is not None:
+        return words(plan.money)
+    flags = plan.travelling.study.flags
+    caps = {purse_of(flags, spec.definition.name): spec for spec in plan.specs}
+    limits = {name: spec.definition.budget.max_cost for name, spec in caps.items()}
+    if None in limits.values():
+        return "there is no max_cost"
+    return f"max_cost of {'each benchmark' if len(limits) > 1 else 'its benchmark'} is for its trials alone, controllers come beside it"
 
 
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+def _together(plan: Launching) -> str:
+    """Return in words what controllers and trials cost, and both; trials inside a controller cost nothing beside it."""
+    usd, trials_usd = plan.money.controllers_usd, plan.outlook.usd
+    if not plan.trials_are_billed:
+        return f"{_usd(usd)}, trials inside them nothing beside that"
+    return f"{_usd(usd)}, trials {_usd(trials_usd)}, together {_usd(None if usd is None or trials_usd is None else usd + trials_usd)}"
 
 
 def _usd(usd: float | None) -> str:

@@ -10,7 +10,7 @@ import pytest
 from backends.emulator import Emulator, Settings
 from backends.emulator.core.settings import Delays
 from backends.sagemaker.code.packing import pack
-from benchmarking.remote.launch_record import from_json
+from benchmarking.remote.launch_record import RunMoney, from_json
 from benchmarking.studies.record import from_json as study_from_json
 from launch.__main__ import main
 from tests.backends.tag_bench import use
@@ -186,8 +186,40 @@ def test_a_dry_run_creates_nothing_and_says_what_it_would_cost(emulator, source,
     assert "controllers: 1 x ml.m5.large, each for 60 min 0 s a generation, 2 at most" in out
     # 1000 s of the study and two starts of 300 s, at $0.115 an hour.
     assert "they cost at most $0.051" in out
-    assert "max_cost is $5" in out
+    assert "max_cost $5.00: $0.051 for controllers, $4.95 for trials" in out
     assert "numpy==" in out
+    assert (objects(emulator), jobs(emulator)) == ([], [])
+
+
+def test_what_controllers_cost_is_set_aside_and_experiments_share_the_rest(emulator, source, capsys):
+    assert launch(source, "--num_seeds", "2", "--max_cost", "5") == 0
+    # 2 experiments of 1000 s and two starts of 300 s, at $0.115 an hour.
+    usd = 2600 / 3600 * 0.115
+    money = from_json(read(emulator, "runs/t1/launch.json"), "launch.json").money
+    assert money == RunMoney(5.0, pytest.approx(usd), pytest.approx(5.0 - usd))
+    study = study_from_json(read(emulator, "runs/t1/study.json").decode(), "study.json")
+    assert study.flags.max_cost == money.trials_usd
+    assert [one.share_usd for one in study.experiments] == [pytest.approx((5.0 - usd) / 2)] * 2
+    assert "max_cost $5.00: $0.083 for controllers, $4.92 for trials" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("cap", "said"),
+    [
+        (
+            "0.05",
+            "max_cost = $0.050 does not cover its controllers\n  over the study's longest time, all generations, they cost $0.051 at most",
+        ),
+        (
+            "0.055",
+            "max_cost $0.055: $0.051 for controllers, $0.0039 for trials\n"
+            "  toy x RS x seed 0 on sagemaker: max_cost = $0.0039 allows no trial",
+        ),
+    ],
+)
+def test_a_cap_too_small_for_controllers_is_refused_before_anything_is_created(emulator, source, capsys, cap, said):
+    assert launch(source, "--max_cost", cap) == 2
+    assert said in capsys.readouterr().err
     assert (objects(emulator), jobs(emulator)) == ([], [])
 
 

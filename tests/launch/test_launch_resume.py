@@ -135,6 +135,19 @@ def test_a_study_gets_more_seeds_and_methods_when_it_goes_on(emulator, source, c
     assert f"source_dir: {source}" in after.definitions["toy"]
 
 
+def test_a_cap_that_is_raised_sets_the_same_aside_again(emulator, source, capsys):
+    assert launch(source, "--num_seeds", "2", "--max_cost", "5") == 0
+    usd = 2600 / 3600 * 0.115
+    end(emulator, *jobs(emulator))
+    assert resume("--max_cost", "4.99") == 2  # more than trials have now, less than the whole was
+    assert resume("--max_cost", "6") == 0
+    assert "max_cost $6.00: $0.083 for controllers, $5.92 for trials" in capsys.readouterr().out
+    assert from_json(read(emulator, "runs/t1/launch.json"), "").money.max_cost == 6.0
+    study = study_from_json(read(emulator, "runs/t1/study.json").decode(), "")
+    assert study.flags.max_cost == pytest.approx(6.0 - usd)
+    assert [one.share_usd for one in study.experiments] == [pytest.approx((6.0 - usd) / 2)] * 2
+
+
 def test_a_tag_that_was_never_launched_is_said(emulator, capsys):
     emulator.create_bucket("sagemaker-us-east-1-123456789012")
     assert resume() == 2

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import subprocess
 
 import pytest
 
-from benchmarking.remote.launch_record import CommitState, LaunchRecord, SentPackage, as_json, commit_state, from_json
+from benchmarking.remote.launch_record import CommitState, LaunchRecord, RunMoney, SentPackage, as_json, commit_state, from_json
 from definitions.errors import UserError
 
 RECORD = LaunchRecord(
@@ -18,12 +20,18 @@ RECORD = LaunchRecord(
     sources={"digits": SentPackage("code/2/", "2", "/home/me/digits", CommitState("abc", True, "def"))},
     controller={"count": 3, "max_run_s": 60.0},
     child=("--verbose",),
+    money=RunMoney(5.0, 0.5, 4.5),
 )
 
 
 def test_it_is_read_as_it_was_written():
     assert from_json(as_json(RECORD).encode(), "launch.json") == RECORD
     assert RECORD.count == 3
+
+
+def test_one_that_was_written_before_money_was_divided_is_read():
+    older = {name: value for name, value in json.loads(as_json(RECORD)).items() if name != "money"}
+    assert from_json(json.dumps(older), "launch.json") == dataclasses.replace(RECORD, money=RunMoney(None, None, None))
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,9 @@ def test_an_extension_leaves_the_shares_as_they_are_or_is_refused_with_what_it_n
     with pytest.raises(UserError, match=r"max_cost = \$1 for 3 experiments\n  2 of them have a fixed share of \$0.5 each") as refused:
         with_shares([*there, planned(2)], 1.0, [0.0] * 3, "max_cost")
     assert "give --max_cost 1.5 or more" in str(refused.value)
+    with pytest.raises(UserError, match=r"max_cost = \$1.25 for 3 experiments and \$0.25 beside\n") as refused:
+        with_shares([*there, planned(2)], 1.0, [0.0] * 3, "max_cost", aside_usd=0.25)
+    assert "give --max_cost 1.75 or more" in str(refused.value)
     assert with_shares([*there, planned(2)], 1.5, [0.0] * 3, "max_cost") == [0.5] * 3
     assert with_shares([*there, planned(2)], 3.0, [0.0] * 3, "max_cost") == [1.0] * 3
     assert with_shares(there, None, [0.0, 0.0], "max_cost") == [None, None]
