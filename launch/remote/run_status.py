@@ -11,6 +11,7 @@ from benchmarking.remote.standing import SeenController, SeenExperiment, SeenRun
 from benchmarking.report.text import dollars, duration, table
 from definitions.errors import OutriderError, UserError
 from definitions.program import command
+from launch.remote.run_bill import RunBill, bill_document, bill_of, bill_text
 from launch.remote.run_places import RunPlaces
 
 _LONGEST = 100
@@ -18,8 +19,8 @@ _STATUS_S = 10.0
 """Seconds that the service has to say how a controller's job stands."""
 
 
-def look(places: RunPlaces, now: float | None = None) -> SeenRun:
-    """Return how a run stands, in the first of its places that has it; raises `UserError` where none has."""
+def look(places: RunPlaces, now: float | None = None) -> tuple[SeenRun, RunBill | None]:
+    """Return how a run stands, in the first of its places that has it, and its bill; raises `UserError` where none has."""
     from backends.sagemaker.controllers.own_job import status_within
 
     def job_status(name: str) -> str:
@@ -28,23 +29,24 @@ def look(places: RunPlaces, now: float | None = None) -> SeenRun:
     missing: OutriderError | None = None
     for store in places.stores:
         try:
-            return look_at(store, time.time() if now is None else now, job_status)
+            run = look_at(store, time.time() if now is None else now, job_status)
+            return run, bill_of(store, run, places.clients)
         except UserError as error:
             missing = error
     assert missing is not None
     raise missing
 
 
-def document(tag: str, run: SeenRun) -> dict[str, Any]:
+def document(tag: str, run: SeenRun, bill: RunBill | None = None) -> dict[str, Any]:
     """Return it as data of JSON types."""
     experiments = [{"name": one.name, "state": one.state, **one.said} for one in run.experiments]
     mark = None if run.mark is None else asdict(run.mark)
     over = run.is_over_unfinished
     return {"schema_version": 1, "tag": tag, "ended": over, "stop_mark": mark, "experiments": experiments,
-            "controllers": [asdict(one) for one in run.controllers]}  # fmt: skip
+            "controllers": [asdict(one) for one in run.controllers], "bill": bill_document(bill)}  # fmt: skip
 
 
-def text(tag: str, run: SeenRun) -> str:
+def text(tag: str, run: SeenRun, bill: RunBill | None = None) -> str:
     """Return it for people."""
     parts = []
     if run.is_over_unfinished:
@@ -56,6 +58,7 @@ def text(tag: str, run: SeenRun) -> str:
         columns = ["controller", "generation", "state", "last word", "restarts", "time left", "job"]
         parts.append(table(columns, [_controller_row(one) for one in run.controllers]))
         parts += [f"controller {one.controller} was started again: {_short(why)}" for one in run.controllers for why in one.restarts[-1:]]
+    parts += [] if bill is None else [bill_text(bill)]
     columns = ["benchmark", "method", "seed", "state", "trials", "objective", "best", "time", "spent", "in flight", "next"]
     rows = [_experiment_row(one) for one in run.experiments]
     parts.append(f"{len(rows)} experiment{'s' * (len(rows) != 1)}\n\n{table(columns, rows)}")

@@ -80,8 +80,8 @@ def _show_launched(given: argparse.Namespace, tag: str) -> int:
 
     def looked() -> str:
         with as_cloud_errors(f"status {tag}"):
-            run = look(places)
-        return strict_json.dumps(document(tag, run)) if given.format == "json" else text(tag, run)
+            run, bill = look(places)
+        return strict_json.dumps(document(tag, run, bill)) if given.format == "json" else text(tag, run, bill)
 
     print(looked(), flush=True)
     with contextlib.suppress(KeyboardInterrupt):

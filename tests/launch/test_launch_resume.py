@@ -9,6 +9,7 @@ import pytest
 from backends.emulator import Emulator, Settings
 from backends.emulator.core.settings import Delays
 from benchmarking.remote.launch_record import from_json
+from benchmarking.report.text import dollars
 from benchmarking.studies.record import from_json as study_from_json
 from launch.__main__ import main
 from tests.backends.tag_bench import use
@@ -172,6 +173,19 @@ def running(monkeypatch, tmp_path):
         yield found
 
 
+def assert_the_bill_is_the_emulators(running, capsys):
+    """What `status` and `collect` say was spent is what the emulator bills for all jobs, controllers apart."""
+    billed = {name: described(running, name)["BillableTimeInSeconds"] * 0.115 / 3600 for name in jobs(running)}
+    controllers_usd = sum(usd for name, usd in billed.items() if name.startswith("ctl-"))
+    capsys.readouterr()
+    assert main(["status", "t1", "--format", "json"]) == 0
+    bill = json.loads(capsys.readouterr().out)["bill"]
+    assert (bill["controllers_usd"], bill["not_billed_usd"], bill["unknown"]) == (pytest.approx(controllers_usd), 0.0, 0)
+    assert bill["total_usd"] == pytest.approx(sum(billed.values()))
+    assert main(["collect", "t1"]) == 0
+    assert f"spent so far: controllers {dollars(controllers_usd)} (1 generation), trials " in capsys.readouterr().out
+
+
 @pytest.mark.timeout(170)  # a dozen processes that import boto3, on a busy machine
 def test_a_study_is_launched_watched_collected_and_taken_over(running, source, tmp_path, capsys):
     (source / "run.py").write_text(SCRIPT, encoding="utf-8")
@@ -192,6 +206,7 @@ def test_a_study_is_launched_watched_collected_and_taken_over(running, source, t
     assert main(["run", "--resume", "t1", "--take_over"]) == 0
     assert [name for name in jobs(running) if not name.startswith("ctl-")] == trials
     assert {path: path.read_bytes() for path in before} == before
+    assert_the_bill_is_the_emulators(running, capsys)
     # With another seed there is more to do, which runs here by the source that travelled, and is kept in S3.
     capsys.readouterr()
     assert main(["run", "--resume", "t1", "--take_over", "--num_seeds", "2"]) == 0
