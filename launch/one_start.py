@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from backends.base import Backend, JobSpec
 
 _PREFIX = "one-start"
+_MOST_WRITTEN = 3
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class OneStart:
         reports: how many were found while it ran.
         is_cut_off: whether it was ended here, since its time was over or a report had come.
         job: what was started.
+        written: what `read` could say of files in its folder, rows before event files.
     """
 
     output: bytes
@@ -46,6 +48,7 @@ class OneStart:
     reports: int
     is_cut_off: bool
     job: JobSpec
+    written: tuple[str, ...] = ()
 
     @property
     def is_failed(self) -> bool:
@@ -107,7 +110,15 @@ def _run(backend: Backend, job: JobSpec, limit_s: float, folder: Path, say: Call
                 log = folder / "logs" / f"{job.name}.log"
                 output = log.read_bytes() if log.exists() else b""
                 seconds = (event.ended_at or event.at) - (event.started_at or event.at)
-                return OneStart(output, tuple(event.log_tail), event.outcome, event.message, seconds, reports, is_cut_off, job)
+                written = _written(folder / "jobs" / job.name)
+                return OneStart(output, tuple(event.log_tail), event.outcome, event.message, seconds, reports, is_cut_off, job, written)
         if started_at is not None and not is_cut_off and (backend.now() >= started_at + limit_s or (until_report and reports)):
             is_cut_off = True
             backend.stop(job.name, Cause.SCHEDULER)
+
+
+def _written(folder: Path) -> tuple[str, ...]:
+    files = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
+    rows = [str(one) for one in files if one.suffix in (".csv", ".jsonl")]
+    events = [f"{{path: {one.parent}, format: tensorboard}}" for one in files if "tfevents" in one.name]
+    return tuple(dict.fromkeys([*rows, *events]))[:_MOST_WRITTEN]

@@ -73,3 +73,6 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         "xgboost": Preset(re.compile(r"\[[0-9]+\]\t"), re.compile(rf"([\w@.-]+):{_NUMBER}"), re.compile(r"\[([0-9]+)\]"), "round", 1),
     }
 )
+
+ANYBODYS = frozenset({"lightning"})
+"""Of these the lines are bars of tqdm, which any program may show; so its own words may say more."""

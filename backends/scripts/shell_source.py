@@ -88,8 +88,11 @@ def _options(text: str) -> tuple[list[ScriptArgument], bool]:
 
 
 def _option(variable: str, flags: tuple[str, ...], text: str, *, has_value: bool) -> ScriptArgument:
-    """Return an option; what its variable is set to at the beginning of a line, above all else, is what it is without."""
-    first = re.search(rf"""(?m)^[ \t]*(?:export\s+|local\s+|declare\s+(?:-\w+\s+)*)?{variable}=["']?([^"'\s;$)]*)["']?\s*(?:#.*)?$""", text)
+    """Return an option; what its variable is set to at the beginning of a line, or behind others there, is what it is without."""
+    declared = r"(?:export\s+|local\s+|declare\s+(?:-\w+\s+)*)?"
+    others = rf"""(?:{declared}\w+=(?:"[^"\n]*"|'[^'\n]*'|[^\s;()]*)[ \t]*;[ \t]*)*"""
+    # Two semicolons end a branch, in which an option is what it is with.
+    first = re.search(rf"""(?m)^[ \t]*{others}{declared}{variable}=["']?([^"'\s;$)]*)["']?[ \t]*(?:#|;(?!;)|$)""", text)
     if not has_value:
         return ScriptArgument(variable.lower(), flags, "switch", False)
     return _argument(variable.lower(), flags, None if first is None else first[1], is_required=False)

@@ -225,8 +225,11 @@ def _parser_words(
             missing.append(argument)
     if missing:
         names = ", ".join(argument.flag or argument.name for argument in missing)
-        example = " ".join(f"{argument.flag} {argument.name.upper()}".strip() for argument in missing)
-        raise UserError(f"the script needs {names}", "only you know what to say there", f"say it: --run '{' '.join(words)} {example} ...'")
+        # Variables stand before the command, as one would type them.
+        before = [f"{argument.flag[1:]}=..." for argument in missing if _is_variable(argument)]
+        behind = [f"{argument.flag} {argument.name.upper()}".strip() for argument in missing if not _is_variable(argument)]
+        example = " ".join([*before, *words, *behind, *(["..."] if behind else [])])
+        raise UserError(f"the script needs {names}", "only you know what to say there", f"say it: --run '{example}'")
     made.positionals += places
     made.fixed += given.unknown
     return made

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from backends.metrics.presets import PRESETS
+from backends.metrics.presets import ANYBODYS, PRESETS
 from backends.reports import ReportParser
 from benchmarking.scripts.metric_lines import find_metrics, lines_of
 from benchmarking.scripts.metric_names import best_objective, is_level_name, is_metric_name
@@ -97,7 +97,19 @@ def read_trial_log(output: bytes) -> TrialLog:
         # A line that only looks like a library's has no level, or no metric of a known name.
         if log.level and log.objective and is_metric_name(log.objective) and (best is None or len(log.metrics) > len(best.metrics)):
             best = log
-    return best or _own_words(output)
+    if best is not None and best.source not in ANYBODYS:
+        return best
+    own = _own_words(output)
+    return own if best is None or _says_more(own, best) else best
+
+
+def _says_more(own: TrialLog, library: TrialLog) -> bool:
+    """Return whether beside lines that look like a library's the script says a better metric in its own words, at each level."""
+    name = own.objective
+    if not own.level or name in ("", library.objective) or not is_metric_name(name):
+        return False
+    levels = len(set(own.metrics[own.level]))
+    return best_objective({library.objective: (), name: ()}) == name and len(own.metrics[name]) >= levels
 
 
 def _fed(parser: ReportParser, output: bytes) -> list[Any]:

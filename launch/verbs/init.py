@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     output = given.output or Path(f"{name_of(call.script or call.module or call.words[0])}.yaml")
     if output.exists() and not given.force:
         raise UserError(f"{output} exists", "it would be written over", "--force does so; --output FILE.yaml writes another")
-    interface = _interface(call)
+    interface = _with_variables(_interface(call), os.environ)
     plan = _config_plan(call, interface) or make_plan(call, interface)
     setting = ScriptSetting(call.script, interface.form, python=call.python)
     log = _no_log()
@@ -135,6 +135,25 @@ def _interface(call: ScriptCall) -> Interface:
     return both
 
 
+def _with_variables(interface: Interface, environ: Mapping[str, str]) -> Interface:
+    """Return what a script can be told where variables that it needs are set already; of their values only numbers are noted."""
+    from dataclasses import replace
+
+    from backends.scripts.literals import kind_of_value
+    from definitions.scalars import is_number
+    from definitions.yaml_source import parse_scalar
+
+    arguments = []
+    for argument in interface.arguments:
+        if argument.is_required and argument.flag.startswith("$") and argument.flag[1:] in environ:
+            value = parse_scalar(environ[argument.flag[1:]])
+            argument = replace(argument, is_required=False)
+            if is_number(value):
+                argument = replace(argument, default=value, kind=kind_of_value(value))
+        arguments.append(argument)
+    return replace(interface, arguments=tuple(arguments))
+
+
 def _config_plan(call: ScriptCall, interface: Interface) -> CallPlan | None:
     """Return the plan of a script that reads its arguments from a file; None where it does not."""
     from benchmarking.scripts.config_file import config_plan, config_word
@@ -210,6 +229,9 @@ def _tried(
     how = f"was ended after {start.seconds:.3g} s" if start.is_cut_off else f"took {start.seconds:.3g} s"
     told = "" if few is None or plan.level is None else f" with {plan.level.name}={few}"
     remark = f"The trial run{told} {how}" + ("." if log.source else ", and printed no metric that was recognised.")
+    if not log.source and start.written:
+        reads = " or ".join(f"`read: {one}`" for one in start.written)
+        remark += f" But it wrote files: {reads} takes metrics from there (docs/metrics.md)."
     return plan, log, replace(setting, remark=remark)
 
 
@@ -226,6 +248,9 @@ def _parsed(text: str) -> BenchmarkDefinition:
 
     data: dict[str, Any] = dict(parse_yaml(text, Path("definition.yaml")).data)
     data["source_dir"] = str(Path(data.get("source_dir", ".")).absolute())
+    if "/" in data.get("python", ""):
+        # The trial run is in a folder of its own, where a path from here leads nowhere.
+        data["python"] = str(Path(data["python"]).absolute())
     return BenchmarkDefinition.model_validate(data)
 
 
@@ -237,7 +262,9 @@ def _write(output: Path, plan: CallPlan, setting: ScriptSetting, log: TrialLog) 
 
     name = name_of(setting.script or output.stem)
     home = os.path.relpath(Path.cwd(), output.absolute().parent)
-    text = definition_text(name, plan, replace(setting, source_dir=home), log)
+    # Paths in a definition are relative to its folder.
+    python = str(Path(home) / setting.python) if home != "." and "/" in setting.python else setting.python
+    text = definition_text(name, plan, replace(setting, source_dir=home, python=python), log)
     _parsed(text)
     write_atomically(output, text)
 

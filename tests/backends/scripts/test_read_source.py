@@ -273,9 +273,14 @@ def test_what_options_of_a_shell_are_without_is_what_their_variables_are_set_to_
         """
         LR=0.1   # as in the paper
         export BATCH="32"
-        while getopts "l:b:f" opt; do
+        NAME="a b"; EPOCHS=2   # several in one line
+        while getopts "l:b:e:w:f" opt; do
           case $opt in
             l) LR=$OPTARG;;
+            e) EPOCHS=$OPTARG;;
+            w) WIDTH=$OPTARG;;
+            x)
+              WIDTH=4;;
             b) BATCH="$OPTARG" ;;
             f) FAST=1 ;;
           esac
@@ -286,6 +291,8 @@ def test_what_options_of_a_shell_are_without_is_what_their_variables_are_set_to_
     assert found.arguments == (
         ScriptArgument("lr", ("-l",), "number", 0.1),
         ScriptArgument("batch", ("-b",), "whole", 32),
+        ScriptArgument("epochs", ("-e",), "whole", 2),
+        ScriptArgument("width", ("-w",)),
         ScriptArgument("fast", ("-f",), "switch", False),
     )
 

@@ -29,6 +29,25 @@ def test_what_libraries_print_is_known(library):
         assert log.source == library, file.name
 
 
+def bars_and(*said: str) -> bytes:
+    """Return the output of a program with a bar of tqdm for each of two epochs, and what it says after each."""
+    bar = "\rEpoch {0}:   0%|          | 0/8 [00:00<?, ?it/s]\rEpoch {0}: 100%|####| 8/8 [00:00<00:00, 92.1it/s, loss=0.{1}]\n"
+    return "".join(bar.format(epoch, 9 - epoch) + (said[epoch - 1] if epoch <= len(said) else "") for epoch in (1, 2)).encode()
+
+
+def test_what_is_said_beside_bars_that_look_like_lightning_s_counts_where_it_is_the_better_metric():
+    log = read_trial_log(bars_and("\nTest set: Average loss: 0.31, Accuracy: 45/50\n", "\nTest set: Average loss: 0.25, Accuracy: 47/50\n"))
+    assert (log.source, log.level, log.objective) == ("expressions", "epoch", "test_accuracy")
+    assert log.metrics["test_accuracy"] == (45.0, 47.0)
+    assert replace(log, asked_level=2, is_whole=True).counts_from == 1
+
+
+def test_bars_stay_lightning_s_where_nothing_better_is_said_beside_them_at_each_level():
+    for said in ((), ("train loss: 0.5\n", "train loss: 0.4\n"), ("\n", "test accuracy: 0.9\n")):
+        log = read_trial_log(bars_and(*said))
+        assert (log.source, log.objective) == ("lightning", "loss")
+
+
 def test_own_words_are_expressions():
     log = read_trial_log(b"epoch 0 val_acc: 0.5 loss: 2.0\nepoch 1 val_acc: 0.6 loss: 1.0\n")
     assert (log.source, log.level, log.objective, log.others) == ("expressions", "epoch", "val_acc", ("loss",))
