@@ -195,7 +195,9 @@ def _benchmark(benchmark: Any, added: Mapping[str, Any], request: RunRequest, mo
     if callable(benchmark):
         described = backend_description(request.backend_name)
         elsewhere = not described.shares_this_machine and described.data_access is not DataAccess.NOTHING
-        keys = definition_of(benchmark, added, request.cache_dir, modules, elsewhere=elsewhere, more=bool(request.settings))
+        # Of what is set, limits give a function nothing.
+        more = any(one.partition("=")[0] not in BUDGET_FLAGS.values() for one in request.settings)
+        keys = definition_of(benchmark, added, request.cache_dir, modules, elsewhere=elsewhere, more=more)
         return python_source(keys, here)
     if not isinstance(benchmark, (str, os.PathLike)):
         raise UserError(

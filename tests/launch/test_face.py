@@ -105,6 +105,15 @@ def test_ctrl_c_ends_the_jobs_keeps_what_was_measured_and_is_heard_by_the_script
     assert message == "interrupted after 1 trials; outrider.load('i') reads what was measured, and this goes on: outrider run --resume i"
 
 
+def test_limits_give_a_function_no_value_and_settings_may(toy):
+    def train(x, rate):
+        return x * rate
+
+    with pytest.raises(UserError, match="nothing gives it 'rate'"):
+        outrider.run(train, space={"x": {"choice": [1]}}, max_num_trials=1, max_failures=1, dry_run=True)
+    assert outrider.run(train, space={"x": {"choice": [1]}}, settings={"arguments.rate": 2}, dry_run=True) is None
+
+
 def test_an_unknown_option_gets_the_nearest_one():
     with pytest.raises(UserError, match=r"(?s)max_num_trial=.*max_num_trials"):
         outrider.run("first", max_num_trial=3)
