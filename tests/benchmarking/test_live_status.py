@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from benchmarking.archive.stored import load
+from benchmarking.archive.stored import load, state_setup
+from benchmarking.controller.state import ExperimentState
 from benchmarking.live_status import live_status
 from benchmarking.status import StatusReader
 from definitions import strict_json
@@ -33,7 +34,7 @@ def test_of_one_that_runs_it_says_what_is_in_flight_and_what_comes_next(tmp_path
     say = live_status(lambda: 1e9)
     with stored.journal() as journal:
         records = [*journal.records()]
-    state = stored.state(_Some(records[:0]))
+    state = ExperimentState(state_setup(stored.spec))
     seen = set()
     for record in records:
         state.apply(record)
@@ -43,8 +44,3 @@ def test_of_one_that_runs_it_says_what_is_in_flight_and_what_comes_next(tmp_path
         assert found["next"]["queued"] == len(state.queue)
         seen.add((found["standing"], found["in_flight"] > 0, found["next"]["queued"] > 0))
     assert {("running", True, True), ("running", True, False)} <= seen
-
-
-class _Some:
-    def __init__(self, records):
-        self.records = lambda: records
