@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -80,8 +81,15 @@ class Stages:
         printer = self._printer()
         begun = time.monotonic()
         child = subprocess.Popen(self._plan["command"])
+        peak = PeakMemory(child.pid)
+        peak.start()
         _, status, usage = os.wait4(child.pid, 0)
-        found = {"duration_s": time.monotonic() - begun, "cpu_s": usage.ru_utime + usage.ru_stime, "peak_rss_bytes": usage.ru_maxrss * 1024}
+        duration_s = time.monotonic() - begun
+        found = {
+            "duration_s": duration_s,
+            "cpu_s": usage.ru_utime + usage.ru_stime,
+            "peak_rss_bytes": peak.end_bytes(usage.ru_maxrss * 1024),
+        }
         child.returncode = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
         if printer is not None:
             printer.finish(child.returncode == 0)
@@ -98,6 +106,59 @@ class Stages:
         printer = ReportPrinter(self._plan["read"], str(Path.cwd()), self._plan["places"], every_s=0.25)
         printer.start()
         return printer
+
+
+class PeakMemory(threading.Thread):
+    """Finds the largest resident memory of one process of a tree, also where that is less than what its starter has.
+
+    A process begins with the peak of the one that started it (getrusage(2) on Linux keeps it over execve), so that the kernel's figure at
+    the end is a small program's own only once it is above that. Until then its high-water mark is read, at least every 100 ms.
+
+    Args:
+        pid: the tree's root, which this process has started and which runs its own program already.
+    """
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self._pid = pid
+        self._over = threading.Event()
+        # The kernel's two figures of one process may differ by some pages for each core.
+        self._floor_bytes = _high_water_bytes(os.getpid()) + 2**20
+        self._seen_bytes = _tree_peak_bytes(pid)
+
+    def run(self) -> None:
+        """Look until the kernel's own figure can be believed, or the end."""
+        wait_s = 0.001
+        while self._seen_bytes <= self._floor_bytes and not self._over.wait(wait_s):
+            self._seen_bytes = max(self._seen_bytes, _tree_peak_bytes(self._pid))
+            wait_s = min(0.1, 2 * wait_s)
+
+    def end_bytes(self, kernel_bytes: int) -> int:
+        """Return the peak in bytes, given what the kernel says of the process that has ended."""
+        self._over.set()
+        self.join()
+        return self._seen_bytes if self._seen_bytes > 0 and kernel_bytes <= self._floor_bytes else kernel_bytes
+
+
+def _tree_peak_bytes(pid: int) -> int:
+    found, left = 0, [pid]
+    while left:
+        one = left.pop()
+        found = max(found, _high_water_bytes(one))
+        try:
+            left += [int(word) for word in Path(f"/proc/{one}/task/{one}/children").read_text(encoding="ascii").split()]
+        except OSError:
+            continue  # it has ended, or this is no Linux
+    return found
+
+
+def _high_water_bytes(pid: int) -> int:
+    """Return the largest resident memory of a process in bytes; 0 where it is not known."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
 
 
 def _exit_code(code: int) -> int:

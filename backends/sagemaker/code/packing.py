@@ -30,6 +30,7 @@ _OF_MODULES = (
     "backends/common/__init__.py",
     "backends/common/requirements.py",
     "backends/common/script_mode.py",
+    "backends/common/staged_run.py",
     "backends/metrics/__init__.py",
     "backends/metrics/gathering.py",
     "backends/metrics/files/*.py",

@@ -117,7 +117,7 @@ def run_all(
     if prepare or asked.get("cleanup") or asked.get("warmup_runs"):
         measured["duration_s"] = time.monotonic() - begun
     if usage is not None:
-        measured.update(cpu_s=usage.ru_utime + usage.ru_stime, peak_rss_bytes=usage.ru_maxrss * 1024)
+        measured.update(cpu_s=usage.ru_utime + usage.ru_stime, peak_rss_bytes=runner.peak_rss_bytes)
     cleanup = [_filled(word, places) for word in asked.get("cleanup", ())]
     if cleanup:
         runner.run(cleanup, code, variables)

@@ -10,6 +10,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from backends.common.staged_run import PeakMemory
+
 # Types are named in annotations only: a job must not pay for importing `typing`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ class Runner:
         self._waiting: list[int] = []
         self.stopped = 0  # number of the last signal
         self.usage: Any = None  # of the last program
+        self.peak_rss_bytes = 0  # of the same, with what it started
 
     def listen(self) -> None:
         """Forward from now on; the first process of a container would ignore signals that it does not handle."""
@@ -42,7 +45,10 @@ class Runner:
         child = subprocess.Popen(command, cwd=str(folder), env=dict(environment), start_new_session=True, stdout=output, stderr=errors)
         self._group = child.pid
         self._send()  # what came while there was nobody to forward it to
+        peak = PeakMemory(child.pid)
+        peak.start()
         code = self._wait(child)
+        self.peak_rss_bytes = peak.end_bytes(self.usage.ru_maxrss * 1024)
         if self.stopped:
             self._await_group()
         self._group = 0

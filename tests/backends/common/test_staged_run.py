@@ -1,6 +1,7 @@
 """A script between what prepares it and what cleans up, measured alone."""
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -44,6 +45,19 @@ def test_all_run_in_order_and_the_script_alone_is_measured(run, tmp_path):
     assert 0.2 <= found["cpu_s"] <= found["duration_s"] + 0.1
     assert found["peak_rss_bytes"] > 2**20
     assert order(tmp_path) == "pu"
+
+
+def test_a_program_smaller_than_who_starts_it_has_its_own_peak(run, tmp_path):
+    def peak_bytes(*command):
+        assert run(command=[*command]).returncode == 0
+        return json.loads((tmp_path / "measured.json").read_text())["peak_rss_bytes"]
+
+    holding = "x=$(head -c 4000000 /dev/zero | tr '\\0' a); sleep 0.3"
+    small = peak_bytes("sleep", "0.3")
+    assert 0 < small < 4e6  # the interpreter that starts it has 10 MB or so
+    assert peak_bytes("sh", "-c", holding) > small + 3.5e6
+    assert peak_bytes("sh", "-c", f"sh -c {shlex.quote(holding)}; true") > small + 3.5e6
+    assert peak_bytes(*python("x = bytearray(80_000_000)")) > 8e7
 
 
 def test_a_warm_up_has_a_folder_of_its_own_and_is_not_shown(run, tmp_path):
