@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Self, TypeVar
@@ -10,7 +11,7 @@ from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationErr
 
 from definitions.blocks import KEEP_FOREIGN, ForeignBlock, details_of, is_contradiction, validated_block
 from definitions.command import ArgumentsStyle, Calling, Command, Environment, Script, WorkingDir
-from definitions.configuration import OWN_KEYS, OWN_WITH_DATA
+from definitions.configuration import OWN_KEYS, OWN_WITH_DATA, instance_count_problem
 from definitions.datasets import (
     BytesDataset,
     Caltech256Dataset,
@@ -219,6 +220,7 @@ class BenchmarkDefinition(Model):
         if self.read and self.program is None:
             yield ("read",), "needs a script or a command: what an image's own program writes is not seen; `metrics` reads what it prints"
         yield from self.calling.problems()
+        yield from self._wrong_instance_counts()
         for name in self.methods:
             # It is part of the name of the experiment's folder.
             if not _METHOD.fullmatch(name):
@@ -257,6 +259,19 @@ class BenchmarkDefinition(Model):
         if not isinstance(found, model):
             raise TypeError(f"the block of {name} is a {type(found).__name__}, not a {model.__name__}")
         return found
+
+    def _wrong_instance_counts(self) -> Iterator[tuple[KeyPath, str]]:
+        key = "instance_count"
+        given: list[tuple[KeyPath, Mapping[str, Any]]] = [(("arguments",), self.arguments), (("base_trial",), self.base_trial)]
+        given += [(("trials", number), trial) for number, trial in enumerate(self.trials)]
+        for path, values in given:
+            if key in values and (problem := instance_count_problem(values[key])) is not None:
+                yield (*path, key), problem
+        with contextlib.suppress(UserError):
+            domain = self.search_space.domains.get(key) if self.space else None
+            for value in () if domain is None else domain.grid(2):
+                if (problem := instance_count_problem(value)) is not None:
+                    yield ("space", key), problem
 
     @property
     def configuration_keys(self) -> tuple[str, ...]:

@@ -93,7 +93,6 @@ TESTED_TOGETHER = {
     "tests/backends/sagemaker/admin/test_stop_jobs.py": [
         "backends/sagemaker/admin/s3_leftovers.py",
         "backends/sagemaker/admin/tagged_jobs.py",
-        "backends/sagemaker/jobs/tags.py",
     ],
     "tests/backends/sagemaker/code/test_packing.py": ["backends/sagemaker/code/source_files.py"],
     "tests/backends/sagemaker/container/test_outrider_start.py": ["backends/sagemaker/container/runner.py"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -59,3 +60,8 @@ class SageMakerBlock(Overrides):
     log_settle_s: Annotated[Number, Field(ge=0)] | None = Field(
         None, description="seconds that late log lines are awaited after a job's end"
     )
+
+
+def allowed(text: str) -> str:
+    """Return a text with each character replaced by `_` that cannot be in a tag: letters, digits, spaces and _.:/=+-@ can."""
+    return "".join(c if c in "_.:/=+-@" or unicodedata.category(c)[0] in "LZN" else "_" for c in text)

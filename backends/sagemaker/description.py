@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, LONGEST_KEY, LONGEST_VALUE, MOST_TAGS, OWN_TAGS, SageMakerBlock
+from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, LONGEST_KEY, LONGEST_VALUE, MOST_TAGS, OWN_TAGS, SageMakerBlock, allowed
 from definitions.backend_description import DEFAULT_MAX_RUN_S, BackendDescription, DataAccess
 from definitions.errors import UserError
 from definitions.ingestion import FILE_SYSTEMS
@@ -135,6 +135,9 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
                 yield (self.name, "tags", key), "AWS takes no empty keys, and keeps those that begin with aws:; call it differently"
             elif len(key) > LONGEST_KEY or len(value) > LONGEST_VALUE:
                 text = f"{len(key)} and {len(value)} characters; AWS takes keys of {LONGEST_KEY} and values of {LONGEST_VALUE} at most"
+                yield (self.name, "tags", key), text
+            elif (allowed(key), allowed(value)) != (key, value):
+                text = f"{key!r} = {value!r}: AWS takes letters, digits, spaces and _.:/=+-@ in a tag, and no others"
                 yield (self.name, "tags", key), text
         if len(block.tags or {}) > MOST_TAGS - OWN_TAGS:
             text = f"{len(block.tags or {})} are given, but a job has at most {MOST_TAGS}, {OWN_TAGS} of them Outrider's; leave some out"

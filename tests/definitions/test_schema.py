@@ -100,6 +100,18 @@ def test_rules_are_read_where_they_stand():
             {"inputs": {"train": {"dataset": "y"}}, "datasets": {"x": {"type": "images"}}},
             "inputs.train.dataset: there is no data set 'y'; known: x",
         ),
+        (
+            {"arguments": {"instance_count": 0}},
+            "arguments.instance_count: a job has a whole number of instances, and at least 1; 0 was given",
+        ),
+        (
+            {"space": {"instance_count": {"choice": [2, -1]}}},
+            "space.instance_count: a job has a whole number of instances, and at least 1; -1 was given",
+        ),
+        (
+            {"trials": [{"instance_count": 1}, {"instance_count": 1.5}]},
+            "trials.1.instance_count: a job has a whole number of instances, and at least 1; 1.5 was given",
+        ),
         ({"space": {"a": 1}, "valid": ["b > 1"]}, "valid.0: 'b > 1' names 'b', which is no key of the configurations; known: a"),
     ],
 )

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backends.naming import TAG_KEY, tag_mark
+from backends.sagemaker.block import allowed
 from backends.sagemaker.controllers.options import ControllerOptions
 from backends.sagemaker.jobs.request import ENTRYPOINT, MAX_RUN_S, SPOT_WAIT_S
-from backends.sagemaker.jobs.tags import allowed
 
 CONTROLLER_KEY = "outrider:controller"
 """Key of the tag by which a job says that it is a controller, and which; trials have none."""

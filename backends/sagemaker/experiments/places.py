@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from backends.naming import TAG_KEY
+from backends.sagemaker.block import allowed
 from backends.sagemaker.experiments import names
 from backends.sagemaker.experiments.calls import PacedCalls, RefusedCallError
-from backends.sagemaker.jobs.tags import allowed
 
 _MOST_EXPERIMENTS = 1000
 

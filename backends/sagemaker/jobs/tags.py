@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 from backends.base import JobSpec
 from backends.naming import TAG_KEY
-from backends.sagemaker.block import LONGEST_KEY, LONGEST_VALUE, MOST_TAGS
+from backends.sagemaker.block import LONGEST_KEY, LONGEST_VALUE, MOST_TAGS, allowed
 from backends.sagemaker.jobs.options import Options
 from definitions.errors import UserError
 
@@ -34,8 +32,3 @@ def job_tags(job: JobSpec, options: Options) -> list[dict[str, str]]:
     if len(found) > MOST_TAGS:
         raise UserError(f"tags: {len(given)} are given", f"a job has at most {MOST_TAGS}, {len(own)} of them Outrider's", "leave some out")
     return [{"Key": key, "Value": allowed(value)[:LONGEST_VALUE]} for key, value in found.items()]
-
-
-def allowed(text: str) -> str:
-    """Return a text with each character replaced by `_` that cannot be in a tag: letters, digits, spaces and _.:/=+-@ can."""
-    return "".join(c if c in "_.:/=+-@" or unicodedata.category(c)[0] in "LZN" else "_" for c in text)

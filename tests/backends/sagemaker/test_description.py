@@ -66,6 +66,11 @@ def test_tags_that_aws_does_not_take():
     assert problems(tags={"aws:x": "y", "mine": "z"})[0][0] == ("sagemaker", "tags", "aws:x")
     assert problems(tags={"k" * 129: "z"})[0][1] == "129 and 1 characters; AWS takes keys of 128 and values of 256 at most"
     assert problems(tags={"k": "v" * 257})
+    assert problems(tags={"team": "b;|"}) == [
+        (("sagemaker", "tags", "team"), "'team' = 'b;|': AWS takes letters, digits, spaces and _.:/=+-@ in a tag, and no others")
+    ]
+    assert problems(tags={"a\nb": "x"})[0][0] == ("sagemaker", "tags", "a\nb")
+    assert problems(tags={"Ünï 9": "a-b_c.d:e/f=g+h@i"}) == []
     assert problems(tags={f"k{number}": "" for number in range(46)}) == []
     assert problems(tags={f"k{number}": "" for number in range(47)}) == [
         (("sagemaker", "tags"), "47 are given, but a job has at most 50, 4 of them Outrider's; leave some out")

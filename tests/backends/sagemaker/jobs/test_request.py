@@ -9,6 +9,7 @@ from backends.base import JobSpec, Limits
 from backends.emulator.training.limits import check_create
 from backends.emulator.training.validation import RequestValidator
 from backends.job_input import JobInput
+from backends.sagemaker.block import allowed
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.request import (
     ENTRYPOINT,
@@ -18,7 +19,6 @@ from backends.sagemaker.jobs.request import (
     start_document,
     training_job,
 )
-from backends.sagemaker.jobs.tags import allowed
 from definitions.errors import UserError
 
 CODE = "s3://bucket/outrider/code/0123456789abcdef/"
