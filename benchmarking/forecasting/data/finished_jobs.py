@@ -17,7 +17,7 @@ _ROUNDING_S = 1.5
 
 
 def canaries_of_jobs(jobs: Sequence[PastJob], source: FractionSource) -> CanaryTable:
-    """Return jobs as canaries; those that differ only in fraction are one configuration.
+    """Return jobs as canaries; those that differ only in fraction are one configuration, and one that is named twice was measured once.
 
     Start-up is the time between the start of the instance and that of the script, billed as it is, and the script's own where it says.
 
@@ -28,6 +28,7 @@ def canaries_of_jobs(jobs: Sequence[PastJob], source: FractionSource) -> CanaryT
     Raises:
         UserError: a job has no fraction there, or one that is none.
     """
+    jobs = list({job.name: job for job in jobs}.values())
     settings = [_settings(job, source) for job in jobs]
     keys = varying_keys([configuration for configuration, _ in settings])
     repeats: dict[tuple[str, float], int] = {}
@@ -42,13 +43,14 @@ def canaries_of_jobs(jobs: Sequence[PastJob], source: FractionSource) -> CanaryT
 
 def _settings(job: PastJob, source: FractionSource) -> tuple[Mapping[str, Any], float]:
     given = dict(job.arguments)
+    found = given.pop(source.name, None) if source.kind == "hyperparameter" else job.fraction
+    advice = "say where it is found: --fraction_from hyperparameter:NAME, manifest, or channel-bytes"
+    if found is None:
+        raise UserError(f"training job {job.name}: no fraction", f"hyperparameters: {', '.join(given) or 'none'}", advice)
     try:
-        fraction = float(given.pop(source.name)) if source.kind == "hyperparameter" else job.fraction
-        if fraction is None:
-            raise ValueError(source)
-    except (KeyError, ValueError):
-        advice = "say where it is found: --fraction_from hyperparameter:NAME, manifest, or channel-bytes"
-        raise UserError(f"training job {job.name}: no fraction", f"hyperparameters: {', '.join(given) or 'none'}", advice) from None
+        fraction = float(found)
+    except ValueError:
+        raise UserError(f"training job {job.name}: {source.name} = {found}", "a fraction is a number", advice) from None
     if not 0 < fraction <= 1:
         raise UserError(f"training job {job.name}: {source.name or source} = {fraction:g}", "a fraction is above 0 and at most 1")
     return {"instance_type": job.instance_type, "instance_count": job.instance_count, **given}, fraction

@@ -288,3 +288,14 @@ def test_what_service_and_reporter_say_is_put_together(phases, given, expected):
 def test_what_was_paid_is_noted_where_it_is_known():
     assert one_canary().about == {"job": "a"}
     assert one_canary(billable_s=250.0).about == {"job": "a", "billable_s": 250.0}
+
+
+def test_a_job_that_is_named_twice_was_measured_once():
+    once, twice = (canaries_of_jobs([job("a", 0.01), *more], BY_ARGUMENT) for more in ((), (job("a", 0.01),)))
+    assert len(twice.canaries) == 1
+    assert twice.canaries == once.canaries
+
+
+def test_a_fraction_that_is_no_number_is_said_with_its_value():
+    with pytest.raises(UserError, match="training job a: lr = a tenth\n  a fraction is a number"):
+        canaries_of_jobs([job("a", 0.01, lr="a tenth")], FractionSource("hyperparameter", "lr"))
