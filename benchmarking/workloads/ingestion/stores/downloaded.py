@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,10 +31,10 @@ def download(uri: str, entries: Sequence[StoredName], store: S3Connector, folder
         folder: where to; processes of one job share it, and the first of them copies.
 
     Raises:
-        SystemExit: the disk has no room for it.
+        SystemExit: the disk has no room for it, or the folder above it is another user's.
         OSError: the folder cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    _make_private(folder)
     with (folder.parent / f"{folder.name}.lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if (folder.parent / f"{folder.name}{_DONE}").exists():
@@ -94,7 +95,7 @@ class ScratchUse:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        _make_private(folder)
         self._lock = (folder.parent / "in-use").open("w", encoding="utf-8")
         fcntl.flock(self._lock, fcntl.LOCK_SH)
 
@@ -103,3 +104,18 @@ class ScratchUse:
         with self._lock, contextlib.suppress(OSError):
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(self._folder.parent, ignore_errors=True)
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder in one that only this user can enter, as others may write to the folder for temporary files."""
+    above = folder.parent
+    above.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        above.mkdir(mode=0o700)
+    facts = above.lstat()
+    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_mode & 0o022:
+        raise SystemExit(
+            f"{above}: another user of this machine has made it, or can write to it, and may have put anything there; "
+            "delete it, or set OUTRIDER_SCRATCH to a folder of your own"
+        )
+    folder.mkdir(exist_ok=True)

@@ -1,9 +1,10 @@
+import os
 from pathlib import Path
 
 import pytest
 
 from benchmarking.workloads.ingestion.stores.base import StoredName
-from benchmarking.workloads.ingestion.stores.downloaded import below, download, scratch_folder
+from benchmarking.workloads.ingestion.stores.downloaded import ScratchUse, below, download, scratch_folder
 from benchmarking.workloads.ingestion.stores.s3_connector import S3Connector
 
 
@@ -36,3 +37,19 @@ def test_each_job_has_a_copy_of_its_own():
     first, same, second = (scratch_folder("s3://b/k", {"OUTRIDER_SCRATCH": "/s", "OUTRIDER_JOB": job}) for job in ("a", "a", "b"))
     assert first == same != second
     assert str(first).startswith("/s/outrider-file-")
+
+
+def test_no_other_user_can_enter_a_copy_or_have_made_it_beforehand(tmp_path):
+    before = os.umask(0)
+    try:
+        use = ScratchUse(tmp_path / "scratch" / "mine" / "data")
+        (tmp_path / "prepared").mkdir(mode=0o777)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "scratch" / "mine").stat().st_mode & 0o077 == 0
+    use.close()
+    assert not (tmp_path / "scratch" / "mine").exists()
+    (tmp_path / "link").symlink_to(tmp_path / "scratch")
+    for name in ("prepared", "link"):
+        with pytest.raises(SystemExit, match="may have put anything there"):
+            download("s3://b/k/", [], S3Connector("s3://b/k/", {}), tmp_path / name / "data")
