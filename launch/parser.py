@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -73,3 +74,11 @@ def default_region(environ: Mapping[str, str] = os.environ) -> str:
     from definitions.instance_tables import LISTED_REGION
 
     return environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or LISTED_REGION
+
+
+def port_number(text: str) -> int:
+    """Return a port to listen on, 0 for a free one; raises `ArgumentTypeError` for any other word."""
+    with contextlib.suppress(ValueError):
+        if 0 <= (value := int(text)) < 65536:
+            return value
+    raise argparse.ArgumentTypeError(f"{text} is no port; give one from 1 to 65535, or 0 for a free one")

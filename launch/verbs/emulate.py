@@ -13,7 +13,7 @@ from typing import Any
 
 from definitions.program import command
 from launch import background_emulator
-from launch.parser import VerbParser
+from launch.parser import VerbParser, port_number
 from launch.signals import caught
 
 _EPILOG = """\
@@ -66,7 +66,7 @@ def make_parser() -> VerbParser:
         "--exports", action="store_true", help='run it beside the shell, which it ends with: eval "$(outrider emulate --exports)"'
     )
     parser.add_argument("--while", dest="shell", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--port", type=int, default=0, help="port to listen on (default: a free one)")
+    parser.add_argument("--port", type=port_number, default=0, help="port to listen on (default: a free one)")
     parser.add_argument("--faults", metavar="FILE", type=Path, help="YAML file of faults to inject")
     parser.add_argument("--seed", type=int, default=0, help="seed of the faults (default: 0)")
     parser.add_argument("--folder", metavar="DIR", type=Path, help="keep jobs, logs and buckets here (default: deleted at the end)")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from definitions.errors import UserError
 from definitions.program import command
-from launch.parser import VerbParser
+from launch.parser import VerbParser, port_number
 
 if TYPE_CHECKING:
     from benchmarking.status import ExperimentStatus
@@ -195,18 +195,11 @@ def make_parser() -> VerbParser:
     parser.add_argument("--watch", action="store_true", help="show it again and again, until Ctrl-C")
     parser.add_argument("--every", type=_seconds, default=2.0, metavar="S", help="with --watch: seconds between two looks (default 2)")
     parser.add_argument("--serve", action="store_true", help="the report as a page on 127.0.0.1 that renews itself, until Ctrl-C")
-    parser.add_argument("--port", type=_port, metavar="N", help="with --serve: where the page is (default: a free port)")
+    parser.add_argument("--port", type=port_number, metavar="N", help="with --serve: where the page is (default: a free port)")
     parser.add_argument("--format", default="table", choices=("table", "json"), help="json: a document, with --watch one a line")
     parser.add_results_dir()
     parser.add_places("of a launched run, which is looked for in S3 (default: the AWS configuration's)")
     return parser
-
-
-def _port(text: str) -> int:
-    with contextlib.suppress(ValueError):
-        if 0 <= (value := int(text)) < 65536:
-            return value
-    raise argparse.ArgumentTypeError(f"{text} is no port; give one from 1 to 65535, or 0 for a free one")
 
 
 def _seconds(text: str) -> float:

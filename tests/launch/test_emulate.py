@@ -63,3 +63,8 @@ def test_a_hang_up_that_was_ignored_does_not_stop_it(tmp_path: Path) -> None:
             assert process.wait(20) == 0
         finally:
             process.kill()
+
+
+def test_a_port_that_there_cannot_be_is_wrong_use():
+    with pytest.raises(UserError, match="99999 is no port"):
+        settings("--port", "99999")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import os
 import shutil
@@ -30,14 +29,14 @@ def private_folder(path: Path, ours: Iterable[str] = ()) -> Path:
         ours: names of which one at least is in a folder of ours; empty where every folder of this name is.
 
     Raises:
-        FileExistsError: a file is in its place.
+        UserError: a file is in its place.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         path.mkdir(mode=0o700)
     found = path.stat()
     if not stat.S_ISDIR(found.st_mode):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+        raise UserError(f"the folder {path}", "a file of this name is there", "give another folder")
     names = {entry.name for entry in path.iterdir()} if ours else set()
     if found.st_uid == os.geteuid() and found.st_mode & 0o077 and not (names and names.isdisjoint(ours)):
         path.chmod(0o700)

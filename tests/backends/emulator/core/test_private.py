@@ -47,7 +47,7 @@ def test_a_file_that_others_could_read_is_closed_and_a_link_not_followed(tmp_pat
 
 def test_a_file_in_the_place_of_a_folder_is_said(tmp_path):
     (tmp_path / "f").touch()
-    with pytest.raises(FileExistsError):
+    with pytest.raises(UserError, match="a file of this name is there"):
         private_folder(tmp_path / "f")
 
 
