@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from backends.emulator.http.errors import ServiceError, invalid
+from definitions.errors import UserError
 
 _CLASSES = {
     r"\p{Alnum}": "A-Za-z0-9",
@@ -15,18 +16,28 @@ _CLASSES = {
     r"\p{N}": r"\d",
 }
 
+_BLANKS = " \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+r"""Unicode's separators, which `\p{Z}` is: neither tabs nor ends of lines."""
+
 
 class RequestValidator:
     """The operations of one service.
 
     Args:
         service: botocore's name of it, e.g. `sagemaker`.
+
+    Raises:
+        UserError: AWS_PROFILE names a profile that is not there, with which no client works.
     """
 
     def __init__(self, service: str) -> None:
         import botocore.session
+        from botocore.exceptions import ProfileNotFound
 
-        self._model = botocore.session.get_session().get_service_model(service)
+        try:
+            self._model = botocore.session.get_session().get_service_model(service)
+        except ProfileNotFound as error:
+            raise UserError("AWS_PROFILE is set", str(error), "unset it, or name one that is there: no AWS client works with it") from error
         self._patterns: dict[str, re.Pattern[str] | None] = {}
 
     def check(self, operation: str, request: Mapping[str, Any]) -> None:
@@ -90,7 +101,7 @@ class RequestValidator:
 
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     # The models use Java's syntax. `\p{L}` inside a set has no twin here; the one pattern with it is checked as any word character.
-    text = pattern.replace(r"[\p{L}\p{Z}\p{N}_.:/=+\-@]", r"[\w\s.:/=+\-@]")
+    text = pattern.replace(r"[\p{L}\p{Z}\p{N}_.:/=+\-@]", rf"[\w{_BLANKS}.:/=+\-@]")
     for java, python in _CLASSES.items():
         text = text.replace(java, python)
     try:

@@ -12,6 +12,7 @@ from backends.failures import Cause
 from backends.past_jobs import FractionSource, PastJob
 from backends.sagemaker.admin.past_data import PastData
 from backends.sagemaker.admin.system_profile import cloudwatch_usage, profiled_usage
+from backends.sagemaker.aws.errors import masked
 from backends.sagemaker.jobs.outcome import failure, stage_seconds
 from backends.sagemaker.logs.parser import PATTERN, JobLog
 from backends.sagemaker.logs.window import job_request
@@ -46,13 +47,16 @@ def read_past_jobs(
         UserError: boto3 is missing, a job is unknown, or its share of the data cannot be told.
     """
     get = cache(clients or partial(make_client, region=region))
-    client, data = get("sagemaker"), PastData(lambda: get("s3"), fraction.whole)
+    data = PastData(lambda: get("s3"), fraction.whole)
     described = []
     for name in names:
         try:
-            described.append(client.describe_training_job(TrainingJobName=name))
+            described.append(get("sagemaker").describe_training_job(TrainingJobName=name))
+        except UserError:
+            raise
         except Exception as error:  # botocore makes its error classes at run time
-            raise TrainingJobError(f"training job {name} in {region}", str(error), "check name, region and credentials") from error
+            advice = "check name, region and credentials"
+            raise TrainingJobError(masked(f"training job {name} in {region}"), masked(str(error)), advice) from error
     found = []
     for job in described:
         usage, metrics = _reported(get("logs"), job["TrainingJobName"])

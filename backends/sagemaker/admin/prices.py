@@ -120,7 +120,9 @@ def refresh_prices(region: str, instance_types: Sequence[str] | None, environ: M
     """
     clients = Clients(region, environ)
     source = "emulated" if clients.emulated else "AWS"
-    found = fetch_prices(clients.get("pricing"), region, instance_types, now_s, source=source)
+    with as_cloud_errors(f"prices of training in {region}"):
+        client = clients.get("pricing")
+    found = fetch_prices(client, region, instance_types, now_s, source=source)
     remarks = [f"{len(found.rows)} prices of {region} from {source}"]
     if found.skipped:
         remarks.append(f"{found.skipped} products were not understood")

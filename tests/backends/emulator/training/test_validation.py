@@ -7,6 +7,7 @@ import pytest
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.training.limits import check_create
 from backends.emulator.training.validation import RequestValidator
+from definitions.errors import UserError
 
 BASE = {
     "TrainingJobName": "a-1",
@@ -138,3 +139,20 @@ def test_a_value_of_another_type_is_a_serialization_error(model):
 def test_tags_may_hold_letters_of_any_script(model):
     assert accepted(model, Tags=[{"Key": "Größe", "Value": "ж/1 +-@"}])
     assert "regular expression" in refusal(model, Tags=[{"Key": "a#b", "Value": ""}])
+
+
+def test_a_tag_has_blanks_of_any_script_and_neither_tabs_nor_ends_of_lines(model):
+    def check(value):
+        model.check("CreateTrainingJob", {**BASE, "Tags": [{"Key": "team", "Value": value}]})
+
+    check("a b\u00a0c\u3000d")
+    for wrong in ("a\tb", "a\nb", "a\u0085b"):
+        with pytest.raises(ServiceError, match=r"tags\.1\.member\.value"):
+            check(wrong)
+
+
+def test_a_profile_that_is_not_there_is_wrong_use(tmp_path, monkeypatch):
+    monkeypatch.setenv("AWS_PROFILE", "gone")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    with pytest.raises(UserError, match=r"AWS_PROFILE is set[\s\S]*\(gone\) could not be found[\s\S]*unset it"):
+        RequestValidator("sagemaker")

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from backends.emulator import Emulator
-from backends.sagemaker.admin.prices import PriceRow, fetch_prices, store_prices
+from backends.sagemaker.admin.prices import PriceRow, fetch_prices, refresh_prices, store_prices
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CloudError
 from definitions.errors import UserError
@@ -162,3 +162,10 @@ def test_a_refusal_says_which_permission_is_needed(emulator):
     with pytest.raises(CloudError, match="pricing:GetProducts"):
         fetch_prices(emulator.client("pricing"), "us-east-1", None, NOON)
     emulator.clear_faults()
+
+
+def test_a_profile_that_is_not_there_is_said(monkeypatch, tmp_path):
+    monkeypatch.setenv("AWS_PROFILE", "gone")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    with pytest.raises(CloudError, match=r"prices of training in us-east-1\n  ProfileNotFound: .*\(gone\)"):
+        refresh_prices("us-east-1", None, {}, 0.0)

@@ -82,6 +82,21 @@ def test_a_job_without_a_fraction_and_one_that_is_unknown_are_told():
     assert error.value.exit_code == 5
 
 
+def test_a_refusal_is_shown_without_account_ids_and_a_client_that_cannot_be_made_is_one():
+    class Client:
+        def describe_training_job(self, TrainingJobName):  # noqa: N803 - AWS's name
+            raise RuntimeError("User: arn:aws:iam::123456789012:user/me is not authorized to perform: sagemaker:DescribeTrainingJob")
+
+    def none(_service):
+        raise LookupError("The config profile (foo) could not be found")
+
+    with pytest.raises(TrainingJobError, match="user/me is not authorized") as error:
+        read_past_jobs(["job"], "us-east-1", clients={"sagemaker": Client()}.get)
+    assert "123456789012" not in str(error.value)
+    with pytest.raises(TrainingJobError, match=r"profile \(foo\) could not be found"):
+        read_past_jobs(["job"], "us-east-1", clients=none)
+
+
 def test_the_log_adds_what_the_reporter_measured_over_all_its_pages_and_nothing_of_its_own_clock():
     lines = ['[tune-metric]: {"rows": 100, "loss": 1.0}', '[tune-metric]: {"rows": 250, "loss": 0.5}',
              '[outrider-summary]: {"elapsed_s": 60.0, "steps": 5, "phases_s": {"train": 50.0}}']  # fmt: skip
