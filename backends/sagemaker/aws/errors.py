@@ -132,7 +132,8 @@ def failure_of(error: BaseException | None) -> CallFailure | None:
         details: dict[str, Any] = error.response.get("Error", {})
         code, message = str(details.get("Code") or ""), str(details.get("Message") or "")
         status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode") or 0)
-        return CallFailure(kind_of(code, message, status), str(error.operation_name), code, masked(message) or "no reason was given")
+        said = without_long_lists(masked(message))
+        return CallFailure(kind_of(code, message, status), str(error.operation_name), code, said or "no reason was given")
     name = type(error).__name__
     if isinstance(error, (HTTPClientError, ResponseParserError, NoConnectionError, IncompleteReadError)):
         return CallFailure(FailureKind.UNREACHABLE, "", name, masked(_first_line(error)))
@@ -188,6 +189,16 @@ def masked(text: str) -> str:
     """Return a text without account ids and access keys."""
     text = re.sub(r"(?<![\dA-Za-z])\d{12}(?!\d)", "************", text)
     return re.sub(r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b", "<key>", text)
+
+
+def without_long_lists(text: str) -> str:
+    """Return a refusal with the first eight of the values that it says are allowed: of instance types AWS has some hundreds."""
+
+    def shortened(found: re.Match[str]) -> str:
+        values = found[1].split(", ")
+        return found[0] if len(values) <= 8 else f"enum value set: [{', '.join(values[:8])} and {len(values) - 8} more]"
+
+    return re.sub(r"enum value set: \[([^\]]*)\]", shortened, text)
 
 
 def one_line(text: str, most: int = 500) -> str:

@@ -114,3 +114,13 @@ def test_a_code_is_said_once_and_an_error_without_words_by_its_name():
     assert str(failure_of(refused("404", "An error (404)", "HeadBucket"))) == "HeadBucket: An error (404)"
     assert failure_of(refused("AccessDenied")).message == "no reason was given"
     assert one_line("x" * 500) == "x" * 500
+
+
+def test_of_the_values_that_are_allowed_a_few_are_shown_and_the_others_counted():
+    def said(n_values):
+        values = ", ".join(f"ml.m{number}.xlarge" for number in range(n_values))
+        text = f"Value 'ml.nope' at 'resourceConfig.instanceType' failed: Member must satisfy enum value set: [{values}]; 'roleArn' failed"
+        return failure_of(refused("ValidationException", text)).message
+
+    assert said(8).endswith("ml.m6.xlarge, ml.m7.xlarge]; 'roleArn' failed")
+    assert said(225).endswith("ml.m6.xlarge, ml.m7.xlarge and 217 more]; 'roleArn' failed")
