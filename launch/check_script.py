@@ -194,7 +194,11 @@ def _compare(name: str, start: OneStart, definition: BenchmarkDefinition) -> Non
     unknown = [flag for key, flag in _flags(definition).items() if key != PROBE and flag not in known]
     if unknown:
         texts = [unknown_text(word, nearest_spelling(word, known), start.job.parameters) for word in unknown]
-        raise UserError(f"{name}: {'; '.join(texts)}", "it says nothing when it is told so, and goes on without it", _ADVICE)
+        # argparse takes a flag by its first letters; whether that one is meant only a person knows.
+        begun = {word: [one for one in known if one.startswith(word)] for word in unknown}
+        taken = [f"it takes {word} for {found[0]}, by its first letters" for word, found in begun.items() if len(found) == 1]
+        others = [] if len(taken) == len(unknown) else ["it says nothing when it is told so, and goes on without it"]
+        raise UserError(f"{name}: {'; '.join(texts)}", "; ".join([*taken, *others]), _ADVICE)
 
 
 def _compare_switches(name: str, start: OneStart, definition: BenchmarkDefinition, values: Mapping[str, Any]) -> None:

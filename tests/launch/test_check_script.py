@@ -117,6 +117,13 @@ def test_a_switch_of_optparse_that_is_told_in_two_words_is_found_by_its_source(c
     assert not Path("results").exists()
 
 
+def test_what_is_taken_for_another_flag_by_its_first_letters_is_said_so(check):
+    script = STRICT.replace("given = parser.parse_args()", "given, _ = parser.parse_known_args()")
+    code, _, err = check(script, space="{learning: {choice: [0.1, 0.2]}}")
+    assert (code, "it takes --learning for --learning-rate, by its first letters" in err) == (EXIT_USAGE, True)
+    assert "goes on without it" not in err
+
+
 def test_who_knows_only_a_part_and_says_nothing_is_noticed_by_its_source(check):
     script = STRICT.replace("given = parser.parse_args()", "given, _ = parser.parse_known_args()")
     code, _, err = check(script)
