@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -38,12 +39,14 @@ class Client:
         lock: of its packages.
         package: whose version is told.
         checkout: variable with the folder of what is in no registry; empty where all is.
+        compared: our tests that compare with it instead of checks on the emulator, below `tests/`.
     """
 
     name: str
     lock: str
     package: str
     checkout: str = ""
+    compared: str = ""
 
 
 CLIENTS = (
@@ -52,6 +55,7 @@ CLIENTS = (
     Client("syne_tune_0_13", "version_2", "syne-tune"),
     Client("bencher", "version_2", "sagemaker-experiments", "BENCHER"),
     Client("boto3_alone", "version_3", "boto3"),
+    Client("toolkit", "toolkit", "sagemaker-training", compared="backends/common/test_toolkit.py"),
 )
 """The longest first."""
 
@@ -91,6 +95,24 @@ def checked(client: Client, python: Path, scratch: Path, timeout_s: float) -> To
     return Told(tuple(lines), any(result != "ok" for _, result in results), printed + said)
 
 
+def compared(client: Client, python: Path, timeout_s: float) -> Told:
+    """Run our tests that compare with a client's package, which OUTRIDER_TOOLKIT_PYTHON has; all skipped is a failure too."""
+    began = time.monotonic()
+    words = [sys.executable, "-m", "pytest", "--color=no", "-p", "no:cacheprovider", str(ROOT / "tests" / client.compared)]
+    found = {**os.environ, "OUTRIDER_TOOLKIT_PYTHON": str(python)}
+    try:
+        done = subprocess.run(words, env=found, cwd=ROOT, timeout=timeout_s, capture_output=True, encoding="utf-8", check=False)
+        passes, printed = done.returncode == 0, done.stdout + done.stderr
+        said = (done.stdout.strip().splitlines() or [f"exit code {done.returncode}"])[-1].strip("= ")
+    except subprocess.TimeoutExpired as late:
+        passes, printed, said = False, (late.stdout or b"").decode(), f"not over after {timeout_s:.0f} s"
+    passed = re.search(r"\b(\d+) passed", said)
+    ok = passes and passed is not None and "skipped" not in said
+    head = f"{client.name:<16} {version(python, client.package):<10}"
+    told = f"{head} {'the same variables and arguments':<42} {'ok' if ok else 'FAILED: ' + said}"
+    return Told((told, f"{head} {passed[1] if passed else 0} checks in {time.monotonic() - began:.0f} s"), not ok, printed)
+
+
 def version(python: Path, package: str) -> str:
     """Return the version of a package in an environment."""
     words = [str(python), "-c", f"from importlib.metadata import version; print(version({package!r}))"]
@@ -108,6 +130,8 @@ def run(client: Client, cache: Path, until: float) -> Told:
     left_s = until - time.monotonic()
     if left_s < SHORTEST_S:
         return Told((f"{client.name:<16} skipped: no time is left for it",))
+    if client.compared:
+        return compared(client, python, left_s)
     with tempfile.TemporaryDirectory() as scratch:
         return checked(client, python, Path(scratch), left_s)
 
