@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from functools import cache
 from pathlib import Path
 
 from backends.base import JobSpec
@@ -10,6 +12,7 @@ from backends.sagemaker.code.source_files import check_source
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.request import training_job
 from definitions.errors import UserError
+from definitions.instance_tables import load_tables
 from definitions.schema import BenchmarkDefinition
 
 _ARM_INSTANCE = re.compile(r"ml\.(?:[a-z]+\d+[a-z]*g[a-z]*|[a-z0-9-]+-g[bh]\d+)\.")
@@ -27,6 +30,9 @@ def check_static(definition: BenchmarkDefinition, options: Options) -> None:
         options: of its jobs.
     """
     types = sorted(named_instance_types(definition)) or [""]
+    for name in (*types, *options.fallback_instance_types):
+        if name.startswith("ml."):
+            check_exists(name)
     for name in types:
         if name.startswith("ml."):
             check_architecture(options.image_for(name), name)
@@ -44,6 +50,26 @@ def check_static(definition: BenchmarkDefinition, options: Options) -> None:
     kind = next((name for name in types if name.startswith("ml.")), "ml.m5.large")
     sample = JobSpec("sample", 0, 1, options.script, environment=definition.environment, instance_type=kind)
     training_job(sample, options, "s3://bucket/code/", "s3://bucket/arguments/")
+
+
+def check_exists(instance_type: str) -> None:
+    """Raise `UserError` for a type that neither the service's model in botocore has for training, nor a table of prices."""
+    modelled = _modelled_types()
+    if instance_type in modelled or any(name == instance_type for name, _ in load_tables().prices):
+        return
+    near = difflib.get_close_matches(instance_type, modelled, n=3, cutoff=0.5)
+    raise UserError(
+        f"instance type {instance_type!r}",
+        "SageMaker has no training instances of that type" + (f"; the nearest: {', '.join(near)}" if near else ""),
+        "give another; one that is newer than the installed botocore is known once `outrider prices --refresh` has found it",
+    )
+
+
+@cache
+def _modelled_types() -> tuple[str, ...]:
+    from botocore.loaders import Loader
+
+    return tuple(Loader().load_service_model("sagemaker", "service-2")["shapes"]["TrainingInstanceType"]["enum"])
 
 
 def check_architecture(image: str | None, instance_type: str) -> None:

@@ -41,6 +41,20 @@ def test_what_can_run_passes(check):
     check()
 
 
+def test_an_instance_type_that_does_not_exist_is_told_with_the_nearest(check):
+    with pytest.raises(UserError, match=r"'ml\.nope\.large'\n.*the nearest: ml\."):
+        check(arguments={"instance_type": "ml.nope.large"})
+    with pytest.raises(UserError, match=r"'ml\.g5\.xlrge'\n.*the nearest: ml\.g5\.xlarge"):
+        check(arguments={"instance_type": "ml.m5.large"}, options={"fallback_instance_types": ("ml.g5.xlrge",)})
+
+
+def test_a_type_that_the_users_own_prices_have_is_taken(check, tmp_path, monkeypatch):
+    own = tmp_path / "own.csv"
+    own.write_text("instance_type,region,usd_per_hour,date,source\nml.m99.large,us-east-1,3,2026-05-01,list\n")
+    monkeypatch.setenv("OUTRIDER_PRICES", str(own))
+    check(arguments={"instance_type": "ml.m99.large"})
+
+
 @pytest.mark.parametrize("field", ["volume_kms_key", "output_kms_key"])
 def test_a_key_that_the_service_would_not_take(check, field):
     check(options={field: "arn:aws:kms:us-east-1:123456789012:key/12-ab"})
