@@ -13,6 +13,12 @@ _NAME = re.compile(
 _KNOWN = re.compile(
     r"(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_\w{20,}|github_pat_\w{20,}|hf_\w{20,}|glpat-\S{20,}|sk-\S{20,}|xox[a-z]-\S{10,}|eyJ\w+\.\w+\."
 )
+_SETTING = re.compile(
+    r"(?:^|[\s{,\"'])[\w.-]*(?:secret[_-]?access[_-]?key|secret[_-]?key|client[_-]?secret|session[_-]?token|access[_-]?token|auth[_-]?token"
+    r"|hf[_-]token|api[_-]?key|passw(?:or)?d)[\"']?[ \t]*[=:][ \t]*[\"']?([^\s\"',}#;]+)",
+    re.I | re.M,
+)
+"""Narrower than names of variables: `pad_token` and the like are words of a tokenizer."""
 _TOKEN = re.compile(r"[A-Za-z0-9+/_=.~-]+")
 _PLAIN = re.compile(r"(?:[a-z][a-z0-9+.-]*://|arn:|[./~]|[\d.+-]+$|(?:true|false|none|null|yes|no)$)", re.I)
 _SHORTEST, _SHORTEST_NAMED, _LONGEST_WORD = 20, 8, 16
@@ -40,6 +46,12 @@ def looks_secret(name: str, value: str) -> bool:
         return False
     kinds = sum(re.search(kind, value) is not None for kind in ("[a-z]", "[A-Z]", "[0-9]"))
     return len(value) >= _SHORTEST and kinds == 3 and bits_per_character(value) >= _LEAST_BITS
+
+
+def holds_secret_setting(text: str) -> bool:
+    """Return whether a file of settings gives a secret a value, which a reference such as `${X}` is not."""
+    values = (found[1] for found in _SETTING.finditer(text))
+    return any(value[0] not in "$<{%!&*[" and looks_secret("password", value) for value in values)
 
 
 def bits_per_character(text: str) -> float:

@@ -26,6 +26,8 @@ _SECRETS = (
     ".aws", ".ssh", ".gnupg", ".kube", ".docker", ".azure", ".kaggle", ".huggingface", "gcloud", "*.tfstate", ".terraform",
     "*.env", ".envrc", "secret.json", "secret.y*ml", "secret.toml", "secret.ini", "secret.txt", "token.txt", "*.p8", "*.gpg", "kubeconfig",
     ".netrc.*", ".dockercfg", ".databrickscfg", ".oci", ".snowflake", ".condarc", ".cache", ".*_history",
+    ".renviron", ".renviron.*", ".token", ".tokens", ".*[-_]token", ".*[-_]tokens", ".*secret*", ".*passw*", ".*credential*",
+    ".*api[-_]key*", ".*apikey*", "*[-_]token.txt", "*api[-_]key.txt", "*apikey.txt", "password.txt", "passwords.txt",
 )  # fmt: skip
 _RESULTS = ("journal.sqlite", "study.json")
 _ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from backends.common.secret_strings import holds_secret_setting
 from backends.common.source_tree import IGNORE_FILE, files_below, look_through
 from definitions.errors import UserError
 
@@ -18,6 +19,7 @@ MAX_BYTES = 200_000_000
 _LARGEST = 5
 _LARGEST_KEY = 20_000
 _LOOKED_AT = 2000
+_SETTINGS = ("", ".ini", ".cfg", ".conf", ".cnf", ".toml", ".yaml", ".yml", ".json", ".properties")
 _KEY = re.compile(rb"""(?:\s*|\s*\{[^{}]*"private_key"\s*:\s*")-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----""")
 
 
@@ -55,7 +57,7 @@ def entries_of(source_dir: Path, reporter: Path, include: Sequence[str] = ()) ->
     files = [one for one in found if not one.is_secret and one.name != reporter.name]
     _check_size(source_dir, [(one.name, one.path) for one in files])
     root = source_dir.resolve()
-    keys = {one.name for one in files if not one.is_named and _holds_key(one.path)}
+    keys = {one.name for one in files if not one.is_named and _holds_secret(one.path)}
     entries = [_entry(one.name, one.path, root) for one in files if one.name not in keys]
     entries.append(_entry(reporter.name, reporter, None))
     entries.sort(key=lambda entry: os.fsencode(entry.name))
@@ -65,7 +67,7 @@ def entries_of(source_dir: Path, reporter: Path, include: Sequence[str] = ()) ->
 def secrets_in(source_dir: Path, include: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the names of what stays behind as it may hold a secret; raises `OSError` where that cannot be looked at."""
     found = list(look_through(source_dir, include))
-    return tuple(sorted(one.name for one in found if one.is_secret or (not one.is_named and _holds_key(one.path))))
+    return tuple(sorted(one.name for one in found if one.is_secret or (not one.is_named and _holds_secret(one.path))))
 
 
 def check_source(source_dir: Path, include: Sequence[str] = ()) -> set[str]:
@@ -86,12 +88,15 @@ def check_source(source_dir: Path, include: Sequence[str] = ()) -> set[str]:
     return {name for name, _ in files}
 
 
-def _holds_key(path: Path) -> bool:
-    """Return whether a small file begins as a private key does, or is a cloud account's JSON with one, whatever it is called."""
+def _holds_secret(path: Path) -> bool:
+    """Return whether a small file begins as a private key, is a cloud account's JSON with one, or is one of settings with a secret."""
     if path.is_symlink() or path.stat().st_size > _LARGEST_KEY:
         return False
     with path.open("rb") as file:
-        return _KEY.match(file.read(_LOOKED_AT)) is not None
+        content = file.read(_LARGEST_KEY)
+    if _KEY.match(content[:_LOOKED_AT]) is not None:
+        return True
+    return path.suffix.lower() in _SETTINGS and holds_secret_setting(content.decode("utf-8", "replace"))
 
 
 def _check_size(source_dir: Path, files: Sequence[tuple[str, Path]]) -> None:

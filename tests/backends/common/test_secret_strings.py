@@ -1,6 +1,6 @@
 import pytest
 
-from backends.common.secret_strings import bits_per_character, looks_secret
+from backends.common.secret_strings import bits_per_character, holds_secret_setting, looks_secret
 
 # Made up for this test, by the forms of the services.
 SECRETS = [
@@ -45,3 +45,19 @@ def test_what_is_none(name, value):
 def test_entropy():
     assert bits_per_character("abcd" * 3) == 2.0
     assert bits_per_character("aaaa") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("[default]\naws_secret_access_key = wJalrXUtnFEMI/K7MDENG", True),
+        ('{"a": 1, "client-secret": "0123456789abcdef"}', True),
+        ("db.password=hunter2hunter2", True),
+        ('{"pad_token": "<|endoftext|>"}', False),
+        ("password: ${oc.env:DB_PASSWORD}", False),
+        ("api_key: null", False),
+        ("password_file: /run/secrets/password", False),
+    ],
+)
+def test_a_setting_gives_a_secret_a_value(text, holds):
+    assert holds_secret_setting(text) is holds

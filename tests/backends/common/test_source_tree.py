@@ -44,7 +44,7 @@ SECRETS = [
     *(".env", ".env.production", "id_rsa", "id_ed25519.pub", "server.key", "pkg/cert.pem", ".netrc", ".pypirc", ".git-credentials"),
     *("credentials", "credentials.json", "client_secret_1.json", "service-account.json", "secrets.toml", ".streamlit/secrets.toml"),
     *("kaggle.json", "main.tfstate", ".ENV", "ID_RSA", "prod.env", ".envrc", "secret.yml", "AuthKey.p8", "kubeconfig", ".netrc.old"),
-    *(".bash_history", ".databrickscfg"),
+    *(".bash_history", ".databrickscfg", ".huggingface_token", ".Renviron", ".api-key", "hf_token.txt", ".db_password"),
 ]
 FOLDERS = [
     ".aws/credentials",
@@ -58,7 +58,7 @@ FOLDERS = [
 
 
 def test_what_may_hold_a_secret_stays_behind_and_is_named(tmp_path):
-    code = ["a.py", "environment.yaml", "keys.py", "loss_history.csv", "secret.py", "token.py", "token/words.py"]
+    code = ["a.py", "environment.yaml", "keys.py", "loss_history.csv", "secret.py", "token.py", "token/words.py", "tokens.json"]
     make(tmp_path, *code, *SECRETS, *FOLDERS)
     found = list(look_through(tmp_path))
     assert sorted(one.name for one in found if not one.is_secret) == code

@@ -115,6 +115,24 @@ def test_secrets_stay_behind_also_under_another_name_unless_they_are_included(so
     assert with_key.hash != package.hash
 
 
+def test_settings_with_a_secret_stay_behind_and_those_of_a_tokenizer_travel(source):
+    kept = {
+        "conf.ini": "[default]\naws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY",
+        "db.yaml": "db:\n  password: hunter2hunter2\n",
+        "one.json": '{"a": 1, "api_key": "0123456789abcdef"}',
+    }
+    code = {
+        "special_tokens_map.json": '{"pad_token": "<|endoftext|>", "eos_token": "endoftext_"}',
+        "ref.yaml": "password: ${oc.env:DB_PASSWORD}\napi_key: null\n",
+        "reads.py": "password = 'hunter2hunter2'\n",
+    }
+    write(source, {**kept, **code})
+    package = pack(source)
+    assert package.secrets == tuple(sorted(kept))
+    assert set(code) <= set(members(package))
+    assert "conf.ini" in members(pack(source, ["conf.ini"]))
+
+
 def test_too_large_a_folder_names_its_five_largest_files(source):
     for number in range(1, 8):
         with (source / f"big{number}.bin").open("wb") as file:
