@@ -133,7 +133,9 @@ class EmbeddedS3:
             return ""
         self._log.seek(0)
         lines = self._log.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else ""
+        # Of an exception of several lines the first is the one that is not indented.
+        first = max((number for number, line in enumerate(lines) if not line.startswith(" ")), default=0)
+        return "; ".join(line.strip() for line in lines[first:]).removeprefix("definitions.errors.UserError: ")
 
     def _stop(self) -> None:
         process, self._process = self._process, None

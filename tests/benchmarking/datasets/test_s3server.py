@@ -289,7 +289,7 @@ def test_server_that_cannot_start_says_why(tmp_path):
     folder.mkdir()
     (folder / "contents").write_text("in the way")
     running = EmbeddedS3(folder)
-    with pytest.raises(OutriderError, match=r"did not start: FileExistsError.*contents"):
+    with pytest.raises(OutriderError, match=r"did not start: the folder .*contents; a file of this name is there; give another folder$"):
         running.__enter__()
     assert running.pid == 0
 
