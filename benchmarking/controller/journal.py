@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from backends.common.disk import free_bytes
-from benchmarking.controller.journal_versions import CHANGED_KINDS, READABLE_VERSIONS, SCHEMA_VERSION, upgraded
+from benchmarking.controller.journal_versions import CHANGED_KINDS, READABLE_VERSIONS, SCHEMA_VERSION, is_being_made, upgraded
 from benchmarking.controller.reserve import RESERVE_BYTES, Reserve
 from definitions import strict_json
 from definitions.errors import EXIT_BUDGET, OutriderError, UserError
@@ -373,13 +373,15 @@ def _text(body: Mapping[str, Any]) -> str:
 
 def latest_records(path: Path, kind: str, count: int = 1) -> list[Record]:
     """Return the latest records of a kind in a journal, the latest first; raises `UserError` where it cannot be read."""
+    if is_being_made(path):
+        return []
     with contextlib.closing(SqliteJournal(path, read_only=True)) as journal:
         return journal.latest(kind, count)
 
 
 def latest_record(path: Path) -> Record | None:
     """Return the last record of a journal; None where there is no journal, or none in it; raises `UserError` where it cannot be read."""
-    if not path.is_file():
+    if not path.is_file() or is_being_made(path):
         return None
     with contextlib.closing(SqliteJournal(path, read_only=True)) as journal:
         return journal.last()

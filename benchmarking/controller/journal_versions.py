@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 SCHEMA_VERSION = 2
@@ -29,3 +32,12 @@ def upgraded(version: int, kind: str, body: Mapping[str, Any]) -> Mapping[str, A
     if body.get("resume"):
         return {**body, "configuration": configuration}
     return {**body, "configuration": configuration, "level": given.get("fidelity"), "repeat": given.get("repeat", 0)}
+
+
+def is_being_made(path: Path) -> bool:
+    """Return whether a journal has no table yet: another process makes it at this moment, or was killed when it did."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as found:
+            return found.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
+    except sqlite3.Error:
+        return False
