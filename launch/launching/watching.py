@@ -2,63 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from backends.sagemaker.aws.clients import Clients
-from backends.sagemaker.aws.errors import FailureKind, failure_of
+from backends.sagemaker.logs.tail import JobLogTail
 from benchmarking.remote.launch_record import LaunchRecord
 from definitions.errors import EXIT_CLOUD, EXIT_DONE, EXIT_INTERRUPTED
 from launch.launching.place import RunPlace
 from launch.launching.resuming import ControllerStanding, standings
 
-LOG_GROUP = "/aws/sagemaker/TrainingJobs"
 _UNSEEN_S = 120.0
 """Seconds for which a generation that was claimed may have no job, as it is about to be created."""
 _EXIT_CODES = {"Completed": EXIT_DONE, "Stopped": EXIT_INTERRUPTED}
-
-
-class ControllerLog:
-    """The lines of one job's log, each once.
-
-    Args:
-        clients: of AWS.
-        job: its name.
-    """
-
-    def __init__(self, clients: Clients, job: str) -> None:
-        self._clients, self._job = clients, job
-        self._from_ms = 0
-        self._seen: set[str] = set()
-
-    def new_lines(self) -> Iterator[str]:
-        """Yield the lines that came since it was asked before; nothing where there is no log yet."""
-        request: dict[str, Any] = {"logGroupName": LOG_GROUP, "logStreamNamePrefix": f"{self._job}/", "startTime": self._from_ms}
-        while True:
-            try:
-                page = self._clients.get("logs").filter_log_events(**request)
-            except Exception as error:
-                failure = failure_of(error)
-                if failure is None or failure.kind is not FailureKind.MISSING:
-                    raise
-                return
-            for event in page.get("events", []):
-                if event["eventId"] not in self._seen:
-                    self._seen.add(event["eventId"])
-                    # Late lines of the last minute are asked for again.
-                    self._from_ms = max(self._from_ms, int(event["timestamp"]) - 60_000)
-                    yield str(event["message"])
-            if "nextToken" not in page:
-                return
-            request["nextToken"] = page["nextToken"]
 
 
 @dataclass
 class _Followed:
     """What is known of a controller's generation: its log, the state that was said last, and since when it has no job."""
 
-    log: ControllerLog
+    log: JobLogTail
     said: str = ""
     missing_since: float | None = None
 
@@ -105,7 +68,7 @@ class Watch:
         """Say what is new of a controller's last generation."""
         if one.claim is None:
             return
-        followed = self._followed.setdefault(one.claim.job, _Followed(ControllerLog(self.place.clients, one.claim.job)))
+        followed = self._followed.setdefault(one.claim.job, _Followed(JobLogTail(self.place.clients, one.claim.job)))
         if one.job is None:
             followed.missing_since = self.monotonic() if followed.missing_since is None else followed.missing_since
             return

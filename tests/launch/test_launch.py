@@ -31,24 +31,34 @@ sagemaker: {image: "image:1"}
 """
 
 
-@pytest.fixture
-def emulator(monkeypatch, tmp_path):
-    # Nothing starts within the time of a test, so that only what was asked for is seen.
-    quotas = {"ml.c5.xlarge for training job usage": 0, "ml.c5.2xlarge for training job usage": 2, **Settings().quotas}
-    with Emulator(settings=Settings(quotas=quotas, delays=Delays(cold_start_s=3600.0))) as running:
-        use(monkeypatch, running.environment, tmp_path)
-        monkeypatch.delenv("OUTRIDER_CONTROLLER_ROLE", raising=False)
-        monkeypatch.setenv("OUTRIDER_RESULTS", str(tmp_path / "results"))
-        yield running
+def launching_to(monkeypatch, emulator, tmp_path):
+    """Have commands launch to an emulator, and leave their results in the test's folder."""
+    use(monkeypatch, emulator.environment, tmp_path)
+    monkeypatch.delenv("OUTRIDER_CONTROLLER_ROLE", raising=False)
+    monkeypatch.setenv("OUTRIDER_RESULTS", str(tmp_path / "results"))
 
 
-@pytest.fixture
-def source(tmp_path):
+def toy_source(tmp_path):
+    """Return the folder of a script and its definition, newly made."""
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "run.py").write_text("print(1)\n", encoding="utf-8")
     (folder / "toy.yaml").write_text(DEFINITION, encoding="utf-8")
     return folder
+
+
+@pytest.fixture
+def emulator(monkeypatch, tmp_path):
+    # Nothing starts within the time of a test, so that only what was asked for is seen.
+    quotas = {"ml.c5.xlarge for training job usage": 0, "ml.c5.2xlarge for training job usage": 2, **Settings().quotas}
+    with Emulator(settings=Settings(quotas=quotas, delays=Delays(cold_start_s=3600.0))) as running:
+        launching_to(monkeypatch, running, tmp_path)
+        yield running
+
+
+@pytest.fixture
+def source(tmp_path):
+    return toy_source(tmp_path)
 
 
 def launch(source, *words, tag="t1"):

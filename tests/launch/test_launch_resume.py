@@ -12,8 +12,7 @@ from benchmarking.remote.launch_record import from_json
 from benchmarking.report.text import dollars
 from benchmarking.studies.record import from_json as study_from_json
 from launch.__main__ import main
-from tests.backends.tag_bench import use
-from tests.launch.test_launch import DEFINITION, jobs, launch, read, runs
+from tests.launch.test_launch import DEFINITION, jobs, launch, launching_to, read, runs, toy_source
 
 pytestmark = pytest.mark.slow
 
@@ -21,19 +20,13 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def emulator(monkeypatch, tmp_path):
     with Emulator(settings=Settings(delays=Delays(cold_start_s=3600.0))) as running:
-        use(monkeypatch, running.environment, tmp_path)
-        monkeypatch.delenv("OUTRIDER_CONTROLLER_ROLE", raising=False)
-        monkeypatch.setenv("OUTRIDER_RESULTS", str(tmp_path / "results"))
+        launching_to(monkeypatch, running, tmp_path)
         yield running
 
 
 @pytest.fixture
 def source(tmp_path):
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    (folder / "run.py").write_text("print(1)\n", encoding="utf-8")
-    (folder / "toy.yaml").write_text(DEFINITION, encoding="utf-8")
-    return folder
+    return toy_source(tmp_path)
 
 
 def end(emulator, *names):
@@ -168,8 +161,7 @@ report(loss=float(next(word for word in sys.argv if word.startswith("--x=")).par
 def running(monkeypatch, tmp_path):
     """An emulator on which jobs start at once."""
     with Emulator() as found:
-        use(monkeypatch, found.environment, tmp_path)
-        monkeypatch.setenv("OUTRIDER_RESULTS", str(tmp_path / "results"))
+        launching_to(monkeypatch, found, tmp_path)
         yield found
 
 

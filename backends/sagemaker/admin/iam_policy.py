@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from backends.sagemaker.admin.iam_operations import CALLER, JOB, NETWORK, Grant, Target, grants_for
+from backends.sagemaker.logs.parser import GROUP
 
-LOG_GROUP = "/aws/sagemaker/TrainingJobs"
 SERVICE = "sagemaker.amazonaws.com"
 
 
@@ -113,7 +113,7 @@ def _resources(target: Target, scope: PolicyScope) -> list[str]:
         Target.OBJECTS: [f"{start}:s3:::{scope.bucket}/{folder}*"],
         Target.DATA_BUCKETS: list(dict.fromkeys(f"{start}:s3:::{bucket}" for bucket, _, _ in places)),
         Target.DATA_OBJECTS: list(dict.fromkeys(f"{start}:s3:::{bucket}/{key}*" for bucket, _, key in places)),
-        Target.LOGS: [f"{start}:logs:{scope.region}:{scope.account}:log-group:{LOG_GROUP}{end}" for end in ("", ":*")],
+        Target.LOGS: [f"{start}:logs:{scope.region}:{scope.account}:log-group:{GROUP}{end}" for end in ("", ":*")],
         Target.KEYS: list(scope.keys),
         Target.MLFLOW: list(scope.mlflow),
     }[target]

@@ -9,39 +9,10 @@ from benchmarking.remote.generations import claim_generation
 from definitions.errors import UserError
 from launch.__main__ import main
 from launch.remote import run_logs
-from launch.remote.run_logs import JobLogTail, controller_job, show
+from launch.remote.run_logs import controller_job, show
 from tests.backends.memory_store import MemoryStore
+from tests.backends.sagemaker.logs.test_tail import Logs
 from tests.backends.tag_bench import BUCKET, TagBench, tag_bench, use
-
-
-class Logs:
-    """Answers FilterLogEvents with pages of events, each a time in milliseconds, a name and a line."""
-
-    def __init__(self, *looks):
-        self.looks, self.requests = list(looks), []
-
-    def get(self, service):
-        return self
-
-    def filter_log_events(self, **request):
-        self.requests.append(request)
-        pages = self.looks[0]
-        events = [{"timestamp": at, "eventId": name, "message": line} for at, name, line in pages.pop(0)]
-        more = bool(pages)
-        if not more:
-            self.looks.pop(0)
-        return {"events": events, **({"nextToken": "n"} if more else {})}
-
-
-def test_each_line_comes_once_page_by_page_and_late_ones_are_looked_for():
-    logs = Logs(
-        [[(100_000, "a", "one")], [(130_000, "b", "two")]], [[(130_000, "b", "two"), (101_000, "c", "late"), (131_000, "d", "three")]]
-    )
-    tail = JobLogTail(logs, "ctl-1")
-    assert [*tail.new_lines()] == ["one", "two"]
-    assert [*tail.new_lines()] == ["late", "three"]
-    assert [request["startTime"] for request in logs.requests] == [0, 0, 70_000]
-    assert {request["logStreamNamePrefix"] for request in logs.requests} == {"ctl-1/"}
 
 
 def test_following_a_controller_goes_on_with_the_next_generation(monkeypatch):
