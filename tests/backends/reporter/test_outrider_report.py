@@ -61,7 +61,9 @@ def test_marks_are_those_that_the_parser_looks_for() -> None:
 
 @pytest.mark.slow
 def test_progress_is_printed_at_its_beginning_at_its_end_and_rarely_between() -> None:
-    output = run("import time\nfor i in range(20000):\n    progress(i, 20000)\nprogress(20000, 20000)\nprogress(20000, 20000)\n")
+    # The counter of the processor goes in hundredths of a second (os.times): one whole tick has passed before the last line.
+    wait = "import os\nwhile sum(os.times()[:2]) < 0.02:\n    pass\n"
+    output = run("for i in range(20000):\n    progress(i, 20000)\n" + wait + "progress(20000, 20000)\nprogress(20000, 20000)\n")
     lines = lines_of(output, PROGRESS_MARK)
     assert (lines[0]["done"], lines[0]["total"], lines[0]["number"]) == (0.0, 20000.0, 0)
     assert lines[-1]["done"] == 20000.0
