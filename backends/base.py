@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from backends.checks import Check, CheckStatus, PermissionDocument, capacity_checks
+from backends.deployment import Deployment
 from backends.events import Event
 from backends.failures import Cause
 from backends.job_input import JobInput
+from backends.storage import Storage
 from backends.worker_needs import WorkerNeeds
 from definitions.errors import UserError
 from definitions.file_source import FileSource
@@ -60,6 +62,7 @@ class JobSpec:
         metric_files: files that it writes metrics to; places in their paths are filled in by the back-end.
         requirements: packages that our readers and writers take for what this job does, as pip knows them; installed where jobs run
             elsewhere.
+        endpoint: what is deployed first, for the script to call; None where the script is all.
     """
 
     name: str
@@ -92,6 +95,7 @@ class JobSpec:
     metrics: MetricSources = NO_SOURCES
     metric_files: tuple[FileSource, ...] = ()
     log_cap_bytes: int | None = None
+    endpoint: Deployment | None = None
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,7 @@ class Capabilities:
         real_money: what it spends is billed.
         price_label: how prices are labelled: `nominal`, `emulated`, or empty for real ones.
         warm_pools: instances of an ended job may be kept for the next one that asks for the same (`idle`).
+        endpoints: jobs may have an endpoint (`JobSpec.endpoint`).
     """
 
     virtual_time: bool = False
@@ -155,6 +160,7 @@ class Capabilities:
     real_money: bool = False
     price_label: str = ""
     warm_pools: bool = False
+    endpoints: bool = False
 
 
 class CheckpointStore(abc.ABC):
@@ -171,15 +177,6 @@ class CheckpointStore(abc.ABC):
     @abc.abstractmethod
     def exists(self, key: str) -> bool:
         """Return whether the key has a checkpoint that is not empty."""
-
-
-@dataclass(frozen=True)
-class Storage:
-    """Where a back-end's jobs find data of the user's: a bucket that exists, and a key prefix below which it may be put."""
-
-    bucket: str
-    prefix: str
-    region: str
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, CheckRequest, JobSpec, Storage
+from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, CheckRequest, JobSpec
 from backends.checks import Check, PermissionDocument
 from backends.common.clock import SteadyClock
 from backends.common.leases_folder import leases_folder
@@ -45,6 +45,7 @@ from backends.sagemaker.logs.poller import SWEEP, LogPoller
 from backends.sagemaker.pools.capacity import CapacityHistory
 from backends.sagemaker.pools.keeper import PoolKeeper
 from backends.sagemaker.pools.pools import MatchKey
+from backends.storage import Storage
 from definitions.schema import BenchmarkDefinition
 
 logger = logging.getLogger(__name__)

@@ -9,4 +9,5 @@ def test_a_back_end_can_do_nothing_that_it_does_not_say():
         "real_money": False,
         "price_label": "",
         "warm_pools": False,
+        "endpoints": False,
     }

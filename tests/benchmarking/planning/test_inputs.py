@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from backends.base import Storage
 from backends.emulator import Emulator, Settings
+from backends.storage import Storage
 from benchmarking.datasets import S3Target
 from benchmarking.datasets.preparation import Prepared
 from benchmarking.planning.inputs import ChannelChoice, Inputs, channel_choices, input_problem, possible_choices, upload_target
