@@ -19,6 +19,8 @@ class OutriderError(Exception):
     """Root of every exception that Outrider raises on purpose."""
 
     exit_code = EXIT_FAULT
+    is_denied = False
+    """Whether a permission is missing, so that the same is refused until somebody gives it."""
 
 
 class UserError(OutriderError):

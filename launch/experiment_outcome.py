@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 ELSEWHERE = "elsewhere"
 """Reason of an outcome: another controller of the same study runs it."""
+DENIED = "denied"
+"""Reason of an outcome: whoever runs it lacks a permission, which the next experiment would lack as well."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class ExperimentOutcome:
     Args:
         spec: the experiment.
         exit_code: as a command that runs it alone would have.
-        reason: of its ending; `refused`, `in use`, `fault`, `killed`, `taken over`, `cut off`, `not begun`, or `ELSEWHERE`.
+        reason: of its ending; `refused`, `in use`, `fault`, `killed`, `taken over`, `cut off`, `not begun`, `DENIED`, or `ELSEWHERE`.
         cause: in a sentence.
         failure: what its failures have in common, where nothing was measured; else empty.
         result: what it came to; None where it was not run by this command, or by a process of its own that keeps it.
@@ -51,7 +53,7 @@ class ExperimentOutcome:
     @property
     def ends_all(self) -> bool:
         """Whether no other experiment is to be begun after it."""
-        return self.reason in (Reason.INTERRUPTED, Reason.DISK_FULL, Reason.DETACHED) or self.exit_code == EXIT_TAKEN_OVER
+        return self.reason in (Reason.INTERRUPTED, Reason.DISK_FULL, Reason.DETACHED, DENIED) or self.exit_code == EXIT_TAKEN_OVER
 
 
 def outcome_of(result: ExperimentResult) -> ExperimentOutcome:

@@ -25,7 +25,7 @@ from launch.at_once import at_once
 from launch.crew import Crew
 from launch.crew_progress import CrewProgress
 from launch.emulated import MARK
-from launch.experiment_outcome import ELSEWHERE, ExperimentOutcome, outcome_of, with_results
+from launch.experiment_outcome import DENIED, ELSEWHERE, ExperimentOutcome, outcome_of, with_results
 from launch.one_experiment import attempt, discard, run_one
 from launch.planning import Planned, plan
 from launch.progress import Progress
@@ -81,7 +81,8 @@ def _execute_study(planned: Planned, request: RunRequest, progress: Progress) ->
         progress.say(note)
     _check_code(planned.specs, accepted=request.accept_changes)
     outcomes = _run_all(planned, request, progress)
-    if planned.before is None and all(one.reason == "refused" for one in outcomes):
+    begun = any(spec.folder.exists() for spec in planned.specs)
+    if planned.before is None and not begun and all(one.reason in ("refused", DENIED) for one in outcomes):
         discard_study(planned.tag_folder)
     elif all(one.reason != Reason.DETACHED for one in outcomes):
         _collate(planned.tag_folder, progress)

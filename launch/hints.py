@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from benchmarking.studies.record import StudyRecord
     from launch.experiment_outcome import ExperimentOutcome
 
-NOT_RUN = ("refused", "in use", "fault", "killed")
+NOT_RUN = ("refused", "denied", "in use", "fault", "killed")
 """Reasons of experiments that this command did not bring to an end."""
 
 _CHECK = "--check_script finds that before trials are spent"

@@ -16,7 +16,7 @@ from benchmarking.controller.journal import JournalLostError
 from benchmarking.controller.tuner import Tuner
 from benchmarking.experiment import ExperimentResult, Surroundings, run_experiment
 from definitions.errors import EXIT_FAULT, EXIT_TAKEN_OVER, EXIT_USAGE, OutriderError
-from launch.experiment_outcome import ExperimentOutcome, outcome_of
+from launch.experiment_outcome import DENIED, ExperimentOutcome, outcome_of
 from launch.progress import Progress
 from launch.remote.keeping import keeper_at
 from launch.request import RunRequest
@@ -55,10 +55,10 @@ def attempt(
     except FolderInUseError as error:
         outcome = ExperimentOutcome(spec, EXIT_USAGE, "in use", error.fact)
     except JournalLostError as error:
-        reason = TAKEN_OVER if error.exit_code == EXIT_TAKEN_OVER else CUT_OFF
+        reason = TAKEN_OVER if error.exit_code == EXIT_TAKEN_OVER else DENIED if error.is_denied else CUT_OFF
         outcome = ExperimentOutcome(spec, error.exit_code, reason, str(error), has_run=True)
     except OutriderError as error:
-        outcome = ExperimentOutcome(spec, error.exit_code, "refused", str(error))
+        outcome = ExperimentOutcome(spec, error.exit_code, DENIED if error.is_denied else "refused", str(error))
     except Exception as error:
         # A fault of ours in one experiment is no reason to lose the others.
         logger.exception("%s", spec.title)

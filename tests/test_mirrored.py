@@ -89,7 +89,7 @@ TESTED_TOGETHER = {
         "backends/metrics/files/rows.py",
     ],
     "tests/backends/sagemaker/admin/test_checks.py": ["backends/sagemaker/admin/doctor.py"],
-    "tests/backends/sagemaker/admin/test_iam_policy.py": ["backends/sagemaker/admin/iam_operations.py"],
+    "tests/backends/sagemaker/admin/test_iam_policy.py": ["backends/sagemaker/aws/iam_operations.py"],
     "tests/backends/sagemaker/admin/test_stop_jobs.py": [
         "backends/sagemaker/admin/s3_leftovers.py",
         "backends/sagemaker/admin/tagged_jobs.py",

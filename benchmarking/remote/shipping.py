@@ -185,10 +185,11 @@ class Shipper:
             except OutriderError as error:
                 pause_s = _PAUSES_S[min(tries, len(_PAUSES_S) - 1)]
                 tries += 1
-                if self._pace.now() + pause_s - began > patience_s:
-                    raise self._as_lost(
-                        UnreachableJournalError(f"{self._store.uri}/{key}: the journal cannot be written, tried {tries} times\n  {error}")
-                    ) from error
+                if error.is_denied or self._pace.now() + pause_s - began > patience_s:
+                    times = "once" if tries == 1 else f"{tries} times"
+                    lost = UnreachableJournalError(f"{self._store.uri}/{key}: the journal cannot be written, tried {times}\n  {error}")
+                    lost.is_denied = error.is_denied
+                    raise self._as_lost(lost) from error
                 logger.warning("%s; tried again in %g s", error, pause_s)
                 self._pace.wait(threading.Event(), pause_s)
         if not created:

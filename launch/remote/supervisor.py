@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from benchmarking.remote.controller_word import EVERY_S, ControllerState, Restart
-from definitions.errors import EXIT_DONE, EXIT_FAULT, EXIT_INTERRUPTED, OutriderError
+from definitions.errors import EXIT_DONE, EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, OutriderError
 from launch.remote.lives import Asked, Restarts, Step, Then, after_end, hands_over_in_s, margin_s, on_term
 
 logger = logging.getLogger(__name__)
 
 _HAND_OVER_AGAIN_S = 15.0
 """Seconds between two tries to create the next generation."""
-_LAST_WORDS = 400
+_LAST_WORDS = 800
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Supervisor:
         try:
             controller = self._job.start()
         except OutriderError as error:
-            code, said = error.exit_code, str(error)
+            code, said = EXIT_USAGE if error.is_denied else error.exit_code, str(error)
         except Exception as error:
             logger.exception("the controller could not be started")
             code, said = EXIT_FAULT, f"{type(error).__name__}: {error}"
@@ -271,11 +271,11 @@ class Supervisor:
             try:
                 self._job.succeed()
             except OutriderError as error:
-                problem = str(error)
+                problem, is_denied = str(error), error.is_denied
             else:
                 return Step(Then.HAND_OVER, why)
             left_s = self._left_s
-            if left_s < _HAND_OVER_AGAIN_S:
+            if is_denied or left_s < _HAND_OVER_AGAIN_S:
                 return Step(Then.FAIL, f"{why}, and the next generation could not be created: {problem}")
             self._job.say(f"the next generation could not be created, which is tried again: {problem}")
             self._job.wait(min(_HAND_OVER_AGAIN_S, left_s))

@@ -9,7 +9,16 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from definitions.errors import EXIT_DETACHED, EXIT_DONE, EXIT_FAILURES, EXIT_INTERRUPTED, EXIT_TAKEN_OVER, UserError
+from definitions.errors import (
+    EXIT_DETACHED,
+    EXIT_DONE,
+    EXIT_FAILURES,
+    EXIT_INTERRUPTED,
+    EXIT_TAKEN_OVER,
+    EXIT_USAGE,
+    OutriderError,
+    UserError,
+)
 from launch.cli import parse_run
 
 if TYPE_CHECKING:
@@ -22,6 +31,16 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str]) -> int:
     """Run what the flags ask for and return the exit code; raises `UserError` for wrong use."""
     given, request = parse_run(arguments, os.environ)
+    try:
+        return _run(given, request, arguments)
+    except OutriderError as error:
+        if not (request.launched_remotely and error.is_denied):
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        return EXIT_USAGE
+
+
+def _run(given: argparse.Namespace, request: RunRequest, arguments: Sequence[str]) -> int:
     if given.format != "table" and (given.list or given.show or request.dry_run):
         raise UserError(f"--format {given.format}", "it is for the results of a run", "leave it out with --list, --show and --dry_run")
     if given.list:
@@ -57,6 +76,7 @@ def main(arguments: Sequence[str]) -> int:
         print(describe(planned.specs, os.environ, planned.study))
         return 0
     from launch.confirm import confirm
+    from launch.experiment_outcome import DENIED
     from launch.experiments import execute
     from launch.panels import panel_here
     from launch.progress import Progress
@@ -73,6 +93,9 @@ def main(arguments: Sequence[str]) -> int:
     if codes & {EXIT_DETACHED, EXIT_TAKEN_OVER}:
         # It is no end, and there may be little time.
         return EXIT_TAKEN_OVER if EXIT_TAKEN_OVER in codes else EXIT_DETACHED
+    if request.launched_remotely and any(one.reason == DENIED for one in outcomes):
+        # What is denied now is denied to whoever is started next: its supervisor is to hear that, and how it was said last.
+        return EXIT_USAGE
     return _report(given, request, planned, outcomes)
 
 

@@ -26,8 +26,9 @@ class MemoryStore:
         objects: what there is, by key; shared by stores that are one.
         now: clock for `modified_at`, in seconds.
 
-    `failing` is asked before each call, with the operation and the key, and returns `""`, `"refused"` (nothing happens) or `"unanswered"`
-    (it takes effect, and the caller is told that it failed). `hidden` are keys that a listing does not show yet.
+    `failing` is asked before each call, with the operation and the key, and returns `""`, `"refused"` (nothing happens), `"denied"`
+    (likewise, for want of a permission) or `"unanswered"` (it takes effect, and the caller is told that it failed).
+    `hidden` are keys that a listing does not show yet.
     """
 
     def __init__(
@@ -99,8 +100,10 @@ class MemoryStore:
         self.calls[operation] += 1
         self.asked.append((operation, key))
         fault = self.failing(operation, key)
-        if fault == "refused":
-            raise StoreFaultError(f"{operation} {key}: refused")
+        if fault in ("refused", "denied"):
+            error = StoreFaultError(f"{operation} {key}: {fault}")
+            error.is_denied = fault == "denied"
+            raise error
         with self._lock:
             yield
         if fault == "unanswered":

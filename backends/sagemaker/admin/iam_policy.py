@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backends.sagemaker.admin.iam_operations import CALLER, JOB, NETWORK, Grant, Target, grants_for
+from backends.sagemaker.aws.iam_operations import CALLER, JOB, NETWORK, Grant, Target, grants_for
 from backends.sagemaker.logs.parser import GROUP
 
 SERVICE = "sagemaker.amazonaws.com"

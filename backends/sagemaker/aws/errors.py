@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from backends.sagemaker.aws import missing_permission
 from definitions.errors import EXIT_CLOUD, OutriderError
-from definitions.program import command
 
 
 class FailureKind(enum.StrEnum):
@@ -91,7 +91,7 @@ class CallFailure:
     def advice(self) -> str:
         """What to do now; may be empty."""
         if self.kind is FailureKind.DENIED:
-            return f"let the account's administrator allow it: `{command('doctor', '--policy')}` prints what is needed"
+            return missing_permission.advice(self.operation, self.message)
         return _ADVICE.get(self.kind, "")
 
     @property
@@ -116,7 +116,7 @@ class CloudError(OutriderError):
     exit_code = EXIT_CLOUD
 
     def __init__(self, asked: str, failure: CallFailure) -> None:
-        self.failure = failure
+        self.failure, self.is_denied = failure, failure.kind is FailureKind.DENIED
         super().__init__("\n  ".join(part for part in (masked(asked), str(failure), failure.advice) if part))
 
 

@@ -138,6 +138,10 @@ class JobSubmitter:
         elif failure.kind is FailureKind.CAPACITY:
             self._terminator.capacity.record_shortage(name, table.now())
             table.reject(cloud, Cause.CAPACITY, failure.line, Scope.JOB, table.now() + _CAPACITY_WAIT_S)
+        elif failure.kind is FailureKind.DENIED:
+            # No trial's own fault, and the next one's creation would be denied as well.
+            table.reject(cloud, Cause.BAD_REQUEST, failure.line)
+            raise CloudError(f"training job {cloud.spec.name} cannot be created", failure)
         else:
             table.reject(cloud, Cause.QUOTA if failure.kind is FailureKind.QUOTA else Cause.BAD_REQUEST, failure.line)
 

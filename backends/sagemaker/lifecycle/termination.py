@@ -71,7 +71,7 @@ class JobTerminator:
                 cloud.stop_accepted = True
             else:
                 cloud.unstoppable = failure.line
-                self._table.notify(f"{cloud.spec.name} cannot be stopped: {failure.line}")
+                self._table.notify(f"{cloud.spec.name} cannot be stopped: {failure.line}{_to_do(failure)}")
 
         def make() -> Any:
             return self._table.clients.get("sagemaker", attempts=1).stop_training_job(TrainingJobName=cloud.spec.name)
@@ -83,7 +83,7 @@ class JobTerminator:
 
         def refused(failure: CallFailure) -> None:
             if failure.kind not in (FailureKind.OVER, FailureKind.MISSING):
-                self._table.notify(f"{name} cannot be stopped: {failure.line}")
+                self._table.notify(f"{name} cannot be stopped: {failure.line}{_to_do(failure)}")
 
         def make() -> Any:
             return self._table.clients.get("sagemaker", attempts=1).stop_training_job(TrainingJobName=name)
@@ -296,3 +296,7 @@ class JobTerminator:
             return replace(found, message=cloud.stop_message)
         hint = argument_hint([*evidence.tail, found.message], cloud.spec) if found.outcome is Outcome.FAILED else ""
         return replace(found, message=f"{found.message} ({hint})") if hint else found
+
+
+def _to_do(failure: CallFailure) -> str:
+    return f"; {failure.advice}" if failure.advice else ""

@@ -8,7 +8,7 @@ import pytest
 
 from backends.emulator import Settings
 from backends.emulator.core.settings import Delays
-from backends.sagemaker.admin.iam_operations import CALLER
+from backends.sagemaker.aws.iam_operations import CALLER
 from tests.backends.sagemaker.cloud_lab import M5, CloudLab
 
 pytestmark = pytest.mark.slow

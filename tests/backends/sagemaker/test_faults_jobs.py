@@ -12,6 +12,8 @@ import pytest
 
 from backends.emulator import Settings
 from backends.failures import Cause
+from backends.sagemaker.aws.clients import Clients
+from backends.sagemaker.aws.errors import CloudError
 from backends.sagemaker.lifecycle.poll_intervals import PollIntervals
 from benchmarking.controller.retry_policy import RETRY_RULES
 from definitions.errors import UserError
@@ -87,6 +89,7 @@ def test_what_nobody_may_stop_is_named(tmp_path, monkeypatch):
         run = lab.run(definition, check=False)
         name = lab.jobs()[0]["TrainingJobName"]
         assert any(f"{name} cannot be stopped" in note and "not you" in note for note in run.notes)
+        assert any('"Action": "sagemaker:StopTrainingJob"' in note for note in run.notes)
 
 
 def test_an_experiment_that_may_not_look_stops_its_jobs_all_the_same(tmp_path, monkeypatch):
@@ -105,6 +108,30 @@ def test_an_experiment_that_may_not_look_stops_its_jobs_all_the_same(tmp_path, m
         while lab.running() and time.monotonic() < deadline:
             time.sleep(0.1)
         assert [job["TrainingJobStatus"] for job in lab.jobs()] == ["Stopped"] * 3
+
+
+DENIED = {
+    "kind": "error", "operation": "CreateTrainingJob", "code": "AccessDeniedException", "status": 400,
+    "message": "User: arn:aws:iam::123456789012:user/ann is not authorized to perform: iam:PassRole on resource: "
+    "arn:aws:iam::123456789012:role/jobs because no identity-based policy allows the iam:PassRole action",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("after", [0, 2])
+def test_a_creation_that_is_denied_ends_the_experiment_and_says_which_line_is_missing(tmp_path, monkeypatch, after):
+    """It is the fault of no trial: once somebody has allowed it, the experiment goes on with the same ones."""
+    with CloudLab(tmp_path, monkeypatch, faults=[{**DENIED, "after": after}]) as lab:
+        definition = lab.definition([{"steps": 2, "pause": 0.5, "x": n / 10} for n in range(8)], n_workers=2)
+        clients = Clients("us-east-1", lab.emulator.environment)
+        with pytest.raises(CloudError, match="cannot be created") as caught:
+            lab.run(definition, clients=clients)
+        assert '{"Effect": "Allow", "Action": "iam:PassRole", "Resource": "arn:aws:iam::*:role/jobs"}' in str(caught.value)
+        assert clients.counts["CreateTrainingJob"] <= after + 2  # one for each worker, and none again
+        lab.emulator.clear_faults()
+        run = lab.run(definition, check=False)
+        assert [str(trial.status) for trial in run.result.state.trials.values()].count("failed") == 0
+        assert len(run.result.state.trials) == 8
+        assert run.result.state.spent_usd == pytest.approx(lab.bill_usd(), abs=1e-9)
 
 
 def test_stopped_or_deleted_by_somebody_else(tmp_path, monkeypatch):

@@ -126,3 +126,14 @@ def test_a_store_that_takes_nothing_for_five_minutes_is_left_to_somebody_else():
     assert caught.value.exit_code == EXIT_CLOUD
     assert 285.0 <= clock.now - 1000.0 <= 300.0
     assert shipper.error is caught.value
+
+
+def test_a_store_that_denies_for_want_of_a_permission_is_asked_once():
+    store, clock = MemoryStore(), Clock()
+    store.failing = lambda operation, key: "denied"
+    shipper = shipper_of(store, clock=clock)
+    shipper.add(rows_of(1))
+    with pytest.raises(UnreachableJournalError, match="tried once") as caught:
+        shipper.ship()
+    assert caught.value.is_denied
+    assert (clock.now, store.calls["create"]) == (1000.0, 1)

@@ -163,6 +163,25 @@ def test_a_refusal_by_the_cloud_is_tried_again_as_credentials_are_renewed():
     assert "the cloud refused" in job.restarts[0].why
 
 
+def test_what_is_denied_for_want_of_a_permission_is_tried_once():
+    denied = OutriderError("the run cannot be read")
+    denied.is_denied = True
+
+    def deny() -> None:
+        raise denied
+
+    job = FakeJob()
+    job.starting = deny
+    assert run(job) == EXIT_FAULT
+    assert job.started == [0]
+    assert job.failure == "the run is refused: the run cannot be read"
+    job = FakeJob()
+    job.succeeding = deny
+    assert run(job, max_run_s=3600.0) == EXIT_FAULT
+    assert job.now < 3600.0 - 200.0
+    assert job.failure.endswith("the next generation could not be created: the run cannot be read")
+
+
 def test_a_person_who_stops_the_job_has_the_trials_stopped():
     job = FakeJob((40.0, JobTold()))
     job.own_status = "Stopping"

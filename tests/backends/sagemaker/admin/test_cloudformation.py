@@ -7,7 +7,7 @@ import re
 import yaml
 
 from backends.sagemaker.admin.cloudformation import template, template_data
-from backends.sagemaker.admin.iam_operations import CALLER, JOB, Target, actions_for
+from backends.sagemaker.aws.iam_operations import CALLER, JOB, Target, actions_for
 
 PSEUDO = {"AWS::Partition", "AWS::Region", "AWS::AccountId"}
 

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from backends.sagemaker.admin.doctor import run_checks
-from backends.sagemaker.admin.iam_operations import CALLER, OPERATIONS, actions_for
 from backends.sagemaker.admin.iam_policy import (
     PolicyScope,
     job_policy_document,
@@ -18,6 +17,7 @@ from backends.sagemaker.admin.iam_policy import (
 )
 from backends.sagemaker.admin.s3_leftovers import Leftovers
 from backends.sagemaker.admin.stop_jobs import JobStopper
+from backends.sagemaker.aws.iam_operations import CALLER, OPERATIONS, actions_for
 from definitions.errors import UserError
 from tests.backends.tag_bench import BUCKET, TagBench, tag_bench, use
 

@@ -10,8 +10,8 @@ import random
 import pytest
 
 from backends.emulator import Emulator
-from backends.sagemaker.admin.iam_operations import CALLER
 from backends.sagemaker.aws.clients import Clients
+from backends.sagemaker.aws.iam_operations import CALLER
 from backends.sagemaker.aws.rate_limiter import RateLimiter
 from backends.sagemaker.experiments.calls import PacedCalls
 from backends.sagemaker.experiments.tracker import SageMakerTracker

@@ -130,7 +130,7 @@ def grants_for(operations: Iterable[str]) -> tuple[Grant, ...]:
     for name in operations:
         if name not in OPERATIONS:
             raise UserError(
-                f"operation {name}: it is not known which permission it needs", "", "add it to backends/sagemaker/admin/iam_operations.py"
+                f"operation {name}: it is not known which permission it needs", "", "add it to backends/sagemaker/aws/iam_operations.py"
             )
         found.update(dict.fromkeys(OPERATIONS[name]))
     return tuple(found)
