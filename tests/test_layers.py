@@ -84,7 +84,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("alone", "logs"),
         ("container",),
         ("training",),
-        ("experiments", "smoke"),
+        ("endpoints", "experiments", "smoke"),
         (".",),
     ),
 }

@@ -31,6 +31,11 @@ TESTED_TOGETHER = {
         "backends/emulator/core/job.py",
         "backends/emulator/core/settings.py",
     ],
+    "tests/backends/emulator/endpoints/test_api.py": [
+        "backends/emulator/endpoints/registry.py",
+        "backends/emulator/endpoints/resource.py",
+        "backends/emulator/endpoints/store.py",
+    ],
     "tests/backends/emulator/experiments/test_api.py": ["backends/emulator/experiments/store.py", "backends/emulator/experiments/views.py"],
     "tests/backends/emulator/faults/test_rules.py": ["backends/emulator/faults/injector.py"],
     "tests/backends/emulator/http/test_server.py": [

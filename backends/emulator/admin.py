@@ -11,6 +11,7 @@ from typing import Any
 
 from backends.emulator.container.context import Context
 from backends.emulator.core.credentials import Credentials
+from backends.emulator.endpoints.registry import EndpointRegistry
 from backends.emulator.faults.rules import parse_faults
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
@@ -35,8 +36,8 @@ class AdminApi:
     too, so that no web page can make one.
     """
 
-    def __init__(self, jobs: JobRegistry, context: Context) -> None:
-        self._jobs, self._context = jobs, context
+    def __init__(self, jobs: JobRegistry, endpoints: EndpointRegistry, context: Context) -> None:
+        self._jobs, self._endpoints, self._context = jobs, endpoints, context
         self._calls: Mapping[tuple[str, str], Callable[[Any], Any]] = {
             ("GET", "state"): self._state,
             ("GET", "faults"): self._faults,
@@ -79,10 +80,13 @@ class AdminApi:
             statuses: dict[str, int] = {}
             for job in self._jobs.all():
                 statuses[job.life.status] = statuses.get(job.life.status, 0) + 1
+            endpoints = {one.name: one.life.status for one in self._endpoints.all("endpoint") if one.life is not None}
         return {
             "now": self._context.now(),
             "isolation": str(self._context.isolation),
             "jobs": statuses,
+            "endpoints": endpoints,
+            "billed_endpoints": [asdict(one) for one in self._endpoints.billed()],
             "folder": str(self._context.folder),
         }
 

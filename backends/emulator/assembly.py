@@ -21,6 +21,10 @@ from backends.emulator.core.database import JOBS_SCHEMA, Database, JobStore
 from backends.emulator.core.event_loop import EventLoop
 from backends.emulator.core.private import FolderLock, private_file, private_folder
 from backends.emulator.core.settings import Settings, sdk_config
+from backends.emulator.endpoints.api import EndpointsService
+from backends.emulator.endpoints.hosting import NothingHosted
+from backends.emulator.endpoints.registry import EndpointRegistry
+from backends.emulator.endpoints.store import HOSTING_SCHEMA, HostingStore
 from backends.emulator.experiments.api import ExperimentsService
 from backends.emulator.experiments.store import EXPERIMENTS_SCHEMA, ExperimentStore
 from backends.emulator.faults.injector import FaultInjector
@@ -76,7 +80,7 @@ class Assembly:
             loop = EventLoop(clock, settings.workers)
             s3 = S3Store(folder / "s3", lambda: clock.now() + injector.clock_ahead_s())
             stack.callback(s3.close)
-            database = Database(folder / "jobs.sqlite", f"{JOBS_SCHEMA}{LOGS_SCHEMA}{EXPERIMENTS_SCHEMA}")
+            database = Database(folder / "jobs.sqlite", f"{JOBS_SCHEMA}{LOGS_SCHEMA}{EXPERIMENTS_SCHEMA}{HOSTING_SCHEMA}")
             stack.callback(database.close)
             logs = LogStore(database, lambda: clock.now() + injector.clock_ahead_s())
             for left in ("jobs", "caches", "t"):
@@ -106,15 +110,18 @@ class Assembly:
             metrics_model = RequestValidator("sagemaker-metrics")
             experiments = ExperimentsService(kept, settings, model, metrics_model, lambda name: described[0].described(name))
             described.append(TrainingJobsService(jobs, context, model, experiments))
+            endpoints = EndpointRegistry(context, HostingStore(database), jobs.limit, NothingHosted())
             services: dict[str, JsonService] = {
-                "sagemaker": EitherService(described[0], experiments),
+                "sagemaker": EitherService(described[0], experiments, EndpointsService(endpoints, context, model)),
                 "logs": LogsService(logs, settings),
                 "pricing": PricingService(),
-                "service-quotas": QuotasService(jobs.limit, settings, model.values("TrainingInstanceType")),
+                "service-quotas": QuotasService(
+                    jobs.limit, settings, model.values("TrainingInstanceType"), model.values("ProductionVariantInstanceType")
+                ),
             }
             puts = {"/BatchPutMetrics": experiments.put_metrics}
             keyring = Keyring(credentials)
-            admin = AdminApi(jobs, context)
+            admin = AdminApi(jobs, endpoints, context)
             router = Router(services, puts, S3Api(s3, settings.region), admin, injector, settings, MotoBridge(), keyring, context.metrics)
             try:
                 server = HttpServer(port, router.answer)
@@ -124,6 +131,8 @@ class Assembly:
             loop.start()
             server.start()
             # In the order of their ending: no new requests, no jobs, then the rest.
+            endpoints.take_up()
+            stack.callback(endpoints.close)
             stack.callback(jobs.close)
             stack.callback(server.close)
             self._stack = stack.pop_all()

@@ -19,11 +19,12 @@ def _kept(*things: str) -> frozenset[str]:
     return frozenset(f"{verb}{thing}{'s' if verb == 'List' else ''}" for thing in things for verb in _PLAIN)
 
 
+_ENDPOINTS = _kept("Model", "EndpointConfig", "Endpoint")
 _EXPERIMENTS = _kept("Experiment", "Trial", "TrialComponent") | {
     *("UpdateTrialComponent", "AssociateTrialComponent", "DisassociateTrialComponent")
 }
 SERVED: Mapping[str, frozenset[str]] = {
-    "sagemaker": frozenset({*_JOBS.split(), *_EXPERIMENTS, "Search", "AddTags", "ListTags", "DeleteTags"}),
+    "sagemaker": frozenset({*_JOBS.split(), *_EXPERIMENTS, *_ENDPOINTS, "Search", "AddTags", "ListTags", "DeleteTags"}),
     "logs": frozenset({"DescribeLogGroups", "DescribeLogStreams", "GetLogEvents", "FilterLogEvents", "DeleteLogStream"}),
     "pricing": frozenset({"GetProducts", "GetAttributeValues", "DescribeServices"}),
     "service-quotas": frozenset(_QUOTAS.split()),
@@ -35,7 +36,7 @@ SERVED: Mapping[str, frozenset[str]] = {
 """Operations that are imitated, by botocore's name of the service. What is not on this list is answered by nobody here."""
 HANDED: Mapping[str, frozenset[str]] = {
     "sagemaker": (
-        _kept("Model", "EndpointConfig", "ModelPackageGroup", "ModelPackage", "NotebookInstanceLifecycleConfig")
+        _kept("ModelPackageGroup", "ModelPackage", "NotebookInstanceLifecycleConfig")
         - {"DeleteModelPackageGroup", "DeleteModelPackage", "ListNotebookInstanceLifecycleConfigs"}
     )
     | {"UpdateModelPackage", "AddTags", "ListTags", "DeleteTags"},
@@ -70,6 +71,8 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "TERM, grace, KILL",
         "MaxRuntime, MaxWait, retries, spot, warm pools with cache",
         "quotas",
+        "models, endpoint configurations and endpoints: Create, Describe, List, Delete, tags; Creating, InService, Failed with its reason, "
+        "Deleting, with the quota of endpoints",
         "metrics by regex, in Describe, Search and CloudWatch",
         "logs",
         "system profile of CPU, memory, disk, network",
@@ -86,11 +89,12 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "disk size",
         "MaxPendingTime",
         "debugger rules",
+        "several variants, serverless and asynchronous endpoints, their scaling and updates, inference components, data capture",
         "GPU profile",
         "other launchers of `distribution=`",
         "serverless jobs, training plans",
         "S3 versions, tags, access lists, keys of customers, uploads by HTML forms, and whatever else a sub-resource names",
-        "all that is no training job: tuning, processing, transform, AutoML, pipelines, endpoints, notebooks, clusters, which "
+        "all that is neither training job nor endpoint: tuning, processing, transform, AutoML, pipelines, notebooks, clusters, which "
         "are refused as actions that the service does not know",
         "checkpoint paths outside /opt/ml",
         "log filters other than plain and optional terms",
@@ -105,6 +109,7 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "secondary statuses and their words",
         '"Requested resource not found." as ValidationException',
         "CapacityError on create",
+        "an endpoint that is being created cannot be deleted; words of endpoints' errors and reasons",
         "newest first by default in List",
         "keep-alive at most 3600 s (the model says 21600)",
         "spot billed at 0.3",
@@ -125,7 +130,7 @@ def unknown(operation: str, protocol: str = "json") -> ServiceError:
     """
     code = "InvalidAction" if protocol == "query" else "UnknownOperationException"
     return ServiceError(
-        code, f"The emulator does not imitate {operation}: it runs training jobs, and says of nothing else that it has run."
+        code, f"The emulator does not imitate {operation}: it runs training jobs and endpoints, and says of nothing else that it has run."
     )
 
 

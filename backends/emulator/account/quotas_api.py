@@ -1,4 +1,4 @@
-"""Service Quotas for SageMaker's training jobs: limits by instance type, and what is used of them."""
+"""Service Quotas for SageMaker's training jobs and endpoints: limits by instance type."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA, Settings
+from backends.emulator.core.settings import ENDPOINT_QUOTA, SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA, Settings
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.paging import decode_token, encode_token
 
@@ -18,16 +18,16 @@ class QuotasService:
 
     Args:
         limit: returns the value of a quota by its name, in instances.
-        instance_types: all that there are.
+        instance_types: all that training jobs may have; `hosting_types`: all that endpoints may.
     """
 
-    def __init__(self, limit: Callable[[str], int], settings: Settings, instance_types: Sequence[str]) -> None:
+    def __init__(
+        self, limit: Callable[[str], int], settings: Settings, instance_types: Sequence[str], hosting_types: Sequence[str] = ()
+    ) -> None:
         self._limit, self._settings = limit, settings
-        self._names = {
-            code_of(form.format(kind)): form.format(kind)
-            for kind in instance_types
-            for form in (TRAINING_QUOTA, SPOT_QUOTA, WARM_POOL_QUOTA)
-        }
+        names = [form.format(kind) for kind in instance_types for form in (TRAINING_QUOTA, SPOT_QUOTA, WARM_POOL_QUOTA)]
+        names += [ENDPOINT_QUOTA.format(kind) for kind in hosting_types]
+        self._names = {code_of(name): name for name in names}
         self._operations = {
             "ListServiceQuotas": self._list,
             "ListAWSDefaultServiceQuotas": self._list,

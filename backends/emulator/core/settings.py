@@ -12,6 +12,7 @@ _SWITCHES = ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "AWS_USE_FIPS_ENDPOINT", "AW
 TRAINING_QUOTA = "{} for training job usage"
 SPOT_QUOTA = "{} for spot training job usage"
 WARM_POOL_QUOTA = "{} for training warm pool usage"
+ENDPOINT_QUOTA = "{} for endpoint usage"
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Delays:
         stop_s: from the end of the script to `Stopped`.
         spot_return_s: from an interruption until there is capacity again.
         log_s: from a line's printing until CloudWatch Logs shows it.
+        deploy_s: from the creation of an endpoint until its instances are there; `delete_s`: until one that is deleted is gone.
         grace_s: between TERM and KILL.
         checkpoint_sync_s: between two synchronisations of the checkpoint folder; `profiler_file_s`: between two profiler files.
     """
@@ -32,6 +34,8 @@ class Delays:
     stop_s: float = 0.0
     spot_return_s: float = 0.2
     log_s: float = 0.0
+    deploy_s: float = 0.2
+    delete_s: float = 0.05
     grace_s: float = 120.0
     checkpoint_sync_s: float = 1.0
     profiler_file_s: float = 60.0
@@ -62,7 +66,12 @@ class Settings:
     region: str = "us-east-1"
     delays: Delays = Delays()
     quotas: Mapping[str, int] = field(
-        default_factory=lambda: {WARM_POOL_QUOTA.format("*"): 0, SPOT_QUOTA.format("*"): 200, TRAINING_QUOTA.format("*"): 200}
+        default_factory=lambda: {
+            WARM_POOL_QUOTA.format("*"): 0,
+            SPOT_QUOTA.format("*"): 200,
+            TRAINING_QUOTA.format("*"): 200,
+            ENDPOINT_QUOTA.format("*"): 20,
+        }
     )
     keep_alive_max_s: int = 3600
     spot_billed_fraction: float = 0.3

@@ -36,6 +36,7 @@ KINDS: dict[str, dict[str, type]] = {
     "host_lost": {**_JOB, **_WHEN},
     "killed": {**_JOB, **_WHEN, "log_lost": bool},
     "slow_stop": {**_JOB, "seconds": float},
+    "endpoint_failed": {**_JOB, "at_s": float, "message": str},
     "clock_ahead": {"seconds": float},
     "late_logs": {**_JOB, "seconds": float, "after_line": int, "after_end": bool},
     "repeated_logs": {**_JOB},

@@ -11,11 +11,16 @@ import time
 import pytest
 
 from backends.emulator import Emulator, Settings
-from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
+from backends.emulator.core.settings import ENDPOINT_QUOTA, SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
 
 GROUP = "/aws/sagemaker/TrainingJobs"
 ROLE = "arn:aws:iam::123456789012:role/trainer"
-GENEROUS = {WARM_POOL_QUOTA.format("*"): 50, SPOT_QUOTA.format("*"): 200, TRAINING_QUOTA.format("*"): 200}
+GENEROUS = {
+    WARM_POOL_QUOTA.format("*"): 50,
+    SPOT_QUOTA.format("*"): 200,
+    TRAINING_QUOTA.format("*"): 200,
+    ENDPOINT_QUOTA.format("*"): 50,
+}
 
 
 class Bench:

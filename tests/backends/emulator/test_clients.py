@@ -50,6 +50,20 @@ def test_the_aws_command_line(bench, aws, tmp_path):
     assert bench.content("s3://bucket/cli/file.txt") == b"x" * 100
 
 
+def test_endpoints_by_the_aws_command_line(aws):
+    container = "Image=image:1,Mode=MultiModel,ModelDataUrl=s3://bucket/models/"
+    role = "arn:aws:iam::123456789012:role/host"
+    aws("sagemaker", "create-model", "--model-name", "cli-model", "--primary-container", container, "--execution-role-arn", role)
+    variant = "VariantName=v,ModelName=cli-model,InstanceType=ml.m5.large,InitialInstanceCount=1"
+    aws("sagemaker", "create-endpoint-config", "--endpoint-config-name", "cli-config", "--production-variants", variant)
+    made = aws("sagemaker", "create-endpoint", "--endpoint-name", "cli-endpoint", "--endpoint-config-name", "cli-config")
+    assert made["EndpointArn"].endswith(":endpoint/cli-endpoint")
+    aws("sagemaker", "wait", "endpoint-in-service", "--endpoint-name", "cli-endpoint")
+    listed = aws("sagemaker", "list-endpoints", "--name-contains", "cli-")["Endpoints"]
+    assert [(one["EndpointName"], one["EndpointStatus"]) for one in listed] == [("cli-endpoint", "InService")]
+    aws("sagemaker", "delete-endpoint", "--endpoint-name", "cli-endpoint")
+
+
 @pytest.mark.skipif("sagemaker-train" not in _INSTALLED, reason="the SageMaker SDK is not installed")
 def test_the_sagemaker_sdk_s_model_trainer(bench, tmp_path):
     if bench.emulator.isolation == "none":

@@ -1,0 +1,1 @@
+"""Models, endpoint configurations and endpoints: their life, and what serves behind them."""
