@@ -12,16 +12,16 @@ from definitions.schema import BenchmarkDefinition, ForeignBlock, Overrides
 
 _HASHED_WHERE_GIVEN = {
     "command", "arguments_style", "booleans", "lists", "rename", "working_dir", "environment", "seed_argument", "prepare", "cleanup",
-    "warmup_runs", "read", "scale",
+    "warmup_runs", "read", "scale", "models", "endpoint",
 }  # fmt: skip
 
 
 def definition_hash(definition: BenchmarkDefinition, method: str | None = None) -> str:
     """Return a 16-digit hexadecimal hash of what determines the results of a resolved definition.
 
-    In it: script name, how it is called, what is read, arguments, space (in normal form) or trials, valid, inputs, datasets, repeats,
-    order, objectives (in their order), fidelity, exclusive, preload, points_to_evaluate, the back-end's block, and the arguments of
-    `method` where it is a variant.
+    In it: script name, how it is called, what is read, arguments, space (in normal form) or trials, valid, inputs, datasets, models,
+    endpoint, repeats, order, objectives (in their order), fidelity, exclusive, preload, points_to_evaluate, the back-end's block, and
+    the arguments of `method` where it is a variant.
     Not in it: name, description, source_dir, include, python, budget, n_workers, study, other methods, the options of the block that its
     back-end says do not determine results.
 

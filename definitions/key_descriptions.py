@@ -18,6 +18,8 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "trials": "the configurations to measure, in place of `space`",
         "inputs": "channels of data that jobs are given",
         "datasets": "data sets by name, which a configuration chooses from with `dataset`",
+        "models": "what is packaged for `endpoint`, by name",
+        "endpoint": "how the models are served; `script` is then the load",
         "scale": "share of the samples of generated data sets that are made, never fewer than a steady window needs; `--scale 0.005`",
         "stands_for": "what a value stands for, e.g. {ingestion: {local: FSx}}; tables say so, and its speed decides nothing",
         "repeats": "measurements of each configuration",
@@ -92,6 +94,36 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "classes": "number of labels, about equally frequent",
         "copies": "how often the whole set is there, as files of their own",
         "seed": "of the generator",
+    },
+    **{
+        model: {
+            "type": what,
+            "seed": "of the random weights",
+            "image_size": "height and width in pixels",
+            "classes": "scores of an answer",
+            "width": "channels of the first layer; of an encoder, numbers of a token",
+            "vocabulary": "different tokens",
+            "layers": "of the encoder",
+            "heads": "of its attention",
+            "uri": "s3://bucket/key of the archive",
+            "platform": "what is in the archive",
+            "inputs": "of the model, without its batch dimension",
+            "outputs": "of the model, without its batch dimension",
+        }
+        for model, what in (
+            ("SmallCnnModel", "two convolutions and a linear layer"),
+            ("ResNetModel", "for images"),
+            ("TextEncoderModel", "a transformer encoder with a classifier"),
+            ("FactoryModel", "a torch.nn.Module that a function makes"),
+            ("OnnxModel", "a finished ONNX file"),
+            ("TorchScriptModel", "a finished TorchScript file"),
+            ("ArchiveModel", "a package that is in S3"),
+        )
+    },
+    "TensorSpec": {
+        "name": "as the model calls it",
+        "shape": "without the batch dimension; -1 where it is free",
+        "datatype": "as the KServe protocol calls it",
     },
     "InputChannel": {
         "dataset": "name of one of `datasets`; default: the configuration's `dataset`",

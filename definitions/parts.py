@@ -9,12 +9,14 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from definitions.command import ArgumentsStyle, Command, Environment, WorkingDir
+from definitions.endpoint import EndpointBlock
 from definitions.errors import UserError
 from definitions.fields import Dollars, Flag, NotNegative, Positive, Seconds, Size, Text
 from definitions.forms import Booleans, Lists
 from definitions.metric_files import Read
 from definitions.metrics import Metrics
 from definitions.model import Model
+from definitions.models import EndpointModels
 from definitions.space import parse_domain
 from definitions.valid import parse_rule
 
@@ -158,6 +160,8 @@ class Overrides(Model):
     cleanup: Command | None = None
     warmup_runs: NotNegative | None = None
     inputs: dict[str, InputChannel] | None = None
+    models: EndpointModels | None = None
+    endpoint: EndpointBlock | None = None
     valid: tuple[RuleText, ...] | None = None
     stands_for: StandsFor | None = None
     budget: Budget | None = None

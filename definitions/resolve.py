@@ -165,7 +165,7 @@ class _Resolution:
 
     def _make_absolute(self, folder: Callable[[KeyPath], Path]) -> None:
         paths: list[KeyPath] = [("source_dir",), *((self.backend, name) for name in (self.described.paths if self.described else ()))]
-        paths += [("datasets", name, "path") for name in self.draft.get(("datasets",)) or {}]
+        paths += [(part, name, "path") for part in ("datasets", "models") for name in self.draft.get((part,)) or {}]
         for path in paths:
             value = self.draft.get(path)
             place = self.draft.place(path)

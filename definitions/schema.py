@@ -22,6 +22,7 @@ from definitions.datasets import (
     S3Dataset,
     TableDataset,
 )
+from definitions.endpoint import EndpointBlock, endpoint_problems, with_instances
 from definitions.errors import UserError
 from definitions.fidelity import Fidelity, PerJob, Prefix, Progressive
 from definitions.fields import Flag, NotNegative, Positive, Preload, Share, Size, Text
@@ -30,6 +31,7 @@ from definitions.forms import Booleans, Lists
 from definitions.metric_files import Read, file_sources
 from definitions.metrics import Metrics, MetricSources, sources_of
 from definitions.model import Model
+from definitions.models import EndpointModels
 from definitions.parts import (
     DERIVED_OBJECTIVES,
     PER_EPOCH,
@@ -145,6 +147,8 @@ class BenchmarkDefinition(Model):
     trials: tuple[Trial, ...] = ()
     inputs: dict[str, InputChannel] = {}
     datasets: dict[str, Dataset] = {}
+    models: EndpointModels = {}
+    endpoint: EndpointBlock | None = None
     scale: Share = 1.0
     stands_for: StandsFor = {}
     repeats: Positive = 1
@@ -177,7 +181,7 @@ class BenchmarkDefinition(Model):
         """Validate the blocks by the models of their back-ends, and report their problems beside those of the fields."""
         if not isinstance(data, Mapping):
             return handler(data)
-        given, problems = dict(data), []
+        given, problems = with_instances(data), []
         for name in [key for key in given if key not in cls.model_fields]:
             try:
                 given[name] = validated_block(name, given[name], info.context)
@@ -221,6 +225,7 @@ class BenchmarkDefinition(Model):
             yield ("read",), "needs a script or a command: what an image's own program writes is not seen; `metrics` reads what it prints"
         yield from self.calling.problems()
         yield from self._wrong_instance_counts()
+        yield from endpoint_problems(self.endpoint, self.models, self._endpoint_values())
         for name in self.methods:
             # It is part of the name of the experiment's folder.
             if not _METHOD.fullmatch(name):
@@ -272,6 +277,14 @@ class BenchmarkDefinition(Model):
             for value in () if domain is None else domain.grid(2):
                 if (problem := instance_count_problem(value)) is not None:
                     yield ("space", key), problem
+
+    def _endpoint_values(self) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
+        """Yield what configurations say of the endpoint, by the path of each."""
+        given = {**self.base_trial}
+        yield from ((("trials", number), {**given, **trial}) for number, trial in enumerate(self.trials))
+        with contextlib.suppress(UserError):
+            domains = self.search_space.domains if self.space else {}
+            yield from ((("space", key), {key: value}) for key, domain in domains.items() for value in domain.grid(2))
 
     @property
     def configuration_keys(self) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ _OPEN = (
     "objectives",
     "inputs",
     "datasets",
+    "models",
     "methods",
     "rename",
     "booleans",

@@ -31,7 +31,7 @@ from launch.comparison_options import check_options
 from launch.request import RunRequest
 from launch.study_planning import adopted, definition_of, extended, specs_of, stored_definition
 from launch.study_request import check_choices, resolve_benchmark, unused_block
-from launch.unfit import no_room, with_script, workers_here
+from launch.unfit import no_endpoint, no_room, with_script, workers_here
 
 
 @dataclass(frozen=True)
@@ -224,6 +224,10 @@ class _Planning:
             ),
             tolerant=len(self.request.benchmark) > 1,
         )
+        unserved = no_endpoint(resolved, os.environ)
+        if unserved is not None and len(self.request.benchmark) == 1:
+            raise unserved
+        wrong = wrong or unserved
         if wrong is not None:
             self._without_script[resolved.definition.name] = wrong
         check_absent_keys(resolved.definition)

@@ -11,7 +11,7 @@ from backends.base import BackendContext
 from backends.registry import backend_class
 from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import check_listed, check_room, refusal
-from definitions.backend_registry import backend_description
+from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError
 from definitions.resolve import Resolved
 
@@ -37,6 +37,27 @@ def no_room(resolved: Resolved, environ: Mapping[str, str]) -> UserError | None:
         except UserError as error:
             return error
     return None
+
+
+def no_endpoint(resolved: Resolved, environ: Mapping[str, str]) -> UserError | None:
+    """Return why the endpoint of a benchmark cannot be brought up by its back-end; None where it can, or it has none.
+
+    Args:
+        resolved: the definition, with its back-end.
+        environ: of the controller.
+    """
+    definition, name = resolved.definition, resolved.backend
+    if definition.endpoint is None or backend_class(name).expected_capabilities(environ).endpoints:
+        return None
+    able = []
+    for other in backend_names():
+        with contextlib.suppress(UserError):
+            able += [other] if backend_class(other).expected_capabilities(environ).endpoints else []
+    return UserError(
+        f"benchmark {definition.name} on {name}: it has an `endpoint`",
+        f"back-end {name} brings up none",
+        f"use --backend {' or '.join(able)}" if able else "no back-end that is installed does; leave out `models` and `endpoint`",
+    )
 
 
 def workers_here(resolved: Resolved, environ: Mapping[str, str]) -> int | None:

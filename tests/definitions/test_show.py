@@ -52,6 +52,8 @@ base_trial: {}                        # default
 trials: []                            # default
 inputs: {}                            # default
 datasets: {}                          # default
+models: {}                            # default
+endpoint: null                        # default
 scale: 1.0                            # default
 stands_for: {}                        # default
 repeats: 2                            # demo.yaml:9 (local)

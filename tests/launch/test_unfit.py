@@ -9,7 +9,9 @@ import pytest
 from definitions.errors import UserError
 from definitions.resolve import resolve
 from definitions.yaml_source import read_yaml
-from launch.unfit import no_room, why_alone, with_script, workers_here
+from launch.planning import plan
+from launch.request import RunRequest
+from launch.unfit import no_endpoint, no_room, why_alone, with_script, workers_here
 
 
 def resolved(toy, *settings, check_files=True):
@@ -52,3 +54,30 @@ def test_a_missing_script_is_tolerated_only_where_it_is_all_that_is_wrong(toy):
     toy.define(script="nowhere.py", space="3")
     with pytest.raises(UserError, match="space"):
         with_script(lambda check: resolved(toy, check_files=check), tolerant=True)
+
+
+ENDPOINT = """
+name: toy
+script: toy.py
+objectives: {max_rate_per_s: max}
+space: {copies: {choice: [1, 2]}}
+models: {net: {type: small_cnn}}
+endpoint: {mode: multi}
+"""
+
+
+def test_an_endpoint_is_refused_where_none_can_be_brought_up(toy):
+    assert no_endpoint(resolved(toy), os.environ) is None
+    (toy.folder / "toy.yaml").write_text(ENDPOINT)
+    found = no_endpoint(resolve(read_yaml(toy.folder / "toy.yaml"), "simulated", ["simulated.table=t.csv"], check_files=False), os.environ)
+    assert "benchmark toy on simulated: it has an `endpoint`" in str(found)
+    assert "back-end simulated brings up none" in str(found)
+
+
+def test_an_endpoint_is_refused_before_anything_starts(toy):
+    given = "models: {net: {type: small_cnn}}\nendpoint: {mode: single}\n"
+    path = toy.folder / "toy.yaml"
+    path.write_text(path.read_text(encoding="utf-8") + given)
+    with pytest.raises(UserError, match="back-end simulated brings up none"):
+        plan(RunRequest((str(path),), backend="simulated", results_dir=toy.folder / "results"))
+    assert not (toy.folder / "results").exists()
