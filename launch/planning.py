@@ -382,4 +382,5 @@ def _unknown_tag(tag: str, folder: Path, asked: str) -> UserError:
         else []
     )
     advice = did_you_mean(tag, tags[:20]) if tags else "give --results_dir, if results are elsewhere"
-    return UserError(f"{asked} {tag}: there is nothing of this tag in {folder}", advice=advice)
+    brings = f"`{command('collect', tag)}` brings those of a launched run"
+    return UserError(f"{asked} {tag}: there is nothing of this tag in {folder}", advice=f"{advice}; {brings}")

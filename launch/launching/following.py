@@ -9,7 +9,6 @@ from pathlib import Path
 from benchmarking.remote.launch_record import LaunchRecord
 from benchmarking.remote.restoring import restore
 from definitions.errors import EXIT_INTERRUPTED, UserError
-from definitions.program import command
 from launch.launching.place import RunPlace
 from launch.launching.watching import Watch
 from launch.study_report import compare_study, leave_report
@@ -35,7 +34,8 @@ def follow(place: RunPlace, record: LaunchRecord, results_dir: Path, say: Callab
     try:
         code = watch_of(place, record, say).until_over()
     except KeyboardInterrupt:
-        say(f"it goes on: `{command('status', place.tag)}` shows how it stands, `{command('stop', '--tag', place.tag)}` ends it")
+        status, stop = place.found_by("status", place.tag), place.found_by("stop", "--tag", place.tag)
+        say(f"it goes on: `{status}` shows how it stands, `{stop}` ends it")
         return EXIT_INTERRUPTED
     tag_folder = results_dir / place.tag
     restore(place.store, tag_folder, keep_longer=True, problems_end=False)

@@ -27,7 +27,6 @@ from benchmarking.studies.record import StudyRecord
 from benchmarking.studies.record import as_json as study_as_json
 from definitions import __version__
 from definitions.errors import OutriderError, UserError
-from definitions.program import command
 from definitions.remote import RemoteOptions, joined_remote
 from launch.dry_run import DryRun, dry_run
 from launch.launching.laptop_only import check_travels
@@ -276,9 +275,9 @@ def _exists(place: RunPlace) -> bool:
 
 
 def _taken(place: RunPlace, there: LaunchRecord) -> UserError:
+    resume, status = place.found_by("launch", "--resume", place.tag), place.found_by("status", place.tag)
     return UserError(
         f"launch: tag {place.tag!r} is taken: it was launched at {there.created_at}",
         "two runs of one tag would be one",
-        f"`{command('launch', '--resume', place.tag)}` goes on with it, `{command('status', place.tag)}` shows it; or use another "
-        "--experiment_tag",
+        f"`{resume}` goes on with it, `{status}` shows it; or use another --experiment_tag",
     )

@@ -17,7 +17,9 @@ from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.remote.layout import run_uri
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
+from definitions.program import command
 from definitions.remote import RemoteOptions
+from launch.remote.run_places import place_flags
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class RunPlace:
         bucket: that it is in; `prefix`: of all of Outrider's keys there.
         clients: of AWS.
         is_own: whether the bucket is the account's default one, which is made where it is missing.
+        region: as it was given; None for that of the AWS configuration.
     """
 
     tag: str
@@ -36,6 +39,7 @@ class RunPlace:
     prefix: str
     clients: Clients
     is_own: bool = False
+    region: str | None = None
 
     @property
     def uri(self) -> str:
@@ -51,6 +55,12 @@ class RunPlace:
     def store(self) -> ObjectStore:
         """The objects of the run."""
         return S3ObjectStore(self.uri, self.clients)
+
+    def found_by(self, *words: str) -> str:
+        """Return a command of a verb and its words that finds this run; a verb that launches has flags of its own for its place."""
+        prefix = None if self.prefix == DEFAULT_PREFIX else self.prefix
+        flags = place_flags(self.region, None if self.is_own else self.bucket, prefix, "--remote_" if words[0] == "launch" else "--")
+        return command(*words, *flags)
 
     def make_bucket(self) -> None:
         """Make the account's default bucket where it is missing."""
@@ -95,7 +105,7 @@ def place_named(
     own = bucket is None
     with as_cloud_errors("launch: AWS is asked whose account this is"):
         name = default_bucket(clients, create=False) if bucket is None else bucket
-    return RunPlace(tag, name, DEFAULT_PREFIX if prefix is None else prefix.strip("/"), clients, own)
+    return RunPlace(tag, name, DEFAULT_PREFIX if prefix is None else prefix.strip("/"), clients, own, region)
 
 
 def _block(spec: ExperimentSpec) -> SageMakerBlock | None:

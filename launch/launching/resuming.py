@@ -14,7 +14,6 @@ from benchmarking.remote.generations import Generation, claim_generation, latest
 from benchmarking.remote.launch_record import LaunchRecord, from_json
 from benchmarking.remote.layout import LAUNCH
 from definitions.errors import OutriderError, UserError
-from definitions.program import command
 from definitions.remote import RemoteOptions
 from launch.launching.launching import Launched, controller_environment
 from launch.launching.place import RunPlace
@@ -73,7 +72,7 @@ def refuse_live(place: RunPlace, there: Sequence[ControllerStanding], asked: str
         raise UserError(
             f"{asked}: {', '.join(job.name for job in live)} {'is' if len(live) == 1 else 'are'} {live[0].state}",
             "two controllers of one run would be at work on the same experiments",
-            f"`{command('status', place.tag)}` shows how it stands; `{command('stop', '--tag', place.tag)}` ends it first",
+            f"`{place.found_by('status', place.tag)}` shows how it stands; `{place.found_by('stop', '--tag', place.tag)}` ends it first",
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from benchmarking.report.text import dollars, duration
 from benchmarking.studies.money import purse_of
-from definitions.program import command
 from definitions.quantities import size_text
 from launch.launching.launching import Launched, Launching
 from launch.launching.money import words
@@ -36,10 +35,10 @@ def accepted_text(launched: Launched) -> str:
     lines = [*launched.notes, f"launched: {', '.join(launched.jobs)}"]
     lines += [] if launched.record.money.max_cost is None else [words(launched.record.money)]
     shown = {
-        "status": command("status", tag),
-        "logs": command("logs", tag, "--follow"),
-        "collect": command("collect", tag),
-        "stop": command("stop", "--tag", tag),
+        "status": place.found_by("status", tag),
+        "logs": place.found_by("logs", tag, "--follow"),
+        "collect": place.found_by("collect", tag),
+        "stop": place.found_by("stop", "--tag", tag),
         "copy": f"aws s3 sync {place.uri} {tag}",
     }
     return "\n".join([*lines, *(f"{name + ':':<9}{line}" for name, line in shown.items())])

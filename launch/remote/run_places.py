@@ -24,11 +24,13 @@ class RunPlaces:
         clients: of the region of its jobs.
         places: buckets and prefixes, those first that are more likely.
         tag: of the run.
+        flags: by which the same places are found again, as `launch --resume` calls them.
     """
 
     clients: Clients
     places: tuple[tuple[str, str], ...]
     tag: str
+    flags: tuple[str, ...] = ()
 
     @property
     def stores(self) -> list[ObjectStore]:
@@ -79,7 +81,53 @@ def places_of(
                 name = default = default_bucket(clients, create=False)
         where = prefix if prefix is not None else block_prefix if block_prefix is not None else DEFAULT_PREFIX
         found[name, where.strip("/")] = None
-    return RunPlaces(clients, tuple(found), tag)
+    return RunPlaces(clients, tuple(found), tag, place_flags(region, bucket, prefix, "--remote_"))
+
+
+def place_flags(region: str | None, bucket: str | None, prefix: str | None, before: str = "--") -> tuple[str, ...]:
+    """Return the flags that say where a run is, for what is not where runs are looked for first, which is None here.
+
+    Args:
+        region: of the run, and so `bucket` and `prefix`.
+        bucket: see `region`.
+        prefix: see `region`.
+        before: what the flags' names begin with.
+    """
+    named = {"region": region, "bucket": bucket, "prefix": prefix}
+    return tuple(word for name, value in named.items() if value is not None for word in (f"{before}{name}", value))
+
+
+def may_be_elsewhere(environ: Mapping[str, str]) -> bool:
+    """Return whether a run can be looked for in the cloud: a region is known, by the environment or by boto3's configuration."""
+    if "AWS_REGION" in environ or "AWS_DEFAULT_REGION" in environ:
+        return True
+    try:
+        from backends.sagemaker.aws.clients import Clients
+
+        return bool(Clients(None, environ).region)
+    except UserError:  # boto3 is not installed, or no region is configured
+        return False
+
+
+def check_region(asked: str, results_dir: Path, region: str | None, environ: Mapping[str, str]) -> None:
+    """Raise `UserError` where no region is known in which a run could be looked for of which this machine knows nothing.
+
+    Args:
+        asked: the command, for messages.
+        results_dir: folder of results, which has nothing of it.
+        region: as a flag says it; None where it does not.
+        environ: of this program.
+    """
+    from backends.sagemaker.aws.clients import Clients, NoRegionError
+
+    try:
+        Clients(region, environ).region  # noqa: B018 (asked for what it raises)
+    except NoRegionError as error:
+        raise UserError(
+            f"{asked}: there is nothing of this tag in {results_dir}",
+            "nor is an AWS region known in which it could be looked for",
+            "give --results_dir, if its results are elsewhere; or --region (or AWS_DEFAULT_REGION), where its jobs run",
+        ) from error
 
 
 def _blocks(folders: Sequence[Path]) -> tuple[list[tuple[str | None, str | None]], list[str]]:

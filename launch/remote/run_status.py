@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -46,11 +46,13 @@ def document(tag: str, run: SeenRun, bill: RunBill | None = None) -> dict[str, A
             "controllers": [asdict(one) for one in run.controllers], "bill": bill_document(bill)}  # fmt: skip
 
 
-def text(tag: str, run: SeenRun, bill: RunBill | None = None) -> str:
-    """Return it for people."""
+def text(tag: str, run: SeenRun, bill: RunBill | None = None, flags: Sequence[str] = ()) -> str:
+    """Return it for people; `flags` say where the run is, to whoever resumes it."""
     parts = []
     if run.is_over_unfinished:
-        parts.append(f"nobody is at work on {tag}: {_short(run.is_over_unfinished, 300)}\ngo on with: {command('launch', '--resume', tag)}")
+        parts.append(
+            f"nobody is at work on {tag}: {_short(run.is_over_unfinished, 300)}\ngo on with: {command('launch', '--resume', tag, *flags)}"
+        )
     if run.mark is not None:
         what = "the run" if run.mark.experiments is None else ", ".join(run.mark.experiments)
         parts.append(f"a stop mark, left by {run.mark.by}: {what} is to end; a resume takes it away")

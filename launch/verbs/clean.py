@@ -40,12 +40,15 @@ def main(arguments: Sequence[str]) -> int:
     from backends.sagemaker.aws.clients import Clients
     from backends.sagemaker.aws.errors import as_cloud_errors, masked
     from backends.sagemaker.jobs.resolve_options import default_bucket
+    from launch.remote.run_places import check_region
 
     check_tag(given.tag)
     if given.region is None and given.bucket is None and (lines := _only_here(given.tag, given.results_dir)):
         print("\n".join(lines))
         return 0
     clients = Clients(given.region, os.environ)
+    if not (given.results_dir / given.tag).exists():
+        check_region(f"clean {given.tag}", given.results_dir, given.region, os.environ)
     with as_cloud_errors(f"what {given.tag} left in S3 could not be looked at, so nothing was deleted"):
         bucket = given.bucket or default_bucket(clients, create=False)
         running = JobStopper(clients, given.tag, page_gap_s=0.0 if clients.emulated else 1.0).running()

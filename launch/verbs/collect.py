@@ -25,11 +25,14 @@ def main(arguments: Sequence[str]) -> int:
     from launch.collecting import collect, outcome_of_collecting
     from launch.launching.place import place_named
     from launch.remote.run_bill import bill_of, bill_text
+    from launch.remote.run_places import check_region
     from launch.remote.stores import store_at
 
     if given.run.startswith("s3://"):
         store = store_at(given.run, os.environ, given.region)
     else:
+        if not (given.results_dir / given.run).exists():
+            check_region(f"collect {given.run}", given.results_dir, given.region, os.environ)
         store = place_named(given.run, os.environ, region=given.region, bucket=given.bucket, prefix=given.prefix).store
     tag_folder = given.results_dir / tag_of(store.uri)
     found = collect(store, tag_folder, lambda line: print(line, file=sys.stderr))

@@ -72,8 +72,8 @@ def _resume(given: argparse.Namespace, request: RunRequest) -> int:
 
     if request.dry_run:
         raise UserError("launch --resume with --dry_run", "what it costs was said when it was launched", "leave one of them out")
+    what = f"launch --resume {request.resume}"
     place = place_named(request.resume, os.environ, region=given.remote_region, bucket=given.remote_bucket, prefix=given.remote_prefix)
-    what = f"launch --resume {place.tag}"
     record = launched_run(place, what)
     if extends(request):
         refuse_live(place, standings(place, record), what)

@@ -63,10 +63,11 @@ def main(arguments: Sequence[str]) -> int:
 def _is_elsewhere(given: argparse.Namespace) -> bool:
     """Return whether a log is looked for in the cloud: a flag says so, or this machine knows nothing of the run, or has no log of it."""
     folder = given.results_dir / given.tag
+    from launch.remote.run_places import may_be_elsewhere
+
     named = bool(given.bucket or given.region or given.prefix is not None)
-    may_ask = "AWS_REGION" in os.environ or "AWS_DEFAULT_REGION" in os.environ
     is_launched = (folder / "launch.json").is_file() and not any(folder.glob(f"*/*/logs/*-t{given.trial}-a*.log"))
-    return named or is_launched or (may_ask and not folder.exists())
+    return named or is_launched or (not folder.exists() and may_be_elsewhere(os.environ))
 
 
 def _show_cloud(given: argparse.Namespace) -> int:
@@ -74,11 +75,20 @@ def _show_cloud(given: argparse.Namespace) -> int:
     from backends.sagemaker.admin.tagged_jobs import check_tag
     from backends.sagemaker.aws.errors import as_cloud_errors
     from benchmarking.archive.stored import experiments_of
-    from launch.remote.run_logs import controller_job, show, trial_job
-    from launch.remote.run_places import places_of
+    from launch.remote.run_places import check_region
 
     check_tag(given.tag)
     folders = experiments_of(given.results_dir / given.tag)
+    if not folders:
+        check_region(f"logs {given.tag}", given.results_dir, given.region, os.environ)
+    with as_cloud_errors(f"logs {given.tag}"):
+        return _show_of(given, folders)
+
+
+def _show_of(given: argparse.Namespace, folders: Sequence[Path]) -> int:
+    from launch.remote.run_logs import controller_job, show, trial_job
+    from launch.remote.run_places import places_of
+
     places = places_of(given.tag, folders, bucket=given.bucket, prefix=given.prefix, region=given.region, environ=os.environ)
 
     def job() -> str:
@@ -86,10 +96,9 @@ def _show_cloud(given: argparse.Namespace) -> int:
             return controller_job(places.stores, given.controller)
         return trial_job(places, folders, given.trial, given.experiment)
 
-    with as_cloud_errors(f"logs {given.tag}"):
-        _say(f"{'trial ' + str(given.trial) if given.trial is not None else 'controller ' + str(given.controller)}: {job()}")
-        if not show(places.clients, job, lambda line: print(line, flush=given.follow), follow=given.follow):
-            _say("nothing was written so far")
+    _say(f"{'trial ' + str(given.trial) if given.trial is not None else 'controller ' + str(given.controller)}: {job()}")
+    if not show(places.clients, job, lambda line: print(line, flush=given.follow), follow=given.follow):
+        _say("nothing was written so far")
     return 0
 
 

@@ -55,6 +55,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def _elsewhere(given: argparse.Namespace) -> str | None:
     """Return the tag of the one run that is looked for in S3: one that was launched, or of which this machine knows nothing."""
+    from launch.remote.run_places import may_be_elsewhere
+
     named = bool(given.bucket or given.region or given.prefix is not None)
     if len(given.tag) != 1:
         if named:
@@ -64,24 +66,25 @@ def _elsewhere(given: argparse.Namespace) -> str | None:
     folder = given.results_dir / tag
     is_launched = named or (folder / "launch.json").is_file()
     # Without a region there is nobody to ask: that the folder is not there is then what is said.
-    may_ask = "AWS_REGION" in os.environ or "AWS_DEFAULT_REGION" in os.environ
-    return tag if is_launched or (may_ask and not folder.exists()) else None
+    return tag if is_launched or (not folder.exists() and may_be_elsewhere(os.environ)) else None
 
 
 def _show_launched(given: argparse.Namespace, tag: str) -> int:
     from backends.sagemaker.admin.tagged_jobs import check_tag
     from backends.sagemaker.aws.errors import as_cloud_errors
+    from benchmarking.archive.stored import experiments_of
     from definitions import strict_json
     from launch.remote.run_places import places_of
     from launch.remote.run_status import document, look, text
 
     check_tag(tag)
-    places = places_of(tag, bucket=given.bucket, prefix=given.prefix, region=given.region, environ=os.environ)
+    folders = experiments_of(given.results_dir / tag)
+    places = places_of(tag, folders, bucket=given.bucket, prefix=given.prefix, region=given.region, environ=os.environ)
 
     def looked() -> str:
         with as_cloud_errors(f"status {tag}"):
             run, bill = look(places)
-        return strict_json.dumps(document(tag, run, bill)) if given.format == "json" else text(tag, run, bill)
+        return strict_json.dumps(document(tag, run, bill)) if given.format == "json" else text(tag, run, bill, places.flags)
 
     print(looked(), flush=True)
     with contextlib.suppress(KeyboardInterrupt):

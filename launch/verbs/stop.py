@@ -127,20 +127,11 @@ def _stop_anywhere(given: Any, folders: Sequence[Path]) -> int:
 
 
 def _places(given: Any, folders: Sequence[Path]) -> RunPlaces:
-    from definitions.errors import UserError
-    from launch.remote.run_places import places_of
+    from launch.remote.run_places import check_region, places_of
 
-    try:
-        return places_of(given.tag, folders, bucket=given.bucket, prefix=given.prefix, region=given.region, environ=os.environ)
-    except UserError as error:
-        if "no AWS region" not in str(error):
-            raise
-        nowhere = "" if folders else f"there is no run of it in {given.results_dir}"
-        raise UserError(
-            f"stop {given.tag}: {nowhere}",
-            "nor is a region known in which its training jobs could be looked for",
-            "give --results_dir, if its results are elsewhere; or --region, if its jobs run on SageMaker",
-        ) from error
+    if not folders:
+        check_region(f"stop {given.tag}", given.results_dir, given.region, os.environ)
+    return places_of(given.tag, folders, bucket=given.bucket, prefix=given.prefix, region=given.region, environ=os.environ)
 
 
 def _experiments(given: Any, folders: Sequence[Path], places: RunPlaces) -> list[tuple[str, str]]:

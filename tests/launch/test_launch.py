@@ -96,6 +96,20 @@ def test_it_returns_when_the_job_is_accepted_and_says_how_the_run_is_looked_afte
     assert json.loads(read(emulator, "runs/t1/.controllers/1/g1.json"))["job"] == job
 
 
+def test_where_a_run_is_not_where_runs_are_looked_for_the_lines_say_where(emulator, source, capsys):
+    emulator.create_bucket("mine")
+    words = ("--remote_bucket", "mine", "--remote_prefix", "team/x", "--set", "sagemaker.bucket=mine", "sagemaker.prefix=team/x")
+    assert launch(source, *words) == 0
+    shown = dict(line.split(":", 1) for line in capsys.readouterr().out.splitlines()[1:])
+    for name in ("status", "logs", "collect", "stop"):
+        assert shown[name].endswith(" --bucket mine --prefix team/x")
+    asked = shown["status"].split()
+    assert main(asked[asked.index("status") :]) == 0
+    assert "claimed, and has said nothing yet" in capsys.readouterr().out
+    assert launch(source, *words) == 2
+    assert "launch --resume t1 --remote_bucket mine --remote_prefix team/x" in capsys.readouterr().err
+
+
 def test_what_is_launched_is_a_study_whose_trials_upload_nothing_anew(emulator, source):
     assert launch(source) == 0
     record = from_json(read(emulator, "runs/t1/launch.json"), "launch.json")

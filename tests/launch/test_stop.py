@@ -67,9 +67,9 @@ def test_without_region_or_credentials(monkeypatch, tmp_path, capsys, environmen
     assert err.startswith("error: ")
     if code == 2:
         assert err.splitlines() == [
-            "error: stop my-run: there is no run of it in results",
-            "  nor is a region known in which its training jobs could be looked for",
-            "  give --results_dir, if its results are elsewhere; or --region, if its jobs run on SageMaker",
+            "error: stop my-run: there is nothing of this tag in results",
+            "  nor is an AWS region known in which it could be looked for",
+            "  give --results_dir, if its results are elsewhere; or --region (or AWS_DEFAULT_REGION), where its jobs run",
         ]
 
 

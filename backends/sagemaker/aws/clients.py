@@ -11,6 +11,10 @@ from backends.common.aws_client import ATTEMPTS, is_loopback, make_client, make_
 from definitions.errors import UserError
 
 
+class NoRegionError(UserError):
+    """Neither the command nor the AWS configuration names a region."""
+
+
 class Clients:
     """boto3 clients by service; safe to use from several threads.
 
@@ -37,13 +41,13 @@ class Clients:
         """The region that calls go to.
 
         Raises:
-            UserError: neither given nor configured.
+            NoRegionError: neither given nor configured.
         """
         with self._lock:
             # boto3 reads AWS_DEFAULT_REGION alone, other tools of AWS this one too.
             found = self._given_region or self._made_session().region_name or self._environ.get("AWS_REGION")
         if not found:
-            raise UserError(
+            raise NoRegionError(
                 "no AWS region is known",
                 "neither the command, the definition nor the AWS configuration names a region",
                 "set AWS_DEFAULT_REGION, or give it: --set region=... for a run, --region for other commands",
