@@ -20,7 +20,6 @@ from backends.sagemaker.aws.call_queue import CallQueue
 from backends.sagemaker.aws.clients import Clients, is_emulated
 from backends.sagemaker.aws.errors import as_cloud_errors
 from backends.sagemaker.aws.known_quotas import quotas_of
-from backends.sagemaker.aws.object_store import S3ObjectStore
 from backends.sagemaker.aws.rate_limiter import RateLimiter, machine_pace
 from backends.sagemaker.aws.shared_pace import SharedPace
 from backends.sagemaker.block import SageMakerBlock
@@ -37,7 +36,7 @@ from backends.sagemaker.lifecycle.marked_end import MarkedEnd
 from backends.sagemaker.lifecycle.poll_intervals import PollIntervals, listing_s
 from backends.sagemaker.lifecycle.staging import Staging
 from backends.sagemaker.lifecycle.status_tracker import StatusTracker
-from backends.sagemaker.lifecycle.stop_watch import StopWatch, lifted
+from backends.sagemaker.lifecycle.stop_watch import StopWatch, lifted, watch_of
 from backends.sagemaker.lifecycle.submission import JobSubmitter
 from backends.sagemaker.lifecycle.termination import JobTerminator
 from backends.sagemaker.logs.parser import JobLog
@@ -165,6 +164,7 @@ class SageMakerBackend(Backend):
         def pace(operation: str, interval_s: float | None = None) -> SharedPace:
             return machine_pace(operation, clients.region, context.environ, interval_s)
 
+        shared = leases_folder(context.environ)
         return cls(
             context.definition,
             options,
@@ -172,9 +172,9 @@ class SageMakerBackend(Backend):
             context.prefix,
             intervals=intervals,
             logs_folder=context.folder / "logs" if clients.emulated else None,
-            shared=leases_folder(context.environ),
+            shared=shared,
             paces={LISTING: pace(LISTING), SWEEP: pace(SWEEP, intervals.shortest_s)},
-            stop_watch=StopWatch(S3ObjectStore(options.run_uri, clients), "/".join(context.folder.parts[-2:])),
+            stop_watch=watch_of(options.run_uri, "/".join(context.folder.parts[-2:]), clients, shared),
             is_tracked=_TRACKER in context.trackers,
         )
 

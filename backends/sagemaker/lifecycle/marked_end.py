@@ -13,6 +13,8 @@ from backends.sagemaker.lifecycle.stop_watch import StopWatch, words
 from backends.stop_mark import StopMark
 
 _OPERATION = "GetObject"
+_TAKEN_OVER = 0.5
+"""What another experiment saw is taken over where it is younger than this part of the time between two looks."""
 
 
 class MarkedEnd:
@@ -43,13 +45,15 @@ class MarkedEnd:
             # A creation has read it meanwhile.
             self.next_at = now + self._every_s - age_s
             return
-        self.next_at = math.inf
+        self.next_at, watch = math.inf, self._watch
 
         def over(mark: StopMark | None) -> None:
-            self.next_at = self._table.now() + self._every_s
+            # Another experiment may have looked before this one asked: the next look is due when the answer is old, not this one's call.
+            age_s = watch.age_s()
+            self.next_at = self._table.now() + (self._every_s - age_s if age_s < self._every_s else self._every_s)
             self.seen(mark)
 
-        self._ask(over)
+        self._ask(over, self._every_s * _TAKEN_OVER)
 
     def known(self, cloud: CloudJob, then: Callable[[], None]) -> bool:
         """Find out whether a job that somebody stopped was stopped with its experiment; return whether that is known already.
@@ -68,7 +72,7 @@ class MarkedEnd:
             self.seen(mark)
             then()
 
-        self._ask(over)
+        self._ask(over, 0.0)
         return False
 
     def seen(self, mark: StopMark | None) -> None:
@@ -91,11 +95,11 @@ class MarkedEnd:
             self._table.close_as(cloud, Outcome.STOPPED, Cause.INTERRUPTED, "stopped before it was created")
         self.seen(mark)
 
-    def _ask(self, done: Callable[[StopMark | None], None]) -> None:
+    def _ask(self, done: Callable[[StopMark | None], None], within_s: float) -> None:
         watch = self._watch
         assert watch is not None
         # What cannot be read is no mark: the next creation, which is not made without an answer, tells.
-        self._table.calls.put(Call(_OPERATION, lambda: watch.mark(at_once=True), done, lambda _: done(None)))
+        self._table.calls.put(Call(_OPERATION, lambda: watch.mark(within_s), done, lambda _: done(None)))
 
 
 def _cause(mark: StopMark) -> Cause:

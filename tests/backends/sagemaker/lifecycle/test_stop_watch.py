@@ -71,10 +71,10 @@ def test_a_look_at_once_asks_anew_and_one_experiment_is_not_another():
     watch = StopWatch(store, MINE, clock)
     assert watch.mark() is None
     leave(store, StopMark(1.0, "ann", (OTHER,)))
-    assert watch.mark(at_once=True) is None
+    assert watch.mark(0.0) is None
     leave(store, StopMark(2.0, "ann", (MINE,)))
     assert watch.mark() is None
-    assert watch.mark(at_once=True) == StopMark(2.0, "ann", (OTHER, MINE)) == watch.last
+    assert watch.mark(0.0) == StopMark(2.0, "ann", (OTHER, MINE)) == watch.last
 
 
 @pytest.mark.parametrize(("kind", "raises"), [(FailureKind.DENIED, False), (FailureKind.SERVICE, True)])
