@@ -7,15 +7,18 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from definitions.errors import UserError
 
 _FOLDER = Path(__file__).parent
 
-PRICE_COLUMNS = ("instance_type", "region", "usd_per_hour", "date", "source")
-"""Of a table of prices."""
+PRICE_COLUMNS = ("instance_type", "region", "usd_per_hour", "date", "source", "use")
+"""Of a table of prices; where `use` is left out or empty the price is that of training."""
+
+TRAINING, HOSTING = "training", "hosting"
+"""What instances are used for, which have prices of their own: jobs, and endpoints."""
 
 LISTED_REGION = "us-east-1"
 """The region whose price list comes with Outrider: what is priced where nobody names a region."""
@@ -39,20 +42,26 @@ class InstanceFacts:
 
 @dataclass(frozen=True)
 class Price:
-    """An hourly price with its grounds: `date` (YYYY-MM-DD) and `source` say where it is from."""
+    """An hourly price with its grounds: `date` (YYYY-MM-DD) and `source` say where it is from, `use` what it is for."""
 
     usd_per_hour: float
     region: str
     date: str
     source: str
+    use: str = TRAINING
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Facts by instance type; prices by (instance type, region), the latest of each."""
+    """Facts by instance type; prices of training by (instance type, region), the latest of each; `hosting`: those of endpoints likewise."""
 
     facts: Mapping[str, InstanceFacts]
     prices: Mapping[tuple[str, str], Price]
+    hosting: Mapping[tuple[str, str], Price] = field(default_factory=dict)
+
+    def used_for(self, use: str) -> Tables:
+        """Return the tables with the prices of one use as the prices that there are."""
+        return replace(self, prices=self.hosting) if use == HOSTING else self
 
 
 def own_prices_csv(environ: Mapping[str, str]) -> Path:
@@ -70,8 +79,8 @@ def load_tables(
 
     Args:
         facts_csv: columns instance_type, vcpus, memory_gib, gpus, gpu_memory_mib, region, date, source.
-        prices_csv: columns instance_type, region, usd_per_hour, date, source, instead of the shipped and the user's own table. Of several
-            rows for one type and region the latest counts, of two of the same day the user's own.
+        prices_csv: columns instance_type, region, usd_per_hour, date, source, use, instead of the shipped and the user's own table. Of
+            several rows for one type, region and use the latest counts, of two of the same day the user's own.
         environ: says where the user's own table is; None for the process's.
 
     Raises:
@@ -90,20 +99,24 @@ def load_tables(
     own = own_prices_csv(os.environ if environ is None else environ)
     if prices_csv is None and own.exists():
         files.append(own)
-    prices: dict[tuple[str, str], Price] = {}
+    prices: dict[str, dict[tuple[str, str], Price]] = {TRAINING: {}, HOSTING: {}}
     for file in files:
-        for price_key, price in read_prices(file):
-            if price_key not in prices or prices[price_key].date <= price.date:
-                prices[price_key] = price
-    return Tables(facts, prices)
+        for key, price in read_prices(file):
+            known = prices[price.use].get(key)
+            if known is None or known.date <= price.date:
+                prices[price.use][key] = price
+    return Tables(facts, prices[TRAINING], prices[HOSTING])
 
 
 def read_prices(prices_csv: Path) -> Iterator[tuple[tuple[str, str], Price]]:
     """Yield ((instance type, region), price) of each row of a table; raises `UserError` as `load_tables`."""
-    for where, row in _rows(prices_csv, PRICE_COLUMNS):
+    for where, row in _rows(prices_csv, PRICE_COLUMNS[:-1]):
         if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", row["date"]):
             raise UserError(f"{where}: the date {row['date']!r} is not YYYY-MM-DD")
-        price = Price(_number(where, row, "usd_per_hour"), row["region"], row["date"], row["source"])
+        use = row.get("use") or TRAINING
+        if use not in (TRAINING, HOSTING):
+            raise UserError(f"{where}: the use {use!r} is unknown", f"instances are used for {TRAINING} or {HOSTING}", "leave it out")
+        price = Price(_number(where, row, "usd_per_hour"), row["region"], row["date"], row["source"], use)
         yield (row["instance_type"], row["region"]), price
 
 

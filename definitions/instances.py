@@ -12,7 +12,7 @@ from typing import Any
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError
-from definitions.instance_tables import InstanceFacts, Price, Tables, load_tables
+from definitions.instance_tables import TRAINING, InstanceFacts, Price, Tables, load_tables
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ def instance_facts(instance_type: str, tables: Tables | None = None) -> Instance
     return found
 
 
-def price_of(instance_type: str, region: str, *, spot: bool = False, tables: Tables | None = None) -> Price | None:
+def price_of(instance_type: str, region: str, *, spot: bool = False, use: str = TRAINING, tables: Tables | None = None) -> Price | None:
     """Return the price of one instance, or None where it is unknown (never zero).
 
     Spot has no price of its own: it is billed at this one, for the billable seconds of a job, which are fewer than it ran. So the bill of
@@ -87,6 +87,7 @@ def price_of(instance_type: str, region: str, *, spot: bool = False, tables: Tab
         instance_type: e.g. `ml.g5.xlarge`, `local.2cpu`.
         region: whose price is asked for; nominal ones are the same everywhere.
         spot: the price of an hour of *running* on spot is asked for, as a forecast needs it; what will be saved is not known beforehand.
+        use: `training`, or `hosting` for an instance of an endpoint; where nobody is billed both are the same.
         tables: in place of those that come with Outrider.
 
     Raises:
@@ -95,8 +96,9 @@ def price_of(instance_type: str, region: str, *, spot: bool = False, tables: Tab
     described = backend_of(instance_type)
     if described is None or spot:
         return None
+    known = tables or load_tables()
     try:
-        found = described.price(instance_type, region, tables or load_tables())
+        found = described.price(instance_type, region, known if described.nominal else known.used_for(use))
     except UserError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever is wrong with a plug-in, it only leaves a price unknown

@@ -17,6 +17,7 @@ from benchmarking.planning.option_words import writes_plain_numbers
 from benchmarking.planning.own_forms import OwnForms
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
+from definitions.instance_tables import HOSTING, TRAINING
 from definitions.instances import price_of
 from definitions.schema import BenchmarkDefinition, PerJob
 from definitions.trial import TrialSpec, seed_of
@@ -90,6 +91,7 @@ class JobBuilder:
         self._grace_s = described.grace_s(block)
         self._beside_s = described.billed_beside_s(block)
         self._fallbacks = described.fallback_instance_types(block)
+        self._use = TRAINING if definition.endpoint is None else HOSTING
         self._prices: dict[str, float | None] = {}
         # What is the same in all jobs is made once: a simulated trial takes no longer than what is made for it.
         self._default_instance_type = definition.arguments.get("instance_type") or described.default_instance_type
@@ -233,7 +235,7 @@ class JobBuilder:
 
     def _usd_per_hour(self, instance_type: str) -> float | None:
         if instance_type not in self._prices:
-            price = price_of(instance_type, self._region)
+            price = price_of(instance_type, self._region, use=self._use)
             self._prices[instance_type] = None if price is None else price.usd_per_hour
         return self._prices[instance_type]
 

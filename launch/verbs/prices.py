@@ -11,7 +11,8 @@ from definitions.program import command
 from launch.parser import VerbParser, default_region
 
 _EPILOG = """\
-Prices are on demand, in dollars per hour of one instance. Managed spot training is billed at the same price, for fewer seconds.
+Prices are on demand, in dollars per hour of one instance, for training and for endpoints (hosting). Managed spot training
+is billed at the same price, for fewer seconds.
 --refresh needs pricing:GetProducts and keeps what it learns in $OUTRIDER_PRICES (default ~/.cache/outrider/prices.csv); of two prices the
 one of the later date counts. What is not known is shown as -, and is never taken for zero."""
 
@@ -21,7 +22,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str] = os.environ, now:
     given = make_parser(environ).parse_args(arguments)
     from benchmarking.report.text import table
     from definitions.errors import nearest
-    from definitions.instance_tables import load_tables
+    from definitions.instance_tables import HOSTING, TRAINING, load_tables
     from definitions.instances import is_nominal, price_of, pricing_region
 
     _check_types(given.type)
@@ -29,21 +30,24 @@ def main(arguments: Sequence[str], environ: Mapping[str, str] = os.environ, now:
     if given.refresh:
         _refresh(usual, given.type, environ, now())
     tables = load_tables(environ=environ)
-    types = given.type or sorted(name for name, region in tables.prices if region == usual)
+    priced = {*tables.prices, *tables.hosting}
+    types = given.type or sorted({name for name, region in priced if region == usual})
     rows = []
     for name in types:
         region = given.region or pricing_region(name, environ)
-        price = price_of(name, region, tables=tables)
-        place = "" if price is None else price.region
-        rows.append([name, place or region, *([None] * 3 if price is None else [price.usd_per_hour, price.date, price.source])])
+        found = {use: price_of(name, region, use=use, tables=tables) for use in ((TRAINING,) if is_nominal(name) else (TRAINING, HOSTING))}
+        known = {use: price for use, price in found.items() if price is not None}
+        rows += [[name, price.region, use, price.usd_per_hour, price.date, price.source] for use, price in known.items()]
+        if not known:
+            rows.append([name, region, *[None] * 4])
     for name in given.type:
-        known = is_nominal(name) or name in tables.facts or any(name == priced for priced, _ in tables.prices)
-        near = "" if known else nearest(name, list(tables.facts))
+        is_known = is_nominal(name) or name in tables.facts or any(name == other for other, _ in priced)
+        near = "" if is_known else nearest(name, list(tables.facts))
         if near:
             print(f"{name} is not in the table of instance types; did you mean {near!r}?", file=sys.stderr)
     if not rows:
         print(f"no price is known for {usual}; --refresh asks AWS", file=sys.stderr)
-    print(table(["instance type", "region", "usd per hour", "date", "source"], rows))
+    print(table(["instance type", "region", "use", "usd per hour", "date", "source"], rows))
     return 0
 
 
@@ -67,7 +71,7 @@ def _check_types(types: Sequence[str]) -> None:
     for name in types:
         if backend_of(name) is None:
             forms = " or ".join(instance_forms())
-            raise UserError(f"{name!r} is no instance type for training", f"their names begin with {forms}", "e.g. ml.m5.xlarge")
+            raise UserError(f"{name!r} is no instance type", f"their names begin with {forms}", "e.g. ml.m5.xlarge")
 
 
 def _refresh(region: str, types: Sequence[str], environ: Mapping[str, str], now_s: float) -> None:

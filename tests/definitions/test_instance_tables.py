@@ -35,6 +35,15 @@ def test_the_latest_row_of_a_type_and_region_counts(tmp_path):
     assert {key: price.usd_per_hour for key, price in found.items()} == {("a", "r"): 3.0, ("a", "q"): 4.0}
 
 
+def test_prices_of_endpoints_are_apart_from_those_of_training(tmp_path):
+    rows = ["a,r,1,2026-01-02,s,\n", "a,r,2,2026-01-03,s,hosting\n", "b,r,3,2026-01-01,s,hosting\n", "c,r,4,2026-01-01,s,training\n"]
+    found = load_tables(facts(tmp_path), write(tmp_path, "prices.csv", PRICES.replace("source", "source,use"), *rows), {})
+    assert {key: price.usd_per_hour for key, price in found.prices.items()} == {("a", "r"): 1.0, ("c", "r"): 4.0}
+    assert {key: price.usd_per_hour for key, price in found.used_for("hosting").prices.items()} == {("a", "r"): 2.0, ("b", "r"): 3.0}
+    with pytest.raises(UserError, match="line 2: the use 'rent' is unknown"):
+        load_tables(facts(tmp_path), write(tmp_path, "prices.csv", PRICES.replace("source", "source,use"), "a,r,1,2026-01-02,s,rent\n"))
+
+
 def test_own_prices_come_on_top_unless_the_shipped_ones_are_later(tmp_path):
     own = write(tmp_path, "own.csv", PRICES, "ml.m5.large,us-east-1,9,2099-01-01,me\n", "ml.m5.xlarge,us-east-1,9,2001-01-01,me\n")
     found = load_tables(environ={"OUTRIDER_PRICES": str(own)}).prices

@@ -31,18 +31,30 @@ def test_each_price_has_its_date_and_source(environ, capsys):
     assert main(["ml.m5.large", "ml.zz9.large", "local.2cpu"], environ) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split("  ")[0] == "instance type"
-    assert [line.split()[:4] for line in lines[2:]] == [
-        ["ml.m5.large", "us-east-1", "0.1150", "2022-03-24"],
-        ["ml.zz9.large", "us-east-1", "-", "-"],
-        ["local.2cpu", "local", "0.1000", "2026-11-27"],
+    assert [line.split()[:5] for line in lines[2:]] == [
+        ["ml.m5.large", "us-east-1", "training", "0.1150", "2022-03-24"],
+        ["ml.zz9.large", "us-east-1", "-", "-", "-"],
+        ["local.2cpu", "local", "training", "0.1000", "2026-11-27"],
     ]
     assert "nominal: not a bill" in lines[4]
+
+
+def test_endpoints_have_prices_of_their_own(environ, capsys):
+    assert main(["--refresh", "ml.m5.xlarge"], environ, lambda: NOON) == 0
+    shown = capsys.readouterr()
+    assert [line.split()[2:5] for line in shown.out.splitlines()[2:]] == [
+        ["training", "0.2300", "2026-11-30"],
+        ["hosting", "0.2300", "2026-11-30"],
+    ]
+    assert "1 of training and 1 of hosting" in shown.err
+    assert load_tables(environ=environ).hosting["ml.m5.xlarge", "us-east-1"].date == "2026-11-30"
 
 
 def test_without_a_type_all_known_ones_of_the_region(environ, capsys):
     main([], environ)
     shown = capsys.readouterr().out.splitlines()[2:]
-    assert len(shown) == sum(region == "us-east-1" for _, region in load_tables().prices)
+    tables = load_tables()
+    assert len(shown) == sum(region == "us-east-1" for _, region in [*tables.prices, *tables.hosting])
     main(["--region", "ap-south-9"], environ)
     assert "no price is known for ap-south-9" in capsys.readouterr().err
 
@@ -50,11 +62,11 @@ def test_without_a_type_all_known_ones_of_the_region(environ, capsys):
 def test_refreshed_prices_are_kept_and_used_from_then_on(environ, tmp_path, capsys):
     assert main(["--refresh", "ml.m5.large", "ml.zz9.large"], environ, lambda: NOON) == 0
     shown = capsys.readouterr()
-    assert shown.out.splitlines()[2].split()[2:4] == ["0.1150", "2026-11-30"]
+    assert shown.out.splitlines()[2].split()[2:5] == ["training", "0.1150", "2026-11-30"]
     assert "emulated: Price List" in shown.out
     assert (
         shown.err.splitlines(keepends=True)[0]
-        == f"1 prices of us-east-1 from emulated; none for ml.zz9.large; kept in {tmp_path / 'own.csv'}\n"
+        == f"prices of us-east-1 from emulated: 1 of training and 0 of hosting; none for ml.zz9.large; kept in {tmp_path / 'own.csv'}\n"
     )
     assert load_tables(environ=environ).prices["ml.m5.large", "us-east-1"].date == "2026-11-30"
     assert load_tables(environ=environ).prices["ml.m5.xlarge", "us-east-1"].date == "2022-03-24"

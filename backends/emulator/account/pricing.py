@@ -1,4 +1,4 @@
-"""The Price List's answers for training instances, from Outrider's own dated table."""
+"""The Price List's answers for instances of jobs and endpoints, from Outrider's own dated table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.paging import decode_token, encode_token
-from definitions.instance_tables import Tables, load_tables
+from definitions.instance_tables import TRAINING, Tables, load_tables
 
 _SERVICE = "AmazonSageMaker"
 
@@ -56,22 +56,23 @@ class PricingService:
 
     def _all(self) -> list[dict[str, Any]]:
         found = []
-        for (instance_type, region), price in sorted(self._tables.prices.items()):
+        rows = [*sorted(self._tables.prices.items()), *sorted(self._tables.hosting.items())]
+        for (instance_type, region), price in rows:
             if not instance_type.startswith("ml."):
                 continue
             facts = self._tables.facts.get(instance_type)
             attributes = {
                 "servicecode": _SERVICE,
                 "regionCode": region,
-                "component": "Training",
-                "platoinstancetype": "Training",
+                "component": price.use.title(),
+                "platoinstancetype": price.use.title(),
                 "instanceName": instance_type,
-                "instanceType": f"{instance_type}-Training",
+                "instanceType": f"{instance_type}-{price.use.title()}",
             }
             if facts is not None:
                 attributes["vCpu"] = str(facts.vcpus)
                 attributes["gpu"] = str(facts.gpus)
-            sku = f"EMULATED{abs(_number(instance_type + region)):010d}"
+            sku = f"EMULATED{abs(_number(instance_type + region + ('' if price.use == TRAINING else price.use))):010d}"
             dimension = {"unit": "Hrs", "description": f"emulated: {price.source}", "pricePerUnit": {"USD": f"{price.usd_per_hour:.10f}"}}
             terms = {
                 "OnDemand": {

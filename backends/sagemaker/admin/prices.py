@@ -1,4 +1,4 @@
-"""On-demand prices of training instances from AWS's Price List, and the user's own table of them."""
+"""On-demand prices of instances for training and for endpoints from AWS's Price List, and the user's own table of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import as_cloud_errors
 from definitions.files import replacing
-from definitions.instance_tables import PRICE_COLUMNS, own_prices_csv, read_prices
+from definitions.instance_tables import HOSTING, PRICE_COLUMNS, TRAINING, own_prices_csv, read_prices
 
 _SERVICE = "AmazonSageMaker"
 _TYPE = re.compile(r"\bml\.[a-z0-9-]+\.(?:metal|\d*[a-z]+)")
@@ -32,6 +32,7 @@ class PriceRow:
     usd_per_hour: float
     date: str
     source: str
+    use: str = TRAINING
 
 
 @dataclass(frozen=True)
@@ -40,17 +41,19 @@ class Fetched:
 
     Args:
         rows: one for each instance type, by name.
-        skipped: number of training products that could not be understood.
+        skipped: number of products of this use that could not be understood.
     """
 
     rows: tuple[PriceRow, ...]
     skipped: int
 
 
-def fetch_prices(client: Any, region: str, instance_types: Sequence[str] | None, now_s: float, source: str = "AWS") -> Fetched:
-    """Return the on-demand prices of training in a region.
+def fetch_prices(
+    client: Any, region: str, instance_types: Sequence[str] | None, now_s: float, source: str = "AWS", use: str = TRAINING
+) -> Fetched:
+    """Return the on-demand prices of one use of instances in a region.
 
-    What identifies a training instance differs between published readings of the Price List (`instanceName` or `instanceType`,
+    What identifies an instance for training differs between published readings of the Price List (`instanceName` or `instanceType`,
     `component` or `usagetype`), so that all are tried, and what fits none is counted and left out. Where two products give one type
     different prices the higher one counts, so that a cap on money holds.
 
@@ -60,6 +63,7 @@ def fetch_prices(client: Any, region: str, instance_types: Sequence[str] | None,
         instance_types: those that are wanted; None for all.
         now_s: UTC seconds since the epoch, whose day becomes the rows' date.
         source: who answers.
+        use: `training` or `hosting`.
 
     Raises:
         CloudError: AWS refuses.
@@ -68,19 +72,19 @@ def fetch_prices(client: Any, region: str, instance_types: Sequence[str] | None,
     found: dict[str, PriceRow] = {}
     skipped = 0
     # The narrower question takes a few pages; where nothing goes by that name the wider one takes some dozens.
-    for narrower in ({"component": "Training"}, {}):
-        with as_cloud_errors(f"prices of training in {region} (pricing:GetProducts)"):
+    for narrower in ({"component": use.title()}, {}):
+        with as_cloud_errors(f"prices of {use} in {region} (pricing:GetProducts)"):
             products = list(_products(client, {"regionCode": region, **narrower}))
         for text in products:
             product = _parsed(text)
-            if not _is_training(product, region):
+            if not _is_for(use, product, region):
                 continue
             name, price = _name(product), _usd_per_hour(product)
             if not name or price is None:
                 skipped += 1
             elif instance_types is None or name in instance_types:
                 said = f"{source}: Price List, {_SERVICE}, {product.get('product', {}).get('sku', 'no sku')}, asked on {date}"
-                row = PriceRow(name, region, price, date, said)
+                row = PriceRow(name, region, price, date, said, use)
                 if name not in found or found[name].usd_per_hour < price:
                     found[name] = row
         if found:
@@ -89,16 +93,17 @@ def fetch_prices(client: Any, region: str, instance_types: Sequence[str] | None,
 
 
 def store_prices(path: Path, rows: Sequence[PriceRow]) -> None:
-    """Put rows into a table in place of those for the same types and regions; the file is replaced as a whole.
+    """Put rows into a table in place of those for the same types, regions and uses; the file is replaced as a whole.
 
     Raises:
         UserError: the file there is no table of prices, or cannot be written.
     """
-    kept: dict[tuple[str, str], PriceRow] = {}
+    kept: dict[tuple[str, str, str], PriceRow] = {}
     if path.exists():
         for (instance_type, region), price in read_prices(path):
-            kept[instance_type, region] = PriceRow(instance_type, region, price.usd_per_hour, price.date, price.source)
-    kept.update({(row.instance_type, row.region): row for row in rows})
+            row = PriceRow(instance_type, region, price.usd_per_hour, price.date, price.source, price.use)
+            kept[instance_type, region, price.use] = row
+    kept.update({(row.instance_type, row.region, row.use): row for row in rows})
     with replacing(path, "name another file by OUTRIDER_PRICES") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(PRICE_COLUMNS)
@@ -122,19 +127,22 @@ def refresh_prices(region: str, instance_types: Sequence[str] | None, environ: M
     source = "emulated" if clients.emulated else "AWS"
     with as_cloud_errors(f"prices of training in {region}"):
         client = clients.get("pricing")
-    found = fetch_prices(client, region, instance_types, now_s, source=source)
-    remarks = [f"{len(found.rows)} prices of {region} from {source}"]
-    if found.skipped:
-        remarks.append(f"{found.skipped} products were not understood")
-    missing = sorted(set(instance_types or ()) - {row.instance_type for row in found.rows})
+    by_use = {use: fetch_prices(client, region, instance_types, now_s, source, use) for use in (TRAINING, HOSTING)}
+    rows = [row for found in by_use.values() for row in found.rows]
+    counts = " and ".join(f"{len(found.rows)} of {use}" for use, found in by_use.items())
+    remarks = [f"prices of {region} from {source}: {counts}"]
+    skipped = sum(found.skipped for found in by_use.values())
+    if skipped:
+        remarks.append(f"{skipped} products were not understood")
+    missing = sorted(set(instance_types or ()) - {row.instance_type for row in rows})
     if missing:
         remarks.append(f"none for {', '.join(missing)}")
     path: Path = own_prices_csv(environ)
     if clients.emulated and not environ.get("OUTRIDER_PRICES"):
         # An emulator's prices must not pass for a bill's.
         remarks.append("an emulator's are kept only where OUTRIDER_PRICES names a file")
-    elif found.rows:
-        store_prices(path, found.rows)
+    elif rows:
+        store_prices(path, rows)
         remarks.append(f"kept in {path}")
     return "; ".join(remarks)
 
@@ -168,7 +176,10 @@ def _attributes(product: Mapping[str, Any]) -> dict[str, str]:
     return {str(name).lower(): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
 
-def _is_training(product: Mapping[str, Any], region: str) -> bool:
+_USAGE = {TRAINING: r"(?:^|-)train(?:ing)?:", HOSTING: r"(?:^|-)host(?:ing)?:"}
+
+
+def _is_for(use: str, product: Mapping[str, Any], region: str) -> bool:
     attributes = _attributes(product)
     if attributes.get("regioncode", region) != region:
         return False
@@ -176,11 +187,11 @@ def _is_training(product: Mapping[str, Any], region: str) -> bool:
         return False
     component = attributes.get("component")
     if component:
-        return component.lower() == "training"
+        return component.lower() == use
     return bool(
-        re.search(r"(?:^|-)train(?:ing)?:", attributes.get("usagetype", ""), re.IGNORECASE)
-        or attributes.get("instancetype", "").lower().endswith("-training")
-        or attributes.get("platoinstancetype", "").lower() == "training"
+        re.search(_USAGE[use], attributes.get("usagetype", ""), re.IGNORECASE)
+        or attributes.get("instancetype", "").lower().endswith(f"-{use}")
+        or attributes.get("platoinstancetype", "").lower() == use
     )
 
 

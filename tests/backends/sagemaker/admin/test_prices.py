@@ -85,6 +85,13 @@ def test_what_is_not_training_on_demand_here_is_none_of_it(attributes):
     assert prices(FakePricing(product(**attributes))) == ({}, 0)
 
 
+@pytest.mark.parametrize("attributes", [{"component": "Hosting", "instanceName": "ml.m5.large"}, {"usagetype": "USE1-Host:ml.m5.large"}])
+def test_an_instance_of_an_endpoint_is_asked_for_as_hosting(attributes):
+    client = FakePricing(product(**attributes), product("9", component="Training", instanceName="ml.m5.large"))
+    (row,) = fetch_prices(client, "us-east-1", None, NOON, use="hosting").rows
+    assert (row.instance_type, row.usd_per_hour, row.use) == ("ml.m5.large", 0.5, "hosting")
+
+
 def test_what_is_not_understood_is_counted_and_left_out():
     name = {"component": "Training", "instanceName": "ml.m5.large"}
     odd = [
