@@ -248,6 +248,7 @@ NAMES_A_GUEST = {
     "benchmarking.workloads.ingestion.stores.s3_connector": {"us-east-1"},  # stands alone in a job; S3's own default
     "benchmarking.bencher.conversion": {"local", "local.2cpu", "sagemaker"},  # files of SageMaker Bencher; and where to try them first
     "benchmarking.workloads.checkpointing.stores.base": {"us-east-1"},  # likewise
+    "benchmarking.workloads.load.signing": {"sagemaker"},  # the service that requests are signed for
     "benchmarking.syne_tune_adapter.importing": {"sagemaker"},  # theirs hold arguments of the SageMaker SDK
     "backends.common.aws_client": {"sagemaker"},  # the extra of this name, with boto3
     "backends.common.script_mode": {"local"},  # what the toolkit calls an instance type that it is not told

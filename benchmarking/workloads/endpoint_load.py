@@ -1,0 +1,27 @@
+"""Puts load on an inference endpoint and reports what it carries. The script of the benchmarks that serve models.
+
+Runs alone: needs this folder and `outrider_report` on the path. Environment: OUTRIDER_ENDPOINT_URL, where invocations are posted, and
+OUTRIDER_ENDPOINT_TARGETS, a JSON file with its models; see `load.endpoint`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+
+from outrider_report import phase, report
+
+
+def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os.environ) -> None:
+    """Run the load that is asked for, and report it."""
+    from load.endpoint import announced  # type: ignore[import-not-found]  # lies beside this script in jobs
+    from load.options import parse_options  # type: ignore[import-not-found]
+    from load.run import run_load  # type: ignore[import-not-found]
+
+    options = parse_options(arguments)
+    asyncio.run(run_load(announced(environ), options, environ, report, phase))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Load on an inference endpoint: arrivals, requests, what is counted, and the search for the largest rate. Standard library only."""

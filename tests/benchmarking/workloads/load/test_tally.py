@@ -1,0 +1,64 @@
+import json
+
+import pytest
+
+from benchmarking.workloads.load.figures import figures_of
+from benchmarking.workloads.load.tally import LoadTally
+
+
+def counted(rows, counts_cold=True):
+    """Each row: block, latency or None for a failure, and whether it was cold."""
+    made = LoadTally(0.1, 5.0, counts_cold)
+    for block, latency_s, is_cold in rows:
+        made.sends(block, 0.001)
+        if latency_s is None:
+            made.fails(block, block, "status_500", 0.001, "oops")
+        else:
+            made.answers(block, block, latency_s, latency_s / 2, is_cold)
+    return made
+
+
+ROWS = [(0, 0.05, False), (0, 0.2, False), (1, None, False), (1, 0.01, False), (2, 3.0, True), (2, 0.1, False)]
+
+
+def test_blocks_count_what_was_due_ended_and_over():
+    made = counted(ROWS)
+    made.sends(3, 0.0)
+    assert made.blocks == {0: [2, 2, 1], 1: [2, 2, 1], 2: [2, 2, 1], 3: [1, 0, 0]}
+    assert counted(ROWS, counts_cold=False).blocks[2] == [1, 1, 0]
+
+
+def test_a_failure_never_looks_fast():
+    """TechEmpower #117, wrk #28: half of the calls answered by 500 in 1 ms."""
+    made = counted([(0, 0.02, False), (0, None, False)] * 50)
+    found = figures_of(made, 10.0)
+    assert found["latency_p50_ms"] == pytest.approx(20, rel=1e-3)
+    assert found["latency_p95_ms"] == found["latency_p99_ms"] == found["latency_max_ms"] == 5000.0
+    assert (found["error_share"], found["errors_status_500"], found["achieved_per_s"]) == (0.5, 50, 5.0)
+
+
+def test_cold_and_warm_are_apart():
+    found = figures_of(counted(ROWS), 3.0)
+    assert found["cold_share"] == pytest.approx(1 / 5)
+    assert found["cold_p95_ms"] == 3000.0
+    assert figures_of(counted(row for row in ROWS if row[1]), 3.0)["latency_max_ms"] == 200.0
+
+
+def test_nothing_counted_is_no_figure():
+    assert figures_of(LoadTally(0.1, 5.0), 0.0) == {"requests": 0, "achieved_per_s": 0.0}
+
+
+def test_an_age_beyond_the_limit_counts():
+    made = counted([(0, 0.02, False)])
+    made.sends(0, 0.0)
+    made.fails(0, 0, "unanswered", 7.5)
+    assert figures_of(made, 1.0)["latency_max_ms"] == 7500.0
+
+
+def test_shares_merge_exactly():
+    whole = counted(ROWS)
+    merged = LoadTally(0.1, 5.0)
+    for part in (counted(ROWS[::2]), counted(ROWS[1::2])):
+        merged.merge(LoadTally.from_dict(json.loads(json.dumps(part.as_dict()))))
+    assert merged.as_dict() == whole.as_dict()
+    assert sum(window.errors for window in merged.windows.values()) == 1
