@@ -6,20 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from backends.object_store import ObjectStore
-from benchmarking.remote.layout import tag_of
+from benchmarking.remote.launch_record import from_json
+from benchmarking.remote.layout import LAUNCH, shared_root, tag_of
 from benchmarking.remote.restoring import Restoration, restore
 from benchmarking.studies.files import read_study
 from definitions.errors import UserError
+from launch.remote.collected_sources import bring_sources
 from launch.remote.stores import store_at
 
 Say = Callable[[str], None]
 
 
-def collect(store: ObjectStore, tag_folder: Path, say: Say) -> Restoration:
+def collect(store: ObjectStore, shared: ObjectStore, tag_folder: Path, say: Say) -> Restoration:
     """Bring a run into the folder of its tag, what is new of it since the last time; it may be running.
 
     Args:
         store: of the run.
+        shared: the root that all runs have in common, with the sources.
         tag_folder: `<results>/<tag>`.
         say: takes a line for each experiment that could not be brought.
 
@@ -34,6 +37,9 @@ def collect(store: ObjectStore, tag_folder: Path, say: Say) -> Restoration:
         raise UserError(f"{store.uri}: nothing of it could be collected", "", "mend what is said above, then collect again")
     from benchmarking.results import collate
 
+    launched = tag_folder / LAUNCH
+    if launched.is_file():
+        bring_sources(from_json(launched.read_bytes(), str(launched)), shared, tag_folder, say)
     collate(tag_folder)
     return found
 
@@ -63,7 +69,8 @@ def with_collected(named: Sequence[str], results_dir: Path, environ: Mapping[str
     for name in named:
         if name.startswith("s3://"):
             tag_folder = results_dir / tag_of(name)
-            say(outcome_of_collecting(collect(store_at(name, environ), tag_folder, say), tag_folder))
+            found_there = collect(store_at(name, environ), store_at(shared_root(name), environ), tag_folder, say)
+            say(outcome_of_collecting(found_there, tag_folder))
             name = str(tag_folder)
         found.append(name)
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from backends.sagemaker.aws.object_store import S3ObjectStore
 from benchmarking.remote.launch_record import LaunchRecord
 from benchmarking.remote.restoring import Restoration, restore
 from launch.launching.place import RunPlace
@@ -24,6 +23,5 @@ def bring(place: RunPlace, record: LaunchRecord, results_dir: Path) -> Restorati
     """
     tag_folder = results_dir / place.tag
     found = restore(place.store, tag_folder)
-    shared = S3ObjectStore(place.shared_uri, place.clients)
-    place_sources(record, shared, tag_folder, results_dir / SOURCES)
+    place_sources(record, place.shared, tag_folder, results_dir / SOURCES)
     return found

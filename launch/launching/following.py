@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarking.remote.launch_record import LaunchRecord
-from benchmarking.remote.restoring import restore
 from definitions.errors import EXIT_INTERRUPTED, UserError
+from launch.collecting import collect
 from launch.launching.place import RunPlace
 from launch.launching.watching import Watch
 from launch.study_report import compare_study, leave_report
@@ -38,8 +38,8 @@ def follow(place: RunPlace, record: LaunchRecord, results_dir: Path, say: Callab
         say(f"it goes on: `{status}` shows how it stands, `{stop}` ends it")
         return EXIT_INTERRUPTED
     tag_folder = results_dir / place.tag
-    restore(place.store, tag_folder, keep_longer=True, problems_end=False)
     try:
+        collect(place.store, place.shared, tag_folder, say)
         print(compare_study(tag_folder, with_details=False).text)
         leave_report(tag_folder, print, say, is_asked_anew=False)
     except UserError as error:

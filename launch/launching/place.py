@@ -56,6 +56,11 @@ class RunPlace:
         """The objects of the run."""
         return S3ObjectStore(self.uri, self.clients)
 
+    @property
+    def shared(self) -> ObjectStore:
+        """What all runs have in common: packages by content."""
+        return S3ObjectStore(self.shared_uri, self.clients)
+
     def found_by(self, *words: str) -> str:
         """Return a command of a verb and its words that finds this run; a verb that launches has flags of its own for its place."""
         prefix = None if self.prefix == DEFAULT_PREFIX else self.prefix

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from benchmarking.remote.restoring import restore
 from definitions.errors import UserError
+from launch.collecting import collect
 from launch.launching.following import watch_of
 from launch.launching.launching import Launched
 from launch.launching.resuming import standings
@@ -54,7 +54,8 @@ class RemoteRun(Generic[T]):
 
     def collect(self) -> T:
         """Bring what was measured so far here, and return it; raises `UserError` where nothing was."""
-        restore(self._launched.place.store, self._folder, keep_longer=True, problems_end=False)
+        place = self._launched.place
+        collect(place.store, place.shared, self._folder, self._say)
         return self._load()
 
     def stop(self) -> bool:

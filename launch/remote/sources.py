@@ -36,7 +36,7 @@ def place_sources(record: LaunchRecord, shared: ObjectStore, tag_folder: Path, f
     Raises:
         UserError: a package is not there any more, or is damaged.
     """
-    placed = {name: _placed(name, sent, shared, folder) for name, sent in record.sources.items()}
+    placed = {name: placed_source(name, sent, shared, folder) for name, sent in record.sources.items()}
     for name, sent in record.data.items():
         _put_where_it_was(Path(name), sent, shared, folder)
     _point_study(tag_folder / "study.json", placed)
@@ -52,7 +52,18 @@ def pointed(definition: str, source_dir: Path) -> str:
     return _SOURCE.sub(lambda _: f"source_dir: {inline(str(source_dir))}", definition, count=1)
 
 
-def _placed(name: str, sent: SentPackage, shared: ObjectStore, folder: Path) -> Path:
+def placed_source(name: str, sent: SentPackage, shared: ObjectStore, folder: Path) -> Path:
+    """Return the folder in which a package is unpacked, which is done where it is not there.
+
+    Args:
+        name: of the benchmark.
+        sent: what launch.json says of it.
+        shared: the root that all runs have in common.
+        folder: below which it gets a folder of its own.
+
+    Raises:
+        UserError: the package is not there any more, or is damaged.
+    """
     target = folder / f"{name}-{sent.hash}"
     if not target.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
@@ -81,7 +92,7 @@ def _put_where_it_was(path: Path, sent: SentPackage, shared: ObjectStore, folder
     """Have a path lead to the folder or file that lay there on the launcher's machine, where nothing does: hashes know the path."""
     if path.exists():
         return
-    there = _placed("data", sent, shared, folder)
+    there = placed_source("data", sent, shared, folder)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.symlink_to(there / path.name if [one.name for one in there.iterdir()] == [path.name] else there)

@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
     """Collect a run, and return the exit code; raises `UserError` where there is none, or the folder holds another."""
     given = make_parser().parse_args(arguments)
     from backends.sagemaker.aws.clients import Clients
-    from benchmarking.remote.layout import tag_of
+    from benchmarking.remote.layout import shared_root, tag_of
     from benchmarking.remote.standing import look_at
     from definitions.errors import EXIT_DONE, EXIT_FAULT
     from launch.collecting import collect, outcome_of_collecting
@@ -29,13 +29,14 @@ def main(arguments: Sequence[str]) -> int:
     from launch.remote.stores import store_at
 
     if given.run.startswith("s3://"):
-        store = store_at(given.run, os.environ, given.region)
+        uri = given.run
     else:
         if not (given.results_dir / given.run).exists():
             check_region(f"collect {given.run}", given.results_dir, given.region, os.environ)
-        store = place_named(given.run, os.environ, region=given.region, bucket=given.bucket, prefix=given.prefix).store
-    tag_folder = given.results_dir / tag_of(store.uri)
-    found = collect(store, tag_folder, lambda line: print(line, file=sys.stderr))
+        uri = place_named(given.run, os.environ, region=given.region, bucket=given.bucket, prefix=given.prefix).uri
+    store, shared = store_at(uri, os.environ, given.region), store_at(shared_root(uri), os.environ, given.region)
+    tag_folder = given.results_dir / tag_of(uri)
+    found = collect(store, shared, tag_folder, lambda line: print(line, file=sys.stderr))
     print(outcome_of_collecting(found, tag_folder))
     run = look_at(store, time.time(), lambda job: "")
     bill = bill_of(store, run, Clients(given.region, os.environ))

@@ -44,27 +44,27 @@ def contents(folder):
 def test_the_folder_is_as_the_run_left_it_byte_for_byte(kept, place):
     store, there = kept
     said = []
-    found = collect(store, place, said.append)
+    found = collect(store, store, place, said.append)
     assert said == []
     here, theirs = contents(place), {name: body for name, body in contents(there).items() if "/source/" not in name}
     assert {*here} == {*theirs} | {"collated_results.json"}
     assert {name for name in theirs if theirs[name] != here[name]} == set()
     assert len([name for name in here if name.endswith(("trials.csv", "reports.csv"))]) == 4
     assert outcome_of_collecting(found, place).endswith(f"t: 2 experiments; {found.records} records and {found.files} files came")
-    again = collect(store, place, said.append)
+    again = collect(store, store, place, said.append)
     assert outcome_of_collecting(again, place).endswith("t: 2 experiments; nothing is new")
     assert contents(place) == here
 
 
 def test_what_is_exported_of_it_is_what_the_run_itself_left(kept, place, capsys):
     store, there = kept
-    collect(store, place, print)
+    collect(store, store, place, print)
     csv = place / "fake" / "RS-simulated-0" / "trials.csv"
     csv.unlink()
     assert main(["export", "t", "--results_dir", str(place.parent)]) == 0
     assert csv.read_bytes() == (there / "fake" / "RS-simulated-0" / "trials.csv").read_bytes()
     csv.write_text("changed")
-    collect(store, place, print)  # what is here is not fetched again for being another
+    collect(store, store, place, print)  # what is here is not fetched again for being another
     assert csv.read_text() == "changed"
 
 
@@ -87,10 +87,10 @@ def test_while_it_runs_a_part_comes_and_the_study_says_how_many_are_to_come(kept
     store.put("study.json", (there / "study.json").read_bytes())
     last = max(key for key in store.objects if key.startswith("fake/RS-simulated-1/journal/"))
     held = {key: store.objects.pop(key) for key in [*store.objects] if key == last or key.startswith("fake/RS-simulated-1/files/trials")}
-    assert outcome_of_collecting(collect(store, place, print), place).startswith(f"{place}: 2 of 5 experiments; ")
+    assert outcome_of_collecting(collect(store, store, place, print), place).startswith(f"{place}: 2 of 5 experiments; ")
     assert not (place / "fake" / "RS-simulated-1" / "trials.csv").exists()
     store.objects |= held
-    collect(store, place, print)
+    collect(store, store, place, print)
     for name in ("trials.csv", "result.json"):
         assert (place / "fake" / "RS-simulated-1" / name).read_bytes() == (there / "fake" / "RS-simulated-1" / name).read_bytes()
 
@@ -112,7 +112,7 @@ def test_a_segment_that_is_missing_is_named_and_the_others_come(kept, place, cap
     assert (place / "fake" / "RS-simulated-1" / "journal.sqlite").is_file()
     without_the_first(store, "fake/RS-simulated-1")
     with pytest.raises(UserError, match="nothing of it could be collected"):
-        collect(store, place.with_name("t2"), print)
+        collect(store, store, place.with_name("t2"), print)
 
 
 def test_a_full_disk_is_said_and_later_it_goes_on(kept, place, monkeypatch):
@@ -125,12 +125,12 @@ def test_a_full_disk_is_said_and_later_it_goes_on(kept, place, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(SqliteJournal, "_write", full)
         with pytest.raises(UserError, match="nothing of it could be collected"):
-            collect(store, place, said.append)
+            collect(store, store, place, said.append)
     assert len(said) == 2
     assert "there is no room for" in said[0]
     assert "--results_dir" in said[0]
     store.asked.clear()
-    assert collect(store, place, said.append).files == 0  # those had come
+    assert collect(store, store, place, said.append).files == 0  # those had come
     assert not [key for operation, key in store.asked if operation == "download"]
 
 
@@ -138,10 +138,10 @@ def test_a_bucket_that_one_may_not_list_or_a_run_that_is_not_there(kept, place):
     store, _ = kept
     store.failing = lambda operation, key: "refused" if operation == "list" else ""
     with pytest.raises(OutriderError, match="list : refused"):
-        collect(store, place, print)
+        collect(store, store, place, print)
     assert not place.exists()
     with pytest.raises(UserError, match="there is no run"):
-        collect(MemoryStore(), place, print)
+        collect(MemoryStore(), MemoryStore(), place, print)
 
 
 def test_another_run_of_this_tag_here_is_left_as_it_is(kept, place, tmp_path):
@@ -149,8 +149,8 @@ def test_another_run_of_this_tag_here_is_left_as_it_is(kept, place, tmp_path):
     other = MemoryStore("s3://other/outrider/runs/t")
     (tmp_path / "two").mkdir()
     run_kept(fake_spec(tmp_path / "two"), other)
-    collect(other, place, print)
+    collect(other, other, place, print)
     before = contents(place)
     with pytest.raises(UserError, match="holds another run than s3://bucket/outrider/runs/t"):
-        collect(store, place, print)
+        collect(store, store, place, print)
     assert contents(place) == before

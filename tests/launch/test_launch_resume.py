@@ -193,6 +193,10 @@ def test_a_study_is_launched_watched_collected_and_taken_over(running, source, t
     trials = [name for name in jobs(running) if not name.startswith("ctl-")]
     before = {path: path.read_bytes() for path in (tmp_path / "results" / "t1").glob("*/*/trials.csv")}
     assert len(before) == 1
+    # What was measured is kept with the results, and runs again by its name here.
+    (kept,) = (tmp_path / "results" / "t1").glob("toy/*/source/*/run.py")
+    assert kept.read_text(encoding="utf-8") == SCRIPT
+    assert f"source_dir: {source}" in (kept.parents[2] / "definition.yaml").read_text(encoding="utf-8")
     # It is over, so that to go on here, without the folder it came from, runs nothing more and changes nothing.
     (source / "run.py").unlink()
     assert main(["run", "--resume", "t1", "--take_over"]) == 0

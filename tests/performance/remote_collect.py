@@ -29,6 +29,7 @@ from benchmarking.live_status import live_status
 from benchmarking.methods.registry import experiment_spec
 from benchmarking.remote.files import IDENTITY
 from benchmarking.remote.keeping import StoreKeeper
+from benchmarking.remote.layout import shared_root
 from benchmarking.remote.live import LiveWords
 from benchmarking.remote.segments import Writer
 from benchmarking.remote.shipping import ShippingPace
@@ -121,14 +122,15 @@ def main() -> None:
     with temporary_folder() as folder, s3_server(folder / "s3") as environ:
         clients = Clients(REGION, environ)
         store = S3ObjectStore(URI, clients)
+        shared = S3ObjectStore(shared_root(URI), clients)
         put_runs(folder, store, given.experiments, given.trials, given.reports)
         counts: list[int] = []
         rows = []
         for number in range(given.rounds):
             place = folder / f"laptop-{number}" / "t"
             peer = cost_of(lambda: counts.append(bare(clients.get("s3"), folder / "bare")))
-            first = cost_of(lambda: collect(store, place, print))  # noqa: B023
-            again = cost_of(lambda: collect(store, place, print))  # noqa: B023
+            first = cost_of(lambda: collect(store, shared, place, print))  # noqa: B023
+            again = cost_of(lambda: collect(store, shared, place, print))  # noqa: B023
             rows.append((peer, first, again))
             shutil.rmtree(folder / "bare")
             shutil.rmtree(place.parent)
