@@ -101,59 +101,26 @@ def script_variables(
         devices: number of `cpus`, `gpus` and `neurons`.
     """
     own = of_the_script(parameters)
-    hosts = list(resources.get("hosts") or ["algo-1"])
-    host = resources.get("current_host", hosts[0])
-    group = resources.get("current_group_name", "homogeneousCluster")
-    groups = {one["instance_group_name"]: one for one in resources.get("instance_groups") or ()}
     framework = {key: value for key, value in parameters.items() if key.startswith(RESERVED) and key not in _OF_THE_CONTAINER}
-    distributed = framework.get(_GROUPS, [group] if launchers_of(parameters) else [])
-    among = [one for name, entry in groups.items() if name in distributed for one in entry["hosts"]] if groups else hosts
-    entry = parameters.get("sagemaker_program") if script is None else script
+    cluster, among = _cluster(resources, framework.get(_GROUPS), bool(launchers_of(parameters)))
     shared = {
-        "hosts": hosts,
-        "network_interface_name": resources.get("network_interface_name", "eth0"),
-        "resource_config": dict(resources),
+        **cluster,
+        **_folders(ml, module_dir),
         "input_data_config": dict(inputs),
-        "output_data_dir": f"{ml}/output/data",
-        "current_host": host,
-        "current_instance_type": resources.get("current_instance_type", "local"),
-        "current_instance_group": group,
-        "current_instance_group_hosts": groups[group]["hosts"] if group in groups else [],
-        "instance_groups": list(groups),
-        "instance_groups_dict": groups,
-        "distribution_instance_groups": distributed,
-        "is_hetero": len(groups) > 1,
-        "user_entry_point": entry,
-        "module_name": _module(str(entry)),
-        "log_level": parameters.get("sagemaker_container_log_level", _INFO),
+        **_program(parameters, script),
         "framework_module": framework_module,
-        "input_dir": f"{ml}/input",
-        "input_config_dir": f"{ml}/input/config",
-        "output_dir": f"{ml}/output",
-        "output_intermediate_dir": f"{ml}/output/intermediate",
-        "num_cpus": devices["cpus"],
-        "num_gpus": devices["gpus"],
-        "num_neurons": devices["neurons"],
-        "model_dir": f"{ml}/model",
-        "module_dir": module_dir or f"{ml}/code",
+        **{f"num_{kind}": devices[kind] for kind in ("cpus", "gpus", "neurons")},
     }
-    if resources.get("topology"):
-        shared["topology"] = resources["topology"]
     places = {name: f"{ml}/input/data/{name}" for name in inputs}
-    master = (among or hosts)[0]
+    # SM_TRAINING_ENV is what the toolkit knows of the job, under names of its own.
     whole = {
         **shared,
         "topology": resources.get("topology", []),
         "additional_framework_parameters": framework,
         "channel_input_dirs": places,
-        "distribution_hosts": among,
         "hyperparameters": own,
-        "is_master": host == master,
-        "is_modelparallel_enabled": None,
-        "is_smddprun_installed": False,
-        "is_smddpmprun_installed": False,
         "job_name": job_name,
-        "master_hostname": master,
+        **_distribution(cluster, among),
     }
     found = {
         **shared,
@@ -162,10 +129,71 @@ def script_variables(
         "channels": sorted(places),
         "training_env": whole,
         "user_args": arguments_of(parameters) if arguments is None else list(arguments),
+        **{f"channel_{name}": path for name, path in places.items()},
+        **{f"hp_{key}": value for key, value in own.items()},
     }
-    found.update({f"channel_{name}": path for name, path in places.items()})
-    found.update({f"hp_{key}": value for key, value in own.items()})
     return {f"SM_{name.upper()}": _text(value) for name, value in found.items()}
+
+
+def _cluster(resources: Mapping[str, Any], asked_for: Any, launched: bool) -> tuple[dict[str, Any], list[str]]:
+    """Return what variables say of a job's hosts and their groups, and the hosts that a launcher starts processes on.
+
+    Args:
+        resources: content of resourceconfig.json.
+        asked_for: the groups that are asked for; None where nobody does.
+        launched: whether a launcher starts the script.
+    """
+    hosts = list(resources.get("hosts") or ["algo-1"])
+    group = resources.get("current_group_name", "homogeneousCluster")
+    groups = {one["instance_group_name"]: one for one in resources.get("instance_groups") or ()}
+    distributed = ([group] if launched else []) if asked_for is None else asked_for
+    among = [one for name, entry in groups.items() if name in distributed for one in entry["hosts"]] if groups else hosts
+    said = {
+        "resource_config": dict(resources),
+        "hosts": hosts,
+        "network_interface_name": resources.get("network_interface_name", "eth0"),
+        "current_host": resources.get("current_host", hosts[0]),
+        "current_instance_type": resources.get("current_instance_type", "local"),
+        "current_instance_group": group,
+        "current_instance_group_hosts": groups[group]["hosts"] if group in groups else [],
+        "instance_groups": list(groups),
+        "instance_groups_dict": groups,
+        "distribution_instance_groups": distributed,
+        "is_hetero": len(groups) > 1,
+        **({"topology": resources["topology"]} if resources.get("topology") else {}),
+    }
+    return said, among
+
+
+def _distribution(cluster: Mapping[str, Any], among: Sequence[str]) -> dict[str, Any]:
+    """Return what the toolkit says of the processes that a launcher starts, the first of whose hosts leads."""
+    master = (among or cluster["hosts"])[0]
+    return {
+        "distribution_hosts": among,
+        "is_master": cluster["current_host"] == master,
+        "is_modelparallel_enabled": None,
+        "is_smddprun_installed": False,
+        "is_smddpmprun_installed": False,
+        "master_hostname": master,
+    }
+
+
+def _program(parameters: Mapping[str, Any], script: str | None) -> dict[str, Any]:
+    entry = parameters.get("sagemaker_program") if script is None else script
+    level = parameters.get("sagemaker_container_log_level", _INFO)
+    return {"user_entry_point": entry, "module_name": _module(str(entry)), "log_level": level}
+
+
+def _folders(ml: str, module_dir: str) -> dict[str, str]:
+    return {
+        "input_dir": f"{ml}/input",
+        "input_config_dir": f"{ml}/input/config",
+        "output_dir": f"{ml}/output",
+        "output_data_dir": f"{ml}/output/data",
+        "output_intermediate_dir": f"{ml}/output/intermediate",
+        "model_dir": f"{ml}/model",
+        "module_dir": module_dir or f"{ml}/code",
+    }
 
 
 def _module(script: str) -> str:

@@ -47,6 +47,41 @@ _SHORT = 45
 """Characters that the path of temporary files may have, so that there is room for what programs add to it."""
 
 
+def _prepare(folder: Path, temporary: Path, settings: Settings) -> tuple[Path, Path]:
+    """Remove what an earlier emulator left of its jobs, and make the folders of new ones.
+
+    Returns:
+        The file with the configuration of SageMaker's SDK, and the folder of temporary files.
+    """
+    for left in ("jobs", "caches", "t"):
+        shutil.rmtree(folder / left, ignore_errors=True)
+    config = private_file(folder / "sagemaker.yaml")
+    config.write_text(sdk_config(settings.default_bucket), encoding="utf-8")
+    for name in ("jobs", "caches", "bin"):
+        private_folder(folder / name)
+    own = folder / "t"
+    return config, private_folder(own if len(str(own)) <= _SHORT else temporary / "t")
+
+
+def _router(context: Context, jobs: JobRegistry, endpoints: EndpointRegistry, kept: ExperimentStore) -> Router:
+    """Return what leads each request to the service that answers it."""
+    settings, model = context.settings, RequestValidator("sagemaker")
+    described: list[TrainingJobsService] = []
+    metrics_model = RequestValidator("sagemaker-metrics")
+    experiments = ExperimentsService(kept, settings, model, metrics_model, lambda name: described[0].described(name))
+    described.append(TrainingJobsService(jobs, context, model, experiments))
+    types = (model.values("TrainingInstanceType"), model.values("ProductionVariantInstanceType"))
+    services: dict[str, JsonService] = {
+        "sagemaker": EitherService(described[0], experiments, EndpointsService(endpoints, context, model)),
+        "logs": LogsService(context.logs, settings),
+        "pricing": PricingService(),
+        "service-quotas": QuotasService(jobs.limit, settings, *types),
+    }
+    puts = {"/BatchPutMetrics": experiments.put_metrics}
+    objects, admin, keyring = S3Api(context.s3, settings.region), AdminApi(jobs, endpoints, context), Keyring(context.credentials)
+    return Router(services, puts, objects, admin, context.injector, settings, MotoBridge(), keyring, context.metrics)
+
+
 class Assembly:
     """A running emulator.
 
@@ -83,17 +118,10 @@ class Assembly:
             database = Database(folder / "jobs.sqlite", f"{JOBS_SCHEMA}{LOGS_SCHEMA}{EXPERIMENTS_SCHEMA}{HOSTING_SCHEMA}")
             stack.callback(database.close)
             logs = LogStore(database, lambda: clock.now() + injector.clock_ahead_s())
-            for left in ("jobs", "caches", "t"):
-                shutil.rmtree(folder / left, ignore_errors=True)
-            config = private_file(folder / "sagemaker.yaml")
-            config.write_text(sdk_config(settings.default_bucket), encoding="utf-8")
+            config, scratch = _prepare(folder, temporary, settings)
+            stack.callback(shutil.rmtree, scratch, ignore_errors=True)
             s3.create_bucket(settings.default_bucket)
             isolation = best_isolation(settings.namespaces)
-            for name in ("jobs", "caches", "bin"):
-                private_folder(folder / name)
-            own = folder / "t"
-            scratch = private_folder(own if len(str(own)) <= _SHORT else temporary / "t")
-            stack.callback(shutil.rmtree, scratch, ignore_errors=True)
             self.context = context = Context(
                 settings, loop, s3, logs, injector, folder, scratch, isolation, inherited, token, credentials, config
             )
@@ -104,25 +132,8 @@ class Assembly:
                 self._watchdog(stack, context)
             stack.callback(loop.close)
             jobs = JobRegistry(context, store)
-            model = RequestValidator("sagemaker")
-            described: list[TrainingJobsService] = []
-            kept = ExperimentStore(database, lambda: clock.now() + injector.clock_ahead_s())
-            metrics_model = RequestValidator("sagemaker-metrics")
-            experiments = ExperimentsService(kept, settings, model, metrics_model, lambda name: described[0].described(name))
-            described.append(TrainingJobsService(jobs, context, model, experiments))
             endpoints = EndpointRegistry(context, HostingStore(database), jobs.limit, NothingHosted())
-            services: dict[str, JsonService] = {
-                "sagemaker": EitherService(described[0], experiments, EndpointsService(endpoints, context, model)),
-                "logs": LogsService(logs, settings),
-                "pricing": PricingService(),
-                "service-quotas": QuotasService(
-                    jobs.limit, settings, model.values("TrainingInstanceType"), model.values("ProductionVariantInstanceType")
-                ),
-            }
-            puts = {"/BatchPutMetrics": experiments.put_metrics}
-            keyring = Keyring(credentials)
-            admin = AdminApi(jobs, endpoints, context)
-            router = Router(services, puts, S3Api(s3, settings.region), admin, injector, settings, MotoBridge(), keyring, context.metrics)
+            router = _router(context, jobs, endpoints, ExperimentStore(database, context.service_now))
             try:
                 server = HttpServer(port, router.answer)
             except OSError as error:

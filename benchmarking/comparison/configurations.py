@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarking.analysis.verdict import Measured, Ranking, judge, without_emulations
@@ -67,26 +67,10 @@ def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQues
     level = question.judged_level
     kind = one_kind_of_dollars(runs, objective if is_money(objective) else "")
     # Step 1: of each group, the values by point and repeat.
-    groups: dict[tuple[Hashable, ...], dict[Hashable, list[tuple[int, float]]]] = {}
-    shown: dict[tuple[Hashable, ...], str] = {}
-    others: dict[str, set[str]] = {}
-    imitated: dict[tuple[Hashable, ...], set[str]] = {}
-    for run in runs:
-        for trial in run.trials:
-            value = trial.values.get(objective)
-            if value is None:
-                continue
-            known = {**run.about, **trial.configuration}
-            group = tuple(repr(known.get(key)) for key in keys)
-            shown.setdefault(group, label({key: run.stood_in.shown(key, known.get(key)) for key in keys}, keys))
-            imitated.setdefault(group, set()).add(run.stood_in.emulation(trial.configuration))
-            rest = {key: repr(value) for key, value in trial.configuration.items() if key not in keys}
-            for key, text in rest.items():
-                others.setdefault(key, set()).add(text)
-            point = (*([run.method] if "method" not in keys else []), run.number, tuple(sorted(rest.items())))
-            groups.setdefault(group, {}).setdefault(point, []).append((trial.repeat, value))
-    ordered = sorted(groups, key=lambda group: shown[group])
-    names = {number: shown[group] for number, group in enumerate(ordered)}
+    grouped = _grouped(runs, keys, objective)
+    groups = grouped.values
+    ordered = sorted(groups, key=lambda group: grouped.shown[group])
+    names = {number: grouped.shown[group] for number, group in enumerate(ordered)}
     # Step 2: what one measurement is, and whether measurements are pairs.
     everywhere = [point for point in groups[ordered[0]] if all(point in groups[group] for group in ordered)] if ordered else []
     anywhere = {point for group in ordered for point in groups[group]}
@@ -102,16 +86,57 @@ def compare_configurations(runs: Sequence[ComparedRun], question: ComparisonQues
         samples = [
             {place[point]: mean([value for _, value in found]) or 0.0 for point, found in groups[group].items()} for group in ordered
         ]
-        differing = [] if paired else sorted(key for key, texts in others.items() if len(texts) > 1)
+        differing = [] if paired else sorted(key for key, texts in grouped.others.items() if len(texts) > 1)
     measured = [Measured(number, {"": names[number]}, [*sample.values()], [*sample]) for number, sample in enumerate(samples)]
     ranking = judge(
         measured, mode, 1 - level / comparisons, paired=paired, threshold=question.threshold, baseline=_baseline(names, question.baseline)
     )
     if is_timed(objective):
-        ranking = without_emulations(ranking, lambda one: ", ".join(sorted(imitated[ordered[one.evaluation]])))
+        ranking = without_emulations(ranking, lambda one: ", ".join(sorted(grouped.imitated[ordered[one.evaluation]])))
     return ConfigurationComparison(
         runs[0].benchmark, objective, mode, keys, names, ranking, unit, bool(question.baseline), differing, 1 - level, kind
     )
+
+
+_Group = tuple[Hashable, ...]
+"""The values of some keys, as text."""
+
+
+@dataclass
+class _Grouped:
+    """What was measured, by groups.
+
+    Args:
+        values: of each group and point in it, each repeat and its value.
+        shown: a group -> its values for people.
+        others: a key beside those that groups are made by -> its values as text.
+        imitated: a group -> what was imitated where it was measured.
+    """
+
+    values: dict[_Group, dict[Hashable, list[tuple[int, float]]]] = field(default_factory=dict)
+    shown: dict[_Group, str] = field(default_factory=dict)
+    others: dict[str, set[str]] = field(default_factory=dict)
+    imitated: dict[_Group, set[str]] = field(default_factory=dict)
+
+
+def _grouped(runs: Sequence[ComparedRun], keys: Sequence[str], objective: str) -> _Grouped:
+    """Return what was measured of an objective, by groups; trials without it are left out."""
+    found = _Grouped()
+    for run in runs:
+        for trial in run.trials:
+            value = trial.values.get(objective)
+            if value is None:
+                continue
+            known = {**run.about, **trial.configuration}
+            group = tuple(repr(known.get(key)) for key in keys)
+            found.shown.setdefault(group, label({key: run.stood_in.shown(key, known.get(key)) for key in keys}, keys))
+            found.imitated.setdefault(group, set()).add(run.stood_in.emulation(trial.configuration))
+            rest = {key: repr(value) for key, value in trial.configuration.items() if key not in keys}
+            for key, text in rest.items():
+                found.others.setdefault(key, set()).add(text)
+            point = (*([run.method] if "method" not in keys else []), run.number, tuple(sorted(rest.items())))
+            found.values.setdefault(group, {}).setdefault(point, []).append((trial.repeat, value))
+    return found
 
 
 def _check_keys(runs: Sequence[ComparedRun], keys: Sequence[str]) -> None:

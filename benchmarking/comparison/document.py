@@ -118,13 +118,7 @@ def document(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> Docum
     made: list[BenchmarkComparison] = []
     configurations: list[ConfigurationComparison] = []
     if of_experiments:
-        somewhere = any(has_baseline(group, question.baseline) for group in groups)
-        own = [group[0].benchmark for group in groups if somewhere and not has_baseline(group, question.baseline)]
-        asked = {name: replace(question, baseline="") for name in own}
-        measured, left_out = _each(groups, lambda group: measure_methods(group, asked.get(group[0].benchmark, question)))
-        made = compare_benchmarks(measured)
-        alone = [(one.benchmark, one.baseline) for one in made if one.benchmark in own]
-        left_out += [f"{benchmark}: without {question.baseline}, so {baseline} is the baseline" for benchmark, baseline in alone]
+        made, left_out = _methods_compared(groups, question)
     else:
         configurations, left_out = _each(groups, lambda group: compare_configurations(group, question, len(groups)))
     warnings += left_out
@@ -147,6 +141,17 @@ def document(runs: Sequence[ComparedRun], question: ComparisonQuestion) -> Docum
         matrix_rows(made, question) if len(made) > 1 and not is_split else [],
         profile_rows(made) if across else [],
     )
+
+
+def _methods_compared(groups: Sequence[list[ComparedRun]], question: ComparisonQuestion) -> tuple[list[BenchmarkComparison], list[str]]:
+    """Return a comparison for each group whose methods can be compared, and what to say of the others and of baselines."""
+    somewhere = any(has_baseline(group, question.baseline) for group in groups)
+    own = [group[0].benchmark for group in groups if somewhere and not has_baseline(group, question.baseline)]
+    asked = {name: replace(question, baseline="") for name in own}
+    measured, said = _each(groups, lambda group: measure_methods(group, asked.get(group[0].benchmark, question)))
+    made = compare_benchmarks(measured)
+    alone = [(one.benchmark, one.baseline) for one in made if one.benchmark in own]
+    return made, said + [f"{benchmark}: without {question.baseline}, so {baseline} is the baseline" for benchmark, baseline in alone]
 
 
 def _each(items: Sequence[_Item], make: Callable[[_Item], _Made]) -> tuple[list[_Made], list[str]]:

@@ -136,7 +136,6 @@ class Pipeline:
             SystemExit: the channel gave no samples.
         """
         from ingestion.served import served  # type: ignore[import-not-found]
-        from ingestion_models import is_loss
         from measuring import batches as batch_figures  # type: ignore[import-not-found]
         from measuring import epoch as passes
         from measuring.page_cache import prepared
@@ -146,26 +145,15 @@ class Pipeline:
         asked, losses = self._asked, list[tuple[float, int]]()
         self._opened.set_epoch(epoch)
 
-        def train(batch: Any) -> None:
-            loss = self._model.train(batch)
-            # The last batch may be a part of one, on which a step that waits takes as long as on a whole one.
-            if self._batch is None or len(batch.keys) >= len(self._batch.keys):
-                self._batch = batch
-            if not is_loss(loss):
-                raise SystemExit(
-                    f"model {asked.model!r}: train returned {loss!r:.100}, which is no loss; return a number, or None for none"
-                )
-            if loss is not None:
-                losses.append((loss, len(batch.keys)))
-
         with phase("page_cache"):
             found: dict[str, Any] = prepared(asked.page_cache, self._files)
         before, served_before = snapshot(server_pid=self._server_pid), served(self._environ)
         watch = StallWatch(asked.stall_s, lambda: worker_pids(self._loader))
         events = passes.CudaEvents() if self._device == "cuda" else None
-        after = self._checkpoints.after_step if self._checkpoints is not None else (lambda: None)
-        instruments = passes.Instruments(time.monotonic, phase, lambda samples: step(samples=samples), watch, events, after)
-        times, began_s = passes.run_epoch(self._loader, train, passes.EpochLimits(deadline_s, asked.max_samples), instruments)
+        after_step = self._checkpoints.after_step if self._checkpoints is not None else (lambda: None)
+        instruments = passes.Instruments(time.monotonic, phase, lambda samples: step(samples=samples), watch, events, after_step)
+        limits = passes.EpochLimits(deadline_s, asked.max_samples)
+        times, began_s = passes.run_epoch(self._loader, lambda batch: self._train(batch, losses), limits, instruments)
         if not times:
             raise SystemExit("the channel gave no samples")
         after, served_after = snapshot(server_pid=self._server_pid), served(self._environ)
@@ -189,6 +177,21 @@ class Pipeline:
         with phase("validate"):
             found |= self._model.finish_epoch() if hasattr(self._model, "finish_epoch") else {}
         return {name: value for name, value in found.items() if not (isinstance(value, float) and math.isnan(value))}
+
+    def _train(self, batch: Any, losses: list[tuple[float, int]]) -> None:
+        """Train on a batch, and note its loss and its number of samples; raises SystemExit where a model returns something else."""
+        from ingestion_models import is_loss
+
+        loss = self._model.train(batch)
+        # The last batch may be a part of one, on which a step that waits takes as long as on a whole one.
+        if self._batch is None or len(batch.keys) >= len(self._batch.keys):
+            self._batch = batch
+        if not is_loss(loss):
+            raise SystemExit(
+                f"model {self._asked.model!r}: train returned {loss!r:.100}, which is no loss; return a number, or None for none"
+            )
+        if loss is not None:
+            losses.append((loss, len(batch.keys)))
 
     def with_checkpoints(self, found: dict[str, Any], epoch: int, *, is_last: bool) -> dict[str, Any]:
         """Save what is due after an epoch, and return its figures with those of its checkpoints; `epoch_s` then has these saves in it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from backends.naming import is_bucket_name
 from backends.sagemaker.aws.buckets import ensure_bucket
@@ -49,46 +50,51 @@ def options_of(
         UserError: an option is missing, wrong, or does not go with another.
     """
     block = definition.block(backend, SageMakerBlock)
-    region = clients.region
     _check_contradictions(block, backend)
-    images = _images(block, definition, backend, region)
+    image_cpu, image_gpu = _images(block, definition, backend, clients.region)
     bucket, prefix = _place(block, backend, clients, create_bucket)
     return Options(
-        region=region,
+        region=clients.region,
         role=_role(block, backend, clients.emulated, environ),
         bucket=bucket,
         experiment=experiment,
         prefix=prefix,
-        image_cpu=images[0],
-        image_gpu=images[1],
+        image_cpu=image_cpu,
+        image_gpu=image_gpu,
         algorithm_name=block.algorithm_name,
         has_script=definition.program is not None,
         script="" if definition.script is None else relative_script(definition.source_dir, definition.script),
         volume_gb=block.volume_gb or 30,
         volume_kms_key=block.volume_kms_key,
         output_kms_key=block.output_kms_key,
-        subnets=block.subnets or (),
-        security_groups=block.security_groups or (),
-        network_isolation=bool(block.network_isolation),
-        encrypt_traffic=bool(block.encrypt_traffic),
+        **_network(block),
         tags=dict(block.tags or {}),
         python=definition.python or "",
         benchmark=definition.name,
         sharded=tuple(name for name, channel in definition.inputs.items() if channel.distribution == "sharded"),
         content_types={name: channel.content_type for name, channel in definition.inputs.items() if channel.content_type},
+        metrics=expressions_of(definition.metrics),
         spot=bool(block.spot),
         max_wait_s=block.max_wait,
         keep_alive_s=(block.keep_alive or DEFAULT_KEEP_ALIVE_S) if backend == "warm_pool" else 0,
         fallback_instance_types=block.fallback_instance_types or (),
-        metrics=expressions_of(definition.metrics),
         profiler=bool(block.profiler),
         profiler_interval_ms=block.profiler_interval_ms or 500,
         console_metrics=bool(block.console_metrics),
         console_regexes=_console_regexes(definition, block),
         retries=block.retries or 0,
-        mlflow=_mlflow(block, backend, region),
+        mlflow=_mlflow(block, backend, clients.region),
         log_settle_s=block.log_settle_s,
     )
+
+
+def _network(block: SageMakerBlock) -> dict[str, Any]:
+    return {
+        "subnets": block.subnets or (),
+        "security_groups": block.security_groups or (),
+        "network_isolation": bool(block.network_isolation),
+        "encrypt_traffic": bool(block.encrypt_traffic),
+    }
 
 
 def _place(block: SageMakerBlock, backend: str, clients: Clients, create_bucket: bool) -> tuple[str, str]:
