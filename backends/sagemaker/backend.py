@@ -33,7 +33,8 @@ from backends.sagemaker.jobs.static_checks import check_static
 from backends.sagemaker.jobs.status_poller import LISTING, StatusPoller
 from backends.sagemaker.lifecycle.adoption import JobAdopter
 from backends.sagemaker.lifecycle.marked_end import MarkedEnd
-from backends.sagemaker.lifecycle.poll_intervals import PollIntervals, listing_s
+from backends.sagemaker.lifecycle.poll_intervals import PollIntervals
+from backends.sagemaker.lifecycle.poll_plan import PollPlan
 from backends.sagemaker.lifecycle.staging import Staging
 from backends.sagemaker.lifecycle.status_tracker import StatusTracker
 from backends.sagemaker.lifecycle.stop_watch import StopWatch, lifted, watch_of
@@ -102,13 +103,11 @@ class SageMakerBackend(Backend):
         self.capabilities = capabilities_of(clients.emulated)
         self.options, self.region = options, options.region
         self._definition, self._clients = definition, clients
-        self._clock = clock or SteadyClock()
+        self._clock, self._ahead_s = clock or SteadyClock(), 0.0
         self._quotas_of = quotas_of(clients, shared)
-        self._ahead_s = 0.0
-        self._intervals = intervals if options.log_settle_s is None else replace(intervals, settle_s=options.log_settle_s)
-        rng = rng or random.Random()
-        self._paces = paces or {}
-        limiter = RateLimiter(rng, shared=self._paces.get)
+        intervals = intervals if options.log_settle_s is None else replace(intervals, settle_s=options.log_settle_s)
+        rng, paces = rng or random.Random(), paces or {}
+        limiter = RateLimiter(rng, shared=paces.get)
         self._calls = CallQueue(self.now, limiter, rng, lambda text: self._table.notify(text), clients.renew, real_s=real_s)
         self._table = JobTable(options, clients, self._calls, self.now)
         places = (lambda: clients.get("s3"), options.bucket, options.prefix, options.experiment)
@@ -116,37 +115,31 @@ class SageMakerBackend(Backend):
             *places, renew=clients.renew, sleep=lambda pause_s: time.sleep(pause_s * real_s)
         )
         own_bucket = definition.block(self.block, SageMakerBlock).bucket is None
-        self._staging = Staging(
-            options, clients, Path(definition.source_dir), definition.include, own_bucket=own_bucket, watch=stop_watch, shared=shared
-        )
-        self._log_poller = LogPoller(
+        source = Path(definition.source_dir)
+        self._staging = Staging(options, clients, source, definition.include, own_bucket=own_bucket, watch=stop_watch, shared=shared)
+        logs = LogPoller(
             prefix,
             clients,
             self._calls,
             lambda job, event: self._tracker.log_event_seen(job, event),
-            lambda looked_at: self._logs_seen(looked_at),
+            self._logs_seen,
             pattern=not definition.metric_sources,
             keeps=logs_folder is not None,
         )
         self._keeper = PoolKeeper(self._table)
-        self._marked = MarkedEnd(self._table, stop_watch, self.stop, self._intervals.mark_s)
-        self._terminator = JobTerminator(
-            self._table,
-            self._log_poller,
-            self._keeper,
-            CapacityHistory(options.fallback_instance_types),
-            self._marked,
-            self._intervals.settle_s,
-            2.0 * self._intervals.shortest_s,
-            logs_folder,
-        )
+        marked = MarkedEnd(self._table, stop_watch, self.stop, intervals.mark_s)
+        history = CapacityHistory(options.fallback_instance_types)
+        unseen_s = 2.0 * intervals.shortest_s
+        self._terminator = JobTerminator(self._table, logs, self._keeper, history, marked, intervals.settle_s, unseen_s, logs_folder)
         configs = job_configs(clients, options, rng, self._calls, self._table.notify) if is_tracked else None
         self._submitter = JobSubmitter(self._table, self._terminator, self._staging, S3Checkpoints(*places), configs)
         self._tracker = StatusTracker(self._table, self._submitter, self._terminator, self._keeper)
         self._adopter = JobAdopter(self._table, self._submitter, self._terminator, self._tracker)
         self._status_poller = StatusPoller(
-            prefix, clients, self._calls, self._tracker.summary_seen, self._terminator.absent, self._intervals.full_s, self.now()
+            prefix, clients, self._calls, self._tracker.summary_seen, self._terminator.absent, intervals.full_s, self.now()
         )
+        pollers = (self._status_poller, logs, marked, self._terminator, self._keeper)
+        self._plan = PollPlan(self._table, *pollers, intervals, lambda: paces[LISTING].sharers if LISTING in paces else 1)
         self._names: set[str] = set()
         self._jobs_by_quota: dict[str, int] = {}
         self._is_closed = False
@@ -283,10 +276,10 @@ class SageMakerBackend(Backend):
         table = self._table
         deadline = math.inf if timeout_s is None else self.now() + timeout_s
         while not self._is_closed:
-            self._plan()
+            self._plan.begin_due(self.now())
             if timeout_s is None and not (table.events or table.jobs or self._keeper.releasing):
                 break
-            woken = self._calls.step(-math.inf if table.events else min(deadline, self._next_at()))
+            woken = self._calls.step(-math.inf if table.events else min(deadline, self._plan.next_at()))
             if table.events or woken or self.now() >= deadline:
                 break
         events, table.events = table.events, []
@@ -330,8 +323,8 @@ class SageMakerBackend(Backend):
         while self.now() < end and (self._awaited(ends=not blind) or (not blind and self._keeper.releasing)):
             try:
                 if not blind:
-                    self._plan()
-                self._calls.step(end if blind else min(end, self._next_at()))
+                    self._plan.begin_due(self.now())
+                self._calls.step(end if blind else min(end, self._plan.next_at()))
             except Exception as error:  # noqa: BLE001 (whatever it is, what may still run has to be named)
                 # What ended the experiment may be that it cannot look; orders to stop are given all the same.
                 logger.error("%s", error)
@@ -350,31 +343,6 @@ class SageMakerBackend(Backend):
         self._table.events.clear()
         self._table.jobs.clear()
         return []
-
-    def _plan(self) -> None:
-        """Have made what is due: sweeps while something runs, last looks at logs, the end of pools."""
-        now, live = self.now(), self._table.live()
-        if live:
-            self._marked.plan(now)
-            every_s = self._intervals.every_s(now - max(cloud.submitted_at for cloud in live))
-            sharers = self._paces[LISTING].sharers if LISTING in self._paces else 1
-            rest_s = listing_s(live, self._status_poller.begun_at, every_s, self._table.shortest_start_s, sharers)
-            self._status_poller.plan(now, rest_s)
-            if self._reads():
-                self._log_poller.plan(now, every_s)
-        if self._terminator.awaits_sweep:
-            self._log_poller.plan(now, self._intervals.shortest_s)
-        self._terminator.plan(now)
-        self._keeper.plan()
-
-    def _next_at(self) -> float:
-        looks = [self._status_poller.next_at, self._marked.next_at] if self._table.live() else []
-        if self._reads() or self._terminator.awaits_sweep:
-            looks.append(self._log_poller.next_at)
-        return min([*looks, self._terminator.next_at(), self._keeper.next_at()])
-
-    def _reads(self) -> bool:
-        return any(cloud.runs_script or cloud.stage == "Stopping" for cloud in self._table.live())
 
     def _logs_seen(self, looked_at: float) -> None:
         self._tracker.logs_seen(looked_at)
