@@ -4,48 +4,35 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.base import Backend, BackendContext
-from backends.late_logs import late_log_reader
-from backends.registry import backend_class
 from backends.worker_needs import WorkerNeeds
 from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import note_end, prepare_folder, read_nonce
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.archive.keeper import FolderKeeper, Keeper
 from benchmarking.archive.kept_source import keep_source
-from benchmarking.archive.late_logs import read_late_logs
-from benchmarking.archive.measured import Measurements, PastMeasurements
-from benchmarking.archive.past_results import warm_start
-from benchmarking.archive.reusing import ReusingBackend, ReusingJobs, why_not
 from benchmarking.archive.stop_requests import listening
-from benchmarking.archive.stored import StoredExperiment, state_setup
+from benchmarking.archive.stored import StoredExperiment
 from benchmarking.comparison.kept_fold import keep_fold
 from benchmarking.controller.ending import Ending, Reason
-from benchmarking.controller.interfaces import Observer, Wallet, checkpoint_key
 from benchmarking.controller.journal import Journal, JournalLostError
-from benchmarking.controller.kept_files import KeptFiles, disposable
-from benchmarking.controller.method_adapter import MethodAdapter
-from benchmarking.controller.rows import TrialState
+from benchmarking.controller.kept_files import disposable
 from benchmarking.controller.state import ExperimentState
 from benchmarking.controller.tuner import Tuner
-from benchmarking.decided import decided
-from benchmarking.methods.registry import build_method
-from benchmarking.planning.checkpoints import check_room_for_checkpoints, checkpoint_room
+from benchmarking.experiment_loop import give_up, make_tuner
+from benchmarking.planning.checkpoints import check_disk_for_checkpoints, checkpoint_disk
 from benchmarking.planning.concurrency import instance_types, worker_count
-from benchmarking.planning.feasibility import Refuse, check_listed, check_room, refusal
+from benchmarking.planning.feasibility import Refuse, check_capacity, check_listed, refusal
 from benchmarking.planning.inputs import Inputs, upload_target
 from benchmarking.planning.job_builder import JobBuilder
-from benchmarking.watches import disk_watch, overrun_watch
+from benchmarking.surroundings import Surroundings
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
-from definitions.errors import OutriderError, UserError
-from definitions.instances import default_instance_type
+from definitions.errors import UserError
 from definitions.program import command
 from definitions.schema import BenchmarkDefinition, PerJob
 
@@ -112,37 +99,6 @@ class ExperimentResult:
         return trials_table(self.spec.definition, self.state)
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What experiments of one invocation share.
-
-    Args:
-        environ: the controller's environment.
-        cache: folder for generated data sets.
-        wallet: money spent by the invocation's earlier experiments.
-        observers: called after each record.
-        started: called with the loop before it runs, so that it can be interrupted, and with the number of workers.
-        decided: called with a line for each thing that is decided for the user, before the loop runs.
-        waiting: called with what an experiment waits for before its first job, whenever that changes.
-        make_backend: makes the back-end; for tests.
-        accept_changes: go on with an experiment although its code is another than was measured.
-        trackers: kinds of trackers that are told of the experiments while they run.
-        keeper: where the state of the experiments is kept.
-    """
-
-    environ: Mapping[str, str]
-    cache: Path
-    wallet: Wallet = field(default_factory=Wallet)
-    observers: tuple[Observer, ...] = ()
-    started: Callable[[Tuner, int], None] = lambda tuner, n_workers: None
-    decided: Callable[[Sequence[str]], None] = lambda lines: None
-    waiting: Callable[[str], None] = field(default=lambda text: None, kw_only=True)
-    make_backend: Callable[[str, BackendContext], Backend] = lambda name, context: backend_class(name).create(context)
-    accept_changes: bool = False
-    trackers: tuple[str, ...] = ()
-    keeper: Keeper = field(default_factory=FolderKeeper)
-
-
 def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentResult:
     """Run an experiment, or go on with it where its journal ends.
 
@@ -207,7 +163,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
     ruled_out, longest_s = _by_forecasts(spec, backend.region)
     no_disk = _no_disk(spec)
     refuse = refusal(definition, spec.backend, backend.capacity, lambda trial: ruled_out(trial) or no_disk(trial))
-    check_room(definition, spec.backend, backend.capacity, backend.there_is)
+    check_capacity(definition, spec.backend, backend.capacity, backend.there_is)
     check_listed(definition, refusal(definition, spec.backend, backend.capacity, no_disk))
     target = upload_target(definition, backend, surroundings.environ, spec.backend)
     decided = surroundings.decided
@@ -242,9 +198,9 @@ def _no_disk(spec: ExperimentSpec) -> Refuse:
     """Return what says of a trial that this machine's disk is too small for its checkpoints; raises `UserError` where it is for all."""
     if not backend_description(spec.backend).shares_this_machine:
         return lambda trial: None
-    check_room_for_checkpoints(spec.definition, spec.folder)
-    no_room = checkpoint_room(spec.definition, spec.folder)
-    return lambda trial: no_room(trial.configuration)
+    check_disk_for_checkpoints(spec.definition, spec.folder)
+    too_small = checkpoint_disk(spec.definition, spec.folder)
+    return lambda trial: too_small(trial.configuration)
 
 
 def _shared(spec: ExperimentSpec) -> dict[str, str]:
@@ -264,83 +220,6 @@ def _by_forecasts(spec: ExperimentSpec, region: str) -> tuple[Refuse, Callable[[
     return forecasts.problem, forecasts.longest_s
 
 
-def make_tuner(
-    spec: ExperimentSpec,
-    backend: Backend,
-    journal: Journal,
-    jobs: JobBuilder,
-    n_workers: int,
-    refuse: Refuse,
-    surroundings: Surroundings,
-) -> Tuner:
-    """Return the loop of an experiment, not yet run."""
-    definition = spec.definition
-    method = build_method(
-        spec.method,
-        definition,
-        spec.seed,
-        spec.method_arguments,
-        region=backend.region,
-        instance_type=default_instance_type(spec.backend),
-    )
-    decisions = decided(
-        spec, backend, n_workers, finite=method.finite, environ=surroundings.environ, trials=lambda: _planned(spec, backend)
-    )
-    surroundings.decided([*([method.about] if method.about else []), *decisions])
-    version = code_version(spec)
-    has_begun = next(journal.records(), None) is not None
-    learned, lines = (None, []) if has_begun else warm_start(spec, method)
-    state = ExperimentState(state_setup(spec))
-    measured = None
-    if definition.reuse:
-        no_reuse = why_not(method, spec.method, version.code)
-        past = None if no_reuse else PastMeasurements(spec, version, has_begun=has_begun)
-        measured = None if past is None else Measurements(spec, version, past, state, journal)
-        lines += [no_reuse] if past is None else past.lines
-    reader = late_log_reader(spec.backend) if has_begun else None
-    lines += [] if reader is None else read_late_logs(spec, journal, backend.region, reader, spec.folder / "logs")
-    surroundings.decided(lines)
-    # Where checkpoints fill this machine's disk they go as early as can be; elsewhere at the end, as deleting them is a call.
-    gives_up_early = backend_description(spec.backend).shares_this_machine and not method.copies_checkpoints
-    kept = KeptFiles(definition.objectives, definition.keep, lambda trial: _give_up([trial], backend, jobs))
-    keeping = (kept.observe,) if gives_up_early and backend.capabilities.checkpoints else ()
-    watch = disk_watch(spec, backend, n_workers, gives_up_early=gives_up_early, tuner=lambda: tuner)
-    overruns = overrun_watch(definition, jobs, tuner=lambda: tuner)
-    tuner = Tuner(
-        state=state,
-        adapter=MethodAdapter(method, refuse),
-        backend=backend if measured is None else ReusingBackend(backend, measured.find, measured.left, measured.key),
-        journal=journal,
-        jobs=jobs if measured is None else ReusingJobs(jobs, measured.find),
-        budget=definition.budget,
-        n_workers=n_workers,
-        wallet=surroundings.wallet,
-        learned=learned,
-        code={"code": version.code, "files": dict(version.files)} if version.code else None,
-        # What is given up first is room for what is looked at then.
-        observers=(
-            *surroundings.observers,
-            *surroundings.keeper.observers(spec),
-            *keeping,
-            *watch,
-            *overruns,
-            *([] if measured is None else [measured.observe]),
-        ),
-    )
-    return tuner
-
-
-def _planned(spec: ExperimentSpec, backend: Backend) -> int | None:
-    """Return how many trials there will be; None where that is open."""
-    most = spec.definition.budget.max_num_trials
-    usual = default_instance_type(spec.backend)
-    # One of its own, as a method that has planned suggests nothing any more.
-    method = build_method(spec.method, spec.definition, spec.seed, spec.method_arguments, region=backend.region, instance_type=usual)
-    planned = method.plan() if method.finite else None
-    counts = [*([] if most is None else [most]), *([] if planned is None else [len(planned) * spec.repeats])]
-    return min(counts, default=None)
-
-
 def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder) -> None:
     """Raise `UserError` where money is limited but some configuration's price, or that of what it falls back to, is unknown."""
     if definition.budget.max_cost is None:
@@ -357,24 +236,10 @@ def check_money(definition: BenchmarkDefinition, backend: str, jobs: JobBuilder)
         )
 
 
-def _give_up(trials: Sequence[TrialState], backend: Backend, jobs: JobBuilder) -> None:
-    """Delete what trials left and nobody needs: checkpoints, and the models of their jobs; what cannot be deleted stays and is said."""
-    if not trials:
-        return
-    try:
-        # All at once, as elsewhere each is a call.
-        backend.checkpoints.delete([checkpoint_key(trial.trial) for trial in trials])
-        backend.discard([jobs.name(trial.trial, attempt) for trial in trials for attempt in range(1, trial.submissions + 1)])
-    except OutriderError as error:
-        # What was measured does not depend on what is left lying about.
-        which = f"trial {trials[0].trial}" if len(trials) == 1 else f"{len(trials)} trials, or some of them,"
-        logger.warning("files of %s are kept: %s", which, error)
-
-
 def _tidy(state: ExperimentState, backend: Backend, jobs: JobBuilder, definition: BenchmarkDefinition) -> None:
     """At the end delete what no trial that is over needs; with `keep: none` that of paused ones too."""
     if not backend.capabilities.checkpoints:
         return
     trials = [*state.trials.values()]
     gone = {*disposable(trials, definition.objectives, definition.keep)}
-    _give_up([trial for trial in trials if definition.keep == "none" or trial.trial in gone], backend, jobs)
+    give_up([trial for trial in trials if definition.keep == "none" or trial.trial in gone], backend, jobs)

@@ -14,7 +14,8 @@ from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.interfaces import Wallet
 from benchmarking.controller.journal import JournalLostError
 from benchmarking.controller.tuner import Tuner
-from benchmarking.experiment import ExperimentResult, Surroundings, run_experiment
+from benchmarking.experiment import ExperimentResult, run_experiment
+from benchmarking.surroundings import Surroundings
 from definitions.errors import EXIT_FAULT, EXIT_TAKEN_OVER, EXIT_USAGE, OutriderError
 from launch.experiment_outcome import DENIED, ExperimentOutcome, outcome_of
 from launch.progress import Progress

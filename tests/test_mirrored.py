@@ -233,6 +233,8 @@ TESTED_TOGETHER = {
     "tests/launch/test_run.py": [
         "benchmarking/archive/keeper.py",
         "benchmarking/experiment.py",
+        "benchmarking/experiment_loop.py",
+        "benchmarking/surroundings.py",
         "benchmarking/watches.py",
         "launch/outcome.py",
         "launch/planning.py",

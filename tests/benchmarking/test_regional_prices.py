@@ -7,9 +7,10 @@ import pytest
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.experiment import Surroundings, run_experiment
+from benchmarking.experiment import run_experiment
 from benchmarking.forecasting.lookup import latest_forecasts
 from benchmarking.forecasting.model.billing import tables
+from benchmarking.surroundings import Surroundings
 from definitions.resolve import resolve_python
 from definitions.schema import BenchmarkDefinition
 from launch.dry_run import describe

@@ -15,9 +15,11 @@ from backends.simulated.table import Run
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.journal import SqliteJournal
 from benchmarking.controller.tuner import Tuner
-from benchmarking.experiment import ExperimentResult, Surroundings, make_tuner, run_experiment
+from benchmarking.experiment import ExperimentResult, run_experiment
+from benchmarking.experiment_loop import make_tuner
 from benchmarking.planning.feasibility import refusal
 from benchmarking.planning.job_builder import JobBuilder
+from benchmarking.surroundings import Surroundings
 from launch.planning import plan
 from launch.request import RunRequest
 

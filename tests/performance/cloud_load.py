@@ -58,8 +58,9 @@ def run(folder: Path, endpoint: dict[str, str], n_workers: int, trials: int, sec
     """Run one experiment and print what it took."""
     from backends.registry import backend_class
     from benchmarking.archive.folder import prepare_folder
-    from benchmarking.experiment import Surroundings, run_experiment
+    from benchmarking.experiment import run_experiment
     from benchmarking.methods.registry import experiment_spec
+    from benchmarking.surroundings import Surroundings
     from definitions.resolve import resolve_python
     from definitions.schema import BenchmarkDefinition
 

@@ -24,7 +24,7 @@ from backends.emulator.core.credentials import Credentials
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.object_store import S3ObjectStore
 from backends.simulated.backend import SimulatedBackend
-from benchmarking.experiment import Surroundings, run_experiment
+from benchmarking.experiment import run_experiment
 from benchmarking.live_status import live_status
 from benchmarking.methods.registry import experiment_spec
 from benchmarking.remote.files import IDENTITY
@@ -33,6 +33,7 @@ from benchmarking.remote.layout import shared_root
 from benchmarking.remote.live import LiveWords
 from benchmarking.remote.segments import Writer
 from benchmarking.remote.shipping import ShippingPace
+from benchmarking.surroundings import Surroundings
 from definitions import strict_json
 from definitions.resolve import Resolved
 from definitions.schema import Budget

@@ -53,8 +53,9 @@ def command(folder: Path, *words: str) -> Cost:
 
 def alone(folder: Path, seeds: int) -> None:
     """Run the experiments of the study one after the other, as if each were the only one."""
-    from benchmarking.experiment import Surroundings, run_experiment
+    from benchmarking.experiment import run_experiment
     from benchmarking.methods.registry import experiment_spec
+    from benchmarking.surroundings import Surroundings
     from definitions.resolve import resolve
     from definitions.yaml_source import read_yaml
 

@@ -20,8 +20,9 @@ from backends.sagemaker.backend import PollIntervals, SageMakerBackend
 from backends.sagemaker.jobs.resolve_options import options_of
 from benchmarking.archive.keeper import FolderKeeper, Keeper
 from benchmarking.controller.journal import Record
-from benchmarking.experiment import ExperimentResult, Surroundings, run_experiment
+from benchmarking.experiment import ExperimentResult, run_experiment
 from benchmarking.methods.registry import experiment_spec
+from benchmarking.surroundings import Surroundings
 from definitions.instances import price_of
 from definitions.resolve import Resolved
 from definitions.schema import BenchmarkDefinition

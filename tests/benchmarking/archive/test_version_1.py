@@ -11,7 +11,8 @@ import pytest
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import CsvTable
 from benchmarking.controller.journal import SqliteJournal
-from benchmarking.experiment import Surroundings, run_experiment
+from benchmarking.experiment import run_experiment
+from benchmarking.surroundings import Surroundings
 from launch.__main__ import main
 from launch.planning import plan
 from launch.request import RunRequest

@@ -7,7 +7,7 @@ import dataclasses
 
 from backends.simulated.backend import SimulatedBackend
 from benchmarking.controller.journal import SqliteJournal
-from benchmarking.experiment import Surroundings, run_experiment
+from benchmarking.experiment import run_experiment
 from benchmarking.methods.registry import experiment_spec
 from benchmarking.remote.journal_restoring import numbers_of, restore_journal
 from benchmarking.remote.keeping import StoreKeeper
@@ -15,6 +15,7 @@ from benchmarking.remote.layout import segment_key
 from benchmarking.remote.live import LiveWords
 from benchmarking.remote.segments import Writer, decoded
 from benchmarking.remote.shipping import Shipper, ShippingPace
+from benchmarking.surroundings import Surroundings
 from definitions.resolve import Resolved
 from definitions.schema import Budget
 from tests.benchmarking.experiments import FakeTable, definition
