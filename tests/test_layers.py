@@ -99,6 +99,8 @@ LONGEST = 400
 LONGER = {
     "backends/reporter/outrider_report.py",  # jobs get it as one file
 }
+LONGEST_FUNCTION = 60
+"""Lines of a function, with its docstring."""
 MEDIAN = 130
 """Lines that half of the packages' modules have at most."""
 
@@ -210,6 +212,15 @@ def test_modules_are_short():
     assert {path for path, lines in lengths.items() if lines > LONGEST} == LONGER
     ours = [lines for path, lines in lengths.items() if not path.startswith("tests/") and not path.endswith("__init__.py")]
     assert statistics.median(ours) <= MEDIAN
+
+
+def test_functions_are_short():
+    long = {}
+    for path in (path for package in ORDER for path in modules(package) if str(path.relative_to(ROOT)) not in LONGER):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION:
+                long[f"{path.relative_to(ROOT)}:{node.name}"] = (node.end_lineno or 0) - node.lineno + 1
+    assert not long
 
 
 GUESTS = ("backends.local", "backends.sagemaker", "backends.simulated", "backends.emulator")
