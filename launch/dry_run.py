@@ -24,11 +24,11 @@ from benchmarking.decided import decided, what_travels
 from benchmarking.forecasting.lookup import ForecastLookup, forecast_text, latest_forecasts
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
-from benchmarking.planning.feasibility import Refuse, check_listed, check_room, refusal
+from benchmarking.planning.feasibility import Refuse, check_capacity, check_listed, refusal
 from benchmarking.planning.job_builder import JobBuilder
 from benchmarking.planning.worst_case import Plan, WorstCase, dearest, least_usd, worst_case
 from benchmarking.report.text import dollars, duration, table
-from benchmarking.studies.money import purse_of
+from benchmarking.studies.money import limit_of
 from benchmarking.studies.record import StudyRecord
 from benchmarking.studies.standing import final_ending, spent_usd
 from definitions.backend_registry import backend_description
@@ -213,13 +213,13 @@ def _together(
     if study is None or study.flags.shares != "first_come":
         return dearest(values, len(values))
     sums = []
-    for name in dict.fromkeys(purse_of(study.flags, spec.definition.name) for spec in specs):
-        own = [number for number, spec in enumerate(specs) if purse_of(study.flags, spec.definition.name) == name]
+    for name in dict.fromkeys(limit_of(study.flags, spec.definition.name) for spec in specs):
+        own = [number for number, spec in enumerate(specs) if limit_of(study.flags, spec.definition.name) == name]
         usd, limit = dearest([values[number] for number in own], len(own)), specs[own[0]].definition.budget.max_cost
         # What experiments spent that are not asked for now is gone all the same.
         tag_folder, asked = specs[0].results_dir / specs[0].tag, {spec.folder for spec in specs}
         group = [
-            folder_of(tag_folder, one, study.flags.backend) for one in study.experiments if purse_of(study.flags, one.benchmark) == name
+            folder_of(tag_folder, one, study.flags.backend) for one in study.experiments if limit_of(study.flags, one.benchmark) == name
         ]
         elsewhere = math.fsum(spent_usd(folder) for folder in group if folder not in asked)
         left = None if limit is None else max(0.0, limit - math.fsum(spent[number] for number in own) - elsewhere)
@@ -230,7 +230,7 @@ def _together(
 def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> tuple[list[object], WorstCase, int, Plan]:
     definition = spec.definition
     check_listed(definition, refusal(definition, spec.backend, backend.capacity))
-    check_room(definition, spec.backend, backend.capacity, backend.there_is)
+    check_capacity(definition, spec.backend, backend.capacity, backend.there_is)
     jobs = JobBuilder(definition, spec.backend, "dry-run", region=backend.region, longest_s=forecasts.longest_s)
     types = instance_types(definition, spec.backend)
     workers = worker_count(definition, spec.backend, backend.capacity)

@@ -29,10 +29,10 @@ from launch.experiment_outcome import DENIED, ELSEWHERE, ExperimentOutcome, outc
 from launch.one_experiment import attempt, discard, run_one
 from launch.planning import Planned, plan
 from launch.progress import Progress
-from launch.purse import Purse, purse_of_study
 from launch.remote.sharing import SharedList, shared_list
 from launch.remote.stores import store_at
 from launch.request import RunRequest
+from launch.shared_budget import SharedBudget, shared_budget_of
 from launch.unfit import why_alone
 
 
@@ -95,15 +95,15 @@ def _execute_alone(specs: Sequence[ExperimentSpec], request: RunRequest, progres
     if len(specs) > 1 and request.parallel not in (None, 1):
         progress.say(f"--parallel {request.parallel}: one after the other: these experiments are no study")
     limited = any(spec.definition.budget.max_cost is not None for spec in specs)
-    purse = Purse([[spec.folder for spec in specs]] if limited else [])
+    money = SharedBudget([[spec.folder for spec in specs]] if limited else [])
     outcomes: list[ExperimentOutcome] = []
     try:
         for spec in specs:
             with locked(spec.folder):
                 prepare_folder(spec, os.environ, accept_changes=request.accept_changes, cache=request.cache_dir.expanduser())
         for spec in specs:
-            outcomes.append(outcome_of(run_one(spec, request, progress, purse.wallet_of(spec.folder))))
-            purse.take_in(outcomes[-1])
+            outcomes.append(outcome_of(run_one(spec, request, progress, money.wallet_of(spec.folder))))
+            money.take_in(outcomes[-1])
             if outcomes[-1].ends_all:
                 break
     except OutriderError:
@@ -192,17 +192,19 @@ def _one_after_another(planned: Planned, request: RunRequest, progress: Progress
     limited = any(spec.definition.budget.max_cost is not None for spec in planned.specs)
     if planned.study.flags.shares == "first_come" and limited:
         with spending(planned.tag_folder):
-            yield from _in_turn(planned, request, progress, agenda, purse_of_study(planned.study, planned.tag_folder))
+            yield from _in_turn(planned, request, progress, agenda, shared_budget_of(planned.study, planned.tag_folder))
     else:
-        yield from _in_turn(planned, request, progress, agenda, Purse(()))
+        yield from _in_turn(planned, request, progress, agenda, SharedBudget(()))
 
 
-def _in_turn(planned: Planned, request: RunRequest, progress: Progress, agenda: _Agenda, purse: Purse) -> Iterator[ExperimentOutcome]:
+def _in_turn(
+    planned: Planned, request: RunRequest, progress: Progress, agenda: _Agenda, money: SharedBudget
+) -> Iterator[ExperimentOutcome]:
     for place, spec in enumerate(planned.specs, 1):
         outcome = agenda.settled(spec)
         if outcome is None:
-            outcome = attempt(spec, request, progress, purse.wallet_of(spec.folder), place=f"{place} of {len(planned.specs)}")
-            purse.take_in(outcome)
+            outcome = attempt(spec, request, progress, money.wallet_of(spec.folder), place=f"{place} of {len(planned.specs)}")
+            money.take_in(outcome)
             agenda.heard(outcome)
         yield outcome
         if outcome.ends_all:

@@ -31,7 +31,7 @@ from launch.comparison_options import check_options
 from launch.request import RunRequest
 from launch.study_planning import adopted, definition_of, extended, specs_of, stored_definition
 from launch.study_request import check_choices, resolve_benchmark, unused_block
-from launch.unfit import no_endpoint, no_room, with_script, workers_here
+from launch.unfit import no_endpoint, why_unfit, with_script, workers_here
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ class _Planning:
         for name, resolved in definitions.items():
             # What began here once is refused by itself, so that the others of a study go on.
             is_new = self.known is None or name not in self.known.methods
-            wrong = self._without_script.get(name) or (no_room(resolved, os.environ) if is_new else None)
+            wrong = self._without_script.get(name) or (why_unfit(resolved, os.environ) if is_new else None)
             for method in self._methods_of(name, resolved.definition):
                 try:
                     if wrong is not None:

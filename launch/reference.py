@@ -56,7 +56,7 @@ FILES_OF_A_TAG = {
     "best.yaml": "after `outrider best TAG`: the benchmark with the winner alone",
     "study.json": "of several experiments: which there are, in which order, and what each may spend",
     "study.lock": "held while study.json is changed",
-    "purse.lock": "with `shares: first_come`: held while a process spends the money that the experiments have in common",
+    "budget.lock": "with `shares: first_come`: held while a process spends the money that the experiments have in common",
     "collated_results.json": "of several experiments: what their result.json say",
     "report.html": "of several experiments: verdicts, tables and figures as a page that asks nothing of any network",
     "figures.json": "what the figures of the report show, as numbers",

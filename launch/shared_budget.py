@@ -14,7 +14,7 @@ from launch.experiment_outcome import ExperimentOutcome
 from launch.study_planning import folder_of
 
 
-class Purse:
+class SharedBudget:
     """What each of some experiments has spent, and so what is left for the next one; what earlier controllers spent counts.
 
     Args:
@@ -38,8 +38,8 @@ class Purse:
             self._spent[outcome.spec.folder] = outcome.result.state.spent_usd
 
 
-def purse_of_study(study: StudyRecord, tag_folder: Path) -> Purse:
-    """Return the purse of a study's experiments, also of those that are not run now; with equal shares none has anything in common.
+def shared_budget_of(study: StudyRecord, tag_folder: Path) -> SharedBudget:
+    """Return what a study's experiments have in common, also those that are not run now; with equal shares none has anything in common.
 
     Args:
         study: the study.
@@ -49,4 +49,4 @@ def purse_of_study(study: StudyRecord, tag_folder: Path) -> Purse:
         UserError: a journal cannot be read, so that nobody knows what was spent.
     """
     sharing = groups(study.flags, study.experiments) if study.flags.shares == "first_come" else []
-    return Purse([[folder_of(tag_folder, one, study.flags.backend) for one in group] for group in sharing])
+    return SharedBudget([[folder_of(tag_folder, one, study.flags.backend) for one in group] for group in sharing])

@@ -10,13 +10,13 @@ from pathlib import Path
 from backends.base import BackendContext
 from backends.registry import backend_class
 from benchmarking.planning.concurrency import instance_types, worker_count
-from benchmarking.planning.feasibility import check_listed, check_room, refusal
+from benchmarking.planning.feasibility import check_capacity, check_listed, refusal
 from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError
 from definitions.resolve import Resolved
 
 
-def no_room(resolved: Resolved, environ: Mapping[str, str]) -> UserError | None:
+def why_unfit(resolved: Resolved, environ: Mapping[str, str]) -> UserError | None:
     """Return why no trial of a benchmark, or one that it lists, can run on this machine; None where they can, or run elsewhere.
 
     Args:
@@ -30,7 +30,7 @@ def no_room(resolved: Resolved, environ: Mapping[str, str]) -> UserError | None:
         try:
             backend = backend_class(name).create(BackendContext(definition, Path(scratch), 0, environ))
             try:
-                check_room(definition, name, backend.capacity, backend.there_is)
+                check_capacity(definition, name, backend.capacity, backend.there_is)
                 check_listed(definition, refusal(definition, name, backend.capacity))
             finally:
                 backend.close()
@@ -67,7 +67,7 @@ def workers_here(resolved: Resolved, environ: Mapping[str, str]) -> int | None:
         resolved: the definition, with its back-end.
         environ: of the controller.
     """
-    found = _room_here(resolved, environ)
+    found = _capacity_here(resolved, environ)
     return None if found is None else found[0]
 
 
@@ -78,7 +78,7 @@ def why_alone(resolved: Resolved, environ: Mapping[str, str]) -> str:
         resolved: the definition, with its back-end.
         environ: of the controller.
     """
-    found = _room_here(resolved, environ)
+    found = _capacity_here(resolved, environ)
     if found is None or not backend_description(resolved.backend).shares_this_machine:
         return ""
     (workers, jobs), definition = found, resolved.definition
@@ -92,7 +92,7 @@ def why_alone(resolved: Resolved, environ: Mapping[str, str]) -> str:
     )
 
 
-def _room_here(resolved: Resolved, environ: Mapping[str, str]) -> tuple[int, int] | None:
+def _capacity_here(resolved: Resolved, environ: Mapping[str, str]) -> tuple[int, int] | None:
     """Return how many workers an experiment has, and how many of its largest jobs have room at once; None as `workers_here`."""
     described = backend_description(resolved.backend)
     if described.runs_programs and not described.shares_this_machine:

@@ -143,7 +143,7 @@ def _make_rest(
         finished(number, generator.write_part(number, data))
         here += 1
         if here == 1:
-            _check_room(name, data, done, count)
+            _check_disk(name, data, done, count)
     cores = len(os.sched_getaffinity(0))
     left_s = (time.monotonic() - begun) / max(1, here) * len(missing)
     if cores > 1 and len(missing) > 1 and left_s > _SHORT_S:
@@ -171,7 +171,7 @@ def _telling(
     return tell
 
 
-def _check_room(name: str, data: Path, done: dict[int, tuple[FileEntry, ...]], count: int) -> None:
+def _check_disk(name: str, data: Path, done: dict[int, tuple[FileEntry, ...]], count: int) -> None:
     """Raise `UserError` where the disk has no room for what the parts so far let expect."""
     so_far = sum(entry.size_bytes for part in done.values() for entry in part)
     needed = so_far / len(done) * (count - len(done))

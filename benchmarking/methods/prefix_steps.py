@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarking.controller.method import Evaluation, Suggestion
 from benchmarking.forecasting.data.canary import Canary
-from benchmarking.forecasting.ladder.after_prefix import has_told, is_open, small_rungs
+from benchmarking.forecasting.ladder.after_prefix import any_has_rest, is_open, small_rungs
 from definitions.configuration import configuration_id
 
 
@@ -77,7 +77,7 @@ class PrefixSteps:
         group, begun = self._groups.get(name, []), self._begun.get(name, set())
         if name in self._failed or self._pending.get(name) or not group:
             return None
-        if not has_told(group):
+        if not any_has_rest(group):
             return next((rung for rung in self._rungs if rung not in begun), None)
         left = next((rung for rung in self._small if rung not in begun), None)
         others = [canary for other, runs in self._groups.items() if other != name for canary in runs]

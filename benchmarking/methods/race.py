@@ -12,7 +12,7 @@ from benchmarking.controller.method_arguments import Argument, flag, number, who
 from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.data.experiment import full_level
-from benchmarking.forecasting.ladder.after_prefix import has_told
+from benchmarking.forecasting.ladder.after_prefix import any_has_rest
 from benchmarking.forecasting.ladder.levels import rungs
 from benchmarking.forecasting.ladder.prefix_race import BEGINNING, prefixes_of
 from benchmarking.forecasting.ladder.race import race_status
@@ -163,7 +163,7 @@ class Race(Method):
         self._done(run)
         if values.get("total_s") and not run.is_full:
             self._groups()[run.configuration].append(run)
-            if has_told(self._groups()[run.configuration]):
+            if any_has_rest(self._groups()[run.configuration]):
                 draws = objective_draws({run.configuration: self._groups()[run.configuration]}, self.settings, self._context.seed)
                 self._bounds[run.configuration] = quantile_of(draws[run.configuration][self.settings.objectives[0]], 0.95)
             if self._uses_prefixes is None:

@@ -16,7 +16,7 @@ from typing import Any
 from benchmarking.workloads.checkpointing.kinds import KINDS, packages_of
 from benchmarking.workloads.checkpointing.knobs import NAMES, problem
 from benchmarking.workloads.checkpointing.models import bytes_of
-from benchmarking.workloads.checkpointing.places import room_problem
+from benchmarking.workloads.checkpointing.places import disk_problem
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
@@ -105,7 +105,7 @@ def left_out(definition: BenchmarkDefinition, backend: str, is_installed: Callab
     return [f"left out: {one}" for one in dict.fromkeys(problems) if one is not None]
 
 
-def checkpoint_room(definition: BenchmarkDefinition, folder: Path) -> Callable[[Mapping[str, Any]], str | None]:
+def checkpoint_disk(definition: BenchmarkDefinition, folder: Path) -> Callable[[Mapping[str, Any]], str | None]:
     """Return what says of a configuration why this machine's disk is too small for its checkpoints, or None where it is not.
 
     Args:
@@ -115,7 +115,7 @@ def checkpoint_room(definition: BenchmarkDefinition, folder: Path) -> Callable[[
     if not saves_checkpoints(definition):
         return lambda configuration: None
 
-    def no_room(configuration: Mapping[str, Any]) -> str | None:
+    def too_small(configuration: Mapping[str, Any]) -> str | None:
         settings = {**definition.arguments, **configuration}
         kind = KINDS.get(str(settings.get("checkpoint", "none")))
         if kind is None or not kind.writer or kind.in_s3 or not settings.get("checkpoint_model") or _model_problem(settings):
@@ -123,15 +123,15 @@ def checkpoint_room(definition: BenchmarkDefinition, folder: Path) -> Callable[[
         to = settings.get("checkpoint_to")
         scale = float(settings.get("checkpoint_scale") or 1) * definition.scale
         size_bytes = bytes_of(str(settings["checkpoint_model"]), scale, str(settings.get("checkpoint_dtype") or "float32"))
-        return room_problem(Path(str(to)) if to else folder, size_bytes, kind.name)
+        return disk_problem(Path(str(to)) if to else folder, size_bytes, kind.name)
 
-    return no_room
+    return too_small
 
 
-def check_room_for_checkpoints(definition: BenchmarkDefinition, folder: Path) -> None:
-    """Raise `UserError` where the disk is too small for the checkpoints of every configuration; see `checkpoint_room`."""
-    no_room = checkpoint_room(definition, folder)
-    problems = [no_room(one) for one in _settings(definition)] if saves_checkpoints(definition) else []
+def check_disk_for_checkpoints(definition: BenchmarkDefinition, folder: Path) -> None:
+    """Raise `UserError` where the disk is too small for the checkpoints of every configuration; see `checkpoint_disk`."""
+    too_small = checkpoint_disk(definition, folder)
+    problems = [too_small(one) for one in _settings(definition)] if saves_checkpoints(definition) else []
     if problems and all(one is not None for one in problems):
         asked, _, advice = str(problems[0]).partition("; ")
         raise UserError(f"benchmark {definition.name}: its checkpoints do not fit", asked, advice)

@@ -68,7 +68,7 @@ def _check_instances(definition: BenchmarkDefinition, backend: str) -> None:
         )
 
 
-def check_room(definition: BenchmarkDefinition, backend: str, capacity: Callable[[str], int], there_is: Callable[[], str]) -> None:
+def check_capacity(definition: BenchmarkDefinition, backend: str, capacity: Callable[[str], int], there_is: Callable[[], str]) -> None:
     """Raise `UserError` where no job of any instance type that configurations can ask for fits this machine.
 
     Elsewhere what fits may change while a run goes on, and jobs of an earlier controller may still run.

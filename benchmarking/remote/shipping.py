@@ -21,7 +21,7 @@ EVERY_S = 10.0
 """Seconds that a record waits at most, when all goes well."""
 EVERY_RECORDS = 256
 """Records that wait at most."""
-PATIENCE_S = 300.0
+RETRY_FOR_S = 300.0
 """Seconds for which a store that does not take a segment is tried again."""
 _MOST_ROWS = 4096
 _PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
@@ -46,14 +46,14 @@ class ShippingPace:
     Args:
         now: seconds of a clock that never goes back.
         wait: waits so many seconds, or until what it is given is set; None for as long as it takes.
-        every_s, every_records, patience_s: see the constants of this module.
+        every_s, every_records, retry_for_s: see the constants of this module.
     """
 
     now: Callable[[], float]
     wait: Callable[[threading.Event, float | None], object] = field(default=threading.Event.wait)
     every_s: float = EVERY_S
     every_records: int = EVERY_RECORDS
-    patience_s: float = PATIENCE_S
+    retry_for_s: float = RETRY_FOR_S
 
 
 class _There(NamedTuple):
@@ -109,7 +109,7 @@ class Shipper:
             if len(self._rows) >= self._pace.every_records:
                 self._stirred.set()
 
-    def ship(self, patience_s: float | None = None) -> None:
+    def ship(self, retry_for_s: float | None = None) -> None:
         """Write all that was taken before it returns, trying again for so many seconds.
 
         Raises:
@@ -118,13 +118,13 @@ class Shipper:
         with self._shipping:
             self._check()
             while (segment := self._next()) is not None:
-                self._put(segment, self._pace.patience_s if patience_s is None else patience_s)
+                self._put(segment, self._pace.retry_for_s if retry_for_s is None else retry_for_s)
 
     def fence(self) -> None:
         """Write a segment also where nothing was taken: whoever wrote before learns that the journal is ours; raises as `ship`."""
         with self._shipping:
             self._check()
-            self._put(self._next() or self._segment((), ()), self._pace.patience_s)
+            self._put(self._next() or self._segment((), ()), self._pace.retry_for_s)
 
     def due_s(self) -> float | None:
         """Return in how many seconds something is to go, 0 where it is time; None where nothing waits."""
@@ -175,7 +175,7 @@ class Shipper:
     def _segment(self, rows: Sequence[Row], sessions: Sequence[ControllerSession]) -> Segment:
         return Segment(self._there.number + 1, self._writer, self._there.last + 1, (*rows,), (*sessions,))
 
-    def _put(self, segment: Segment, patience_s: float) -> None:
+    def _put(self, segment: Segment, retry_for_s: float) -> None:
         key, body = segment_key(self._experiment, segment.number), encoded(segment)
         began, tries = self._pace.now(), 0
         while True:
@@ -185,7 +185,7 @@ class Shipper:
             except OutriderError as error:
                 pause_s = _PAUSES_S[min(tries, len(_PAUSES_S) - 1)]
                 tries += 1
-                if error.is_denied or self._pace.now() + pause_s - began > patience_s:
+                if error.is_denied or self._pace.now() + pause_s - began > retry_for_s:
                     times = "once" if tries == 1 else f"{tries} times"
                     lost = UnreachableJournalError(f"{self._store.uri}/{key}: the journal cannot be written, tried {times}\n  {error}")
                     lost.is_denied = error.is_denied

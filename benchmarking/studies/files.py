@@ -16,7 +16,7 @@ from definitions.files import write_atomically
 
 NAME = "study.json"
 _LOCK = "study.lock"
-_PURSE = "purse.lock"
+_BUDGET = "budget.lock"
 _ELSEWHERE = "give a folder on another disk: --results_dir"
 
 
@@ -64,7 +64,7 @@ def spending(tag_folder: Path) -> Iterator[None]:
     Raises:
         UserError: another process is at it; the folder cannot be written, or its file system has no locks.
     """
-    path = tag_folder / _PURSE
+    path = tag_folder / _BUDGET
     with _opened(path) as descriptor:
         if not try_lock(descriptor, fcntl.LOCK_EX, path, _ELSEWHERE):
             raise UserError(
@@ -104,7 +104,7 @@ def note_look(tag_folder: Path, now: float) -> None:
 
 def discard_study(tag_folder: Path) -> None:
     """Remove what was written of a study none of whose experiments began, and the folder where it is empty then."""
-    for name in (NAME, _LOCK, _PURSE):
+    for name in (NAME, _LOCK, _BUDGET):
         (tag_folder / name).unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         tag_folder.rmdir()

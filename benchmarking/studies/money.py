@@ -73,12 +73,12 @@ def with_shares(
     return [*shares]
 
 
-def purse_of(flags: StudyFlags, benchmark: str) -> str:
+def limit_of(flags: StudyFlags, benchmark: str) -> str:
     """Return what names the limit that the experiments of a benchmark have: that of the study, or their own."""
     return "" if flags.max_cost is not None else benchmark
 
 
 def groups(flags: StudyFlags, experiments: Sequence[PlannedExperiment]) -> list[list[PlannedExperiment]]:
     """Return the experiments that share one limit: all, where the study has one, else those of each benchmark."""
-    names = dict.fromkeys(purse_of(flags, one.benchmark) for one in experiments)
-    return [[one for one in experiments if purse_of(flags, one.benchmark) == name] for name in names]
+    names = dict.fromkeys(limit_of(flags, one.benchmark) for one in experiments)
+    return [[one for one in experiments if limit_of(flags, one.benchmark) == name] for name in names]

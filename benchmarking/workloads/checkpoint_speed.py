@@ -94,7 +94,7 @@ class MeasuredCheckpoints:
     def __init__(self, asked: argparse.Namespace, rank: int, world: int, environ: Mapping[str, str]) -> None:
         from checkpointing.knobs import checkpoint_knobs_from
         from checkpointing.models import bytes_of, label_of
-        from checkpointing.places import place_of, room_problem, unsynced  # type: ignore[import-not-found]
+        from checkpointing.places import disk_problem, place_of, unsynced  # type: ignore[import-not-found]
         from checkpointing.saver import Saver  # type: ignore[import-not-found]
         from checkpointing.sharding import held_state  # type: ignore[import-not-found]
         from checkpointing.stores import make_store  # type: ignore[import-not-found]
@@ -104,9 +104,9 @@ class MeasuredCheckpoints:
         self._knobs = checkpoint_knobs_from(asked)
         kind, place = self._knobs.kind, place_of(self._knobs.kind, self._knobs.checkpoint_to, environ, unsynced(checkpoint_dir()))
         size_bytes = bytes_of(asked.checkpoint_model, asked.checkpoint_scale, asked.checkpoint_dtype)
-        no_room = None if kind.in_s3 else room_problem(Path(place), size_bytes, kind.name)
-        if no_room is not None:
-            raise SystemExit(no_room)
+        too_small = None if kind.in_s3 else disk_problem(Path(place), size_bytes, kind.name)
+        if too_small is not None:
+            raise SystemExit(too_small)
         self._held = held_state(asked, self._knobs, rank, world)
         self._place = place
         options = StoreOptions(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarking.report.text import dollars, duration
-from benchmarking.studies.money import purse_of
+from benchmarking.studies.money import limit_of
 from definitions.quantities import size_text
 from launch.launching.launching import Launched, Launching
 from launch.launching.money import words
@@ -49,7 +49,7 @@ def _under(plan: Launching) -> str:
     if plan.money.max_cost is not None:
         return words(plan.money)
     flags = plan.travelling.study.flags
-    caps = {purse_of(flags, spec.definition.name): spec for spec in plan.specs}
+    caps = {limit_of(flags, spec.definition.name): spec for spec in plan.specs}
     limits = {name: spec.definition.budget.max_cost for name, spec in caps.items()}
     if None in limits.values():
         return "there is no max_cost"

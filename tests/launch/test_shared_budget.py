@@ -10,7 +10,7 @@ import pytest
 
 from benchmarking.studies.files import read_study, spending
 from benchmarking.studies.standing import spent_usd
-from launch.purse import purse_of_study
+from launch.shared_budget import shared_budget_of
 
 pytestmark = pytest.mark.slow
 
@@ -33,10 +33,10 @@ def test_the_first_spends_what_there_is_and_a_resume_with_more_goes_on(toy, run)
     code, _, err = run("--resume", "s", "--max_cost", "1")
     assert code == 0
     assert counts(toy) == [2, 2, 2]
-    purse = purse_of_study(read_study(toy.results / "s"), toy.results / "s")
+    shared = shared_budget_of(read_study(toy.results / "s"), toy.results / "s")
     spent = [spent_usd(toy.experiment("s", seed=seed)) for seed in range(3)]
     assert min(spent) > 0
-    assert purse.wallet_of(toy.experiment("s", seed=1)).spent_usd == pytest.approx(spent[0] + spent[2])
+    assert shared.wallet_of(toy.experiment("s", seed=1)).spent_usd == pytest.approx(spent[0] + spent[2])
     code, _, err = run("--resume", "s", "--shares", "equal")
     assert code == 2
     assert "shares equal: it has first_come" in err

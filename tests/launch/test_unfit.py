@@ -11,7 +11,7 @@ from definitions.resolve import resolve
 from definitions.yaml_source import read_yaml
 from launch.planning import plan
 from launch.request import RunRequest
-from launch.unfit import no_endpoint, no_room, why_alone, with_script, workers_here
+from launch.unfit import no_endpoint, why_alone, why_unfit, with_script, workers_here
 
 
 def resolved(toy, *settings, check_files=True):
@@ -19,10 +19,10 @@ def resolved(toy, *settings, check_files=True):
 
 
 def test_a_machine_that_is_too_small_and_a_listed_trial_that_cannot_run_are_told(toy):
-    assert no_room(resolved(toy), os.environ) is None
-    assert "local.9000cpu does not fit here" in str(no_room(resolved(toy, "arguments.instance_type=local.9000cpu"), os.environ))
+    assert why_unfit(resolved(toy), os.environ) is None
+    assert "local.9000cpu does not fit here" in str(why_unfit(resolved(toy, "arguments.instance_type=local.9000cpu"), os.environ))
     toy.define(space="", trials="[{x: 0.5}, {x: 0.1}]", valid="['x < 0.4']")
-    assert "trials.0: ruled out by valid: x < 0.4" in str(no_room(resolved(toy), os.environ))
+    assert "trials.0: ruled out by valid: x < 0.4" in str(why_unfit(resolved(toy), os.environ))
 
 
 def test_the_number_of_workers_is_that_which_an_experiment_here_would_have(toy):

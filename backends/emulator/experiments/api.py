@@ -81,9 +81,9 @@ class ExperimentsService:
             trial = self._store.get("trial", config["TrialName"])
             if config.get("ExperimentName", trial.parents[0]) != trial.parents[0]:
                 raise invalid(f"Trial '{trial.name}' does not belong to experiment '{config['ExperimentName']}'.")
-            self._store.check_room("component", trial.name)
+            self._store.check_count("component", trial.name)
         elif config.get("ExperimentName"):
-            self._store.check_room("trial", config["ExperimentName"])
+            self._store.check_count("trial", config["ExperimentName"])
 
     def job_made(self, request: Mapping[str, Any]) -> None:
         """Make the component of a training job that carries an ExperimentConfig."""

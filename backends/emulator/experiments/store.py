@@ -84,7 +84,7 @@ class ExperimentStore:
                     f"{_WORDS[kind]} names must be unique within an AWS account. {_WORDS[kind]} with name ({name}) already exists."
                 )
             for parent in parents:
-                self.check_room(kind, parent)
+                self.check_count(kind, parent)
             now = self._now()
             made = Entity(kind, name, request, now, now, [*parents], job=job)
             self._take(made)
@@ -103,7 +103,7 @@ class ExperimentStore:
                 self.associate(name, trial)
             self._save(found)
 
-    def check_room(self, kind: str, parent: str) -> None:
+    def check_count(self, kind: str, parent: str) -> None:
         """Raise the service's error where a parent does not exist, or has as many children of this kind as it can."""
         above = _above(kind)
         self.get(above, parent)
@@ -125,7 +125,7 @@ class ExperimentStore:
             found = self.get("component", component)
             self.get("trial", trial)
             if trial not in found.parents:
-                self.check_room("component", trial)
+                self.check_count("component", trial)
                 found.parents.append(trial)
                 self._children.setdefault(("trial", trial), set()).add(component)
                 self._save(found)

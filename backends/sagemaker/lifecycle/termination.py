@@ -39,7 +39,7 @@ class JobTerminator:
         capacity: of which shortages are made known.
         marked: ends all jobs where somebody asked for that from elsewhere.
         settle_s: how long the last lines of a log are awaited whose end is not marked.
-        patience_s: how long a look at the logs of all jobs is awaited before a job's own log is read.
+        sweep_wait_s: how long a look at the logs of all jobs is awaited before a job's own log is read.
         logs_folder: where each job's log is kept, as an emulator and its log groups may be gone afterwards; None to leave them there.
     """
 
@@ -51,10 +51,10 @@ class JobTerminator:
         capacity: CapacityHistory,
         marked: MarkedEnd,
         settle_s: float,
-        patience_s: float,
+        sweep_wait_s: float,
         logs_folder: Path | None = None,
     ) -> None:
-        self._logs_folder, self._patience_s = logs_folder, patience_s
+        self._logs_folder, self._sweep_wait_s = logs_folder, sweep_wait_s
         self._table, self._log_poller, self._keeper, self._settle_s = table, log_poller, keeper, settle_s
         self.capacity, self.marked = capacity, marked
         self.closing = False
@@ -120,7 +120,7 @@ class JobTerminator:
         cloud.next_look_at = cloud.end_seen_at
         if not self._conclude_seen(cloud) and self._polls_may_do(cloud):
             # One look at all logs shows the last lines of all jobs that ended just now; their own logs are a call each.
-            cloud.awaits_sweep, cloud.next_look_at = True, cloud.end_seen_at + self._patience_s
+            cloud.awaits_sweep, cloud.next_look_at = True, cloud.end_seen_at + self._sweep_wait_s
 
     @property
     def awaits_sweep(self) -> bool:

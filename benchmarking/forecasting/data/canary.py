@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarking.analysis.measurements import PHASES
-from benchmarking.forecasting.prefix.measured import Told
+from benchmarking.forecasting.prefix.measured import ProgressSummary
 
 COMPLETED, OUT_OF_MEMORY, PREFIX = "completed", "out_of_memory", "prefix"
 
@@ -54,7 +54,7 @@ class Canary:
     instance_type: str = ""
     instance_count: int = 1
     family: str = ""
-    progress: Told | None = None
+    progress: ProgressSummary | None = None
     about: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property

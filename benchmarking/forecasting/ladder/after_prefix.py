@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarking.forecasting.data.canary import COMPLETED, PREFIX, Canary
-from benchmarking.forecasting.model.prefix_draws import time_draws, told
+from benchmarking.forecasting.model.prefix_draws import has_rest, time_draws
 from benchmarking.forecasting.model.prefix_evidence import clock_of_tails, leaves_open
 
 DRAWS = 1000
@@ -20,9 +20,9 @@ def small_rungs(ladder: Sequence[float]) -> list[tuple[float, int]]:
     return [(ladder[0], 0), *[(level, 0) for level in ladder[1:2]], (ladder[0], 1)] if ladder else []
 
 
-def has_told(group: Sequence[Canary]) -> bool:
+def any_has_rest(group: Sequence[Canary]) -> bool:
     """Return whether a prefix of a configuration told what is left of its job."""
-    return any(canary.status == PREFIX and told(canary) for canary in group)
+    return any(canary.status == PREFIX and has_rest(canary) for canary in group)
 
 
 def is_open(group: Sequence[Canary], others: Sequence[Canary]) -> bool:
@@ -34,7 +34,7 @@ def is_open(group: Sequence[Canary], others: Sequence[Canary]) -> bool:
     """
     import numpy as np
 
-    prefixes = [canary for canary in group if canary.status == PREFIX and told(canary)]
+    prefixes = [canary for canary in group if canary.status == PREFIX and has_rest(canary)]
     small = [canary for canary in group if canary.status == COMPLETED] or [canary for canary in others if canary.status == COMPLETED]
     if any(canary.progress is not None and canary.progress.is_through for canary in prefixes):
         return False  # it ran to its end

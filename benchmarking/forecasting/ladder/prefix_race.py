@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.canary import COMPLETED, PREFIX, Canary
-from benchmarking.forecasting.ladder.after_prefix import has_told, is_open, small_rungs
+from benchmarking.forecasting.ladder.after_prefix import any_has_rest, is_open, small_rungs
 from benchmarking.forecasting.ladder.race_status import RaceSettings
 from benchmarking.forecasting.ladder.run_costs import expected_usd
 
@@ -33,7 +33,7 @@ def first_step(groups: Mapping[str, Sequence[Canary]], alive: Sequence[str], set
         if not prefixes_of(groups[name]):
             return name, BEGINNING, 0
     for name in alive:
-        if not has_told(groups[name]):
+        if not any_has_rest(groups[name]):
             for level in settings.ladder:
                 if not any(abs(canary.fraction - level) < 1e-9 for canary in groups[name]):
                     return name, level, 0
@@ -42,7 +42,7 @@ def first_step(groups: Mapping[str, Sequence[Canary]], alive: Sequence[str], set
 
 def is_comparable(group: Sequence[Canary]) -> bool:
     """Return whether anything tells what the full job of a configuration takes."""
-    return has_told(group) or any(canary.status == COMPLETED for canary in group)
+    return any_has_rest(group) or any(canary.status == COMPLETED for canary in group)
 
 
 def next_step(
@@ -71,9 +71,9 @@ def _own_step(groups: Mapping[str, Sequence[Canary]], name: str, settings: RaceS
     group = groups[name]
     ran = {(round(canary.fraction, 9), canary.repeat) for canary in group if canary.status != PREFIX}
     others = [canary for other, runs in groups.items() if other != name for canary in runs]
-    if has_told(group) and is_open(group, others):
+    if any_has_rest(group) and is_open(group, others):
         for level, repeat in small_rungs(settings.ladder):
             if (round(level, 9), repeat) not in ran:
                 return name, level, repeat
     begun = prefixes_of(group)
-    return (name, BEGINNING, begun) if has_told(group) and begun < settings.repeats else None
+    return (name, BEGINNING, begun) if any_has_rest(group) and begun < settings.repeats else None

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.canary import Canary
-from benchmarking.forecasting.ladder.after_prefix import has_told
+from benchmarking.forecasting.ladder.after_prefix import any_has_rest
 from benchmarking.forecasting.ladder.next_run import best_next_run, highest_level, runs_at
 from benchmarking.forecasting.ladder.prefix_race import first_step, is_comparable
 from benchmarking.forecasting.ladder.race_draws import fits, half_width, laws_of, objective_draws
@@ -87,7 +87,7 @@ def _compared(
         return RaceStatus(RaceDecision.DECIDED, leader, (leader,), None, 1.0, "it is the only one that can run")
     # A decision never rests on the lowest rung alone: the leaders are taken beyond it first, whatever the draws say.
     for name in ranked[: settings.least]:
-        if has_told(groups[name]):
+        if any_has_rest(groups[name]):
             continue
         if len(settings.ladder) > 1 and highest_level(groups[name]) <= settings.ladder[0] and not laws_of(groups[name]).steady:
             sure = _share_within(logs[leader], np.minimum.reduce([logs[other] for other in others]), settings.tolerance)
@@ -102,7 +102,7 @@ def _compared(
 
 def _mostly_starts_up(group: Sequence[Canary]) -> bool:
     """Return whether start-up, which nobody timed, is most of what a configuration's runs took."""
-    if has_told(group):
+    if any_has_rest(group):
         return False
     laws = laws_of(group)
     return not laws.timed and bool(hidden_by_startup(laws.growth, "total_s"))

@@ -14,7 +14,7 @@ from benchmarking.forecasting.model.memory import PeakLine, gpu_growth, peak_lin
 from benchmarking.forecasting.model.noise import Noise, noise_prior, repeat_noise
 from benchmarking.forecasting.model.phases import Laws, Part, cpu_laws, time_laws
 from benchmarking.forecasting.model.power_law import Growth
-from benchmarking.forecasting.model.prefix_draws import told
+from benchmarking.forecasting.model.prefix_draws import has_rest
 from benchmarking.forecasting.model.shared_exponent import share_exponents
 
 _TEACHERS = 20
@@ -50,7 +50,7 @@ class Fitted:
     @property
     def prefixes(self) -> list[Canary]:
         """The prefixes of the full job that told what is left of it."""
-        return [canary for canary in self.canaries if canary.status == PREFIX and told(canary)]
+        return [canary for canary in self.canaries if canary.status == PREFIX and has_rest(canary)]
 
     @property
     def name(self) -> str:

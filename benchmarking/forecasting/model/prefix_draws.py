@@ -18,7 +18,7 @@ from benchmarking.forecasting.model.columns import sizes
 from benchmarking.forecasting.model.noise import noise_prior
 from benchmarking.forecasting.model.phases import REST
 from benchmarking.forecasting.model.power_law import fit
-from benchmarking.forecasting.prefix.measured import Rest, Told
+from benchmarking.forecasting.prefix.measured import ProgressSummary, Rest
 
 if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray, Generator
@@ -37,7 +37,7 @@ _SHORT_S, _SHORT_NOISE = 0.1, 0.3
 """What takes no longer than the first scatters by the second: processor time is counted in ticks of 10 ms."""
 
 
-def told(canary: Canary) -> bool:
+def has_rest(canary: Canary) -> bool:
     """Return whether a prefix told what is left of its job."""
     return canary.progress is not None and isinstance(canary.progress.wall, Rest)
 
@@ -133,7 +133,7 @@ def _phase(canary: Canary, name: str, clock: str) -> float:
     return seconds * (progress.end_cpu_s / progress.end_s if progress.end_s else 1.0) if clock == "cpu" else seconds
 
 
-def _rest(progress: Told, clock: str) -> object:
+def _rest(progress: ProgressSummary, clock: str) -> object:
     return progress.cpu if clock == "cpu" else progress.wall
 
 
@@ -149,7 +149,7 @@ def _bend_draws(small: Sequence[Canary], size: int, rng: Generator) -> FloatArra
 
 
 def bend_of(small: Sequence[Canary]) -> tuple[float, float] | None:
-    """Return the bend of the loop that small jobs showed (see `Told`) and its standard deviation; None where that may be chance."""
+    """Return the bend that small jobs showed (see `ProgressSummary`) and its standard deviation; None where that may be chance."""
     bends = [canary.progress.bend for canary in small if canary.progress is not None and canary.progress.bend is not None]
     if not bends:
         return None

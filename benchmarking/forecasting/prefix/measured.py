@@ -36,7 +36,7 @@ class Rest:
 
 
 @dataclass(frozen=True)
-class Told:
+class ProgressSummary:
     """What a run's progress told.
 
     Args:
@@ -79,14 +79,14 @@ class Told:
         return self.total is not None and self.done >= self.total - max(_WRONG_BY, _WRONG_SHARE * self.total)
 
 
-def measured(curve: ProgressCurve) -> Told:
+def measured(curve: ProgressCurve) -> ProgressSummary:
     """Return what a run's progress told.
 
     Args:
         curve: all that it said.
     """
     first, last, total = curve.points[0], curve.points[-1], curve.total
-    return Told(
+    return ProgressSummary(
         done=last.done,
         total=total,
         begin_s=first.elapsed_s,

@@ -50,7 +50,7 @@ def place_of(kind: CheckpointKind, to: str, environ: Mapping[str, str], folder: 
     return str(Path(environ.get("OUTRIDER_SCRATCH") or tempfile.gettempdir()) / f"outrider-checkpoints-{job}")
 
 
-def room_problem(folder: Path, size_bytes: int, kind: str) -> str | None:
+def disk_problem(folder: Path, size_bytes: int, kind: str) -> str | None:
     """Return why a disk is too small for checkpoints, or None where it is not.
 
     Args:

@@ -13,7 +13,7 @@ from .figures import Load, load_figures, save_figures
 from .filling import bytes_in, difference, filled
 from .knobs import CheckpointKnobs
 from .models import bytes_of, label_of, shapes_of
-from .places import place_of, room_problem
+from .places import disk_problem, place_of
 from .saver import Saver
 from .stores import make_store
 from .stores.base import StoreOptions, copied
@@ -109,9 +109,9 @@ class TrainingCheckpoints:
         self._knobs, self._state, self._phase, self._wait = knobs, state, phase, wait
         place = place_of(knobs.kind, knobs.checkpoint_to, environ, folder)
         self._store_folder = environ.get("OUTRIDER_STORE_FOLDER", "") if knobs.kind.in_s3 else place
-        no_room = None if knobs.kind.in_s3 else room_problem(Path(place), bytes_in(state()), knobs.checkpoint)
-        if no_room is not None:
-            raise SystemExit(no_room)
+        too_small = None if knobs.kind.in_s3 else disk_problem(Path(place), bytes_in(state()), knobs.checkpoint)
+        if too_small is not None:
+            raise SystemExit(too_small)
         options = StoreOptions(place, knobs.checkpoint_threads, knobs.checkpoint_fsync, knobs.checkpoint_client, environ=environ)
         self._saver = Saver(make_store(knobs.kind, options), place, is_async=knobs.checkpoint_async)
         self._saver.warm_up()

@@ -18,7 +18,7 @@ from .formats import SampleFormat, format_of, unread_note
 from .knobs import Knobs
 from .libraries.litdata_chunks import ChunkStream, chunks_of
 from .libraries.webdataset_shards import WebDatasetShards
-from .room import available_bytes, memory_problem
+from .memory import available_bytes, memory_problem
 from .samples import RawSample, class_of
 from .share import EpochSampler, ReaderShare, share_of_rank, sharing_note
 from .stores.base import Store, StoredName

@@ -30,7 +30,7 @@ class LostError(BaseException):
 
 
 def keeper(store: MemoryStore, life: int) -> StoreKeeper:
-    writer, pace = Writer(f"{life}" * 16, "1", life), ShippingPace(time.monotonic, patience_s=0.0)
+    writer, pace = Writer(f"{life}" * 16, "1", life), ShippingPace(time.monotonic, retry_for_s=0.0)
     return StoreKeeper(store, writer, pace, LiveWords(store, writer, live_status(time.time), time.time, pace))
 
 

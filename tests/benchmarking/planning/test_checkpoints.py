@@ -8,9 +8,9 @@ from benchmarking.datasets.s3target import S3Target, objects_under
 from benchmarking.planning import checkpoints
 from benchmarking.planning.checkpoints import (
     check_checkpoints,
-    check_room_for_checkpoints,
+    check_disk_for_checkpoints,
+    checkpoint_disk,
     checkpoint_problem,
-    checkpoint_room,
     left_out,
     needs_checkpoint_store,
     saves_checkpoints,
@@ -111,14 +111,14 @@ def test_a_disk_too_small_is_told_before_the_start(tmp_path, monkeypatch):
     fields = {"arguments": {"checkpoint_model": "llama_7b"}}
     definition = made({"checkpoint": {"choice": ["disk", "dcp_disk"]}}, **fields)
     with pytest.raises(UserError, match=r"do not fit\n.* 2 x 27 GB are needed, and .* has 20 GB left\n.*use a larger disk"):
-        check_room_for_checkpoints(definition, tmp_path)
-    check_room_for_checkpoints(made({"checkpoint": {"choice": ["disk", "dcp_disk"]}}, scale=0.01, **fields), tmp_path)
+        check_disk_for_checkpoints(definition, tmp_path)
+    check_disk_for_checkpoints(made({"checkpoint": {"choice": ["disk", "dcp_disk"]}}, scale=0.01, **fields), tmp_path)
     both = made({"checkpoint": {"choice": ["disk", "s3"]}}, **fields)
-    check_room_for_checkpoints(both, tmp_path)
-    no_room = checkpoint_room(both, tmp_path)
-    assert no_room({"checkpoint": "s3"}) is None
-    assert "2 x 27 GB are needed" in no_room({"checkpoint": "disk"})
-    assert checkpoint_room(made(arguments={"checkpoint": "disk"}), tmp_path)({}) is None  # of a model that nobody knows
+    check_disk_for_checkpoints(both, tmp_path)
+    too_small = checkpoint_disk(both, tmp_path)
+    assert too_small({"checkpoint": "s3"}) is None
+    assert "2 x 27 GB are needed" in too_small({"checkpoint": "disk"})
+    assert checkpoint_disk(made(arguments={"checkpoint": "disk"}), tmp_path)({}) is None  # of a model that nobody knows
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 import pytest
 
-from benchmarking.planning.feasibility import check_listed, check_room, refusal
+from benchmarking.planning.feasibility import check_capacity, check_listed, refusal
 from definitions.errors import UserError
 from definitions.trial import TrialSpec
 from tests.benchmarking.experiments import definition
@@ -65,7 +65,7 @@ def test_lists_and_spaces_that_can_run_pass():
 def test_a_machine_without_room_for_any_of_the_instance_types_is_said_before_anything_starts():
     benchmark = definition(arguments={"instance_type": "local.1cpu.1gpu"})
     with pytest.raises(UserError) as error:
-        check_room(benchmark, "local", capacity, lambda: "2 cores, no GPU, 8.0 GiB of memory")
+        check_capacity(benchmark, "local", capacity, lambda: "2 cores, no GPU, 8.0 GiB of memory")
     assert str(error.value).splitlines() == [
         "benchmark fake: local.1cpu.1gpu does not fit here",
         "  this machine has 2 cores, no GPU, 8.0 GiB of memory",
@@ -76,8 +76,8 @@ def test_a_machine_without_room_for_any_of_the_instance_types_is_said_before_any
 
 def test_room_for_one_of_the_instance_types_is_enough_and_elsewhere_room_may_come():
     some = definition(space={"instance_type": {"choice": ["local.2cpu", "local.64cpu"]}})
-    check_room(some, "local", capacity, lambda: "2 cores")
-    check_room(definition(arguments={"instance_type": "ml.m5.large"}), "sagemaker", capacity, lambda: "")
+    check_capacity(some, "local", capacity, lambda: "2 cores")
+    check_capacity(definition(arguments={"instance_type": "ml.m5.large"}), "sagemaker", capacity, lambda: "")
 
 
 def test_shares_of_this_machine_are_refused_on_sagemaker_one_by_one():

@@ -41,7 +41,7 @@ def desk():
 
 def terminator(desk):
     unmarked = MarkedEnd(desk, None, lambda job, cause: None, 20.0)
-    return JobTerminator(desk, Quiet(), Quiet(), None, unmarked, settle_s=4.0, patience_s=6.0)
+    return JobTerminator(desk, Quiet(), Quiet(), None, unmarked, settle_s=4.0, sweep_wait_s=6.0)
 
 
 def live(desk, name):

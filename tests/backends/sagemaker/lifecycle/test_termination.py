@@ -40,7 +40,9 @@ class Desk:
         self.poller = LogPoller("x-", self, self, self.seen, lambda looked_at: self.terminator.swept(looked_at))
         capacity = CapacityHistory(())
         unmarked = MarkedEnd(self.table, None, lambda job, cause: None, 20.0)
-        self.terminator = JobTerminator(self.table, self.poller, PoolKeeper(self.table), capacity, unmarked, settle_s=60.0, patience_s=6.0)
+        self.terminator = JobTerminator(
+            self.table, self.poller, PoolKeeper(self.table), capacity, unmarked, settle_s=60.0, sweep_wait_s=6.0
+        )
 
     def put(self, call):
         self.waiting.append(call)

@@ -1,6 +1,6 @@
 """Which small jobs a prefix still needs."""
 
-from benchmarking.forecasting.ladder.after_prefix import has_told, is_open, small_rungs
+from benchmarking.forecasting.ladder.after_prefix import any_has_rest, is_open, small_rungs
 from tests.benchmarking.forecasting.prefix_runs import prefix, small
 
 BEGUN = prefix([0.1] * 60, 1000.0)
@@ -13,9 +13,9 @@ def test_the_lowest_the_next_and_the_lowest_again():
 
 
 def test_a_prefix_without_a_total_told_nothing():
-    assert has_told([BEGUN])
-    assert not has_told([prefix([0.1] * 60, None)])
-    assert not has_told([small(0.01, [0.1] * 10)])
+    assert any_has_rest([BEGUN])
+    assert not any_has_rest([prefix([0.1] * 60, None)])
+    assert not any_has_rest([small(0.01, [0.1] * 10)])
 
 
 def test_another_configurations_small_job_may_show_that_nothing_comes_after_the_loop():

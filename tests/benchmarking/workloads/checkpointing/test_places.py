@@ -39,7 +39,7 @@ def test_ranks_of_a_launcher_without_a_job_share_a_place():
 def test_two_checkpoints_have_to_fit(free, fits, monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(places.shutil, "disk_usage", lambda path: asked.append(Path(path)) or Usage(1, 1, free))
-    found = places.room_problem(tmp_path / "not" / "yet", 10_000, "disk")
+    found = places.disk_problem(tmp_path / "not" / "yet", 10_000, "disk")
     assert asked == [tmp_path]
     assert (found is None) is fits
     if not fits:

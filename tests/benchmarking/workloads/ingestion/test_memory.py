@@ -1,6 +1,6 @@
 import pytest
 
-from benchmarking.workloads.ingestion.room import available_bytes, memory_problem
+from benchmarking.workloads.ingestion.memory import available_bytes, memory_problem
 from benchmarking.workloads.ingestion.stores.base import StoredName
 
 GB = 10**9
