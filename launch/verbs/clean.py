@@ -35,7 +35,6 @@ def main(arguments: Sequence[str]) -> int:
         environ = os.environ if given.region is None else {**os.environ, "AWS_REGION": given.region}
         return delete_tracked(given.tag, given.tracking, given.results_dir, environ, lambda: _agree(given.yes))
     from backends.sagemaker.admin.s3_leftovers import Leftovers
-    from backends.sagemaker.admin.stop_jobs import JobStopper
     from backends.sagemaker.admin.tagged_jobs import check_tag
     from backends.sagemaker.aws.clients import Clients
     from backends.sagemaker.aws.errors import as_cloud_errors, masked
@@ -51,13 +50,7 @@ def main(arguments: Sequence[str]) -> int:
         check_region(f"clean {given.tag}", given.results_dir, given.region, os.environ)
     with as_cloud_errors(f"what {given.tag} left in S3 could not be looked at, so nothing was deleted"):
         bucket = given.bucket or default_bucket(clients, create=False)
-        running = JobStopper(clients, given.tag, page_gap_s=0.0 if clients.emulated else 1.0).running()
-        if running:
-            raise UserError(
-                f"{given.tag} still has {len(running)} job{'s' * (len(running) > 1)} in {clients.region}, e.g. {running[0]}",
-                "they still write",
-                command("stop", "--tag", given.tag),
-            )
+        _check_none_runs(given.tag, clients)
         leftovers = Leftovers(clients, bucket, given.prefix, given.tag)
         where = masked(f"s3://{bucket}/")
         places = _measured(leftovers, given.bucket is None)
@@ -88,6 +81,19 @@ def main(arguments: Sequence[str]) -> int:
         if place.objects:
             print(f"not deleted: {place.objects} objects in {where}{place.key_prefix}", file=sys.stderr)
     return EXIT_CLOUD
+
+
+def _check_none_runs(tag: str, clients: Clients) -> None:
+    """Raise `UserError` where a tag's jobs still run."""
+    from backends.sagemaker.admin.stop_jobs import JobStopper
+
+    running = JobStopper(clients, tag, page_gap_s=0.0 if clients.emulated else 1.0).running()
+    if running:
+        raise UserError(
+            f"{tag} still has {len(running)} job{'s' * (len(running) > 1)} in {clients.region}, e.g. {running[0]}",
+            "they still write",
+            command("stop", "--tag", tag),
+        )
 
 
 def _only_here(tag: str, results_dir: Path) -> list[str]:
