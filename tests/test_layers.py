@@ -75,7 +75,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("resolve",),
         ("differences", "show"),
     ),
-    "backends": (("metrics", "scripts"), (".",), ("common",), ("emulator", "local", "reporter", "sagemaker", "simulated")),
+    "backends": (("metrics", "scripts"), (".",), ("common",), ("serving",), ("emulator", "local", "reporter", "sagemaker", "simulated")),
     "launch": (("python_version",), ("remote",), (".",), ("launching",), ("verbs",), ("__main__", "face"), ("reference",)),
     "backends/emulator": (
         ("core",),

@@ -1,0 +1,1 @@
+"""Our own server: ONNX Runtime sessions in one process, behind KServe's protocol v2."""

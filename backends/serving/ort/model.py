@@ -1,0 +1,96 @@
+"""One loaded ONNX model: its session, what it may be given, and running it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backends.serving.ort.tensors import DTYPES, NAMES, BadRequestError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_ONNX = {"float": "float32", "double": "float64"}
+
+
+class OrtModel:
+    """A session of ONNX Runtime, on one thread for each request.
+
+    Args:
+        folder: unpacked package, with `1/model.onnx`.
+        max_batch_size: rows that one request may have; 0 where the first dimension is none of rows.
+
+    Raises:
+        FileNotFoundError: there is no `1/model.onnx`.
+        RuntimeError: ONNX Runtime does not take it; its own words.
+    """
+
+    def __init__(self, folder: Path, max_batch_size: int) -> None:
+        import onnxruntime
+
+        file = folder / "1" / "model.onnx"
+        if not file.is_file():
+            there = ", ".join(sorted(path.name for path in (folder / "1").glob("*"))) or "nothing"
+            raise FileNotFoundError(f"the package has no 1/model.onnx; in its folder 1 is {there}")
+        options = onnxruntime.SessionOptions()
+        # Requests are computed side by side, each on the thread that it came on; more threads would only take turns on the same cores.
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # The arena keeps what a burst took for as long as the model is loaded, so that memory a copy would depend on the load before.
+        options.enable_cpu_mem_arena = False
+        options.log_severity_level = 3
+        try:
+            self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            raise RuntimeError(f"ONNX Runtime {onnxruntime.__version__} does not take 1/model.onnx: {error}") from error
+        self.max_batch_size = max_batch_size
+        self.inputs = {one.name: (_numpy_name(one.type), [*one.shape]) for one in self._session.get_inputs()}
+        self._outputs = [one.name for one in self._session.get_outputs()]
+
+    def check(self, arrays: Mapping[str, NDArray[Any]]) -> int:
+        """Return how many rows a request has; 0 where the model has none.
+
+        Raises:
+            BadRequestError: the model cannot be given these arrays.
+        """
+        if arrays.keys() != self.inputs.keys():
+            raise BadRequestError(f"the model takes the inputs {', '.join(self.inputs)}; {', '.join(arrays) or 'none'} came")
+        rows = set()
+        for name, (dtype, shape) in self.inputs.items():
+            array = arrays[name]
+            if array.dtype.name != dtype:
+                raise BadRequestError(f"input {name!r} is {NAMES.get(dtype, dtype)}; {NAMES[array.dtype.name]} came")
+            fits = len(shape) == array.ndim and all(
+                not isinstance(side, int) or side == own for side, own in zip(shape, array.shape, strict=True)
+            )
+            if not fits:
+                raise BadRequestError(f"input {name!r} has the shape {_text(shape)}; {_text([*array.shape])} came")
+            rows.add(array.shape[0] if array.ndim else 0)
+        if not self.max_batch_size:
+            return 0
+        if len(rows) != 1:
+            raise BadRequestError(f"the inputs have different numbers of rows: {sorted(rows)}")
+        count = rows.pop()
+        if not 1 <= count <= self.max_batch_size:
+            raise BadRequestError(f"{count} rows; at least 1 and at most max_batch_size = {self.max_batch_size} are taken at once")
+        return count
+
+    def run(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Return all outputs by name; raises `RuntimeError` with ONNX Runtime's words."""
+        try:
+            found = self._session.run(self._outputs, dict(arrays))
+        except Exception as error:
+            raise RuntimeError(f"ONNX Runtime: {error}") from error
+        return dict(zip(self._outputs, found, strict=True))
+
+
+def _numpy_name(kind: str) -> str:
+    inner = kind.removeprefix("tensor(").removesuffix(")")
+    dtype = _ONNX.get(inner, inner)
+    if dtype not in DTYPES.values():
+        raise RuntimeError(f"an input is {kind}; served are tensors of {', '.join(DTYPES.values())}")
+    return dtype
+
+
+def _text(shape: list[Any]) -> str:
+    return "[" + ", ".join(str(side) if isinstance(side, int) else "-1" for side in shape) + "]"

@@ -1,0 +1,156 @@
+"""Servers that speak KServe's protocol v2 over HTTP with Triton's calls for loading: ours, and Triton."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from backends.serving.base import BINARY, LoadFailedError, ModelAnswer, ModelServer, ServerFailedError, ServerOptions
+from backends.serving.program import ServerProgram
+from backends.serving.wire.client import LoopbackClient, NoAnswerError, status_of
+from backends.serving.wire.listener import JSON
+
+_LOOK_S = 0.02
+_UNLOAD_S = 60.0
+_HEADER_LENGTH = "inference-header-content-length"
+_MEMORY_WORDS = ("failed to allocate", "out of memory", "cannot allocate memory", "bad_alloc", "memoryerror")
+
+
+class V2Server(ModelServer):
+    """A program with one HTTP port of protocol v2; what differs is how it is started and what a model's folder becomes."""
+
+    def __init__(self) -> None:
+        self._program: ServerProgram | None = None
+        self._client: LoopbackClient | None = None
+        self.options: ServerOptions | None = None
+
+    async def begin(self, options: ServerOptions) -> tuple[ServerProgram, int]:
+        """Start the program; return it and the port that it serves on. Raises `ServerFailedError`."""
+        raise NotImplementedError
+
+    def put(self, name: str, folder: Path, repository: Path) -> None:
+        """Put the model in `folder` into the server's repository under a name. Raises `LoadFailedError`."""
+        (repository / name).symlink_to(folder, target_is_directory=True)
+
+    @property
+    def repository(self) -> Path:
+        """Folder that the server loads models from, one folder each."""
+        assert self.options is not None
+        return self.options.folder / "repository"
+
+    async def start(self, options: ServerOptions) -> None:
+        """Start the program and wait until it is ready; see `ModelServer.start`."""
+        self.options = options
+        self.repository.mkdir(parents=True, exist_ok=True)
+        give_up_at = time.monotonic() + options.start_s
+        self._program, port = await self.begin(options)
+        self._client = LoopbackClient(port)
+        while not await self.ready():
+            if self._program.has_ended():
+                raise ServerFailedError(f"the server {self.name} did not start: {self._program.last_words()}")
+            if time.monotonic() > give_up_at:
+                words = self._program.last_words()
+                await self.stop()
+                raise ServerFailedError(f"the server {self.name} was not ready within {options.start_s:g} s: {words}")
+            await asyncio.sleep(_LOOK_S)
+
+    async def ready(self) -> bool:
+        """Return whether it answers now."""
+        try:
+            answer = await self.client.ask("GET", "/v2/health/ready", timeout_s=5.0)
+            return status_of(answer) == 200
+        except NoAnswerError:
+            return False
+
+    async def load(self, name: str, folder: Path) -> None:
+        """Load a model; see `ModelServer.load`."""
+        assert self.options is not None
+        place = self.repository / name
+        _remove(place)
+        await asyncio.to_thread(self.put, name, folder, self.repository)
+        # A server whose helper cannot start may never answer this call.
+        status, said = await self._ask(f"/v2/repository/models/{name}/load", self.options.load_s)
+        if status != 200:
+            words = str(said.get("error", said)) if isinstance(said, dict) else str(said)
+            _remove(place)
+            raise LoadFailedError(words, is_short_of_memory=status == 507 or any(word in words.lower() for word in _MEMORY_WORDS))
+
+    async def unload(self, name: str) -> None:
+        """Unload a model and wait until the server no longer has it; see `ModelServer.unload`."""
+        await self._ask(f"/v2/repository/models/{name}/unload", _UNLOAD_S)
+        # The answer may come while the model is still being unloaded, and its memory is not free until it is.
+        give_up_at = time.monotonic() + _UNLOAD_S
+        while time.monotonic() < give_up_at:
+            if not any(one["name"] == name and _has_memory(one) for one in await self._index()):
+                break
+            await asyncio.sleep(_LOOK_S)
+        _remove(self.repository / name)
+
+    async def resident(self) -> Sequence[str]:
+        """Return the names of the models that are ready."""
+        return [one["name"] for one in await self._index() if one.get("state") == "READY"]
+
+    async def invoke(self, name: str, body: bytes, content_type: str) -> ModelAnswer:
+        """Return what a model answers; binary tensors go in and out under SageMaker's type."""
+        headers = {"Content-Type": JSON}
+        kind, _, rest = content_type.partition(";")
+        if kind.strip() == BINARY:
+            headers = {"Content-Type": "application/octet-stream", "Inference-Header-Content-Length": rest.partition("=")[2].strip()}
+        try:
+            answer = await self.client.ask("POST", f"/v2/models/{name}/infer", body, headers)
+            status = status_of(answer)
+        except NoAnswerError as error:
+            raise ServerFailedError(f"the server {self.name} did not answer: {error}") from error
+        length = answer.headers.get(_HEADER_LENGTH)
+        return ModelAnswer(
+            status, answer.body, f"{BINARY};json-header-size={length}" if length else answer.headers.get("content-type", JSON)
+        )
+
+    def pids(self) -> Sequence[int]:
+        """Return the numbers of its processes."""
+        return self._program.pids() if self._program is not None else ()
+
+    def has_ended(self) -> bool:
+        """Return whether its program is gone."""
+        return self._program is None or self._program.has_ended()
+
+    async def stop(self) -> None:
+        """End the program and all that it has started."""
+        program, self._program = self._program, None
+        if self._client is not None:
+            self._client.close()
+        if program is not None:
+            await asyncio.to_thread(program.kill)
+
+    @property
+    def client(self) -> LoopbackClient:
+        """The client of the started program."""
+        if self._client is None:
+            raise ServerFailedError(f"the server {self.name} was not started")
+        return self._client
+
+    async def _index(self) -> list[Mapping[str, str]]:
+        _, said = await self._ask("/v2/repository/index", _UNLOAD_S)
+        return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
+
+    async def _ask(self, path: str, timeout_s: float) -> tuple[int, object]:
+        try:
+            return await self.client.ask_json("POST", path, {}, timeout_s)
+        except NoAnswerError as error:
+            raise ServerFailedError(f"the server {self.name} did not answer: {error}") from error
+
+
+def _has_memory(row: Mapping[str, str]) -> bool:
+    return row.get("state") in ("READY", "LOADING", "UNLOADING") or (row.get("state") == "UNAVAILABLE" and row.get("reason") == "unloading")
+
+
+def _remove(place: Path) -> None:
+    if place.is_symlink():
+        place.unlink()
+    else:
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(place)
