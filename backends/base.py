@@ -189,6 +189,8 @@ class BackendContext:
         seed: the experiment's seed; `environ`: the controller's environment; `tag`: of the invocation that the experiment belongs to.
         prefix: with which the names of all its jobs begin, and those of no other experiment.
         trackers: kinds of trackers that are told of it while it runs.
+        run_uri: where the state of its whole run is kept beside the folder, e.g. `s3://bucket/prefix/runs/tag`; empty where the definition
+            alone says where that would be.
     """
 
     definition: BenchmarkDefinition
@@ -198,6 +200,7 @@ class BackendContext:
     tag: str = ""
     prefix: str = ""
     trackers: tuple[str, ...] = ()
+    run_uri: str = ""
 
 
 @dataclass(frozen=True)

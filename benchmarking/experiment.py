@@ -123,7 +123,9 @@ def _run_locked(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentR
     surroundings.keeper.prepared(spec)
     with contextlib.closing(surroundings.keeper.journal(spec)) as journal:
         prefix = spec.job_prefix(read_nonce(spec.folder))
-        context = BackendContext(spec.definition, spec.folder, spec.seed, surroundings.environ, spec.tag, prefix, surroundings.trackers)
+        context = BackendContext(
+            spec.definition, spec.folder, spec.seed, surroundings.environ, spec.tag, prefix, surroundings.trackers, surroundings.keeper.uri
+        )
         backend = surroundings.make_backend(spec.backend, context)
         journal.when_lost(backend.wake)
         survivors: list[str] = []

@@ -167,7 +167,7 @@ class SageMakerBackend(Backend):
             logs_folder=context.folder / "logs" if clients.emulated else None,
             shared=shared,
             paces={LISTING: pace(LISTING), SWEEP: pace(SWEEP, intervals.shortest_s)},
-            stop_watch=watch_of(options.run_uri, "/".join(context.folder.parts[-2:]), clients, shared),
+            stop_watch=watch_of(context.run_uri or options.run_uri, "/".join(context.folder.parts[-2:]), clients, shared),
             is_tracked=_TRACKER in context.trackers,
         )
 

@@ -12,6 +12,11 @@ from benchmarking.controller.journal import Journal, SqliteJournal
 class Keeper(Protocol):
     """Opens journals, and is told when the files beside them are there. Its methods are called by who has locked the folder."""
 
+    @property
+    def uri(self) -> str:
+        """Where the state of the whole run is kept elsewhere; empty where it is not."""
+        ...
+
     def fetch(self, spec: ExperimentSpec) -> None:
         """Bring what is known of it elsewhere to its folder, before anything is written there; raises `OutriderError` where that fails."""
         ...
@@ -39,6 +44,8 @@ class Keeper(Protocol):
 
 class FolderKeeper:
     """Keeps the state in the experiment's folder alone."""
+
+    uri = ""
 
     def fetch(self, spec: ExperimentSpec) -> None:
         """Do nothing: what there is is there."""

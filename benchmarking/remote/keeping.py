@@ -13,10 +13,12 @@ from benchmarking.remote.files import BEFORE_A_START, IDENTITY, fetch, kept_file
 from benchmarking.remote.journal_restoring import numbers_of, restore_journal
 from benchmarking.remote.layout import FILES, experiment_key, file_key
 from benchmarking.remote.live import LiveWords
+from benchmarking.remote.marked import MarkedEnds
 from benchmarking.remote.opening import open_journal
 from benchmarking.remote.segments import Writer
 from benchmarking.remote.shipping import ShippingPace, TakenOverError
 from definitions import strict_json
+from definitions.backend_registry import backend_description
 
 _AT_ONCE = 8
 
@@ -29,10 +31,12 @@ class StoreKeeper:
         writer: who this is.
         pace: when records are to go.
         words: says how the experiments stand.
+        marks: asks those to end that are marked, where their back-end does not read marks itself.
     """
 
-    def __init__(self, store: ObjectStore, writer: Writer, pace: ShippingPace, words: LiveWords) -> None:
-        self._store, self._writer, self._pace, self._words = store, writer, pace, words
+    def __init__(self, store: ObjectStore, writer: Writer, pace: ShippingPace, words: LiveWords, marks: MarkedEnds) -> None:
+        self.uri = store.uri
+        self._store, self._writer, self._pace, self._words, self._marks = store, writer, pace, words, marks
 
     def fetch(self, spec: ExperimentSpec) -> None:
         """Bring the files and the journal of an experiment that somebody began."""
@@ -65,10 +69,13 @@ class StoreKeeper:
 
     def observers(self, spec: ExperimentSpec) -> tuple[Observer, ...]:
         """Return what says how the experiment stands."""
+        if backend_description(spec.backend).shares_this_machine:
+            self._marks.begin(key_of(spec), spec.folder)
         return (self._words.observer(key_of(spec), spec),)
 
     def ended(self, spec: ExperimentSpec) -> None:
         """Write the files that are new since it began, and its last word."""
+        self._marks.end(key_of(spec))
         self._words.last(key_of(spec))
         with ThreadPoolExecutor(_AT_ONCE) as sending:
             names = [name for name in kept_files(spec.folder) if name not in BEFORE_A_START]

@@ -11,6 +11,7 @@ from benchmarking.archive.keeper import FolderKeeper, Keeper
 from benchmarking.live_status import live_status
 from benchmarking.remote.keeping import StoreKeeper
 from benchmarking.remote.live import LiveWords
+from benchmarking.remote.marked import MarkedEnds
 from benchmarking.remote.segments import Writer
 from benchmarking.remote.shipping import ShippingPace
 from launch.remote.sharing import CONTROLLER_VARIABLE, GENERATION_VARIABLE
@@ -34,4 +35,5 @@ def _remote(uri: str) -> StoreKeeper:
     generation = os.environ.get(GENERATION_VARIABLE, "")
     writer = Writer(secrets.token_hex(8), os.environ.get(CONTROLLER_VARIABLE, ""), int(generation) if generation.isdigit() else 0)
     store, pace = store_at(uri, os.environ), ShippingPace(time.monotonic)
-    return StoreKeeper(store, writer, pace, LiveWords(store, writer, live_status(time.time), time.time, pace))
+    words = LiveWords(store, writer, live_status(time.time), time.time, pace)
+    return StoreKeeper(store, writer, pace, words, MarkedEnds(store, pace))

@@ -31,6 +31,7 @@ from benchmarking.remote.files import IDENTITY
 from benchmarking.remote.keeping import StoreKeeper
 from benchmarking.remote.layout import shared_root
 from benchmarking.remote.live import LiveWords
+from benchmarking.remote.marked import MarkedEnds
 from benchmarking.remote.segments import Writer
 from benchmarking.remote.shipping import ShippingPace
 from benchmarking.surroundings import Surroundings
@@ -82,7 +83,7 @@ def put_runs(folder: Path, store: S3ObjectStore, experiments: int, trials: int, 
     budget = Budget(max_num_trials=trials)
     fake = definition(budget=budget, source_dir=str(folder), simulated={"table": "none.csv"}, space={"x": {"randint": [0, 10**6]}})
     writer, pace = Writer("f" * 16), ShippingPace(time.monotonic)
-    keeper = StoreKeeper(store, writer, pace, LiveWords(store, writer, live_status(time.time), time.time, pace))
+    keeper = StoreKeeper(store, writer, pace, LiveWords(store, writer, live_status(time.time), time.time, pace), MarkedEnds(store, pace))
     surroundings = Surroundings({}, folder / "cache", make_backend=lambda name, context: Elsewhere(reports), keeper=keeper)
     spec = experiment_spec(Resolved(fake, {}, "simulated"), "RS", 0, "t", folder / "results", {})
     run_experiment(spec, surroundings)

@@ -14,6 +14,7 @@ from benchmarking.controller.journal import JournalLostError, Record
 from benchmarking.live_status import live_status
 from benchmarking.remote.keeping import StoreKeeper
 from benchmarking.remote.live import LiveWords
+from benchmarking.remote.marked import MarkedEnds
 from benchmarking.remote.segments import Writer
 from benchmarking.remote.shipping import ShippingPace
 from tests.backends.memory_store import MemoryStore
@@ -31,7 +32,7 @@ class LostError(BaseException):
 
 def keeper(store: MemoryStore, life: int) -> StoreKeeper:
     writer, pace = Writer(f"{life}" * 16, "1", life), ShippingPace(time.monotonic, retry_for_s=0.0)
-    return StoreKeeper(store, writer, pace, LiveWords(store, writer, live_status(time.time), time.time, pace))
+    return StoreKeeper(store, writer, pace, LiveWords(store, writer, live_status(time.time), time.time, pace), MarkedEnds(store, pace))
 
 
 def lost_after(store: MemoryStore, kind: str, nth: int = 1) -> Callable[[Record, Any, Any], None]:

@@ -13,6 +13,7 @@ from benchmarking.remote.journal_restoring import numbers_of, restore_journal
 from benchmarking.remote.keeping import StoreKeeper
 from benchmarking.remote.layout import segment_key
 from benchmarking.remote.live import LiveWords
+from benchmarking.remote.marked import MarkedEnds
 from benchmarking.remote.segments import Writer, decoded
 from benchmarking.remote.shipping import Shipper, ShippingPace
 from benchmarking.surroundings import Surroundings
@@ -81,5 +82,6 @@ def run_kept(spec, store, writer=ONE, **options):
     """Run an experiment whose state is kept in a store."""
     pace = Clock().pace
     words = LiveWords(store, writer, lambda spec, state: {"trials": len(state.trials)}, lambda: 1.0, pace, start=lambda thread: None)
-    made = {"make_backend": lambda name, context: SimulatedBackend(FakeTable()), "keeper": StoreKeeper(store, writer, pace, words)}
+    keeper = StoreKeeper(store, writer, pace, words, MarkedEnds(store, pace, start=lambda thread: None))
+    made = {"make_backend": lambda name, context: SimulatedBackend(FakeTable()), "keeper": keeper}
     return run_experiment(spec, Surroundings({}, spec.results_dir.parent / "cache", **(made | options)))

@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,8 @@ from typing import Any
 import pytest
 
 from backends.emulator import Emulator, Settings
+from backends.emulator.admin import PREFIX as PREFIX_OF_CALLS
+from backends.emulator.admin import authorization
 from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA, Delays
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.controllers.creation import create_controller, tags_of
@@ -26,8 +30,9 @@ from benchmarking.archive.stored import load
 from benchmarking.remote.controller_word import ControllerWord, read_word
 from benchmarking.remote.generations import claim_generation
 from benchmarking.remote.launch_record import from_json
-from benchmarking.remote.layout import LAUNCH, run_uri
+from benchmarking.remote.layout import LAUNCH, run_uri, segment_of
 from benchmarking.remote.restoring import restore
+from benchmarking.remote.segments import decoded
 from definitions.instances import price_of
 from launch.remote.stores import store_at
 
@@ -247,6 +252,38 @@ class LaunchLab:
         """Return the experiments that a controller began, by its log."""
         begun = (line for line in self.log(job).splitlines() if " on sagemaker: /" in line)
         return {line.split(" on sagemaker")[0].rpartition("] ")[2] for line in begun}
+
+    def break_job(self, job: str, call: str, **more: Any) -> bool:
+        """Have the emulator `interrupt` a job or `break` it; return whether it was running, so that this struck."""
+        where = self.emulator.endpoint_url + PREFIX_OF_CALLS + call
+        head = {"content-type": "application/json", "authorization": authorization(self.emulator.credentials)}
+        request = urllib.request.Request(where, json.dumps({"job": job, **more}).encode(), head)
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return bool(answer.status == 200)
+        except urllib.error.HTTPError as error:
+            if error.code not in (400, 409):
+                raise
+            return False
+
+    def begun(self, tag: str) -> set[str]:
+        """Return the experiments whose journal has begun."""
+        return {found[0] for one in self.store(tag).list() if (found := segment_of(one.key)) is not None}
+
+    def kinds_written(self, tag: str, seen: set[str]) -> set[str]:
+        """Return the kinds of records in segments that were not seen before, which are noted."""
+        store, found = self.store(tag), set()
+        for one in store.list():
+            if segment_of(one.key) is not None and one.key not in seen:
+                seen.add(one.key)
+                found |= {kind for _, _, kind, _ in decoded(store.get(one.key).body, one.key).rows}
+        return found
+
+    def told_bill(self, tag: str) -> dict[str, Any]:
+        """Return the bill that `outrider status` tells."""
+        done = self.outrider("status", tag, "--bucket", BUCKET, "--format", "json", "--region", "us-east-1")
+        assert done.returncode == 0, done.stderr
+        return dict(json.loads(done.stdout)["bill"])
 
     def send_all(self, job: str, number: signal.Signals) -> None:
         """Send a signal to all processes of a job."""

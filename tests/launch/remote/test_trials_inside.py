@@ -48,3 +48,19 @@ def test_each_experiment_gets_an_instance_of_its_own(tmp_path: Path) -> None:
         assert {one[1:] for trials in found.trials.values() for one in trials.values()} == {("completed", 1)}
         assert sorted(found.trials) == ["toy/RS-local-0", "toy/RS-local-1"]
         assert found.jobs == ()
+
+
+@soak
+def test_one_of_two_experiments_inside_a_controller_ends_from_anywhere_and_the_other_goes_on(tmp_path: Path) -> None:
+    with LaunchLab(tmp_path) as lab:
+        words = ("--n_workers", "1", "--max_num_trials", "6", "--set", "steps=3", "pause=1.5", "--remote_bucket", "bench")
+        (job,) = lab.launch(TAG, *words, "--controllers", "1", methods=("RS",), seeds=2, backend="local", parallel=2)
+        lab.await_that(lambda: len(lab.begun(TAG)) == 2, "both have begun")
+        stopped = lab.outrider(
+            "stop", "--tag", TAG, "--bucket", "bench", "--experiment", "toy/RS-local-1", "--results_dir", str(tmp_path / "no")
+        )
+        assert stopped.returncode == 0, stopped.stderr
+        lab.await_end()
+        found = lab.finished(TAG).trials
+        assert [one[1] for one in found["toy/RS-local-0"].values()] == ["completed"] * 6, lab.log(job)
+        assert len([one for one in found["toy/RS-local-1"].values() if one[1] == "completed"]) < 6

@@ -5,10 +5,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from backends.base import BackendContext
 from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
+from backends.sagemaker.backend import SageMakerBackend
 from backends.sagemaker.lifecycle.marked_end import MarkedEnd
 from backends.sagemaker.lifecycle.stop_watch import StopWatch, words
 from backends.stop_mark import StopMark, leave, lift
+from definitions.schema import BenchmarkDefinition
 from tests.backends.memory_store import MemoryStore
 
 MINE, OTHER = "toy/RS-sagemaker-0", "toy/RS-sagemaker-1"
@@ -93,3 +96,18 @@ def test_what_may_not_be_read_is_no_mark_and_what_cannot_be_read_is_asked_again(
 
 def test_who_asked_and_when_is_said():
     assert words(StopMark(1_700_000_000.0, "ann")) == "ann asked for its end from elsewhere, 2023-11-14 22:13:20 UTC"
+
+
+def test_a_mark_is_looked_for_where_the_run_is_kept_and_not_where_its_jobs_have_their_code(monkeypatch, tmp_path):
+    asked = []
+    (tmp_path / "run.py").write_text("")
+    monkeypatch.setattr("backends.sagemaker.backend.watch_of", lambda uri, experiment, *_: asked.append((uri, experiment)))
+    block = {"image": "image:1", "bucket": "bench", "role": "arn:aws:iam::123456789012:role/r", "region": "us-east-1"}
+    found = BenchmarkDefinition(
+        name="toy", script="run.py", space={"x": {"choice": [1]}}, objectives={"loss": "min"}, source_dir=str(tmp_path), sagemaker=block
+    )
+    environ = {"OUTRIDER_LEASES": str(tmp_path / "leases"), "AWS_DEFAULT_REGION": "us-east-1"}
+    folder = tmp_path / "t" / "toy" / "RS-sagemaker-0"
+    for run_uri in ("", "s3://other/outrider/runs/t"):
+        SageMakerBackend.create(BackendContext(found, folder, 0, environ, "t", "toy-1", run_uri=run_uri)).close()
+    assert asked == [(uri, "toy/RS-sagemaker-0") for uri in ("s3://bench/outrider/runs/t", "s3://other/outrider/runs/t")]
