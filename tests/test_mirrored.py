@@ -31,6 +31,10 @@ TESTED_TOGETHER = {
         "backends/emulator/core/job.py",
         "backends/emulator/core/settings.py",
     ],
+    "tests/backends/emulator/endpoints/test_data_plane.py": [
+        "backends/emulator/endpoints/front_process.py",
+        "backends/emulator/endpoints/fronts.py",
+    ],
     "tests/backends/emulator/endpoints/test_api.py": [
         "backends/emulator/endpoints/registry.py",
         "backends/emulator/endpoints/resource.py",

@@ -11,6 +11,7 @@ from typing import Any
 
 from backends.emulator.container.context import Context
 from backends.emulator.core.credentials import Credentials
+from backends.emulator.endpoints.fronts import Fronts
 from backends.emulator.endpoints.registry import EndpointRegistry
 from backends.emulator.faults.rules import parse_faults
 from backends.emulator.http.errors import ServiceError
@@ -28,7 +29,9 @@ def authorization(credentials: Credentials) -> str:
 
 
 class AdminApi:
-    """The calls: GET state, GET faults; POST faults (a list), POST faults/clear, POST interrupt and POST break (a job's name).
+    """The calls: GET state, GET endpoints, GET faults; POST faults (a list), POST faults/clear, POST interrupt and POST break (of a job).
+
+    `endpoints` says of each where what serves it tells of itself, and by which key.
 
     `break` takes a `kind` too: internal_error, host_lost or killed.
 
@@ -36,10 +39,11 @@ class AdminApi:
     too, so that no web page can make one.
     """
 
-    def __init__(self, jobs: JobRegistry, endpoints: EndpointRegistry, context: Context) -> None:
-        self._jobs, self._endpoints, self._context = jobs, endpoints, context
+    def __init__(self, jobs: JobRegistry, endpoints: EndpointRegistry, fronts: Fronts, context: Context) -> None:
+        self._jobs, self._endpoints, self._fronts, self._context = jobs, endpoints, fronts, context
         self._calls: Mapping[tuple[str, str], Callable[[Any], Any]] = {
             ("GET", "state"): self._state,
+            ("GET", "endpoints"): self._serving,
             ("GET", "faults"): self._faults,
             ("POST", "faults"): self._add,
             ("POST", "faults/clear"): self._clear,
@@ -88,6 +92,17 @@ class AdminApi:
             "endpoints": endpoints,
             "billed_endpoints": [asdict(one) for one in self._endpoints.billed()],
             "folder": str(self._context.folder),
+        }
+
+    def _serving(self, data: Any) -> Any:
+        del data
+        with self._jobs.lock:
+            names = [one.name for one in self._endpoints.all("endpoint")]
+        return {
+            name: [
+                {"status_url": f"http://127.0.0.1:{front.port}/status", "key": front.settings.key} for front in self._fronts.fronts(name)
+            ]
+            for name in names
         }
 
     def _faults(self, data: Any) -> Any:

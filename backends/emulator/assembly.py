@@ -22,7 +22,8 @@ from backends.emulator.core.event_loop import EventLoop
 from backends.emulator.core.private import FolderLock, private_file, private_folder
 from backends.emulator.core.settings import Settings, sdk_config
 from backends.emulator.endpoints.api import EndpointsService
-from backends.emulator.endpoints.hosting import NothingHosted
+from backends.emulator.endpoints.data_plane import DataPlane
+from backends.emulator.endpoints.fronts import Fronts
 from backends.emulator.endpoints.registry import EndpointRegistry
 from backends.emulator.endpoints.store import HOSTING_SCHEMA, HostingStore
 from backends.emulator.experiments.api import ExperimentsService
@@ -53,17 +54,17 @@ def _prepare(folder: Path, temporary: Path, settings: Settings) -> tuple[Path, P
     Returns:
         The file with the configuration of SageMaker's SDK, and the folder of temporary files.
     """
-    for left in ("jobs", "caches", "t"):
+    for left in ("jobs", "caches", "t", "hosting"):
         shutil.rmtree(folder / left, ignore_errors=True)
     config = private_file(folder / "sagemaker.yaml")
     config.write_text(sdk_config(settings.default_bucket), encoding="utf-8")
-    for name in ("jobs", "caches", "bin"):
+    for name in ("jobs", "caches", "bin", "hosting"):
         private_folder(folder / name)
     own = folder / "t"
     return config, private_folder(own if len(str(own)) <= _SHORT else temporary / "t")
 
 
-def _router(context: Context, jobs: JobRegistry, endpoints: EndpointRegistry, kept: ExperimentStore) -> Router:
+def _router(context: Context, jobs: JobRegistry, endpoints: EndpointRegistry, fronts: Fronts, kept: ExperimentStore) -> Router:
     """Return what leads each request to the service that answers it."""
     settings, model = context.settings, RequestValidator("sagemaker")
     described: list[TrainingJobsService] = []
@@ -78,8 +79,9 @@ def _router(context: Context, jobs: JobRegistry, endpoints: EndpointRegistry, ke
         "service-quotas": QuotasService(jobs.limit, settings, *types),
     }
     puts = {"/BatchPutMetrics": experiments.put_metrics}
-    objects, admin, keyring = S3Api(context.s3, settings.region), AdminApi(jobs, endpoints, context), Keyring(context.credentials)
-    return Router(services, puts, objects, admin, context.injector, settings, MotoBridge(), keyring, context.metrics)
+    objects, admin, keyring = S3Api(context.s3, settings.region), AdminApi(jobs, endpoints, fronts, context), Keyring(context.credentials)
+    data_plane = DataPlane(fronts, endpoints.is_in_service, settings)
+    return Router(services, puts, objects, admin, context.injector, settings, MotoBridge(), keyring, context.metrics, data_plane)
 
 
 class Assembly:
@@ -132,8 +134,9 @@ class Assembly:
                 self._watchdog(stack, context)
             stack.callback(loop.close)
             jobs = JobRegistry(context, store)
-            endpoints = EndpointRegistry(context, HostingStore(database), jobs.limit, NothingHosted())
-            router = _router(context, jobs, endpoints, ExperimentStore(database, context.service_now))
+            fronts = Fronts(context)
+            endpoints = EndpointRegistry(context, HostingStore(database), jobs.limit, fronts)
+            router = _router(context, jobs, endpoints, fronts, ExperimentStore(database, context.service_now))
             try:
                 server = HttpServer(port, router.answer)
             except OSError as error:

@@ -31,6 +31,7 @@ SERVED: Mapping[str, frozenset[str]] = {
     "sts": frozenset({"GetCallerIdentity", "AssumeRole", "GetSessionToken"}),
     "iam": frozenset({"GetRole", "SimulatePrincipalPolicy"}),
     "sagemaker-metrics": frozenset({"BatchPutMetrics"}),
+    "sagemaker-runtime": frozenset({"InvokeEndpoint"}),
     "s3": frozenset(PARAMETERS),
 }
 """Operations that are imitated, by botocore's name of the service. What is not on this list is answered by nobody here."""
@@ -73,6 +74,8 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "quotas",
         "models, endpoint configurations and endpoints: Create, Describe, List, Delete, tags; Creating, InService, Failed with its reason, "
         "Deleting, with the quota of endpoints",
+        "InvokeEndpoint with TargetModel: archives of S3 loaded by a server of models on this machine, within the instance's memory; "
+        "413, 424, 429, 503 and ValidationError",
         "metrics by regex, in Describe, Search and CloudWatch",
         "logs",
         "system profile of CPU, memory, disk, network",

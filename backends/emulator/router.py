@@ -14,6 +14,7 @@ from backends.emulator.alone.store_faults import with_faults
 from backends.emulator.core.credentials import Keyring
 from backends.emulator.core.metric_series import MetricSeries
 from backends.emulator.core.settings import Settings
+from backends.emulator.endpoints.data_plane import OPERATION, PATH, DataPlane
 from backends.emulator.faults.injector import FaultInjector
 from backends.emulator.http.answering import answered
 from backends.emulator.http.authentication import MOST_BYTES, Authenticator
@@ -67,6 +68,7 @@ class Router:
         by_path: what answers requests whose operation is their path: a `/` and its name.
         keyring: whose credentials are accepted.
         metrics: of jobs, which CloudWatch shows.
+        data_plane: answers invocations of endpoints.
     """
 
     def __init__(
@@ -80,10 +82,11 @@ class Router:
         moto: MotoBridge,
         keyring: Keyring,
         metrics: MetricSeries,
+        data_plane: DataPlane,
     ) -> None:
         self._services, self._by_path, self._s3, self._admin = services, by_path, s3, admin
         self._injector, self._settings, self._moto, self._keyring = injector, settings, moto, keyring
-        self._metrics = metrics
+        self._metrics, self._data_plane = metrics, data_plane
         self._authenticator = Authenticator(keyring, settings.region)
         self._models: dict[str, RequestValidator] = {}
         self._lock = threading.Lock()
@@ -120,6 +123,10 @@ class Router:
 
     def _rest(self, service: str, request: Request) -> Response:
         self._authenticator.check(request, "json", service)
+        invoked = PATH.fullmatch(request.path)
+        if invoked is not None and request.method == "POST":
+            self._injector.check_call("sagemaker-runtime", OPERATION)
+            return self._data_plane.invoke(invoked[1], request)
         name = request.path.partition("?")[0]
         self._injector.check_call(service, name.removeprefix("/"))
         if name not in self._by_path:

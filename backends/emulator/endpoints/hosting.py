@@ -22,16 +22,3 @@ class Hosting(Protocol):
 
     def close(self) -> None:
         """End all."""
-
-
-class NothingHosted:
-    """Serves nothing: endpoints live and are billed, and no invocation is answered."""
-
-    def start(self, endpoint: HostingResource) -> None:
-        """Return at once."""
-
-    def stop(self, name: str) -> None:
-        """Return at once."""
-
-    def close(self) -> None:
-        """Return at once."""

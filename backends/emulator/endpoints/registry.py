@@ -88,6 +88,12 @@ class EndpointRegistry:
                 self._begin(made)
             return made
 
+    def is_in_service(self, name: str) -> bool:
+        """Return whether an endpoint is there and in service."""
+        with self.lock:
+            found = self._store.find("endpoint", name)
+            return found is not None and _life(found).status == "InService"
+
     def delete(self, kind: str, name: str) -> None:
         """Delete one; an endpoint is gone some time later, and one that is still being created or deleted is refused."""
         with self.lock:

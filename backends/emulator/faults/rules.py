@@ -37,6 +37,8 @@ KINDS: dict[str, dict[str, type]] = {
     "killed": {**_JOB, **_WHEN, "log_lost": bool},
     "slow_stop": {**_JOB, "seconds": float},
     "endpoint_failed": {**_JOB, "at_s": float, "message": str},
+    "stall": {**_JOB, "seconds": float, "at_s": float, "every_s": float},
+    "unload": {**_JOB, "at_s": float, "every_s": float},
     "clock_ahead": {"seconds": float},
     "late_logs": {**_JOB, "seconds": float, "after_line": int, "after_end": bool},
     "repeated_logs": {**_JOB},
@@ -48,6 +50,7 @@ NEEDED = {
     "quota": ("quota", "limit"),
     "pending": ("seconds",),
     "slow_stop": ("seconds",),
+    "stall": ("seconds",),
     "clock_ahead": ("seconds",),
     "reordered_logs": ("seconds",),
 }

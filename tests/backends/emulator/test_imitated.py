@@ -70,7 +70,7 @@ def test_every_operation_is_served_handed_on_or_refused_with_a_sentence(bench, s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("service", ["lambda", "batch", "stepfunctions", "braket", "sagemaker-runtime", "s3control"])
+@pytest.mark.parametrize("service", ["lambda", "batch", "stepfunctions", "braket", "sagemaker-featurestore-runtime", "s3control"])
 def test_services_that_nobody_named_are_refused_at_every_address(bench, service):
     about = model(service)
     for name in about.operation_names[:20]:
