@@ -37,7 +37,7 @@ HEAVY = {
 FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "benchmarking": (
         ("analysis", "bencher", "scripts", "workloads"),
-        ("datasets",),
+        ("datasets", "models"),
         ("controller",),
         ("report",),
         ("export",),
@@ -105,7 +105,10 @@ MEDIAN = 130
 """Lines that half of the packages' modules have at most."""
 
 WORKLOADS = ROOT / "benchmarking" / "workloads"
-ON_DEMAND = {ROOT / "benchmarking" / "syne_tune_adapter" / "backend.py"}  # subclasses Syne Tune's class; imported when asked for
+ON_DEMAND = {
+    ROOT / "benchmarking" / "syne_tune_adapter" / "backend.py",  # subclasses Syne Tune's class; imported when asked for
+    ROOT / "benchmarking" / "models" / "networks.py",  # subclasses torch's; imported by the process that exports
+}
 
 
 def modules(package: str) -> list[Path]:

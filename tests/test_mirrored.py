@@ -12,6 +12,12 @@ SHORT = 40
 """Lines up to which a module needs no test file of its own."""
 
 TESTED_TOGETHER = {
+    "tests/benchmarking/models/test_exporting.py": [
+        "benchmarking/models/exporters.py",
+        "benchmarking/models/networks.py",
+        "benchmarking/models/running.py",
+    ],
+    "tests/benchmarking/models/test_preparation.py": ["benchmarking/models/exported.py"],
     "tests/backends/common/test_channel_variables.py": ["backends/job_input.py"],
     "tests/backends/emulator/container/test_attempt.py": [
         "backends/emulator/container/artifacts.py",
