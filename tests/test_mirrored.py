@@ -90,6 +90,7 @@ TESTED_TOGETHER = {
         "backends/local/runner.py",
         "backends/local/process_records.py",
     ],
+    "tests/backends/local/test_endpoint.py": ["backends/local/endpoint_job.py", "backends/local/endpoint_run.py"],
     "tests/backends/local/test_metrics.py": ["backends/metrics/gathering.py"],
     "tests/backends/local/warm/test_warm.py": [
         "backends/local/warm/fork_server.py",

@@ -26,6 +26,7 @@ from backends.events import Closed, Ended, Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
 from backends.local.checkpoints import LocalCheckpoints
 from backends.local.description import DEFAULT_GRACE_S, DESCRIPTION, LocalBlock
+from backends.local.endpoint_job import endpoint_refusal, share_of
 from backends.local.held_cores import HeldCores
 from backends.local.job import LocalJob, Termination
 from backends.local.leases import LeaseBook
@@ -61,12 +62,13 @@ class LocalBackend(Backend):
         tag: of the experiment, by which others are told who holds what they wait for.
         checkpoints: folder of checkpoints in place of the usual one.
         activation: of the interpreter, where a definition names it.
+        client_cores: that a job takes beside those of its instance type, as one of an endpoint does for its load.
 
     Raises:
         UserError: a folder cannot be used.
     """
 
-    capabilities = Capabilities(checkpoints=True, price_label="nominal")
+    capabilities = Capabilities(checkpoints=True, price_label="nominal", endpoints=True)
     region = LISTED_REGION
 
     def __init__(
@@ -83,7 +85,9 @@ class LocalBackend(Backend):
         tag: str = "",
         checkpoints: Path | None = None,
         activation: Activation | None = None,
+        client_cores: int = 0,
     ) -> None:
+        self._client_cores = client_cores
         self._folder = folder.absolute()
         self._environment = dict(os.environ if environment is None else environment)
         self._grace_s = grace_s
@@ -140,6 +144,7 @@ class LocalBackend(Backend):
             tag=context.tag,
             checkpoints=Path(kept, context.prefix) if kept else None,
             activation=activation_of(context.definition.python),
+            client_cores=context.definition.endpoint.client_cores if context.definition.endpoint else 0,
         )
 
     @classmethod
@@ -173,7 +178,7 @@ class LocalBackend(Backend):
         if not shares or self._held is not None:
             return  # what does not fit is refused job by job, with the reason
         gpu_ids = self._gpu_ids() if any(share.gpus for share in shares) else ()
-        cores = min(len(self._cores), needs.n_workers * max(share.cores for share in shares))
+        cores = min(len(self._cores), needs.n_workers * (max(share.cores for share in shares) + self._client_cores))
         gpus = min(len(gpu_ids), needs.n_workers * max(share.gpus for share in shares))
         said = ""
         try:
@@ -212,6 +217,9 @@ class LocalBackend(Backend):
             return
         limit_bytes = share.memory_bytes or self._memory_bytes * share.cores // len(self._cores)
         local = LocalJob(job, share, f"{self._token}.{len(self._names)};", limit_bytes)
+        if job.endpoint is not None:
+            local.endpoint = share_of(job.endpoint, share, len(self._cores), self._memory_bytes)
+            local.limit_bytes = local.endpoint.limit_bytes
         self.jobs[job.name] = local
         self._queue.append(local)
         self._admit_again = True
@@ -312,7 +320,7 @@ class LocalBackend(Backend):
             del self.jobs[event.job]
 
     def _capacity(self, share: LocalShare) -> int:
-        counts = [len(self._cores) // share.cores]
+        counts = [len(self._cores) // (share.cores + self._client_cores)]
         if share.memory_bytes is not None:
             counts.append(self._memory_bytes // share.memory_bytes)
         if share.gpus:
@@ -322,6 +330,8 @@ class LocalBackend(Backend):
     def _refusal(self, job: JobSpec, share: LocalShare) -> str:
         if job.instance_count != 1:
             return f"instance_count {job.instance_count}: this machine is one instance"
+        if job.endpoint is not None and (why := endpoint_refusal(job.endpoint, share, len(self._cores), self._memory_bytes)):
+            return why
         if self._capacity(share) == 0:
             return f"{job.instance_type} does not fit: this machine has {self.there_is()}"
         return ""
@@ -335,7 +345,7 @@ class LocalBackend(Backend):
         while self._queue and self._admit_again:
             job = self._queue[0]
             gpus = self._gpu_ids() if job.share.gpus else ()
-            wanted, exclusive = (job.share.cores, job.share.gpus), job.spec.exclusive
+            wanted, exclusive = (job.cores, job.share.gpus), job.spec.exclusive
             lease = self._held.acquire(*wanted, exclusive=exclusive) if self._held else self._book.acquire(*wanted, gpus, exclusive)
             if lease is None:
                 # Own releases are tried at once; those of other experiments are not heard of.

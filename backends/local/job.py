@@ -17,6 +17,7 @@ from backends.common.process_tree import Process
 from backends.common.reactor import ScheduledCall
 from backends.events import Closed
 from backends.failures import METRICS_IN_PART, Cause, Outcome, classify_exit, last_words, says_disk_full
+from backends.local.endpoint_job import EndpointShare, measured_of
 from backends.local.leases import Lease
 from backends.local.shares import LocalShare
 from backends.tracebacks import Raised
@@ -55,6 +56,7 @@ class LocalJob:
         kill_at: when what is left of it is killed; None while nothing is being ended.
         known: processes of it seen so far, by number.
         measured_file: what was measured of the script alone, where other commands run before or after it.
+        endpoint: what it takes of the machine where it serves an endpoint; `endpoint_file`: what was measured of that.
         left_bytes: what it left on the disk: `spare` is its checkpoint and its model, `lasting` the rest.
         free_bytes: that were left on the disk of the results when it ended.
     """
@@ -80,10 +82,17 @@ class LocalJob:
     peak_rss_bytes: int = 0
     known: dict[int, Process] = field(default_factory=dict)
     measured_file: Path | None = None
+    endpoint: EndpointShare | None = None
+    endpoint_file: Path | None = None
     left_bytes: Mapping[str, int] | None = None
     free_bytes: int | None = None
     run_timer: ScheduledCall | None = None
     end_timer: ScheduledCall | None = None
+
+    @property
+    def cores(self) -> int:
+        """How many cores it leases."""
+        return self.share.cores if self.endpoint is None else self.endpoint.cores
 
     @property
     def running(self) -> bool:
@@ -144,7 +153,8 @@ class LocalJob:
         cpu_s = self.child.cpu_s() if self.child else None
         usage |= {} if cpu_s is None else {"cpu_s": cpu_s}
         usage |= {} if self.left_bytes is None else {"left_bytes": dict(self.left_bytes)}
-        return usage | ({"measured": measured} if (measured := self._measured()) else {})
+        served = measured_of(self.endpoint_file)
+        return usage | ({"measured": measured} if (measured := self._measured()) else {}) | ({"endpoint": served} if served else {})
 
     def _measured(self) -> dict[str, Any]:
         try:

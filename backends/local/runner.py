@@ -15,13 +15,16 @@ from backends.common import memory
 from backends.common.activation import Activation
 from backends.common.child_process import Child
 from backends.common.command_line import MEASURED, program_of, staged
-from backends.common.disk import free_bytes, taken_bytes
+from backends.common.disk import free_bytes, remove_folder, taken_bytes
 from backends.common.file_reports import FileReports
 from backends.common.job_output import Output
 from backends.common.reactor import Reactor
 from backends.events import Accepted, Ended, Event, Noted, Progressed, Reported, Restarted, Started
 from backends.failures import Cause, Outcome, says_killed
 from backends.local.checkpoints import LocalCheckpoints
+from backends.local.endpoint_job import FOLDER as ENDPOINT
+from backends.local.endpoint_job import MEASURED as ENDPOINT_MEASURED
+from backends.local.endpoint_job import split_cores, with_endpoint
 from backends.local.environment import Allocation, job_environment, pasteable, places_of
 from backends.local.job import LocalJob, Termination
 from backends.local.job_processes import JobProcesses
@@ -105,8 +108,10 @@ class JobRunner:
         self._processes.claim()
 
     def kill_leftovers(self, names: Sequence[str]) -> None:
-        """Kill what still runs of jobs of an earlier controller."""
+        """Kill what still runs of jobs of an earlier controller, and delete the unpacked models of their endpoints."""
         self._records.kill_leftovers([self._folder / "jobs" / name for name in names])
+        for name in names:
+            remove_folder(f"{self._folder}/jobs/{name}/{ENDPOINT}/work")
 
     def close(self, survivors: bool) -> None:
         """Release what is not a job's; `survivors` leaves the watchdog to go on killing."""
@@ -123,6 +128,10 @@ class JobRunner:
             if job.spec.is_measured_alone:
                 program = staged(job.spec, program, places, place.folder, self._python)
                 job.measured_file = place.folder / MEASURED
+            if job.endpoint is not None and job.spec.endpoint is not None:
+                leased = job.lease.cores if job.lease else ()
+                program = with_endpoint(job.spec, job.spec.endpoint, program, place.folder, leased, job.endpoint, self._environment)
+                job.endpoint_file = place.folder / ENDPOINT / ENDPOINT_MEASURED
             environment = job_environment(self._environment, job.spec, place, self._activation)
         except (OSError, ValueError) as error:
             self._not_started(job, error)
@@ -208,9 +217,10 @@ class JobRunner:
                 self._checkpoints.copy(source, key)
                 checkpoint.mkdir(parents=True, exist_ok=True)
         lease = job.lease
-        place = Allocation(
-            self._folder / "jobs" / job.spec.name, checkpoint, lease.cores if lease else (), lease.gpus if lease else (), job.mark
-        )
+        cores = lease.cores if lease else ()
+        if job.endpoint is not None:
+            cores = split_cores(cores, job.endpoint.client_cores)[1]
+        place = Allocation(self._folder / "jobs" / job.spec.name, checkpoint, cores, lease.gpus if lease else (), job.mark)
         for folder in (place.folder, place.model, place.output):
             # A name is used once, so that the folder is there only where an attempt at the same job failed halfway.
             with contextlib.suppress(FileExistsError):

@@ -21,7 +21,7 @@ class ServerOptions:
     Args:
         folder: of its own, where it may write.
         log: file that all it prints is appended to.
-        threads: requests that it computes at once; None for as many as it has cores.
+        threads: that compute one answer; None for the server's own default. As many answers are computed at once as its cores allow.
         cores: that it may use; empty for all.
         max_batch_size: rows that it may compute at once; None for what a model's config.pbtxt says.
         batch_delay_ms: milliseconds that a request may wait for others to be computed with; 0 for what config.pbtxt says.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 
 from backends.common import process_tree
 from backends.common.child_process import affinity
+from backends.common.process_tree import MARK_VARIABLE
+from backends.common.watchdog import Watchdog
 from backends.serving.base import ServerFailedError, ServerOptions
 
 _KILL_S = 5.0
@@ -35,15 +38,24 @@ class ServerProgram:
         self._log = options.log
         options.folder.mkdir(parents=True, exist_ok=True)
         cores = options.cores or tuple(sorted(os.sched_getaffinity(0)))
+        self._token = f"serving-{secrets.token_hex(8)}"
+        self._watchdog = Watchdog(self._token)
         self._known: dict[int, process_tree.Process] = {}
         try:
             with options.log.open("ab") as log, affinity(cores):
                 # Its standard input is a pipe that ends when this process does, for those that look at it.
                 self._process = subprocess.Popen(
-                    command, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT, cwd=options.folder, env=environment
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    cwd=options.folder,
+                    env={**environment, MARK_VARIABLE: f"{environment.get(MARK_VARIABLE, '')}{self._token}.;"},
                 )
         except OSError as error:
             raise ServerFailedError(f"{command[0]} cannot be started: {error}") from error
+        # Not all servers end with their standard input, and the processes of their models do not end with them.
+        self._watchdog.start()
 
     def pids(self) -> list[int]:
         """Return the numbers of its living processes."""
@@ -66,6 +78,8 @@ class ServerProgram:
             self._living()
             self._process.kill()
         process_tree.kill_until_gone(self._living, _KILL_S)
+        process_tree.kill_until_gone(lambda: process_tree.find(self._token.encode()), _KILL_S)
+        self._watchdog.close(goodbye=True)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_KILL_S)
         if self._process.stdin is not None:

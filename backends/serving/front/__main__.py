@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from backends.serving.base import ModelServer, ServerFailedError, ServerOptions
+from backends.serving.base import LoadFailedError, ModelServer, ServerFailedError, ServerOptions
 from backends.serving.front.cache import ModelCache
 from backends.serving.front.packages import FolderSource, PackageSource, S3Source, remove
 from backends.serving.front.service import FrontService
@@ -137,7 +137,8 @@ def main(words: list[str] | None = None) -> int:
     try:
         asyncio.run(Front(FrontSettings.read(Path(arguments.settings)), say).run())
     except (OutriderError, OSError) as error:
-        say(json.dumps({"ready": False, "error": str(error)}))
+        is_short = isinstance(error, LoadFailedError) and error.is_short_of_memory
+        say(json.dumps({"ready": False, "error": str(error), "short_of_memory": is_short}))
         return 2 if isinstance(error, UserError) else 1
     return 0
 

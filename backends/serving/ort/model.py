@@ -15,18 +15,19 @@ _ONNX = {"float": "float32", "double": "float64"}
 
 
 class OrtModel:
-    """A session of ONNX Runtime, on one thread for each request.
+    """A session of ONNX Runtime.
 
     Args:
         folder: unpacked package, with `1/model.onnx`.
         max_batch_size: rows that one request may have; 0 where the first dimension is none of rows.
+        threads: that compute one request.
 
     Raises:
         FileNotFoundError: there is no `1/model.onnx`.
         RuntimeError: ONNX Runtime does not take it; its own words.
     """
 
-    def __init__(self, folder: Path, max_batch_size: int) -> None:
+    def __init__(self, folder: Path, max_batch_size: int, threads: int = 1) -> None:
         import onnxruntime
 
         file = folder / "1" / "model.onnx"
@@ -34,8 +35,10 @@ class OrtModel:
             there = ", ".join(sorted(path.name for path in (folder / "1").glob("*"))) or "nothing"
             raise FileNotFoundError(f"the package has no 1/model.onnx; in its folder 1 is {there}")
         options = onnxruntime.SessionOptions()
-        # Requests are computed side by side, each on the thread that it came on; more threads would only take turns on the same cores.
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # Requests are computed side by side, by default each on the thread that it came on; operators one after the other.
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        # Threads that wait for work by spinning take the cores of the requests beside.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         # The arena keeps what a burst took for as long as the model is loaded, so that memory a copy would depend on the load before.
         options.enable_cpu_mem_arena = False
         options.log_severity_level = 3

@@ -1,4 +1,4 @@
-"""The program of the server `ort`: `python -m backends.serving.ort.program --threads N --repository FOLDER`.
+"""The program of the server `ort`: `python -m backends.serving.ort.program --repository FOLDER`.
 
 It prints one JSON line with its port, serves KServe's protocol v2 on 127.0.0.1 with Triton's calls for loading, and ends with its standard
 input.
@@ -41,14 +41,14 @@ class OrtService:
 
     Args:
         repository: folder of model folders.
-        threads: requests that are computed at once.
+        at_once: requests that are computed at once; `threads`: that compute one of them.
         max_batch_size: rows at once, in place of what config.pbtxt says; None to keep that.
         batch_delay_ms: likewise, milliseconds; 0 to keep that.
     """
 
-    def __init__(self, repository: Path, threads: int, max_batch_size: int | None, batch_delay_ms: float) -> None:
-        self._repository = repository
-        self._pool = ThreadPoolExecutor(threads, "compute")
+    def __init__(self, repository: Path, at_once: int, max_batch_size: int | None, batch_delay_ms: float, threads: int = 1) -> None:
+        self._repository, self._threads = repository, threads
+        self._pool = ThreadPoolExecutor(at_once, "compute")
         self._loader = ThreadPoolExecutor(1, "load")
         self._max_batch_size, self._batch_delay_ms = max_batch_size, batch_delay_ms
         self._models: dict[str, Loaded] = {}
@@ -86,7 +86,7 @@ class OrtService:
         config = ModelConfig.read(folder / "config.pbtxt")
         rows = config.max_batch_size if self._max_batch_size is None else self._max_batch_size
         delay_ms = self._batch_delay_ms or config.batch_delay_ms or 0.0
-        model = OrtModel(folder, rows)
+        model = OrtModel(folder, rows, self._threads)
         is_joined = rows > 1 and (self._batch_delay_ms > 0 or config.is_batched)
         return Loaded(model, Batcher(partial(self._compute, model), rows, delay_ms / 1000.0) if is_joined else None)
 
@@ -153,7 +153,8 @@ def _error(words: str, status: int) -> HttpReply:
 
 async def serve(arguments: argparse.Namespace) -> None:
     """Serve until standard input ends."""
-    service = OrtService(Path(arguments.repository), arguments.threads, arguments.max_batch_size, arguments.batch_delay_ms)
+    batching = arguments.max_batch_size, arguments.batch_delay_ms
+    service = OrtService(Path(arguments.repository), arguments.at_once, *batching, arguments.threads)
     server = await listen(service.answer, arguments.port, _BODY_BYTES)
     # Imported before it says that it is ready, so that the first model does not pay for it.
     await asyncio.to_thread(__import__, "onnxruntime")
@@ -167,6 +168,7 @@ def main(words: list[str] | None = None) -> Any:
     """Run the program."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--at_once", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repository", required=True)
     parser.add_argument("--max_batch_size", type=int)

@@ -31,8 +31,10 @@ class OrtServer(V2Server):
 
     async def begin(self, options: ServerOptions) -> tuple[ServerProgram, int]:
         """Start the program and read its port off the log."""
-        threads = options.threads or len(options.cores or os.sched_getaffinity(0))
-        command = [sys.executable, "-m", "backends.serving.ort.program", "--threads", str(threads), "--repository", str(self.repository)]
+        threads = options.threads or 1
+        at_once = max(1, len(options.cores or os.sched_getaffinity(0)) // threads)
+        command = [sys.executable, "-m", "backends.serving.ort.program", "--repository", str(self.repository)]
+        command += ["--threads", str(threads), "--at_once", str(at_once)]
         if options.max_batch_size is not None:
             command += ["--max_batch_size", str(options.max_batch_size)]
         command += ["--batch_delay_ms", str(options.batch_delay_ms)]
