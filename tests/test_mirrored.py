@@ -206,6 +206,7 @@ TESTED_TOGETHER = {
         "benchmarking/workloads/load/timer.py",
         "benchmarking/workloads/load/warming.py",
     ],
+    "tests/benchmarking/workloads/load/test_searching.py": ["benchmarking/workloads/load/probe.py"],
     "tests/benchmarking/workloads/load/test_tally.py": ["benchmarking/workloads/load/figures.py"],
     "tests/benchmarking/workloads/checkpointing/test_knobs.py": ["benchmarking/workloads/checkpointing/kinds.py"],
     "tests/benchmarking/workloads/checkpointing/test_models.py": ["benchmarking/workloads/checkpointing/architectures.py"],

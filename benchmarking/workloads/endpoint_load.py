@@ -10,17 +10,17 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 
-from outrider_report import phase, report
+from outrider_report import checkpoint_dir, phase, report
 
 
 def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os.environ) -> None:
     """Run the load that is asked for, and report it."""
     from load.endpoint import announced  # type: ignore[import-not-found]  # lies beside this script in jobs
     from load.options import parse_options  # type: ignore[import-not-found]
-    from load.run import run_load  # type: ignore[import-not-found]
+    from load.run import LoadSurroundings, run_load  # type: ignore[import-not-found]
 
     options = parse_options(arguments)
-    asyncio.run(run_load(announced(environ), options, environ, report, phase))
+    asyncio.run(run_load(announced(environ), options, LoadSurroundings(environ, report, phase, checkpoint_dir())))
 
 
 if __name__ == "__main__":

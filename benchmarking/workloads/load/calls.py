@@ -116,9 +116,9 @@ class Caller:
         return self._pool.has_room
 
     @property
-    def sockets(self) -> int:
-        """The most connections that there were at once."""
-        return self._pool.peak
+    def sockets(self) -> tuple[int, int]:
+        """The most connections that there were at once, and how many there may be."""
+        return self._pool.peak, self._pool.limit
 
     @property
     def payloads(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ssl
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,10 @@ Done = Callable[[HttpAnswer | None, str], None]
 
 REFUSED, RESET, CUT_OFF = "refused", "reset", "cut_off"
 """No connection; one that ended before the answer began; one that ended within it."""
+
+NO_SOCKETS = "no_sockets"
+"""The client has no further socket."""
+_NO_SOCKETS = (errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS)
 
 _BACKLOG_BYTES = 1 << 20
 
@@ -134,6 +139,11 @@ class ConnectionPool:
         self.peak = 0
 
     @property
+    def limit(self) -> int:
+        """Connections at most."""
+        return self._limit
+
+    @property
     def has_room(self) -> bool:
         """Whether a request can be sent now: a connection is free, or one more may be opened."""
         return bool(self._idle) or self.count < self._limit
@@ -178,8 +188,8 @@ class ConnectionPool:
             _, connection = await self._loop.create_connection(
                 lambda: Connection(self), self._host, self._port, ssl=self._context, server_hostname=self._host if self._context else None
             )
-        except OSError:
-            exchange.end(None, REFUSED)
+        except OSError as error:
+            exchange.end(None, NO_SOCKETS if error.errno in _NO_SOCKETS else REFUSED)
             return
         self._open.add(connection)
         connection.send(request, exchange)

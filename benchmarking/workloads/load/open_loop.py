@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -30,8 +31,9 @@ class OpenPlan:
 
     Args:
         begin_s: monotonic seconds at which it begins, the same for all processes.
-        length_s: no request is due after it.
-        block_s: length of the blocks of the schedule by which requests are counted.
+        ramp_s: requests due before it are sent and not counted, as a queue that begins empty is shorter than it will be.
+        length_s: of what is counted.
+        block_s: length of the blocks by which requests are counted.
         tick_s: how often it is looked what came of it.
         drain_s: how long answers are waited for after the last request; those that do not come then count as `unanswered`.
     """
@@ -39,8 +41,22 @@ class OpenPlan:
     begin_s: float
     length_s: float
     block_s: float
+    ramp_s: float = 0.0
     tick_s: float = 0.05
     drain_s: float = 10.0
+
+    @property
+    def counted_from_s(self) -> float:
+        """Monotonic seconds from which requests are counted."""
+        return self.begin_s + self.ramp_s
+
+
+class _Sent:
+    __slots__ = ("block", "intended_s", "is_over", "is_settled")
+
+    def __init__(self, intended_s: float, block: int) -> None:
+        self.intended_s, self.block = intended_s, block
+        self.is_over = self.is_settled = False
 
 
 class OpenLoop:
@@ -51,14 +67,17 @@ class OpenLoop:
         plan: when.
         due: the requests of this process in order of time.
         tally: counts.
-        look: is told at each tick how many requests are in flight; returns whether it is enough.
+        look: is told at each tick the monotonic time and how many requests are in flight; returns whether it is enough.
     """
 
-    def __init__(self, caller: Caller, plan: OpenPlan, due: Iterator[DueRequest], tally: LoadTally, look: Callable[[int], bool]) -> None:
+    def __init__(
+        self, caller: Caller, plan: OpenPlan, due: Iterator[DueRequest], tally: LoadTally, look: Callable[[float, int], bool]
+    ) -> None:
         self._caller, self._plan, self._due, self._tally, self._look = caller, plan, due, tally, look
         self._next: DueRequest | None = None
         self._is_over = False
-        self._last_s = 0.0
+        self.last_s = 0.0  # when the last request was sent, or it was enough
+        self._unsettled: deque[_Sent] = deque()
         self._timer = PreciseTimer(asyncio.get_running_loop(), self._send_due)
 
     async def run(self) -> None:
@@ -71,9 +90,11 @@ class OpenLoop:
             while not self._is_over or self._caller.in_flight:
                 await asyncio.sleep(plan.tick_s)
                 self._caller.sweep()
-                if not self._is_over and self._look(self._caller.in_flight):
+                now = time.monotonic()
+                self._settle(now)
+                if not self._is_over and self._look(now, self._caller.in_flight):
                     self._stop()
-                if self._is_over and time.monotonic() > self._last_s + plan.drain_s:
+                if self._is_over and now > self.last_s + plan.drain_s:
                     break
         finally:
             self._timer.close()
@@ -81,12 +102,12 @@ class OpenLoop:
 
     def _stop(self) -> None:
         self._is_over = True
-        self._last_s = time.monotonic()
+        self.last_s = time.monotonic()
         self._next = None
 
     def _advance(self) -> None:
         self._next = next(self._due, None)
-        if self._next is None or self._next.at_s >= self._plan.length_s:
+        if self._next is None or self._next.at_s >= self._plan.ramp_s + self._plan.length_s:
             self._stop()
 
     def _send_due(self) -> None:
@@ -105,16 +126,31 @@ class OpenLoop:
 
     def _send(self, request: DueRequest, now: float) -> None:
         plan, tally = self._plan, self._tally
-        intended_s, block = plan.begin_s + request.at_s, int(request.at_s / plan.block_s)
-        tally.sends(block, now - intended_s)
+        intended_s = plan.begin_s + request.at_s
+        if request.at_s < plan.ramp_s:
+            self._caller.call(request.target, request.payload, lambda how: None)
+            return
+        sent = _Sent(intended_s, int((request.at_s - plan.ramp_s) / plan.block_s))
+        tally.sends(sent.block, now - intended_s)
+        self._unsettled.append(sent)
 
         def end(how: CallEnd) -> None:
-            second = int(how.at_s - plan.begin_s)
+            sent.is_over = True
+            second, latency_s = int(how.at_s - plan.counted_from_s), how.at_s - intended_s
             if how.kind:
-                tally.fails(block, second, how.kind, how.at_s - intended_s, how.text)
-            else:
-                if how.is_cold:
-                    tally.load.add(how.load_s)
-                tally.answers(block, second, how.at_s - intended_s, how.at_s - now, how.is_cold)
+                tally.fails(sent.block, second, how.kind, latency_s, how.text, is_settled=sent.is_settled)
+                return
+            if how.is_cold:
+                tally.load.add(how.load_s)
+            tally.answers(sent.block, second, latency_s, how.at_s - now, is_cold=how.is_cold, is_settled=sent.is_settled)
 
         self._caller.call(request.target, request.payload, end)
+
+    def _settle(self, now: float) -> None:
+        """Count requests that are unanswered beyond the limit as over it, so that no block waits for the slowest of its answers."""
+        limit_s, waiting = now - self._tally.limit_s, self._unsettled
+        while waiting and (waiting[0].is_over or waiting[0].intended_s < limit_s):
+            sent = waiting.popleft()
+            if not sent.is_over:
+                sent.is_settled = True
+                self._tally.ages(sent.block)

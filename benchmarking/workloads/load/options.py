@@ -34,6 +34,10 @@ class LoadOptions:
     cold: str
     seed: int
     connections: int
+    judged: str
+    probe_s: float
+    search_s: float
+    client_processes: int
 
     @property
     def slo_s(self) -> float:
@@ -47,7 +51,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--load", default=SEARCH, choices=(SEARCH, OPEN, USERS, MODELS), help="what is asked of the endpoint")
     parser.add_argument("--slo_ms", type=float, default=100.0, help="limit of latency, from the intended start")
     parser.add_argument("--percentile", type=float, default=99.0, help="of requests that keep it, above 0 and below 100")
-    parser.add_argument("--rate", type=float, default=10.0, help="requests a second of an open load; 0 plays a trace as it was recorded")
+    parser.add_argument(
+        "--rate", type=float, default=0.0, help="requests a second of an open load, or of the first probe; 0: a trace's own, or found"
+    )
     parser.add_argument("--duration_s", type=float, default=20.0, help="of an open load")
     parser.add_argument("--arrivals", default=POISSON, help="poisson, constant, or a file with a time in seconds a line")
     parser.add_argument("--popularity", type=float, default=0.0, help="exponent of Zipf's law by which targets are drawn; 0: uniformly")
@@ -59,6 +65,14 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--cold", default="none", choices=("none", "asked"), help="asked: targets are not called before the load")
     parser.add_argument("--seed", type=int, default=0, help="of arrivals, targets and payloads")
     parser.add_argument("--connections", type=int, default=1000, help="to the endpoint at most")
+    parser.add_argument(
+        "--judged", default="all", choices=("all", "warm"), help="requests that must keep the limit: all, or not those that loaded"
+    )
+    parser.add_argument(
+        "--probe_s", type=float, default=20.0, help="longest probe of a rate; longer where the percentile needs more requests"
+    )
+    parser.add_argument("--search_s", type=float, default=0.0, help="after which no further probe begins; 0: no limit")
+    parser.add_argument("--client_processes", type=int, default=1, help="that share one schedule")
     return parser
 
 
@@ -77,11 +91,11 @@ def parse_options(arguments: Sequence[str] | None = None) -> LoadOptions:
 
 
 def _check(asked: argparse.Namespace) -> None:
-    for name in ("slo_ms", "rate", "popularity"):
+    for name in ("slo_ms", "rate", "popularity", "search_s"):
         value = getattr(asked, name)
         if not (math.isfinite(value) and value >= 0):
             raise SystemExit(f"{name} {value:g}: it is a finite number, 0 or above")
-    for name in ("duration_s", "timeout_s"):
+    for name in ("duration_s", "timeout_s", "probe_s"):
         value = getattr(asked, name)
         if not (math.isfinite(value) and value > 0):
             raise SystemExit(f"{name} {value:g}: it is a finite number above 0")
@@ -89,5 +103,6 @@ def _check(asked: argparse.Namespace) -> None:
         raise SystemExit(f"percentile {asked.percentile:g}: it lies above 0 and below 100; no number of requests shows that none is slower")
     if asked.rate == 0 and asked.load == OPEN and asked.arrivals in (POISSON, CONSTANT):
         raise SystemExit("rate 0: an open load needs a rate above 0; only a trace has one of its own")
-    if asked.connections < 1:
-        raise SystemExit(f"connections {asked.connections}: at least 1")
+    for name in ("connections", "client_processes"):
+        if getattr(asked, name) < 1:
+            raise SystemExit(f"{name} {getattr(asked, name)}: at least 1")

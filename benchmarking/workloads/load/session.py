@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+import resource
 import ssl
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
 from .arrivals import schedule
 from .calls import Caller, PreparedRequests
+from .client_check import ClientLoad
 from .connections import ConnectionPool
 from .endpoint import CalledEndpoint
 from .http_answer import MOST_BODY_BYTES
@@ -20,6 +26,36 @@ from .signing import Signer, signer_for
 from .tally import LoadTally
 
 _PORTS = {"http": 80, "https": 443}
+
+Look = Callable[[float, LoadTally], bool]
+"""Is told the time (monotonic seconds) and what is counted so far; returns whether it is enough."""
+
+
+@dataclass(frozen=True)
+class LoadResult:
+    """What a load came to: its counts, what it took of its client, and monotonic seconds from its beginning to its last answer."""
+
+    tally: LoadTally
+    client: ClientLoad
+    seconds: float
+
+
+class LoadClient(Protocol):
+    """Runs loads, in this process or in several."""
+
+    async def open_load(self, rate: float, plan: OpenPlan, look: Look) -> LoadResult:
+        """Run an open loop.
+
+        Args:
+            rate: requests a second of all processes together.
+            plan: when it begins and ends.
+            look: is asked at each tick whether it is enough.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of connections and processes."""
+        ...
 
 
 class ClientSession:
@@ -42,7 +78,7 @@ class ClientSession:
         }
         parts = endpoint.parts
         context = ssl.create_default_context() if parts.scheme == "https" else None
-        limit = max(1, options.connections // share[1])
+        limit = min(max(1, options.connections // share[1]), open_files() - 50)
         self._pool = ConnectionPool(parts.hostname or "", parts.port or _PORTS[parts.scheme], context, limit, MOST_BODY_BYTES)
         made = PreparedRequests(endpoint, payloads, options.batch, signer or signer_for(endpoint.region, endpoint.key))
         self.caller = Caller(made, self._pool, options.timeout_s)
@@ -56,22 +92,21 @@ class ClientSession:
         whole = (DueRequest(at_s, target, payload) for at_s, target, payload in zip(times, targets, payloads, strict=False))
         return islice(whole, number, None, of)
 
-    async def open_load(
-        self, rate: float, begin_s: float, length_s: float, block_s: float, look: Callable[[LoadTally, int], bool]
-    ) -> LoadTally:
-        """Run an open loop and return its counts.
+    async def open_load(self, rate: float, plan: OpenPlan, look: Look) -> LoadResult:
+        """Run this process' share of an open loop; see `LoadClient`."""
+        tally = LoadTally(self.options.slo_s, self.options.timeout_s, self.options.judged != "warm")
+        self._pool.peak = self._pool.count
+        began_cpu_s = time.process_time()
+        with _no_pauses():
+            loop = OpenLoop(self.caller, plan, self.due(rate), tally, lambda now, _in_flight: look(now, tally))
+            await loop.run()
+        return LoadResult(tally, self.taken(plan.begin_s, began_cpu_s), max(0.0, loop.last_s - plan.counted_from_s))
 
-        Args:
-            rate: requests a second of all processes together.
-            begin_s: monotonic seconds at which it begins.
-            length_s: at most.
-            block_s: of the blocks by which requests are counted.
-            look: is told counts and requests in flight at each tick; returns whether it is enough.
-        """
-        tally = LoadTally(self.options.slo_s, self.options.timeout_s)
-        plan = OpenPlan(begin_s, length_s, block_s, drain_s=self.options.timeout_s)
-        await OpenLoop(self.caller, plan, self.due(rate), tally, lambda in_flight: look(tally, in_flight)).run()
-        return tally
+    def taken(self, begin_s: float, began_cpu_s: float) -> ClientLoad:
+        """Return what this process took since a beginning on both clocks."""
+        wall_s = max(time.monotonic() - begin_s, 1e-9)
+        sockets, limit = self.caller.sockets
+        return ClientLoad((time.process_time() - began_cpu_s) / wall_s, sockets, limit)
 
     def close(self) -> None:
         """Close its connections."""
@@ -81,3 +116,27 @@ class ClientSession:
 def soon(seconds: float = 0.05) -> float:
     """Return an instant at which a load can begin: monotonic seconds, so far from now that all are ready."""
     return time.monotonic() + seconds
+
+
+def open_files() -> int:
+    """Return how many files this process may have open, after raising the limit as far as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = hard if hard != resource.RLIM_INFINITY else max(soft, 65_536)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    except (ValueError, OSError):
+        return soft
+    return wanted
+
+
+@contextmanager
+def _no_pauses() -> Iterator[None]:
+    """Collect no garbage meanwhile: a collection stands in the way of requests that are due."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.unfreeze()

@@ -10,6 +10,9 @@ from .histogram import LatencyHistogram
 
 WARM, COLD = "warm", "cold"
 
+LEVELS = (1.0, 0.7, 0.49, 0.343, 0.24, 0.168, 0.118, 0.082, 0.058)
+"""Shares of the limit at which blocks count too: how requests of a block depend on each other shows there before the limit is reached."""
+
 
 class TallyWindow:
     """What ended within one second of a load."""
@@ -54,32 +57,67 @@ class LoadTally:
         self.lag.add(lag_s)
         counts = self.blocks.get(block)
         if counts is None:
-            self.blocks[block] = [1, 0, 0]
-        else:
-            counts[0] += 1
+            counts = self.blocks[block] = [0] * (2 + len(LEVELS))
+        counts[0] += 1
 
-    def answers(self, block: int, second: int, latency_s: float, service_s: float, is_cold: bool) -> None:
-        """Count a right answer: `latency_s` from the intended start, `service_s` from sending; `second` of the load in which it came."""
+    def ages(self, block: int) -> None:
+        """Count a request that is unanswered beyond the limit: over it, whatever comes."""
+        self._settle(block, len(LEVELS))
+
+    def answers(
+        self, block: int, second: int, latency_s: float, service_s: float, *, is_cold: bool = False, is_settled: bool = False
+    ) -> None:
+        """Count a right answer.
+
+        Args:
+            block: in which it was due.
+            second: of the load in which the answer came.
+            latency_s: from the intended start.
+            service_s: from sending.
+            is_cold: whether a model was loaded for it.
+            is_settled: whether it was counted as over the limit before.
+        """
         kind = COLD if is_cold else WARM
         self.latency[kind].add(latency_s)
         self.service[kind].add(service_s)
         self._window(second).latency.add(latency_s)
-        counts = self.blocks[block]
         if is_cold and not self._counts_cold:
-            counts[0] -= 1
-            return
-        counts[1] += 1
-        counts[2] += latency_s > self.limit_s
+            self.blocks[block][0] -= 1
+            if is_settled:
+                self._settle(block, len(LEVELS), -1)
+        elif not is_settled:
+            level, limit_s = len(LEVELS), self.limit_s
+            while level and latency_s > limit_s * LEVELS[level - 1]:
+                level -= 1
+            self._settle(block, len(LEVELS) - level)
 
-    def fails(self, block: int, second: int, kind: str, age_s: float, text: str = "") -> None:
+    def fails(self, block: int, second: int, kind: str, age_s: float, text: str = "", *, is_settled: bool = False) -> None:
         """Count a request that failed: `age_s` since its intended start; `text`: what the answer said, kept for the first of a kind."""
         self.errors[kind] += 1
         self.texts.setdefault(kind, text)
         self.failure_s = max(self.failure_s, age_s)
         self._window(second).errors += 1
+        if not is_settled:
+            self._settle(block, len(LEVELS))
+
+    def settled_blocks(self, until: int) -> list[tuple[int, ...]]:
+        """Return the blocks before `until` all of whose requests are settled, as far as none before is not: see `evidence.BlockCounts`."""
+        found = []
+        for block in range(until):
+            counts = self.blocks.get(block)
+            if counts is None:
+                continue  # nothing was due in it
+            if counts[1] < counts[0]:
+                break
+            found.append((counts[0], *counts[2:]))
+        return found
+
+    def _settle(self, block: int, exceeded: int, by: int = 1) -> None:
+        """Count a request as settled, over the lowest `exceeded` levels."""
         counts = self.blocks[block]
-        counts[1] += 1
-        counts[2] += 1
+        counts[1] += by
+        for level in range(len(LEVELS) - exceeded, len(LEVELS)):
+            counts[2 + level] += by
 
     def _window(self, second: int) -> TallyWindow:
         found = self.windows.get(second)
@@ -109,7 +147,7 @@ class LoadTally:
         self.sent += other.sent
         self.failure_s = max(self.failure_s, other.failure_s)
         for block, counts in other.blocks.items():
-            mine = self.blocks.setdefault(block, [0, 0, 0])
+            mine = self.blocks.setdefault(block, [0] * len(counts))
             for place, count in enumerate(counts):
                 mine[place] += count
         for second, window in other.windows.items():

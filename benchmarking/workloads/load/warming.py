@@ -36,14 +36,14 @@ async def one_call(caller: Caller, target: int, payload: int) -> tuple[CallEnd, 
     return how, how.at_s - began_s
 
 
-async def warm_up(caller: Caller, targets: int, limit_s: float, say: Callable[[str], str] = str) -> WarmUp:
+async def warm_up(caller: Caller, targets: int, limit_s: float, name: Callable[[int], str] = str) -> WarmUp:
     """Call every target with every payload, one after the other, until each has answered rightly.
 
     Args:
         caller: calls.
         targets: how many there are.
         limit_s: for how long an endpoint that says that it is not ready is asked again, for each target.
-        say: names a target by its number, for messages.
+        name: of a target by its number, for messages.
 
     Raises:
         SystemExit: a target does not answer, or not rightly.
@@ -64,7 +64,7 @@ async def warm_up(caller: Caller, targets: int, limit_s: float, say: Callable[[s
                 await asyncio.sleep(_APART_S)
             else:
                 said = f": {how.text}" if how.text else ""
-                raise SystemExit(f"target {say(str(target))}: its first call ended as {how.kind}{said}")
+                raise SystemExit(f"target {name(target)}: its first call ended as {how.kind}{said}")
     return WarmUp(calls, repeated, cold, time.monotonic() - began_s)
 
 

@@ -129,11 +129,11 @@ REFERENCE = {
 }
 
 
-def load(server, folder, *arguments, targets=None, **environment):
+def load(server, folder, *arguments, targets=None, checkpoint=None, **environment):
     """Run the load script within this process against a fake endpoint; return its reports."""
     from benchmarking.workloads.load.endpoint import announced
     from benchmarking.workloads.load.options import parse_options
-    from benchmarking.workloads.load.run import run_load
+    from benchmarking.workloads.load.run import LoadSurroundings, run_load
 
     path = folder / "targets.json"
     path.write_text(json.dumps(targets or targets_document()))
@@ -145,5 +145,6 @@ def load(server, folder, *arguments, targets=None, **environment):
         found.append(metrics)
 
     options = parse_options([str(word) for word in arguments])
-    asyncio.run(run_load(announced(environ), options, environ, report, lambda name: contextlib.nullcontext()))
+    around = LoadSurroundings(environ, report, lambda name: contextlib.nullcontext(), checkpoint)
+    asyncio.run(run_load(announced(environ), options, around))
     return found

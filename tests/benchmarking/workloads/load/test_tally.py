@@ -14,18 +14,45 @@ def counted(rows, counts_cold=True):
         if latency_s is None:
             made.fails(block, block, "status_500", 0.001, "oops")
         else:
-            made.answers(block, block, latency_s, latency_s / 2, is_cold)
+            made.answers(block, block, latency_s, latency_s / 2, is_cold=is_cold)
     return made
 
 
 ROWS = [(0, 0.05, False), (0, 0.2, False), (1, None, False), (1, 0.01, False), (2, 3.0, True), (2, 0.1, False)]
 
 
+def short(made):
+    return {block: counts[:3] for block, counts in made.blocks.items()}
+
+
 def test_blocks_count_what_was_due_ended_and_over():
     made = counted(ROWS)
     made.sends(3, 0.0)
-    assert made.blocks == {0: [2, 2, 1], 1: [2, 2, 1], 2: [2, 2, 1], 3: [1, 0, 0]}
-    assert counted(ROWS, counts_cold=False).blocks[2] == [1, 1, 0]
+    assert short(made) == {0: [2, 2, 1], 1: [2, 2, 1], 2: [2, 2, 1], 3: [1, 0, 0]}
+    assert short(counted(ROWS, counts_cold=False))[2] == [1, 1, 0]
+    # Levels: 1, 0.7, 0.49, 0.343, 0.24, 0.168, 0.118, 0.082, 0.058 of 0.1 s; 0.05 s is over those from 0.49 on.
+    assert made.blocks[0][2:] == [1, 1, 2, 2, 2, 2, 2, 2, 2]
+
+
+def test_blocks_are_read_as_far_as_all_is_settled():
+    made = counted([(0, 0.05, False), (2, 0.2, False)])
+    made.sends(3, 0.0)
+    made.sends(4, 0.0)
+    made.answers(4, 0, 0.01, 0.01)
+    assert [block[:2] for block in made.settled_blocks(9)] == [(1, 0), (1, 1)]
+    made.ages(3)
+    assert [block[:2] for block in made.settled_blocks(9)] == [(1, 0), (1, 1), (1, 1), (1, 0)]
+    assert len(made.settled_blocks(3)) == 2
+    made.answers(3, 0, 7.0, 7.0, is_settled=True)
+    assert made.blocks[3][:3] == [1, 1, 1]
+
+
+def test_what_aged_and_turns_out_cold_is_left_out_where_only_warm_ones_count():
+    made = LoadTally(0.1, 5.0, counts_cold=False)
+    made.sends(0, 0.0)
+    made.ages(0)
+    made.answers(0, 0, 7.0, 7.0, is_cold=True, is_settled=True)
+    assert set(made.blocks[0]) == {0}
 
 
 def test_a_failure_never_looks_fast():

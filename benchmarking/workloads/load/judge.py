@@ -1,0 +1,106 @@
+"""When a probe of a rate is decided: looks at what has come, each at an error of its own, and an end as soon as it cannot pass any more."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from .binomial import shows_below
+from .evidence import FAILS, UNDECIDED, BlockCounts, ShareEvidence, evidence_of
+
+ALPHA = 0.05
+"""How often a rate that is just too high may pass, over all looks of its probe."""
+_LOOKS_WORTH = 4.0
+"""Looks that follow each other see mostly the same; so many independent ones are about as likely to err (see rate_search.py)."""
+_APART = 1.3
+_BLOCK_REQUESTS = 15
+_FIRST_BLOCKS, _MOST_BLOCKS = 20, 1000
+
+
+@dataclass(frozen=True)
+class ProbeRules:
+    """By what a probe is judged.
+
+    Args:
+        rate: that is probed, requests a second.
+        percentile: of requests that must keep the limit.
+        length_s: of the probe at most, without its ramp.
+        alpha: over all looks.
+    """
+
+    rate: float
+    percentile: float
+    length_s: float
+    alpha: float = ALPHA
+
+    @property
+    def share(self) -> float:
+        """Of requests that may be over the limit."""
+        return 1 - self.percentile / 100
+
+    @property
+    def alpha_of_look(self) -> float:
+        """The error of one look."""
+        return self.alpha / _LOOKS_WORTH
+
+    @property
+    def block_s(self) -> float:
+        """Length of a block: of some requests, and not more blocks than are counted at each look in no time."""
+        return max(_BLOCK_REQUESTS / self.rate, self.length_s / _MOST_BLOCKS)
+
+
+def requests_needed(percentile: float, over: int = 0, alpha: float = ALPHA / _LOOKS_WORTH) -> int:
+    """Return the fewest requests, with so many over the limit, by which a percentile is certified at one look.
+
+    For the 99th at an error of 0.05: 299, with one over 473, with two 628.
+    """
+    share = 1 - percentile / 100
+    low, high = over, over + 1
+    while not shows_below(high, over, share, alpha):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shows_below(middle, over, share, alpha) else (middle, high)
+    return high
+
+
+class ProbeJudge:
+    """Judges one probe while it runs.
+
+    Args:
+        rules: of the probe.
+    """
+
+    def __init__(self, rules: ProbeRules) -> None:
+        self._rules = rules
+        self._next_blocks = float(_FIRST_BLOCKS)
+        self.evidence = ShareEvidence(0, 0)
+
+    def look(self, blocks: BlockCounts) -> str:
+        """Return `passed` or `failed` where that is shown by now, else an empty text.
+
+        Args:
+            blocks: all that are settled, from the first on.
+        """
+        if len(blocks) >= self._next_blocks:
+            while self._next_blocks <= len(blocks):
+                self._next_blocks *= _APART
+            return self._decided(blocks)
+        # More are over already than the whole probe may have: it cannot pass any more, so the next look need not be waited for.
+        if sum(block[1] for block in blocks) > self._rules.share * self._rules.rate * self._rules.length_s:
+            return FAILS if self._decided(blocks) == FAILS else ""
+        return ""
+
+    def end(self, blocks: BlockCounts) -> str:
+        """Return what is shown at the end: `passed`, `failed` or `undecided`."""
+        return self._decided(blocks) or UNDECIDED
+
+    def more_s(self) -> float:
+        """Return how many seconds more it would take to decide, if all went on alike; inf where that is out of reach."""
+        times = self.evidence.times_longer(self._rules.share, self._rules.alpha_of_look)
+        return (times - 1) * self.evidence.n / self._rules.rate if math.isfinite(times) else math.inf
+
+    def _decided(self, blocks: BlockCounts) -> str:
+        self.evidence = evidence_of(blocks)
+        found = self.evidence.verdict(self._rules.share, self._rules.alpha_of_look)
+        return "" if found == UNDECIDED else found

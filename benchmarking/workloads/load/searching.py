@@ -1,0 +1,232 @@
+"""Runs a search: from the latency without load to the last rung, each of which is reported once, whatever incarnation reaches it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .calls import CallEnd
+from .client_check import CLIENT_BOUND
+from .endpoint import CalledEndpoint
+from .estimate import RateEstimate, estimated_rate
+from .evidence import PASSES, ShareEvidence
+from .figures import figures_of
+from .load_files import LoadFiles
+from .options import LoadOptions
+from .probe import ProbeOutcome, probe
+from .search import FULL_RUNG, ProbedRate, RateSearch
+from .session import LoadClient
+
+Report = Callable[..., None]
+
+_IDLE_SHARE = 0.2
+_DENIED = "denied"
+
+
+@dataclass
+class SearchRecord:
+    """What a search knows, as it is kept between incarnations.
+
+    Args:
+        first_rate: with which it began.
+        probed: rates and verdicts, in order; `evidence`: of each, requests, those over the limit, inflation.
+        best: figures at the largest rate that passed.
+        why: of the smallest rate that did not, in a sentence.
+    """
+
+    first_rate: float
+    probed: list[tuple[float, str]] = field(default_factory=list)
+    evidence: list[tuple[int, int, float]] = field(default_factory=list)
+    best: dict[str, Any] = field(default_factory=dict)
+    why: str = ""
+
+    def estimate(self, share: float) -> RateEstimate | None:
+        """Return the estimate from all probes that a client did not limit."""
+        pairs = zip(self.probed, self.evidence, strict=True)
+        return estimated_rate([(rate, ShareEvidence(*held)) for (rate, verdict), held in pairs if verdict != CLIENT_BOUND], share)
+
+
+class KeptSearch:
+    """Keeps a record in a checkpoint, so that a job that begins anew goes on from the last probe.
+
+    Args:
+        folder: of checkpoints; None where there is none.
+        endpoint: under load; `options`: of the load. A record of others is not taken up.
+    """
+
+    def __init__(self, folder: Path | None, endpoint: CalledEndpoint, options: LoadOptions) -> None:
+        self._path = folder / "load-search.json" if folder is not None else None
+        told = [asdict(options), [[one.name, one.model] for one in endpoint.targets], endpoint.platform, endpoint.server]
+        self._key = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+    def read(self) -> SearchRecord | None:
+        """Return what was kept; None where nothing was, or of another load."""
+        try:
+            held = json.loads(self._path.read_text(encoding="utf-8")) if self._path is not None else {}
+            if held.pop("key", None) != self._key:
+                return None
+            record = SearchRecord(**held)
+            record.probed = [(float(rate), str(verdict)) for rate, verdict in record.probed]
+            record.evidence = [(int(n), int(over), float(inflation)) for n, over, inflation in record.evidence]
+        except (OSError, ValueError, TypeError, AttributeError):
+            return None
+        return record
+
+    def write(self, record: SearchRecord) -> None:
+        """Keep a record; where it cannot be kept, the search goes on all the same."""
+        if self._path is None:
+            return
+        try:
+            whole = self._path.with_suffix(".tmp")
+            whole.write_text(json.dumps({"key": self._key, **asdict(record)}, allow_nan=False), encoding="utf-8")
+            whole.replace(self._path)
+        except OSError:
+            return
+
+
+def idle_problem(idle: Sequence[tuple[CallEnd, float]], options: LoadOptions) -> str:
+    """Return in a sentence why no rate can pass, judged by calls without load; empty where one may.
+
+    Args:
+        idle: (n,) how calls ended that were made one after the other, and the seconds that each took.
+        options: of the load.
+    """
+    right = sorted(seconds for how, seconds in idle if not how.kind)
+    if not right:
+        return f"none of {len(idle)} calls without load was answered rightly ({', '.join(sorted({how.kind for how, _ in idle}))})"
+    median_s = statistics.median(right)
+    if median_s > options.slo_s:
+        idle_ms = f"{1000 * median_s:.3g}"
+        return f"without load half of the answers take {idle_ms} ms and more, above slo_ms {options.slo_ms:g}: no rate passes"
+    return ""
+
+
+class RunningSearch:
+    """A search on an endpoint.
+
+    Args:
+        client: sends.
+        options: of the load.
+        kept: keeps it.
+        files: of the job.
+        report: takes metrics.
+        say: prints a line for people.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        client: LoadClient,
+        options: LoadOptions,
+        kept: KeptSearch,
+        files: LoadFiles,
+        report: Report,
+        say: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._client, self._options, self._kept, self._files = client, options, kept, files
+        self._report, self._say, self._clock = report, say, clock
+
+    def begin(self, idle: Sequence[tuple[CallEnd, float]]) -> SearchRecord | None:
+        """Return the record to go on from; None, after a report of rate 0, where no rate can pass.
+
+        Args:
+            idle: calls without load; see `idle_problem`.
+        """
+        known = self._kept.read()
+        if known is not None:
+            return known
+        problem = idle_problem(idle, self._options)
+        right = [seconds for how, seconds in idle if not how.kind]
+        if problem:
+            self._say(problem)
+            found = {"idle_p50_ms": round(1000 * statistics.median(right), 3)} if right else {}
+            share = sum(bool(how.kind) for how, _ in idle) / len(idle)
+            self._report(rung=FULL_RUNG, max_rate_per_s=0.0, error_share=share, why=problem, **found)
+            return None
+        return SearchRecord(self._options.rate or _IDLE_SHARE / max(statistics.median(right), 1e-4))
+
+    async def run(self, record: SearchRecord) -> None:
+        """Probe until the last rung, or until the time for it is over, and report each rung that is reached.
+
+        Raises:
+            SystemExit: requests were denied; what was reported stands.
+        """
+        search = RateSearch(record.first_rate, probed=[ProbedRate(*one) for one in record.probed])
+        until_s = self._clock() + self._options.search_s if self._options.search_s else math.inf
+        while (rate := search.next_rate) is not None and self._clock() < until_s:
+            outcome = await self._probed(rate)
+            before = search.rung
+            self._note(record, outcome, search)
+            for rung in range(before + 1, search.rung + 1):
+                self._report(**self._metrics(rung, search, record))
+            self._kept.write(record)
+        if search.rung < FULL_RUNG:
+            said = f"the search ended after search_s {self._options.search_s:g} at rung {search.rung} of {FULL_RUNG}"
+            self._say(said)
+            # A level has one report: what is known beyond the last one is that of a level that is not whole.
+            if not search.rung:
+                self._report(**{**self._metrics(1, search, record), "why": said})
+
+    async def _probed(self, rate: float) -> ProbeOutcome:
+        """Return what a probe came to; one that the client limited is tried once more, as the reason may have passed."""
+        outcome = await probe(self._client, rate, self._options)
+        self._tell(outcome)
+        if outcome.verdict == CLIENT_BOUND:
+            outcome = await probe(self._client, rate, self._options)
+            self._tell(outcome)
+        return outcome
+
+    def _tell(self, outcome: ProbeOutcome) -> None:
+        figures = figures_of(outcome.tally, outcome.seconds)
+        evidence, client = outcome.evidence, outcome.client
+        what = {
+            "rate": outcome.rate, "verdict": outcome.verdict, "why": outcome.why, "seconds": outcome.seconds, "more_s": outcome.more_s,
+            "over": evidence.over, "worth": evidence.worth[0], "client_cpu_share": client.cpu_share, "sockets": client.sockets,
+        }  # fmt: skip
+        self._files.write("probe", what, figures, outcome.tally)
+        self._say(
+            f"{outcome.rate:.4g}/s {outcome.verdict} after {outcome.seconds:.1f} s: p{self._options.percentile:g} "
+            f"{_quantile_text(outcome, self._options)} of {self._options.slo_ms:g} ms, errors {outcome.tally.failed}"
+            + (f"; {outcome.why}" if outcome.why else "")
+        )
+        if outcome.tally.errors[_DENIED]:
+            said = outcome.tally.texts.get(_DENIED, "")
+            raise SystemExit(f"at {outcome.rate:.4g}/s {outcome.tally.errors[_DENIED]} requests were denied: {said}")
+
+    def _note(self, record: SearchRecord, outcome: ProbeOutcome, search: RateSearch) -> None:
+        best = search.passed
+        search.tell(outcome.rate, outcome.verdict)
+        evidence = outcome.evidence
+        record.probed.append((outcome.rate, outcome.verdict))
+        record.evidence.append((evidence.n, evidence.over, evidence.inflation))
+        if outcome.verdict == PASSES and outcome.rate > best:
+            record.best = figures_of(outcome.tally, outcome.seconds) | {"client_cpu_share": round(outcome.client.cpu_share, 3)}
+        elif outcome.verdict != PASSES and outcome.rate == search.not_passed:
+            record.why = outcome.why or f"{outcome.rate:.4g}/s failed"
+            if not search.passed:
+                record.best = figures_of(outcome.tally, outcome.seconds)
+
+    def _metrics(self, rung: int, search: RateSearch, record: SearchRecord) -> dict[str, Any]:
+        above = search.not_passed
+        found = {"rung": rung, "max_rate_per_s": search.passed, **record.best, "probes": len(search.probed)}
+        if math.isfinite(above):
+            found |= {"not_passed_per_s": above, "why": record.why}
+            found["client_bound"] = any(one.verdict == CLIENT_BOUND and one.rate == above for one in search.probed)
+        estimate = record.estimate(1 - self._options.percentile / 100)
+        if estimate is not None:
+            found |= {"rate_estimate_per_s": estimate.rate, "rate_low_per_s": estimate.low, "rate_high_per_s": estimate.high}
+        return found
+
+
+def _quantile_text(outcome: ProbeOutcome, options: LoadOptions) -> str:
+    tally = outcome.tally
+    value = tally.latency["warm"].quantile_s(options.percentile / 100, tally.failed, tally.failure_s)
+    return "unknown" if value is None else f"{1000 * value:.1f}"

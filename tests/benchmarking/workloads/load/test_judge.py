@@ -1,0 +1,52 @@
+import pytest
+
+from benchmarking.workloads.load.judge import ProbeJudge, ProbeRules, requests_needed
+
+RULES = ProbeRules(rate=100.0, percentile=99.0, length_s=60.0)
+
+
+def fed(judge, blocks, at_a_time=1):
+    for end in range(at_a_time, len(blocks) + 1, at_a_time):
+        verdict = judge.look(blocks[:end])
+        if verdict:
+            return verdict, end
+    return "", len(blocks)
+
+
+@pytest.mark.parametrize(
+    ("percentile", "over", "alpha", "needed"),
+    [(99, 0, 0.05, 299), (99, 1, 0.05, 473), (99, 2, 0.05, 628), (95, 0, 0.05, 59), (99.9, 0, 0.05, 2995), (99, 0, 0.0125, 437)],
+)
+def test_fewest_requests(percentile, over, alpha, needed):
+    assert requests_needed(percentile, over, alpha) == needed
+
+
+def test_none_over_passes_at_the_first_look_that_has_enough():
+    verdict, blocks = fed(ProbeJudge(RULES), [(15, 0)] * 400)
+    assert verdict == "passed"
+    assert 437 <= 15 * blocks < 437 * 1.3 + 15
+
+
+def test_all_over_fails_once_it_cannot_pass_any_more():
+    """60 of the 6,000 requests of the whole probe may be over."""
+    assert fed(ProbeJudge(RULES), [(15, 15)] * 400) == ("failed", 5)
+
+
+def test_a_probe_that_cannot_pass_any_more_fails_before_the_next_look():
+    """A queue that grows: from the fourth block on all are over, and 60 may be; the first look would be at 20 blocks."""
+    verdict, blocks = fed(ProbeJudge(RULES), [(15, 0)] * 3 + [(15, 15)] * 100)
+    assert verdict == "failed"
+    assert 8 <= blocks <= 12
+
+
+def test_what_is_near_the_limit_stays_undecided_and_says_how_long():
+    judge = ProbeJudge(RULES)
+    blocks = [(15, 1 if number % 8 == 0 else 0) for number in range(400)]
+    assert fed(judge, blocks) == ("", 400)
+    assert judge.end(blocks) == "undecided"
+    assert 0 < judge.more_s() < 10_000
+
+
+def test_blocks_are_few_enough_to_be_counted_at_each_look():
+    assert ProbeRules(100.0, 99.0, 60.0).block_s == pytest.approx(0.15)
+    assert ProbeRules(5000.0, 99.0, 60.0).block_s == pytest.approx(0.06)

@@ -1,0 +1,107 @@
+"""Searches on a queue of a virtual clock, whose largest rate is known."""
+
+import asyncio
+
+import pytest
+
+from benchmarking.workloads.load.calls import CallEnd
+from benchmarking.workloads.load.endpoint import CalledEndpoint, LoadTarget
+from benchmarking.workloads.load.load_files import LoadFiles
+from benchmarking.workloads.load.options import parse_options
+from benchmarking.workloads.load.searching import KeptSearch, RunningSearch
+from tests.benchmarking.workloads.load.queues import VirtualQueue
+
+ENDPOINT = CalledEndpoint("http://h/e", (LoadTarget(None, "m"),), {})
+OPTIONS = parse_options(["--slo_ms", "50", "--percentile", "95", "--probe_s", "40"])
+IDLE = [(CallEnd("", 0.0), 0.005)] * 20
+
+
+def search(queue, options=OPTIONS, folder=None, idle=IDLE, files=None, clock=None):
+    reports, lines = [], []
+    kept = KeptSearch(folder, ENDPOINT, options)
+    files = files or LoadFiles(None, {})
+    more = {} if clock is None else {"clock": clock}
+    running = RunningSearch(queue, options, kept, files, lambda **metrics: reports.append(metrics), lines.append, **more)
+    record = running.begin(idle)
+    if record is not None:
+        asyncio.run(running.run(record))
+    return reports, lines
+
+
+def test_it_finds_the_rate_that_a_queue_carries(tmp_path):
+    queue = VirtualQueue(200.0, 0.05, seed=4)
+    truth = queue.truth(95)
+    reports, lines = search(queue, folder=tmp_path)
+    assert [one["rung"] for one in reports] == [1, 2, 3, 4]
+    rates = [one["max_rate_per_s"] for one in reports]
+    assert rates == sorted(rates)
+    assert 0.8 * truth < rates[-1] < 1.02 * truth
+    assert reports[-1]["rate_low_per_s"] < reports[-1]["rate_estimate_per_s"] < reports[-1]["rate_high_per_s"]
+    assert reports[-1]["rate_estimate_per_s"] == pytest.approx(truth, rel=0.05)
+    assert reports[-1]["latency_p95_ms"] <= 50
+    assert reports[-1]["not_passed_per_s"] <= 1.05 * rates[-1] * 1.000001
+    assert len(lines) == len(queue.asked)
+
+
+def test_a_next_incarnation_goes_on_from_the_last_probe(tmp_path):
+    whole, _ = search(VirtualQueue(200.0, 0.05, seed=5))
+
+    class Dying(VirtualQueue):
+        async def open_load(self, *arguments):
+            if len(self.asked) == 6:
+                raise KeyboardInterrupt
+            return await super().open_load(*arguments)
+
+    first = Dying(200.0, 0.05, seed=5)
+    with pytest.raises(KeyboardInterrupt):
+        search(first, folder=tmp_path)
+    second = VirtualQueue(200.0, 0.05)
+    second.rng = first.rng
+    reports, _ = search(second, folder=tmp_path)
+    assert first.asked + second.asked == asked_of(5)
+    assert reports[-1]["max_rate_per_s"] == whole[-1]["max_rate_per_s"]
+    assert {one["rung"] for one in reports} < {1, 2, 3, 4}  # those of the first are not repeated
+    # Of another load nothing is taken up.
+    other = parse_options(["--slo_ms", "60", "--percentile", "95"])
+    assert KeptSearch(tmp_path, ENDPOINT, other).read() is None
+
+
+def asked_of(seed):
+    queue = VirtualQueue(200.0, 0.05, seed=seed)
+    search(queue)
+    return queue.asked
+
+
+def test_a_client_that_lags_decides_nothing():
+    """k6 #2837: the rate is not reached, and the run passes all the same."""
+    queue = VirtualQueue(200.0, 0.05, seed=1, lag_s=0.006)
+    reports, lines = search(queue)
+    assert reports[-1]["max_rate_per_s"] == 0.0
+    assert reports[-1]["client_bound"]
+    assert "sent late, by 6.0 ms" in reports[-1]["why"]
+    assert all("client-bound" in line for line in lines)
+    assert queue.asked[0] == queue.asked[1]  # once more, as the reason may have passed
+
+
+@pytest.mark.parametrize(
+    ("words", "idle", "said"),
+    [
+        (["--slo_ms", "0"], IDLE, "above slo_ms 0"),
+        (["--slo_ms", "4"], IDLE, "take 5 ms and more"),
+        (["--slo_ms", "50"], [(CallEnd("status_500", 0.0), 0.001)] * 20, "status_500"),
+    ],
+)
+def test_a_limit_below_the_latency_without_load_is_rate_0(words, idle, said):
+    reports, lines = search(VirtualQueue(200.0, 0.05), parse_options(words), idle=idle)
+    assert [(one["rung"], one["max_rate_per_s"]) for one in reports] == [(4, 0.0)]
+    assert said in reports[0]["why"]
+    assert lines == [reports[0]["why"]]
+
+
+def test_time_that_is_over_ends_it_with_what_is_known():
+    times = iter(range(0, 10_000, 100))
+    options = parse_options(["--slo_ms", "50", "--percentile", "95", "--search_s", "150"])
+    reports, lines = search(VirtualQueue(200.0, 0.05), options, clock=lambda: float(next(times)))
+    assert [one["rung"] for one in reports] == [1]
+    assert reports[0]["max_rate_per_s"] > 0
+    assert "search_s 150" in lines[-1]
