@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backends.common.hints import says_called_wrongly
@@ -40,25 +42,24 @@ def hint_for(outcomes: Sequence[ExperimentOutcome], resume: str, study: StudyRec
     if not ran:
         return ""
     ended = next((result for result in ran if result.ending.reason in _BUDGETS), ran[0])
-    reason, larger = ended.ending.reason, _larger(ended, study)
-    more = f"{resume} --{reason} {larger}"
+    reason, more = ended.ending.reason, _more(ran, resume, study)
     match reason:
         case Reason.ALIKE | Reason.NONE_SUCCEEDED:
             return _mend([one.result for one in outcomes if one.result is not None])
         case Reason.FAILURES:
             if is_called_wrongly([ended]):
-                return f"mend the definition and start anew ({_CHECK}); or go on in spite of the failures with: {more}"
-            return f"mend the script and start anew; or go on in spite of the failures with: {more}"
+                return f"mend the definition and start anew ({_CHECK}); or go on in spite of the failures with: {more.command}"
+            return f"mend the script and start anew; or go on in spite of the failures with: {more.command}"
         case Reason.INTERRUPTED | Reason.ALONE:
             return f"resume with: {resume}"
         case Reason.DISK_FULL:
             return f"make room, then resume with: {resume}"
         case Reason.COST if not ended.state.trials:
             return f"a trial may cost more than that; `{resume} --dry_run` says how much, then resume with as much: {resume} --max_cost USD"
-        case Reason.TIME | Reason.COST if larger:
-            return f"resume with more: {more}"
+        case Reason.TIME | Reason.COST if more.counts:
+            return more.sentence
         case Reason.TRIALS if code:
-            return f"resume with more: {more}"
+            return more.sentence
     return f"some trials failed as the definition tells the script what it does not take; {_CHECK}" if is_called_wrongly(ran) else ""
 
 
@@ -80,12 +81,43 @@ def _mend(results: Sequence[ExperimentResult]) -> str:
     return "mend the script, then start anew with another tag"
 
 
-def _larger(result: ExperimentResult, study: StudyRecord | None) -> str:
+@dataclass(frozen=True)
+class _More:
+    """How to go on with larger limits.
+
+    Args:
+        command: that raises each limit by which an experiment ended.
+        counts: experiments by the limit that ended them.
+    """
+
+    command: str
+    counts: Mapping[Reason, int]
+
+    @property
+    def sentence(self) -> str:
+        """What to do; where several limits ended experiments, with how many each did, as raising one alone leaves the others where they are."""
+        who = [f"{count} by {reason}" for reason, count in self.counts.items()]
+        ended = f"experiments ended {', '.join(who)}; " if len(who) > 1 else ""
+        return f"{ended}resume with more: {self.command}"
+
+
+def _more(ran: Sequence[ExperimentResult], resume: str, study: StudyRecord | None) -> _More:
+    larger: dict[Reason, float] = {}
+    counts: Counter[Reason] = Counter()
+    for result in ran:
+        reason, limit = result.ending.reason, _larger(result, study)
+        if limit is not None:
+            larger[reason] = max(limit, larger.get(reason, 0.0))
+            counts[reason] += 1
+    return _More(" ".join([resume, *(f"--{reason} {limit:g}" for reason, limit in larger.items())]), counts)
+
+
+def _larger(result: ExperimentResult, study: StudyRecord | None) -> float | None:
     """Return twice the limit that ended an experiment, which is beyond what was used of it; of its share, twice what all have."""
     budget, reason = result.spec.definition.budget, result.ending.reason
     if reason is Reason.FAILURES:
-        return str(result.state.counted_failures + max(1, budget.max_failures))
+        return result.state.counted_failures + max(1, budget.max_failures)
     limit = getattr(budget, str(reason), None)
     if reason is Reason.COST and study is not None and study.flags.max_cost is not None:
         limit = study.flags.max_cost
-    return "" if limit is None else f"{2 * limit:g}"
+    return None if limit is None else 2 * limit

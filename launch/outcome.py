@@ -22,7 +22,6 @@ from definitions.errors import (
     EXIT_TAKEN_OVER,
     EXIT_USAGE,
 )
-from launch.study_planning import share_of
 
 if TYPE_CHECKING:
     from benchmarking.experiment import ExperimentResult
@@ -42,25 +41,6 @@ def as_text(results: Sequence[ExperimentResult]) -> str:
     if len(results) > 1:
         blocks.insert(0, _comparison(results))
     return "\n\n".join(blocks)
-
-
-_BREAK = "\n  "
-
-
-def _share(one: ExperimentOutcome) -> str:
-    """Return of what an experiment's limit of money is a share, where it ended by that."""
-    share = share_of(one.spec.resolved) if one.reason == Reason.COST else ""
-    return f"; that is {share}" if share else ""
-
-
-def unfinished(outcomes: Sequence[ExperimentOutcome]) -> str:
-    """Return what did not come to a good end, with its cause; empty where all did."""
-    lines = [f"{one.spec.title}: {one.reason}: {one.cause.replace(_BREAK, '; ')}{_share(one)}" for one in outcomes if not one.is_fine]
-    return (
-        "\n".join([f"{len(lines)} of {len(outcomes)} experiments did not come to a good end:", *(f"  {line}" for line in lines)])
-        if lines
-        else ""
-    )
 
 
 def _block(result: ExperimentResult, *, with_title: bool) -> str:

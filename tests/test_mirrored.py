@@ -277,7 +277,6 @@ TESTED_TOGETHER = {
         "benchmarking/studies/standing.py",
         "launch/experiment_outcome.py",
         "launch/experiments.py",
-        "launch/hints.py",
         "launch/one_experiment.py",
     ],
     "tests/launch/test_wrong_use.py": ["launch/cli.py"],

@@ -58,8 +58,8 @@ def over_benchmarks(made: Sequence[BenchmarkComparison], question: ComparisonQue
         question: what was asked: the level.
     """
     scores = scores_of(made)
-    if not scores:
-        return [], []
+    if len(scores) < 2:
+        return [], []  # of one benchmark its own table says all
     common = common_scores(scores)
     if not common:
         return [], ["over benchmarks nothing is said: none was run by all methods."]
@@ -116,7 +116,7 @@ def _row(made: Sequence[BenchmarkComparison], scores: Scores, among: Scores, agg
         "won": words.count("better"),
         "tied": words.count("tie"),
         "lost": words.count("worse"),
-        "not_decided": sum(word not in ("better", "tie", "worse", "baseline") for word in words),
+        "not_decided": sum(word not in ("better", "tie", "worse", "baseline", "no result") for word in words),
     }
 
 

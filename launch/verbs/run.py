@@ -145,8 +145,8 @@ def _report(given: argparse.Namespace, request: RunRequest, planned: Planned, ou
 
 def _print_end(planned: Planned, outcomes: Sequence[ExperimentOutcome], *, is_asked_anew: bool) -> StudyComparison | None:
     """Print what did not come to a good end, then what `outrider compare` says of the whole study, and return that; None without it."""
-    from launch.outcome import unfinished
     from launch.study_report import compare_study, is_current
+    from launch.unfinished import unfinished
 
     problems = unfinished(outcomes)
     if problems:
