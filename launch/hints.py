@@ -95,7 +95,7 @@ class _More:
 
     @property
     def sentence(self) -> str:
-        """What to do; where several limits ended experiments, with how many each did, as raising one alone leaves the others where they are."""
+        """What to do; where several limits ended experiments, how many each did: raising one alone leaves the others where they are."""
         who = [f"{count} by {reason}" for reason, count in self.counts.items()]
         ended = f"experiments ended {', '.join(who)}; " if len(who) > 1 else ""
         return f"{ended}resume with more: {self.command}"

@@ -17,6 +17,9 @@ from definitions.parts import is_money
 _MOST = 12
 """Groups of configurations that sentences are made of; the rows have all."""
 
+_IN_PERCENT, _FAR = 1.05, 3.0
+"""Below which factor a lead is said in per cent, and from which on an end of its interval is not."""
+
 _NO_BILL = {"nominal": "nobody is billed them", "emulated": "an emulator counts them, nobody is billed them"}
 
 
@@ -94,7 +97,7 @@ def configuration_verdicts(made: ConfigurationComparison) -> list[str]:
             size, ends = _turned(one.factor is not None, size), _turned_ends(one.factor is not None, ends)
             names = names[1], names[0]
         gap = f"better by {shown(size)}" if one.factor is None else times_better(size)
-        interval = "" if ends is None else f"{100 * made.confidence:.3g} % interval {shown(ends[0])} to {shown(ends[1])}, "
+        interval = "" if ends is None else f"{_interval(made.confidence, ends, None if one.factor is None else size)}, "
         how = f"; {one.test}" if one.test else ""
         p = "" if one.p is None else f", p = {one.p:.2g}{how}"
         evidence = f"{interval}{len(first.values)} and {len(one.other.values)} {made.unit}{p}"
@@ -149,7 +152,8 @@ def _verdict(made: BenchmarkComparison, row: MethodRow, found: Finding) -> str:
             lead = f"{objective} {_lead(measured, found.ahead)}"
             return f"{first} is better than {second}: {lead} {budget(made)} ({_evidence(made, found)})."
         case Word.TIE:
-            return f"{pair}: a tie in {objective} {budget(made)} ({_evidence(made, found)})."
+            lead = "" if measured.lead == 0.0 else f"{_lead_of(row.method, measured)}; "
+            return f"{pair}: a tie in {objective} {budget(made)} ({lead}{_evidence(made, found)})."
         case Word.ONE_RUN_ONLY:
             return f"{pair}: {_too_few(made, row)}"
         case Word.SAME:
@@ -197,7 +201,23 @@ def _lead(measured: Contrast, ahead: bool) -> str:
 
 def times_better(factor: float) -> str:
     """Return in words how many times better something is; by less than a twentieth it is said in per cent."""
-    return f"{factor:.3g} times better" if factor >= 1.05 else f"better by {100 * (factor - 1):.2g} %"
+    return f"{factor:.3g} times better" if factor >= _IN_PERCENT else f"better by {100 * (factor - 1):.2g} %"
+
+
+def _interval(confidence: float, ends: tuple[float, float], factor: float | None) -> str:
+    """Return the interval of a lead in the words of the lead: in per cent where that is said so.
+
+    Args:
+        confidence: of the interval.
+        ends: (low, high), from the side that the lead is told from.
+        factor: the lead from that side; None for a difference.
+    """
+    low, high = ends
+    words = f"{shown(low)} to {shown(high)}"
+    if factor is not None and factor < _IN_PERCENT:
+        # Far ends would be thousands of per cent.
+        words = f"{100 * (low - 1):.2g} % to {100 * (high - 1):.2g} %" if high < _FAR else f"of the factor {words}"
+    return f"{100 * confidence:.3g} % interval {words}"
 
 
 def _lead_of(method: str, measured: Contrast) -> str:
@@ -219,7 +239,9 @@ def _evidence(made: BenchmarkComparison, found: Finding) -> str:
             low, high = 1 / high, 1 / low
         elif not found.ahead and measured.scale is Scale.DIFFERENCE:
             low, high = -high, -low
-        parts.append(f"{100 * made.confidence:.3g} % interval {shown(low)} to {shown(high)}")
+        size = measured.size if measured.scale is Scale.RATIO else None
+        factor = size if size is None or found.ahead else 1 / size
+        parts.append(_interval(made.confidence, (low, high), factor))
     runs = f"{measured.counts[0]} and {measured.counts[1]} runs without a seed in common"
     parts.append(f"{measured.counts[0]} pairs" if measured.paired else runs)
     if found.p is not None:

@@ -29,10 +29,19 @@ def test_better_and_worse_begin_with_who_is_better():
 
 def test_a_tie_and_one_run():
     (tie,) = said([*RS, *several("TPE", [2.001, 2.0, 2.003, 2.002, 2.005, 2.004])])
-    assert tie.startswith("TPE and RS: a tie in loss after 2 trials (95 % interval 0.999")
+    assert tie.startswith("TPE and RS: a tie in loss after 2 trials (95 % interval -0.045 % to 0.045 %, 6 pairs")
+    (tie,) = said([*RS, *several("TPE", [2.003, 2.002, 2.005, 2.004, 2.006, 2.009])], threshold=0.01)
+    assert tie.startswith("TPE and RS: a tie in loss after 2 trials (TPE worse by 0.12 %; 95 % interval 0.")
     assert said([*several("RS", [2.0]), *several("TPE", [1.0])]) == [
         "TPE and RS: one run only (TPE has 1, RS 1, in common 1), so nothing is said of loss; more seeds would."
     ]
+
+
+def test_a_lead_in_per_cent_has_its_interval_in_per_cent_and_far_ends_as_factors():
+    (line,) = said([*RS, *several("TPE", [1.5, 2.6, 2.1, 1.9, 2.3, 1.8])])
+    assert "(TPE better by 0.015 %; 95 % interval -18 % to 24 %, 6 pairs" in line
+    line = said([*RS, *several("TPE", [2.0025 * factor for factor in (1.01, 4, 0.25, 3, 1 / 3, 1)])])[0]
+    assert "(TPE worse by 0.17 %; 95 % interval of the factor 0." in line
 
 
 def test_not_decided_says_how_many_seeds_would():
