@@ -114,7 +114,8 @@ class Router:
         data = _object(request)
         own = self._services.get(service)
         if own is not None and operation in SERVED[service] and own.handles(operation, data):
-            return Response(200, json.dumps(own.call(operation, data)).encode(), _JSON)
+            answer = json.dumps(own.call(operation, data)).encode()
+            return Response(200, answer, _JSON, transfer=self._injector.unanswered(operation))
         if operation in HANDED.get(service, ()):
             self._model(service).check(operation, data)  # as moto does not
         if service in WHOLE or operation in HANDED.get(service, ()):

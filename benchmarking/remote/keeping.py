@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from backends.object_store import ObjectStore
+from backends.object_store import ListedObject, ObjectStore
 from benchmarking.archive.folder import read_nonce
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.interfaces import Observer
@@ -41,6 +41,12 @@ class StoreKeeper:
     def fetch(self, spec: ExperimentSpec) -> None:
         """Bring the files and the journal of an experiment that somebody began."""
         listed = self._store.list(f"{key_of(spec)}/{FILES}")
+        shown = {one.key for one in listed}
+        # A listing that lags does not show what was just written; whoever began the experiment has written these first.
+        if (key := file_key(key_of(spec), IDENTITY)) not in shown and self._store.get(key) is not None:
+            names = (file_key(key_of(spec), name) for name in (*BEFORE_A_START, IDENTITY))
+            found = ((key, there) for key in names if key not in shown and (there := self._store.get(key)) is not None)
+            listed = [*listed, *(ListedObject(key, len(there.body), there.etag, 0.0) for key, there in found)]
         with ThreadPoolExecutor(_AT_ONCE) as fetching:
             if fetch(self._store, spec.folder, listed, fetching):
                 restore_journal(self._store, spec.folder, numbers_of(self._store, key_of(spec)), fetching)

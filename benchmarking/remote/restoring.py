@@ -8,7 +8,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from backends.object_store import ListedObject, ObjectStore
+from backends.object_store import ListedObject, ObjectStore, ReadObject
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.stored import experiments_of, read_identity
 from benchmarking.controller.journal import has_records
@@ -59,13 +59,13 @@ def restore(store: ObjectStore, tag_folder: Path, *, keep_longer: bool = False, 
         found = layout.segment_of(one.key) or layout.file_of(one.key)
         if found is not None:
             by_experiment[found[0]].append(one)
-    names = {one.key: one for one in listed}
-    if layout.LAUNCH not in names and layout.STUDY not in names and not by_experiment:
+    # Read whether they are listed or not: what was just written may not be shown yet.
+    about = {name: there for name in (layout.LAUNCH, layout.STUDY) if (there := store.get(name)) is not None}
+    if not about and not by_experiment:
         raise UserError(f"{store.uri}: there is no run", "nothing is kept there", "check the tag, --bucket and --prefix")
-    check_folder(store, tag_folder, names)
-    for name in (layout.LAUNCH, layout.STUDY):
-        if name in names:
-            _bring_file(store, tag_folder, name)
+    check_folder(store, tag_folder, {one.key for one in listed}, about.get(layout.LAUNCH))
+    for name, there in about.items():
+        _bring_file(store, tag_folder, name, there)
     records = files = 0
     problems: dict[str, str] = {}
     with ThreadPoolExecutor(_AT_ONCE) as fetching:
@@ -103,11 +103,8 @@ def _changed(folder: Path, objects: Sequence[ListedObject], had: Mapping[str, st
     return any(had.get(name) != etag or not (folder / name).is_file() for name, etag in names)
 
 
-def _bring_file(store: ObjectStore, tag_folder: Path, name: str) -> None:
+def _bring_file(store: ObjectStore, tag_folder: Path, name: str, found: ReadObject) -> None:
     """Bring a file of the tag; of a study, what was looked at here is kept."""
-    found = store.get(name)
-    if found is None:
-        return
     if name == layout.STUDY:
         study = from_json(found.body.decode(), f"{store.uri}/{name}")
         with changing(tag_folder):
@@ -120,18 +117,18 @@ def _bring_file(store: ObjectStore, tag_folder: Path, name: str) -> None:
         write_atomically(path, found.body.decode())
 
 
-def check_folder(store: ObjectStore, tag_folder: Path, there: Collection[str]) -> None:
+def check_folder(store: ObjectStore, tag_folder: Path, there: Collection[str], launched: ReadObject | None) -> None:
     """Raise `UserError` where the folder of a tag holds another run than the store.
 
     Args:
         store: of the run.
         tag_folder: `<results>/<tag>`, which need not exist.
-        there: the keys that the store has.
+        there: the keys that a listing of the store showed.
+        launched: its launch.json; None where it has none.
     """
-    if layout.LAUNCH in there and (tag_folder / layout.LAUNCH).is_file():
-        found = store.get(layout.LAUNCH)
-        if found is not None and _nonce((tag_folder / layout.LAUNCH).read_bytes()) != _nonce(found.body):
-            raise _other(store, tag_folder, "it was launched at another time")
+    here = tag_folder / layout.LAUNCH
+    if launched is not None and here.is_file() and _nonce(here.read_bytes()) != _nonce(launched.body):
+        raise _other(store, tag_folder, "it was launched at another time")
     for folder in experiments_of(tag_folder):
         experiment = folder.relative_to(tag_folder).as_posix()
         known = read_restored(folder)

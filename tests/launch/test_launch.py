@@ -166,6 +166,14 @@ def test_a_controller_that_is_refused_leaves_nothing_of_the_run(emulator, source
     assert launch(source) == 0
 
 
+def test_a_create_that_is_not_answered_made_the_job_and_no_second_one(emulator, source, capsys):
+    emulator.add_faults([{"kind": "reset", "operation": "CreateTrainingJob", "times": 2}])
+    assert launch(source, "--controllers", "2") == 0
+    said = capsys.readouterr().out.splitlines()[0].removeprefix("launched: ").split(", ")
+    assert len(said) == 2
+    assert sorted(said) == jobs(emulator)
+
+
 def test_where_the_quota_has_room_for_some_controllers_these_share_the_experiments(emulator, source, capsys):
     assert launch(source, "--remote_instance_type", "ml.c5.2xlarge", "--controllers", "4", "--num_seeds", "4") == 0
     out = capsys.readouterr().out

@@ -16,7 +16,7 @@ def with_faults(api: S3Api, request: Request, authenticator: Authenticator, inje
         calls.append((operation, bucket, key))
         injector.check_call("s3", operation, bucket, key)
 
-    response = api.answer(request, authenticator, check)
+    response = api.answer(request, authenticator, check, injector.list_lag_s)
     for call in calls:
         response.transfer = injector.transfer(*call)
     return response

@@ -109,6 +109,25 @@ class FaultInjector:
             return None
         return Transfer(delay_s, bytes_per_s, tuple(rates), cut, is_reset)
 
+    def unanswered(self, operation: str) -> Transfer | None:
+        """Return that the answer to a call of no store is cut off, where a rule names its operation; None where it is sent."""
+        for number, fault in list(self._faults):
+            if (
+                fault.kind == "reset"
+                and fault.operation != "*"
+                and _named(operation, fault.operation)
+                and self._strikes_call(number, fault)
+            ):
+                return Transfer(cut=fault.get("share", 0.5), is_reset=True)
+        return None
+
+    def list_lag_s(self, bucket: str) -> dict[str, float]:
+        """Return for how many seconds a listing of a bucket does not show what was written, by pattern of its keys."""
+        found = (
+            fault for _, fault in list(self._faults) if fault.kind == "late_list" and fnmatch.fnmatchcase(bucket, fault.get("bucket", "*"))
+        )
+        return {fault.get("key", "*"): fault.get("seconds", 0.0) for fault in found}
+
     def for_job(self, kind: str, job: str, instance_type: str, life: int = 0) -> FaultRule | None:
         """Return the rule of a kind that strikes this life of a job, and count it as struck."""
         for number, fault in list(self._faults):

@@ -18,13 +18,14 @@ WHILE_TRAINING = ("spot_interruption", "internal_error", "host_lost", "killed")
 
 _STORE = {"operation": str, "bucket": str, "key": str}
 STORE_KINDS = ("slow", "reset", "truncate")
-"""Faults in how the store sends its answers."""
+"""Faults in how the store sends its answers; `reset` also strikes other calls that it names, which have taken effect then."""
 
 KINDS: dict[str, dict[str, type]] = {
     "throttle": {"operation": str, "rate_per_s": float, "burst": int},
     "error": {"operation": str, "code": str, "message": str, "status": int},
     "expired_token": {"operation": str},
     "s3_error": {"operation": str, "code": str, "status": int, "bucket": str, "key": str},
+    "late_list": {"bucket": str, "key": str, "seconds": float},
     "slow": {**_STORE, "latency_s": float, "jitter_s": float, "connection_bytes_per_s": float, "bytes_per_s": float},
     "reset": {**_STORE, "share": float},
     "truncate": {**_STORE, "share": float},
@@ -51,6 +52,7 @@ NEEDED = {
     "pending": ("seconds",),
     "slow_stop": ("seconds",),
     "stall": ("seconds",),
+    "late_list": ("seconds",),
     "clock_ahead": ("seconds",),
     "reordered_logs": ("seconds",),
 }

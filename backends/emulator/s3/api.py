@@ -14,6 +14,7 @@ from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
 from backends.emulator.s3 import xml as s3_xml
 from backends.emulator.s3.aws_chunked import decoded_blocks
+from backends.emulator.s3.late_list import Selects, ShownObjects
 from backends.emulator.s3.operations import operation_of
 from backends.emulator.s3.preconditions import read_condition, write_condition
 from backends.emulator.s3.store import BLOCK_BYTES, S3Store, StoredObject, Upload
@@ -34,6 +35,7 @@ class _Call:
     bucket: str
     key: str
     query: Mapping[str, str] = field(default_factory=dict)
+    lag_s: Mapping[str, float] = field(default_factory=dict)
 
 
 class S3Api:
@@ -47,6 +49,7 @@ class S3Api:
         request: Request,
         authenticator: Authenticator,
         check: Callable[[str, str, str], None] = lambda operation, bucket, key: None,
+        lag_s: Callable[[str], Mapping[str, float]] = lambda bucket: {},
     ) -> Response:
         """Return the response to a request, also where it fails.
 
@@ -54,15 +57,23 @@ class S3Api:
             request: what is asked.
             authenticator: lets it pass or refuses it.
             check: called with operation, bucket and key before anything is done; raises a `ServiceError` to refuse it.
+            lag_s: returns for how many seconds listings of a bucket do not show what was written, by pattern of its keys.
 
         Raises:
             ConnectionError: the client went away.
         """
-        return answered(lambda: self._call(request, authenticator, check), lambda error: s3_xml.failure(error, request))
+        return answered(lambda: self._call(request, authenticator, check, lag_s), lambda error: s3_xml.failure(error, request))
 
-    def _call(self, request: Request, authenticator: Authenticator, check: Callable[[str, str, str], None]) -> Response:
+    def _call(
+        self,
+        request: Request,
+        authenticator: Authenticator,
+        check: Callable[[str, str, str], None],
+        lag_s: Callable[[str], Mapping[str, float]],
+    ) -> Response:
         authenticator.check(request, "s3")
         call = self._parse(request)
+        call.lag_s = lag_s(call.bucket)
         name = operation_of(request.method, call.bucket, call.key, call.query, request.headers)
         check(name, call.bucket, call.key)
         if call.query.get("versionId", "null") != "null":
@@ -127,10 +138,13 @@ class S3Api:
         if query["list-type"] != "2":
             raise ServiceError("InvalidArgument", "Invalid List Type specified in Request")
         after = unquote(query.get("continuation-token", "")) or query.get("start-after", "")
-        return s3_xml.answer(s3_xml.listing(self._store, call.bucket, query, after, version=2))
+        return s3_xml.answer(s3_xml.listing(self._shown(call), call.bucket, query, after, version=2))
 
     def _ListObjects(self, call: _Call) -> Response:  # noqa: N802
-        return s3_xml.answer(s3_xml.listing(self._store, call.bucket, call.query, call.query.get("marker", ""), version=1))
+        return s3_xml.answer(s3_xml.listing(self._shown(call), call.bucket, call.query, call.query.get("marker", ""), version=1))
+
+    def _shown(self, call: _Call) -> Selects:
+        return ShownObjects(self._store, call.lag_s) if call.lag_s else self._store
 
     # Objects
 

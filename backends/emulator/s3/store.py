@@ -70,6 +70,10 @@ class S3Store:
         self._lock = private_file(folder / "s3.lock").open("w", encoding="utf-8")
         self._database = self._opened(folder / "s3.sqlite")
 
+    def now(self) -> float:
+        """Return the time by which objects are stamped, in seconds since the epoch."""
+        return self._now()
+
     def close(self) -> None:
         """Close the files."""
         self._database.close()

@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
-from backends.emulator.s3.store import S3Store, StoredObject, Upload
+from backends.emulator.s3.late_list import Selects
+from backends.emulator.s3.store import StoredObject, Upload
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
@@ -60,7 +61,7 @@ def is_encoded(query: Mapping[str, str]) -> bool:
     return "encoding-type" in query
 
 
-def listing(store: S3Store, bucket: str, query: Mapping[str, str], after: str, version: int) -> str:
+def listing(store: Selects, bucket: str, query: Mapping[str, str], after: str, version: int) -> str:
     """Return a listing's answer: keys after `after`, with everything that shares a prefix up to the delimiter as one entry."""
     prefix, delimiter, most = query.get("prefix", ""), query.get("delimiter", ""), limit(query, "max-keys")
     encoded = is_encoded(query)
@@ -94,7 +95,7 @@ def listing(store: S3Store, bucket: str, query: Mapping[str, str], after: str, v
     return f'<ListBucketResult xmlns="{NAMESPACE}">{head}{contents}{common}</ListBucketResult>'
 
 
-def _entries(store: S3Store, bucket: str, prefix: str, delimiter: str, most: int, after: str) -> tuple[list[StoredObject | str], str, bool]:
+def _entries(store: Selects, bucket: str, prefix: str, delimiter: str, most: int, after: str) -> tuple[list[StoredObject | str], str, bool]:
     """Return entries (objects, and common prefixes as text), the last one's key, and whether there are more."""
     shown: list[StoredObject | str] = []
     last = after

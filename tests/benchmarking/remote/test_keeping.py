@@ -68,6 +68,31 @@ def test_another_machine_goes_on_with_the_same_names_and_leaves_the_same_files(s
     assert "ended_under" in store.objects[f"{key_of(spec)}/files/experiment.json"][0].decode()
 
 
+class LaggingStore(MemoryStore):
+    """A store whose listings do not show the objects that were written last."""
+
+    newest = 5
+
+    def list(self, prefix=""):
+        late = [*self.objects][-self.newest or len(self.objects) :]
+        return [one for one in super().list(prefix) if one.key not in late]
+
+
+@pytest.mark.parametrize("newest", [1, 3, 5, 8, 99])
+def test_a_listing_that_lags_hides_nothing_from_who_goes_on(spec, newest):
+    store = LaggingStore()
+    store.newest = newest
+    left(spec, store)
+    nonce, before = read_nonce(spec.folder), rows_in(spec.folder)
+    shutil.rmtree(spec.results_dir)
+    assert run_kept(spec, store, TWO).ending.exit_code == 0
+    assert read_nonce(spec.folder) == nonce
+    assert rows_in(spec.folder)[: len(before)] == before
+    store.newest = 0
+    found = segments_in(store, key_of(spec))
+    assert sum((one.rows for one in found), ()) == rows_in(spec.folder)
+
+
 def test_who_begins_what_another_began_at_the_same_moment_does_nothing(spec):
     store = MemoryStore()
     key = f"{key_of(spec)}/files/experiment.json"

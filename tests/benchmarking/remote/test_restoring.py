@@ -53,6 +53,17 @@ def files_in(folder):
     )
 
 
+def test_a_run_whose_first_objects_are_not_listed_yet_is_one(folder):
+    store = MemoryStore()
+    store.put("launch.json", b'{"nonce": "one"}')
+    store.put("study.json", as_json(study(0)).encode())
+    store.hidden = {"launch.json", "study.json"}
+    restore(store, folder)
+    assert files_in(folder) == ["launch.json", "study.json", "study.lock"]
+    with pytest.raises(UserError, match="there is no run"):
+        restore(MemoryStore(), folder.with_name("other"))
+
+
 def test_all_of_it_comes_once_and_later_what_is_new(store, folder):
     found = restore(store, folder)
     assert (found.experiments, found.records, found.files, found.problems) == ((OTHER, EXPERIMENT), 5, 4, {})
@@ -63,7 +74,7 @@ def test_all_of_it_comes_once_and_later_what_is_new(store, folder):
     assert rows_in(folder / EXPERIMENT) == rows_of(1, 2, 3)
     store.asked.clear()
     assert restore(store, folder).records == restore(store, folder).files == 0
-    assert [key for operation, key in store.asked if operation != "list"] == ["launch.json", "launch.json", "study.json"] * 2
+    assert [key for operation, key in store.asked if operation != "list"] == ["launch.json", "study.json"] * 2
     store.put(f"{EXPERIMENT}/files/trials.csv", b"a\n")
     store.put(f"{EXPERIMENT}/files/logs/0/job.log", b"line\nline\n")
     shipper = Shipper(store, EXPERIMENT, ONE, 1, 3, Clock().pace)
