@@ -74,11 +74,14 @@ def latest_generation(store: ObjectStore, controller: int) -> Generation | None:
         OutriderError: the store refuses.
     """
     last = generations(store).get(controller)
-    if last is None:
-        return None
-    key = generation_key(controller, last)
+    return None if last is None else read_generation(store, controller, last)
+
+
+def read_generation(store: ObjectStore, controller: int, generation: int) -> Generation | None:
+    """Return the claim of a generation; None where there is none; raises as `latest_generation`."""
+    key = generation_key(controller, generation)
     there = store.get(key)
-    return None if there is None else _read(there.body, controller, last, f"{store.uri}/{key}")
+    return None if there is None else _read(there.body, controller, generation, f"{store.uri}/{key}")
 
 
 def _body(claim: Generation) -> bytes:

@@ -12,6 +12,7 @@ from backends.stop_mark import KEY as STOP
 from backends.stop_mark import StopMark, decoded
 from benchmarking.remote import layout
 from benchmarking.remote.controller_word import EVERY_S, ControllerState, ControllerWord, from_bytes
+from benchmarking.remote.generations import read_generation
 from benchmarking.report.text import duration
 from benchmarking.studies.record import from_json
 from definitions import strict_json
@@ -21,8 +22,38 @@ SILENT_S = 3 * EVERY_S
 """Seconds without a word after which a controller is not said to be running."""
 _AT_ONCE = 16
 
-JobStatus = Callable[[str], str]
-"""Returns the primary status of a training job, empty where the service does not tell."""
+UNSEEN_S = 120.0
+"""Seconds for which a generation that was claimed may have no job, as it is about to be created."""
+
+
+@dataclass(frozen=True)
+class SeenJob:
+    """A training job as the service shows it.
+
+    Args:
+        status: primary status; empty where the service does not tell.
+        failure: why it failed; empty where it did not.
+        is_there: False where the service says that there is no such job.
+    """
+
+    status: str = ""
+    failure: str = ""
+    is_there: bool = True
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended; an interrupted job is started again by the service, which then shows it in progress."""
+        return self.status not in ("InProgress", "Stopping", "")
+
+    @property
+    def end(self) -> str:
+        """How it ended, in words."""
+        words = "its job completed" if self.status == "Completed" else f"its job is {self.status.lower()}"
+        return f"{words}: {self.failure}" if self.failure else words
+
+
+JobStatus = Callable[[str], SeenJob]
+"""Returns how the service shows a training job."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +138,7 @@ def look_at(store: ObjectStore, now: float, job_status: JobStatus) -> SeenRun:
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         read = {key: there.body for key, there in zip(wanted, pool.map(store.get, wanted), strict=True) if there is not None}
         numbers = _generations(listed)
-        controllers = tuple(pool.map(lambda one: _controller(one, listed, read, now, job_status), sorted(numbers.items())))
+        controllers = tuple(pool.map(lambda one: _controller(store, one, listed, read, now, job_status), sorted(numbers.items())))
     alive = any(one.is_alive for one in controllers)
     experiments = tuple(_experiment(name, read, alive=alive or not controllers) for name in _names(listed, read, store.uri))
     return SeenRun(controllers, experiments, decoded(read[STOP]) if STOP in read else None)
@@ -123,42 +154,59 @@ def _generations(listed: Mapping[str, ListedObject]) -> dict[int, int]:
 
 
 def _controller(
-    which: tuple[int, int], listed: Mapping[str, ListedObject], read: Mapping[str, bytes], now: float, job_status: JobStatus
+    store: ObjectStore,
+    which: tuple[int, int],
+    listed: Mapping[str, ListedObject],
+    read: Mapping[str, bytes],
+    now: float,
+    job_status: JobStatus,
 ) -> SeenController:
     number, generation = which
     key = layout.controller_live_key(number)
     word = from_bytes(read[key]) if key in read else None
     if word is None or word.generation < generation:
-        return SeenController(number, generation, "claimed, and has said nothing yet", is_alive=True)
+        return _silent(store, which, listed, now, job_status)
     # By the store's stamps: the clock of the instance may be wrong by minutes.
     silent_s = max(0.0, now - listed[key].modified_at)
-    status = job_status(word.job)
-    state, is_alive = stands(word, silent_s, status)
+    job = job_status(word.job)
+    state, is_alive = stands(word, silent_s, job)
     restarts = tuple(one.why for one in word.restarts)
     left_s = None if word.seconds_left is None or not is_alive else max(0.0, word.seconds_left - silent_s)
-    return SeenController(number, generation, state, is_alive, silent_s, restarts, left_s, word.job, status)
+    return SeenController(number, generation, state, is_alive, silent_s, restarts, left_s, word.job, job.status)
 
 
-def stands(word: ControllerWord, silent_s: float, job_status: str) -> tuple[str, bool]:
+def _silent(
+    store: ObjectStore, which: tuple[int, int], listed: Mapping[str, ListedObject], now: float, job_status: JobStatus
+) -> SeenController:
+    """Return how a controller stands whose last generation has said nothing, as its job is about to begin, or never did."""
+    claim = read_generation(store, *which)
+    if claim is None:
+        return SeenController(*which, "claimed, and has said nothing yet", is_alive=True)
+    job = job_status(claim.job)
+    age_s = now - listed[layout.generation_key(*which)].modified_at
+    if job.is_over:
+        return SeenController(*which, f"{job.end}; it has said nothing", is_alive=False, job=claim.job, job_status=job.status)
+    if not job.is_there and age_s > UNSEEN_S:
+        return SeenController(*which, f"claimed {duration(age_s)} ago, and its job was never created", is_alive=False, job=claim.job)
+    return SeenController(*which, "claimed, and has said nothing yet", is_alive=True, job=claim.job, job_status=job.status)
+
+
+def stands(word: ControllerWord, silent_s: float, job: SeenJob) -> tuple[str, bool]:
     """Return how a controller stands in words, and whether it is at work or another one follows by itself.
 
     Args:
         word: its last.
         silent_s: seconds since then.
-        job_status: primary status of its job; empty where that is not known.
+        job: that it runs in.
     """
     why = f": {word.why}" if word.why else ""
     if word.state.is_final:
         return f"{word.state}{why}", False
-    in_progress = job_status in ("InProgress", "Stopping", "")
-    if not in_progress:
-        # An interrupted job is started again by the service, which then shows it in progress.
-        gone = "completed" if job_status == "Completed" else f"is {job_status.lower()}"
-        said = f"it last said {word.state!s}{why}"
+    if job.is_over:
         is_followed = word.state is ControllerState.HANDED_OVER
-        return (f"{word.state}{why}" if is_followed else f"its job {gone}; {said}"), is_followed
+        return (f"{word.state}{why}" if is_followed else f"{job.end}; it last said {word.state!s}{why}"), is_followed
     if silent_s > SILENT_S:
-        shown = {"InProgress": "job in progress", "Stopping": "job is stopping"}.get(job_status, "what its job does is not known")
+        shown = {"InProgress": "job in progress", "Stopping": "job is stopping"}.get(job.status, "what its job does is not known")
         return f"silent for {duration(silent_s)}, {shown}", True
     return f"{word.state}{why}", True
 

@@ -8,12 +8,11 @@ from typing import Any
 
 from backends.sagemaker.logs.tail import JobLogTail
 from benchmarking.remote.launch_record import LaunchRecord
+from benchmarking.remote.standing import UNSEEN_S
 from definitions.errors import EXIT_CLOUD, EXIT_DONE, EXIT_INTERRUPTED
 from launch.launching.place import RunPlace
 from launch.launching.resuming import ControllerStanding, standings
 
-_UNSEEN_S = 120.0
-"""Seconds for which a generation that was claimed may have no job, as it is about to be created."""
 _EXIT_CODES = {"Completed": EXIT_DONE, "Stopped": EXIT_INTERRUPTED}
 
 
@@ -86,7 +85,7 @@ class Watch:
             return False
         if one.job is None:
             since = self._followed[one.claim.job].missing_since
-            return since is not None and self.monotonic() - since < _UNSEEN_S
+            return since is not None and self.monotonic() - since < UNSEEN_S
         return one.job.is_live
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from benchmarking.remote.standing import SeenController, SeenExperiment, SeenRun, look_at
+from benchmarking.remote.standing import SeenController, SeenExperiment, SeenJob, SeenRun, look_at
 from benchmarking.report.text import dollars, duration, table
 from definitions.errors import OutriderError, UserError
 from definitions.program import command
@@ -21,10 +21,16 @@ _STATUS_S = 10.0
 
 def look(places: RunPlaces, now: float | None = None) -> tuple[SeenRun, RunBill | None]:
     """Return how a run stands, in the first of its places that has it, and its bill; raises `UserError` where none has."""
-    from backends.sagemaker.controllers.own_job import status_within
+    from backends.sagemaker.aws.errors import masked
+    from backends.sagemaker.controllers.creation import shown
+    from backends.sagemaker.controllers.own_job import answer_within
 
-    def job_status(name: str) -> str:
-        return status_within(places.clients, name, _STATUS_S) or ""
+    def job_status(name: str) -> SeenJob:
+        answer = answer_within(lambda: [shown(places.clients, name)], _STATUS_S)
+        if answer is None:
+            return SeenJob()
+        (job,) = answer
+        return SeenJob(is_there=False) if job is None else SeenJob(job.state, masked(job.failure))
 
     missing: OutriderError | None = None
     for store in places.stores:

@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     given = make_parser().parse_args(arguments)
     from backends.sagemaker.aws.clients import Clients
     from benchmarking.remote.layout import shared_root, tag_of
-    from benchmarking.remote.standing import look_at
+    from benchmarking.remote.standing import SeenJob, look_at
     from definitions.errors import EXIT_DONE, EXIT_FAULT
     from launch.collecting import collect, outcome_of_collecting
     from launch.launching.place import place_named
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     tag_folder = given.results_dir / tag_of(uri)
     found = collect(store, shared, tag_folder, lambda line: print(line, file=sys.stderr))
     print(outcome_of_collecting(found, tag_folder))
-    run = look_at(store, time.time(), lambda job: "")
+    run = look_at(store, time.time(), lambda job: SeenJob())
     bill = bill_of(store, run, Clients(given.region, os.environ))
     if bill is not None:
         print(bill_text(bill))

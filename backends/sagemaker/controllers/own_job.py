@@ -6,11 +6,13 @@ import datetime
 import email.utils
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from backends.sagemaker.aws.clients import Clients
+
+T = TypeVar("T")
 
 _ON_INSTANCES = frozenset({"Downloading", "Training", "Uploading", "Stopping"})
 """Secondary statuses in which time counts against MaxRuntimeInSeconds."""
@@ -77,16 +79,21 @@ def service(environ: Mapping[str, str]) -> Any:
 
 def status_within(clients: Clients, name: str, timeout_s: float) -> str | None:
     """Return a job's status; None where the service refuses, or does not answer within so many seconds."""
-    found: list[str] = []
+    return answer_within(lambda: own_job(clients, name, attempts=1).status, timeout_s)
 
-    def ask() -> None:
+
+def answer_within(ask: Callable[[], T], timeout_s: float) -> T | None:
+    """Return what a call answers; None where it raises, or does not return within so many seconds."""
+    found: list[T] = []
+
+    def call() -> None:
         try:
-            found.append(own_job(clients, name, attempts=1).status)
+            found.append(ask())
         except Exception:  # noqa: BLE001 (whatever it is, it is no answer)
             return
 
     # A thread of its own, which is left behind: a connection that hangs cannot be called off.
-    thread = threading.Thread(target=ask, name="own-status", daemon=True)
+    thread = threading.Thread(target=call, name="own-status", daemon=True)
     thread.start()
     thread.join(timeout_s)
     return found[0] if found else None

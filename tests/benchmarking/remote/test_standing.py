@@ -10,7 +10,7 @@ from backends.stop_mark import StopMark, leave
 from benchmarking.remote.controller_word import ControllerState, ControllerWord, Restart, as_bytes
 from benchmarking.remote.generations import claim_generation
 from benchmarking.remote.layout import controller_live_key, live_key, segment_key
-from benchmarking.remote.standing import look_at, stands
+from benchmarking.remote.standing import SeenJob, look_at, stands
 from definitions.errors import UserError
 from tests.backends.memory_store import MemoryStore
 
@@ -36,7 +36,7 @@ def word(state=ControllerState.RUNNING, generation=1, **rest):
     ],
 )
 def test_a_word_that_is_old_is_not_running(said, silent_s, status, expected):
-    assert stands(said, silent_s, status) == expected
+    assert stands(said, silent_s, SeenJob(status)) == expected
 
 
 def run_store(now=1000.0):
@@ -56,7 +56,7 @@ def test_one_listing_and_one_read_of_each_last_word_whatever_the_number_of_segme
     for number in range(2, 400):
         store.put(segment_key(A, number), b"x")
     store.calls.clear()
-    run = look_at(store, 1060.0, lambda name: "InProgress")
+    run = look_at(store, 1060.0, lambda name: SeenJob("InProgress"))
     assert (store.calls["list"], store.calls["get"]) == (1, 2)
     (controller,) = run.controllers
     assert (controller.state, controller.silent_s, controller.seconds_left, controller.restarts) == ("running", 60.0, 3540.0, ("killed",))
@@ -67,26 +67,54 @@ def test_one_listing_and_one_read_of_each_last_word_whatever_the_number_of_segme
 
 def test_what_nobody_is_at_work_on_is_said_first_unless_it_is_finished():
     store = run_store()
-    run = look_at(store, 1060.0, lambda name: "Failed")
+    run = look_at(store, 1060.0, lambda name: SeenJob("Failed"))
     assert run.is_over_unfinished == "controller 1, generation 1: its job is failed; it last said running"
     assert [one.state for one in run.experiments] == ["left", "not started"]
     for name in (A, B):
         store.put(live_key(name), json.dumps({"standing": "finished"}).encode())
-    assert look_at(store, 1060.0, lambda name: "Completed").is_over_unfinished == ""
+    assert look_at(store, 1060.0, lambda name: SeenJob("Completed")).is_over_unfinished == ""
 
 
 def test_a_generation_that_is_claimed_and_has_said_nothing_is_about_to_work():
     store = run_store()
     claim_generation(store, "n", 1, 2, "ctl-2", 1100.0)
-    run = look_at(store, 5000.0, lambda name: "Completed")
+    run = look_at(store, 5000.0, lambda name: SeenJob("InProgress"))
     assert [(one.generation, one.state, one.is_alive) for one in run.controllers] == [(2, "claimed, and has said nothing yet", True)]
+    assert [(one.job, one.job_status) for one in run.controllers] == [("ctl-2", "InProgress")]
+
+
+@pytest.mark.parametrize(
+    ("job", "now", "expected"),
+    [
+        (
+            SeenJob("Failed", "CapacityError: none left"),
+            1060.0,
+            ("its job is failed: CapacityError: none left; it has said nothing", False),
+        ),
+        (SeenJob("Stopped"), 1060.0, ("its job is stopped; it has said nothing", False)),
+        (SeenJob(is_there=False), 1060.0, ("claimed, and has said nothing yet", True)),
+        (SeenJob(is_there=False), 1240.0, ("claimed 4 min 0 s ago, and its job was never created", False)),
+        (SeenJob(), 9000.0, ("claimed, and has said nothing yet", True)),
+    ],
+)
+def test_one_that_ended_before_its_first_word_is_at_work_no_more(job, now, expected):
+    store = MemoryStore(now=lambda: 1000.0)
+    claim_generation(store, "n", 1, 1, "ctl-1", "")
+    store.put(segment_key(A, 1), b"x")
+    (controller,) = look_at(store, now, lambda name: job).controllers
+    assert (controller.state, controller.is_alive) == expected
+
+
+def test_why_a_job_failed_is_said_with_its_last_word():
+    failed = SeenJob("Failed", "ClientError: out of disk")
+    assert stands(word(), 20.0, failed) == ("its job is failed: ClientError: out of disk; it last said running", False)
 
 
 def test_a_mark_is_shown_and_is_no_run_by_itself():
     store = run_store()
     leave(store, StopMark(5.0, "ann"))
-    assert look_at(store, 1060.0, lambda name: "Stopping").mark == StopMark(5.0, "ann")
+    assert look_at(store, 1060.0, lambda name: SeenJob("Stopping")).mark == StopMark(5.0, "ann")
     alone = MemoryStore()
     leave(alone, StopMark(5.0, "ann"))
     with pytest.raises(UserError, match="there is no run"):
-        look_at(alone, 1060.0, lambda name: "")
+        look_at(alone, 1060.0, lambda name: SeenJob(""))
