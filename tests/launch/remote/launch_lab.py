@@ -107,6 +107,7 @@ class LaunchLab:
         faults: of the emulator.
         delays: of the emulator's service; those of a hurried one where None.
         quotas: of the account; large ones where None.
+        install_requirements: whether requirements of jobs are installed, and not only looked at.
     """
 
     def __init__(
@@ -115,8 +116,9 @@ class LaunchLab:
         faults: Sequence[Mapping[str, Any]] = (),
         delays: Delays | None = None,
         quotas: Mapping[str, int] | None = None,
+        install_requirements: bool = False,
     ) -> None:
-        self.folder, self._quotas = folder, quotas
+        self.folder, self._quotas, self._install_requirements = folder, quotas, install_requirements
         self._faults, self._delays = faults, delays or Delays(grace_s=60.0, spot_return_s=0.5)
         source = folder / "source"
         source.mkdir()
@@ -128,7 +130,8 @@ class LaunchLab:
         # A whole study takes longer on a busy machine than what counts as a hang elsewhere; the time-out of the test itself stays.
         faulthandler.cancel_dump_traceback_later()
         quotas = self._quotas or {WARM_POOL_QUOTA.format("*"): 0, SPOT_QUOTA.format("*"): 200, TRAINING_QUOTA.format("*"): 200}
-        self._emulator = Emulator(self.folder / "cloud", faults=list(self._faults), settings=Settings(quotas=quotas, delays=self._delays))
+        settings = Settings(quotas=quotas, delays=self._delays, install_requirements=self._install_requirements)
+        self._emulator = Emulator(self.folder / "cloud", faults=list(self._faults), settings=settings)
         self.emulator = self._emulator.__enter__()
         self.emulator.create_bucket(BUCKET)
         self.environ = {
