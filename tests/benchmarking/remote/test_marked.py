@@ -60,7 +60,7 @@ def test_a_mark_of_the_whole_run_ends_all_also_what_begins_later(store, tmp_path
     with heard(tmp_path / "0", words), heard(tmp_path / "1", words):
         marks.begin("toy/RS-local-0", tmp_path / "0")
         marks.run(lambda: looks.is_over)
-    assert words == [("0", None, Cause.OUTSIDE), ("1", None, Cause.OUTSIDE)]
+    assert sorted(words) == [("0", None, Cause.OUTSIDE), ("1", None, Cause.OUTSIDE)]
 
 
 def test_who_does_not_listen_yet_is_asked_at_the_next_look_and_who_has_ended_not_at_all(store, tmp_path):
