@@ -26,6 +26,7 @@ from benchmarking.controller.tuner import Tuner
 from benchmarking.experiment_loop import give_up, make_tuner
 from benchmarking.planning.checkpoints import check_disk_for_checkpoints, checkpoint_disk
 from benchmarking.planning.concurrency import instance_types, worker_count
+from benchmarking.planning.deployments import Deployments
 from benchmarking.planning.feasibility import Refuse, check_capacity, check_listed, refusal
 from benchmarking.planning.inputs import Inputs, upload_target
 from benchmarking.planning.job_builder import JobBuilder
@@ -163,12 +164,18 @@ def _run_locked(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentR
 def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, journal: Journal, prefix: str) -> tuple[Tuner, Ending]:
     definition = spec.definition
     ruled_out, longest_s = _by_forecasts(spec, backend.region)
-    no_disk = _no_disk(spec)
-    refuse = refusal(definition, spec.backend, backend.capacity, lambda trial: ruled_out(trial) or no_disk(trial))
-    check_capacity(definition, spec.backend, backend.capacity, backend.there_is)
-    check_listed(definition, refusal(definition, spec.backend, backend.capacity, no_disk))
-    target = upload_target(definition, backend, surroundings.environ, spec.backend)
     decided = surroundings.decided
+    deployments = Deployments(definition, spec.backend, surroundings.cache, surroundings.environ, lambda line: decided((line,)))
+    no_disk = _no_disk(spec)
+
+    def no_way(trial: TrialSpec) -> str | None:
+        return no_disk(trial) or deployments.problem(trial)
+
+    refuse = refusal(definition, spec.backend, backend.capacity, lambda trial: ruled_out(trial) or no_way(trial))
+    check_capacity(definition, spec.backend, backend.capacity, backend.there_is)
+    deployments.prepare()
+    check_listed(definition, refusal(definition, spec.backend, backend.capacity, no_way))
+    target = upload_target(definition, backend, surroundings.environ, spec.backend)
     with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed, target=target, say=lambda line: decided((line,))) as inputs:
         surroundings.decided(inputs.data_notes)
         jobs = JobBuilder(
@@ -180,6 +187,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
             spec.seed,
             region=backend.region,
             longest_s=longest_s,
+            deployment=deployments.of,
         )
         check_money(definition, spec.backend, jobs)
         n_workers = worker_count(definition, spec.backend, backend.capacity)

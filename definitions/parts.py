@@ -29,7 +29,13 @@ Keep = Literal["paused", "none", "all"] | Positive
 PER_EPOCH = ("cost_first_epoch_usd", "cost_per_epoch_usd")
 """Objectives that Outrider derives from what a script reports of its epochs: dollars of the first one, and of each further one."""
 
-DERIVED_OBJECTIVES = ("cost_usd", "duration_s", "billable_s", "peak_rss_bytes", "cpu_s", *PER_EPOCH)
+USD_PER_MILLION = "usd_per_million"
+"""Objective that Outrider derives of the largest rate that a load reports: dollars of a million requests at it."""
+
+OF_REPORTS = (*PER_EPOCH, USD_PER_MILLION)
+"""Derived objectives that need reports of the script."""
+
+DERIVED_OBJECTIVES = ("cost_usd", "duration_s", "billable_s", "peak_rss_bytes", "cpu_s", *OF_REPORTS)
 """Objectives that Outrider itself measures when a job is closed; all others are reported by the script."""
 
 _TIMED = frozenset({*DERIVED_OBJECTIVES} - {"peak_rss_bytes"})
@@ -45,7 +51,7 @@ def is_timed(objective: str) -> bool:
 
 def is_money(objective: str) -> bool:
     """Return whether Outrider counts an objective in dollars, so that what kind they are has to be said."""
-    return objective in ("cost_usd", *PER_EPOCH)
+    return objective in ("cost_usd", *OF_REPORTS)
 
 
 def _check_keys(value: dict[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from definitions.model import Model
 from definitions.models import EndpointModels
 from definitions.parts import (
     DERIVED_OBJECTIVES,
-    PER_EPOCH,
+    OF_REPORTS,
     Arguments,
     Budget,
     ContradictionError,
@@ -329,7 +329,7 @@ class BenchmarkDefinition(Model):
     @property
     def is_silent(self) -> bool:
         """Whether all objectives are measured by Outrider itself, so that a script need not report anything."""
-        return all(name in DERIVED_OBJECTIVES and name not in PER_EPOCH for name in self.objectives)
+        return all(name in DERIVED_OBJECTIVES and name not in OF_REPORTS for name in self.objectives)
 
     @property
     def search_space(self) -> SearchSpace:
@@ -376,5 +376,5 @@ class BenchmarkDefinition(Model):
 
     @property
     def is_exclusive(self) -> bool:
-        """Whether nothing may run beside a trial: as given, else where an objective is speed (`*_per_s`, `duration_s`) or cost."""
-        return self.exclusive if self.exclusive is not None else any(map(is_timed, self.objectives))
+        """Whether nothing may run beside a trial: as given, else with an endpoint, or where an objective is speed (`*_per_s`) or cost."""
+        return self.exclusive if self.exclusive is not None else self.endpoint is not None or any(map(is_timed, self.objectives))

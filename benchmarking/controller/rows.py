@@ -13,7 +13,7 @@ from benchmarking.analysis.epoch_costs import FIRST_EPOCH, EpochCosts, EpochTime
 from benchmarking.analysis.pipeline_figures import own_share
 from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.controller.retry_policy import TrialStatus, as_number
-from definitions.parts import PER_EPOCH
+from definitions.parts import PER_EPOCH, USD_PER_MILLION
 from definitions.schema import DERIVED_OBJECTIVES, Mode, Order
 from definitions.trial import TrialSpec
 
@@ -147,6 +147,9 @@ class TrialState:
             # What it measured for other trials too is paid for, but no figure of its own.
             paid = self.cost_usd if objective == "cost_usd" else self.billable_s
             return None if paid is None else paid * own_share(self.usage, self.duration_s)
+        if objective == USD_PER_MILLION:
+            paid, seconds = self.value_of("cost_usd"), self.value_of("billable_s")
+            return usd_per_million(paid, seconds, as_number(self.last.get(MAX_RATE)))
         if objective in PER_EPOCH:
             costs = self.epoch_costs
             return None if costs is None else costs.first_usd if objective == FIRST_EPOCH else costs.later_usd
@@ -160,6 +163,23 @@ class TrialState:
                 return self.duration_s * own_share(self.usage, self.duration_s)
             return as_number(self.usage.get(objective))
         return as_number(self.last.get(objective))
+
+
+MAX_RATE = "max_rate_per_s"
+"""What a load reports the largest rate as that it passed at."""
+
+
+def usd_per_million(cost_usd: float | None, billable_s: float | None, max_rate_per_s: float | None) -> float | None:
+    """Return the dollars of a million requests at the largest rate that passed; None where a number is unknown, or no rate passed.
+
+    Args:
+        cost_usd: that a trial was billed for `billable_s` seconds, so that their ratio is what an endpoint costs a second.
+        billable_s: see there.
+        max_rate_per_s: requests a second.
+    """
+    if cost_usd is None or not billable_s or max_rate_per_s is None or not max_rate_per_s > 0:
+        return None
+    return cost_usd / billable_s * 1e6 / max_rate_per_s
 
 
 @dataclass(slots=True)

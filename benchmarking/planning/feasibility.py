@@ -8,6 +8,7 @@ from benchmarking.planning.checkpoints import check_checkpoints, checkpoint_prob
 from benchmarking.planning.concurrency import instance_types
 from benchmarking.planning.inputs import input_problem
 from benchmarking.planning.job_builder import instance_type_of
+from benchmarking.planning.served import served_problem
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
@@ -44,6 +45,7 @@ def refusal(definition: BenchmarkDefinition, backend: str, capacity: Callable[[s
         found = input_problem(definition, backend, configuration) if has_inputs else None
         if found is None and saves:
             found = checkpoint_problem(definition, backend, configuration)
+        found = found or served_problem(definition, backend, configuration)
         if found is not None:
             return found
         instance_type = instance_type_of(definition, backend, configuration)

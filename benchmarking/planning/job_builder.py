@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.base import JobSpec, Limits
+from backends.deployment import Deployment
 from backends.job_input import JobInput
 from benchmarking.controller.budget import cost_usd, longest_run_s
 from benchmarking.controller.interfaces import checkpoint_key
@@ -63,6 +64,7 @@ class JobBuilder:
         seed: the experiment's seed.
         region: for prices.
         longest_s: seconds that a forecast gives a trial's job, where the definition sets no `max_run`; None where there is none.
+        deployment: what a trial's job deploys first; None where its script is all.
     """
 
     def __init__(
@@ -76,7 +78,9 @@ class JobBuilder:
         *,
         region: str,
         longest_s: Callable[[TrialSpec], float | None] = lambda spec: None,
+        deployment: Callable[[TrialSpec], Deployment | None] = lambda spec: None,
     ) -> None:
+        self._deployment = deployment
         self._longest_s = longest_s
         self._definition = definition
         self._backend = backend
@@ -183,6 +187,7 @@ class JobBuilder:
             checkpoint=checkpoint_key(trial),
             restore_from=restore_from,
             limits=Limits(may_run_s, self._grace_s),
+            endpoint=self._deployment(spec),
             **self._of_all_jobs,
         )
 

@@ -1,0 +1,177 @@
+"""What each trial of an experiment deploys: packages of its models, made once for all trials that share them."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backends.deployment import Deployment, ModelPackage
+from benchmarking.planning.job_builder import instance_type_of
+from benchmarking.planning.model_store import fetch_by
+from benchmarking.planning.served import platform_of, served_models, served_problem, server_of
+from definitions.backend_registry import backend_description
+from definitions.configuration import configuration_id
+from definitions.endpoint import ENDPOINT_KEYS, EndpointBlock, endpoint_of
+from definitions.errors import UserError
+from definitions.instances import instance_facts
+from definitions.quantities import size_text
+from definitions.schema import BenchmarkDefinition
+from definitions.trial import TrialSpec
+
+if TYPE_CHECKING:
+    # What packages models is imported where there are any.
+    from benchmarking.models.preparation import Batching, ModelSource
+
+_MANY = 1000
+"""Configurations of an endpoint up to which all models are made before the first job; of more each is made when it is asked for."""
+
+
+_PACKAGED_BY = ("model", "platform", "server", "max_batch_size", "batch_delay_ms", "server_threads")
+"""Keys of a configuration by which its packages, or whether they can be served, differ."""
+
+
+class Deployments:
+    """The endpoints of one experiment.
+
+    Args:
+        definition: the resolved definition.
+        backend: name of the back-end.
+        cache: folder of what is kept between runs.
+        environ: of the controller.
+        say: called with what takes a while.
+    """
+
+    def __init__(
+        self,
+        definition: BenchmarkDefinition,
+        backend: str,
+        cache: Path,
+        environ: Mapping[str, str],
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self._definition, self._backend = definition, backend
+        self._cache, self._environ, self._say = cache, environ, say
+        self._made: dict[tuple[str, str, Batching], ModelPackage | UserError] = {}
+        self._found: dict[str, Deployment] = {}
+
+    def prepare(self) -> None:
+        """Make the packages of all configurations, where they can be counted.
+
+        Raises:
+            UserError: that of the first one, where none of them can be made.
+        """
+        if self._definition.endpoint is None:
+            return
+        errors, made = [], 0
+        for configuration in self._configurations():
+            if served_problem(self._definition, self._backend, configuration) is not None:
+                continue
+            try:
+                self.of(TrialSpec(configuration))
+                made += 1
+            except UserError as error:
+                errors.append(error)
+        if errors and not made:
+            raise errors[0]
+
+    def problem(self, spec: TrialSpec) -> str | None:
+        """Return why a trial's models cannot be packaged or do not fit its instance; None where they can."""
+        try:
+            found = self.of(spec)
+        except UserError as error:
+            return "; ".join(str(error).split("\n  "))
+        return None if found is None else self._too_large(found, spec)
+
+    def of(self, spec: TrialSpec) -> Deployment | None:
+        """Return what a trial deploys; None where its definition has no endpoint.
+
+        Raises:
+            UserError: a model cannot be made, fetched, exported or packaged.
+        """
+        if self._definition.endpoint is None:
+            return None
+        configuration = spec.configuration
+        key = configuration_id(
+            {name: value for name, value in configuration.items() if name in (*ENDPOINT_KEYS, "instance_type", "instance_count")}
+        )
+        if key not in self._found:
+            try:
+                block = endpoint_of(self._definition.endpoint, configuration)
+                self._found[key] = self._deployment(block, configuration)
+            except ValueError as error:
+                raise UserError(f"benchmark {self._definition.name}: endpoint", str(error)) from error
+        return self._found[key]
+
+    def _deployment(self, block: EndpointBlock, configuration: Mapping[str, Any]) -> Deployment:
+        from benchmarking.models.preparation import Batching
+
+        batching = Batching(block.max_batch_size, block.batch_delay_ms, block.server_threads)
+        packages = tuple(
+            self._package(name, platform_of(block, model), batching) for name, model in served_models(self._definition, block).items()
+        )
+        count = configuration.get("instance_count") or self._definition.arguments.get("instance_count") or 1
+        return Deployment(
+            packages,
+            block.mode,
+            server_of(block, self._backend),
+            block.copies,
+            instance_type_of(self._definition, self._backend, configuration),
+            int(count),
+            block.max_batch_size,
+            block.batch_delay_ms,
+            block.server_threads,
+            block.memory,
+            block.client_cores,
+            block.deploy_s,
+            block.existing or "",
+        )
+
+    def _source(self) -> ModelSource:
+        from benchmarking.models.preparation import ModelSource
+
+        here = backend_description(self._backend).shares_this_machine
+        python = self._definition.python or sys.executable
+        fetch = fetch_by(self._environ)
+        return ModelSource(self._cache, self._definition.source_dir, python, fetch, brings_here=here, say=self._say)
+
+    def _package(self, name: str, platform: str, batching: Batching) -> ModelPackage:
+        from benchmarking.models.preparation import package
+
+        key = (name, platform, batching)
+        if key not in self._made:
+            try:
+                self._made[key] = package(name, self._definition.models[name], platform, batching, self._source())
+            except UserError as error:
+                self._made[key] = error
+        found = self._made[key]
+        if isinstance(found, UserError):
+            raise found
+        return found
+
+    def _too_large(self, deployment: Deployment, spec: TrialSpec) -> str | None:
+        facts = instance_facts(deployment.instance_type)
+        has = None if facts is None else facts.memory_bytes
+        limit = deployment.memory_bytes or has
+        for one in deployment.packages:
+            size = Path(one.path).stat().st_size if one.path else 0
+            # A lower bound: weights hardly become smaller in an archive, and a server takes more than them.
+            if limit is not None and size > limit:
+                return f"model {one.name} is {size_text(size)} as a file, and models have {size_text(limit)} of memory"
+        return None
+
+    def _configurations(self) -> Iterator[dict[str, Any]]:
+        """Yield what configurations can say of the endpoint; nothing where these are too many."""
+        definition = self._definition
+        if definition.trials:
+            yield from (dict(one) for one in definition.explicit_configurations)
+            return
+        domains = {key: domain for key, domain in definition.search_space.domains.items() if key in _PACKAGED_BY}
+        values = [domain.grid(2) for domain in domains.values()]
+        count = 1
+        for one in values:
+            count *= len(one)
+        if count <= _MANY:
+            yield from (dict(zip(domains, chosen, strict=True)) for chosen in itertools.product(*values))

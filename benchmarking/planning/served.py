@@ -1,0 +1,96 @@
+"""How a trial's models are served, and why they cannot be, as far as the definition and this machine say it; nothing is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from backends.deployment import SERVED
+from definitions.backend_registry import backend_description
+from definitions.endpoint import EndpointBlock, endpoint_of, single_problem
+from definitions.errors import UserError
+from definitions.models import EndpointModel
+from definitions.schema import BenchmarkDefinition
+
+
+def server_refusal(server: str, platform: str) -> str:
+    """Return why a server of this machine cannot serve a platform; empty where it can."""
+    from backends.serving.servers import refusal
+
+    return refusal(server, platform)
+
+
+Refusal = Callable[[str, str], str]
+"""From a server and a platform to why it cannot serve that here; empty where it can."""
+
+
+def served_models(definition: BenchmarkDefinition, block: EndpointBlock) -> dict[str, EndpointModel]:
+    """Return the models that a trial's endpoint serves, by name.
+
+    Args:
+        definition: the resolved definition.
+        block: how the trial's models are served.
+    """
+    if block.model is None:
+        return dict(definition.models)
+    return {name: one for name, one in definition.models.items() if name == block.model}
+
+
+def server_of(block: EndpointBlock, backend: str) -> str:
+    """Return the server of an endpoint: as said, else that of this machine or of the service."""
+    return block.server or ("ort" if backend_description(backend).shares_this_machine else "triton")
+
+
+def platform_of(block: EndpointBlock, model: EndpointModel) -> str:
+    """Return what a model is packaged as: as said, else the first one that it can be."""
+    return block.platform or model.platforms[0]
+
+
+def served_problem(
+    definition: BenchmarkDefinition, backend: str, configuration: Mapping[str, Any], refused: Refusal = server_refusal
+) -> str | None:
+    """Return why a configuration's endpoint cannot be, or None where nothing is known that stands in its way.
+
+    Args:
+        definition: the resolved definition.
+        backend: name of the back-end.
+        configuration: of a trial.
+        refused: asked of the servers of this machine.
+    """
+    if definition.endpoint is None:
+        return None
+    try:
+        block = endpoint_of(definition.endpoint, configuration)
+    except ValueError as error:
+        return str(error)
+    found = single_problem(block, definition.models)
+    if found is not None:
+        return found
+    models = served_models(definition, block)
+    if block.model is not None and definition.models and not models:
+        return f"there is no model {block.model!r}; known: {', '.join(definition.models)}"
+    for name, model in models.items():
+        platform = platform_of(block, model)
+        if platform not in model.platforms:
+            return f"model {name} cannot be packaged as {platform}; it is {' or '.join(model.platforms)}"
+    if not backend_description(backend).shares_this_machine:
+        return None
+    if block.existing is not None:
+        return f"endpoint.existing {block.existing}: on this machine there are no endpoints but those that jobs bring up"
+    server = server_of(block, backend)
+    for platform in dict.fromkeys(platform_of(block, model) for model in models.values()):
+        text = _refusal(server, platform, refused)
+        if text:
+            return text
+    return None
+
+
+def _refusal(server: str, platform: str, refused: Refusal) -> str:
+    if platform not in SERVED[server]:
+        able = [name for name, platforms in SERVED.items() if platform in platforms]
+        others = f"{' and '.join(able)} serve it" if able else "nothing on this machine does, as it needs a GPU and TensorRT"
+        return f"server {server} does not serve platform {platform}: {others}"
+    try:
+        return refused(server, platform)
+    except UserError as error:
+        return "; ".join(str(error).split("\n  "))

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+
+from benchmarking.planning.served import served_problem
+from definitions.schema import BenchmarkDefinition
+
+GIVEN = {
+    "name": "served",
+    "script": "load.py",
+    "objectives": {"max_rate_per_s": "max"},
+    "models": {"cnn": {"type": "small_cnn"}, "file": {"type": "onnx", "path": "net.onnx"}},
+    "endpoint": {"mode": "multi"},
+    "space": {"platform": {"choice": ["onnx", "pt", "trt"]}},
+}
+
+
+def problem(configuration, backend="local", refused=lambda server, platform: "", **endpoint):
+    definition = BenchmarkDefinition(**{**GIVEN, "endpoint": {**GIVEN["endpoint"], **endpoint}})
+    return served_problem(definition, backend, configuration, refused)
+
+
+def test_a_configuration_that_can_be_served():
+    assert problem({}) is None
+    assert problem({"model": "cnn", "platform": "pt", "server": "triton"}) is None
+    assert problem({"model": "cnn", "platform": "trt"}, "sagemaker") is None
+
+
+@pytest.mark.parametrize(
+    ("configuration", "words"),
+    [
+        ({"platform": "pt"}, "model file cannot be packaged as pt; it is onnx"),
+        ({"platform": "pt", "model": "cnn"}, "server ort does not serve platform pt: triton and mms serve it"),
+        ({"platform": "trt", "model": "cnn"}, "nothing on this machine does, as it needs a GPU and TensorRT"),
+        ({"platform": "tf"}, "platform 'tf'"),
+        ({"server": "tgi"}, "server 'tgi'"),
+        ({"copies": 0}, "copies 0"),
+        ({"model": "bert"}, "there is no model 'bert'; known: cnn, file"),
+        ({"mode": "single"}, "mode single serves one model, and there are 2"),
+        ({"existing": "theirs"}, "on this machine there are no endpoints but those that jobs bring up"),
+    ],
+)
+def test_why_it_cannot(configuration, words):
+    assert words in (problem(configuration) or "")
+
+
+def test_what_a_server_lacks_is_its_own_word():
+    def lacks(server, platform):
+        return f"{server} needs Java for {platform}"
+
+    assert problem({"server": "mms"}, refused=lacks) == "mms needs Java for onnx"
+    assert problem({"server": "mms"}, "sagemaker", refused=lacks) is None
+
+
+def test_a_definition_without_an_endpoint_has_no_problem():
+    plain = {key: value for key, value in GIVEN.items() if key not in ("models", "endpoint")}
+    assert served_problem(BenchmarkDefinition(**plain), "local", {"platform": "trt"}) is None
