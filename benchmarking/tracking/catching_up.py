@@ -133,7 +133,7 @@ class Telling:
     """Tells a tracker of several experiments, and is patient with it.
 
     Args:
-        make: makes the tracker; called anew where that failed.
+        make: makes the tracker of an experiment; called anew where that failed.
         name: of the tracker, for people.
         say: takes a line for people; each is said once.
         now: monotonic seconds.
@@ -141,7 +141,7 @@ class Telling:
 
     def __init__(self, make: Callable[[], Tracker], name: str, say: Callable[[str], None], now: Callable[[], float]) -> None:
         self._make, self._name, self._say, self._now = make, name, say, now
-        self._tracker: Tracker | None = None
+        self._trackers: dict[Path, Tracker] = {}
         self._experiments: dict[Path, FollowedExperiment] = {}
         self._tags: set[Path] = set()
         self._said: set[str] = set()
@@ -170,13 +170,11 @@ class Telling:
         if self._now() < self._retry_at:
             return False
         try:
-            if self._tracker is None:
-                self._tracker = self._make()
             for tag_folder in self._tags:
                 for folder in experiments_of(tag_folder):
                     self.follow(folder)
             for one in [*self._experiments.values()]:
-                self._catch_up(one, self._tracker)
+                self._catch_up(one, self._tracker_of(one.folder))
         except TrackerError as error:
             self.failures += 1
             self._retry_at = self._now() + min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** (self.failures - 1))
@@ -201,6 +199,12 @@ class Telling:
         """Let go of all experiments."""
         for one in self._experiments.values():
             one.close()
+
+    def _tracker_of(self, folder: Path) -> Tracker:
+        # Each has its own: what a tracker knows of an experiment that is told in between must not get into the next.
+        if folder not in self._trackers:
+            self._trackers[folder] = self._make()
+        return self._trackers[folder]
 
     def _catch_up(self, one: FollowedExperiment, tracker: Tracker) -> None:
         if not one.folder.is_dir():

@@ -179,3 +179,33 @@ def test_what_has_not_changed_is_not_read_again(tmp_path, monkeypatch):
     monkeypatch.setattr("benchmarking.tracking.catching_up.load", None)
     monkeypatch.setattr("benchmarking.archive.stored.SqliteJournal", None)
     assert one.round()
+
+
+class Absorbed(MemoryTracker):
+    """A tracker that keeps to the experiment which it looked for last, as those do that look for one once."""
+
+    def find(self, experiment):
+        self.of = experiment.whole.job
+        return super().find(experiment)
+
+    def write(self, change, known):
+        assert self.of in known or change.run.job == self.of
+        return super().write(change, known)
+
+
+def test_of_two_experiments_that_run_at_once_each_has_a_tracker_that_thinks_of_it_alone(tmp_path):
+    made = []
+    one = Telling(lambda: made.append(Absorbed()) or made[-1], "the tracker", [].append, itertools.count(0.0, 100.0).__next__)
+    lives = []
+    for number in range(2):
+        spec, rows = spec_of(tmp_path, number=number), MemoryJournal()
+        run_into(rows, spec)
+        lives.append((prepared(spec), [*rows.records()]))
+        one.follow(lives[-1][0])
+    with locked(lives[0][0]), locked(lives[1][0]):
+        for first in range(0, len(lives[0][1]), 5):
+            for folder, records in lives:
+                write(folder, records[first : first + 5])
+            assert one.round()
+    one.close()
+    assert [tracker.runs for tracker in made] == [told(folder).runs for folder, _ in lives]
