@@ -19,6 +19,7 @@ def make_client(
     endpoint_url: str | None = None,
     access_key: str | None = None,
     secret_key: str | None = None,
+    session_token: str | None = None,
     attempts: int = ATTEMPTS,
     connections: int = 16,
     session: Any = None,
@@ -31,6 +32,7 @@ def make_client(
         endpoint_url: of a server other than AWS; None for boto3's own search.
         access_key: None for boto3's own search.
         secret_key: that goes with it.
+        session_token: likewise, of temporary ones.
         attempts: times that a call is made at most; 1 for callers that repeat calls themselves.
         connections: that are kept open at most.
         session: of boto3's, to share what it has looked up; None for a new one.
@@ -59,6 +61,7 @@ def make_client(
         endpoint_url=endpoint_url,
         aws_access_key_id=access_key,
         aws_secret_access_key=secret_key,
+        aws_session_token=session_token,
         config=Config(**options),
     )
 

@@ -126,7 +126,9 @@ def _credentials_beside(environ: Mapping[str, str]) -> dict[str, str]:
     # An emulator's own: what boto3 would find elsewhere is for a real account, and none of the emulator's business.
     if not is_emulated(environ) or "AWS_SECRET_ACCESS_KEY" not in environ:
         return {}
-    return {"access_key": environ["AWS_ACCESS_KEY_ID"], "secret_key": environ["AWS_SECRET_ACCESS_KEY"]}
+    token = environ.get("AWS_SESSION_TOKEN")
+    found = {"access_key": environ["AWS_ACCESS_KEY_ID"], "secret_key": environ["AWS_SECRET_ACCESS_KEY"]}
+    return {**found, "session_token": token} if token else found
 
 
 def is_emulated(environ: Mapping[str, str]) -> bool:
