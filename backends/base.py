@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from backends.checks import Check, CheckStatus, PermissionDocument, capacity_checks
+from backends.checks import Check, CheckRequest, CheckStatus, PermissionDocument, capacity_checks
 from backends.deployment import Deployment
 from backends.events import Event
 from backends.failures import Cause
@@ -203,26 +203,6 @@ class BackendContext:
     run_uri: str = ""
 
 
-@dataclass(frozen=True)
-class CheckRequest:
-    """What a back-end is asked to look at before a first start.
-
-    Args:
-        environ: the controller's environment.
-        results_dir: folder of all results.
-        definition: resolved for this back-end; None to check the machine or account alone.
-        instance_types: that its configurations can ask for.
-        region: in place of the definition's; `role`: likewise, that jobs run as; None for the definition's.
-    """
-
-    environ: Mapping[str, str]
-    results_dir: Path
-    definition: BenchmarkDefinition | None = None
-    instance_types: tuple[str, ...] = ()
-    region: str | None = None
-    role: str | None = None
-
-
 class Backend(abc.ABC):
     """Runs jobs. It is called from one thread alone; `submit` and `stop` return at once and what comes of them arrives through `wait`.
 
@@ -289,7 +269,8 @@ class Backend(abc.ABC):
         """Return a document that gives somebody what they need to run jobs here; None where nobody needs anything.
 
         Args:
-            kind: `caller`, a policy of whoever starts Outrider; `role`, of the jobs' role; `trust`, who may take it; `template`: all that.
+            kind: a policy of whoever starts Outrider (`caller`), of the role of jobs (`role`) or of those that run a study (`controller`),
+                who may take these (`trust`); a template of all that (`template`), or of a network (`network`).
             request: for which definition, region and role.
         """
         return None

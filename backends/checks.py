@@ -1,10 +1,13 @@
-"""What a check before a first start says. Made by the back-ends' own checks, shown by `outrider doctor`."""
+"""What is checked before a first start, and what a check says. Made by the back-ends' own checks, shown by `outrider doctor`."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+from definitions.schema import BenchmarkDefinition
 
 
 class CheckStatus(enum.StrEnum):
@@ -32,6 +35,27 @@ class Check:
     found: str
     advice: str = ""
     refused: bool = False
+
+
+@dataclass(frozen=True)
+class CheckRequest:
+    """What a back-end is asked to look at before a first start.
+
+    Args:
+        environ: the controller's environment.
+        results_dir: folder of all results.
+        definition: resolved for this back-end; None to check the machine or account alone.
+        instance_types: that its configurations can ask for.
+        region, role, controller_role: in place of the definition's: of jobs, that jobs run as, of jobs that run a study; None for its own.
+    """
+
+    environ: Mapping[str, str]
+    results_dir: Path
+    definition: BenchmarkDefinition | None = None
+    instance_types: tuple[str, ...] = ()
+    region: str | None = None
+    role: str | None = None
+    controller_role: str | None = None
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, CheckRequest, JobSpec
-from backends.checks import Check
+from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, JobSpec
+from backends.checks import Check, CheckRequest
 from backends.common import memory
 from backends.common.activation import Activation, activation_of
 from backends.common.clock import SteadyClock

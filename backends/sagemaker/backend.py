@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, CheckRequest, JobSpec
-from backends.checks import Check, PermissionDocument
+from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, JobSpec
+from backends.checks import Check, CheckRequest, PermissionDocument
 from backends.common.clock import SteadyClock
 from backends.common.leases_folder import leases_folder
 from backends.events import Event

@@ -14,8 +14,8 @@ from definitions.program import command
 from launch.parser import VerbParser
 
 if TYPE_CHECKING:
-    from backends.base import Backend, CheckRequest
-    from backends.checks import Check
+    from backends.base import Backend
+    from backends.checks import Check, CheckRequest
     from definitions.resolve import Resolved
 
 _EPILOG = """\
@@ -34,8 +34,10 @@ def main(arguments: Sequence[str]) -> int:
     from backends.registry import backend_class
 
     backend = backend_class(given.backend)
+    if given.policy and given.cloudformation:
+        raise UserError("--policy and --cloudformation", "each prints a document of its own", "give one after the other")
     if given.policy or given.cloudformation:
-        kind = given.policy or "template"
+        kind = given.policy or given.cloudformation
         document = backend.permission_document(kind, _request(given, _resolved(given) if given.benchmark else None))
         if document is None:
             raise UserError(f"--backend {given.backend}", "nobody needs a policy for it", "leave it out, or give a back-end in the cloud")
@@ -61,12 +63,12 @@ def _checks(given: argparse.Namespace, backend: type[Backend]) -> list[Check]:
 
 
 def _request(given: argparse.Namespace, resolved: Resolved | None) -> CheckRequest:
-    from backends.base import CheckRequest
+    from backends.checks import CheckRequest
     from benchmarking.planning.concurrency import instance_types
 
     definition = None if resolved is None else resolved.definition
     types = () if definition is None else tuple(instance_types(definition, given.backend))
-    return CheckRequest(os.environ, given.results_dir, definition, types, given.region, given.role)
+    return CheckRequest(os.environ, given.results_dir, definition, types, given.region, given.role, given.remote_role)
 
 
 def _show(checks: Sequence[Check], form: str) -> int:
@@ -131,13 +133,15 @@ def make_parser() -> VerbParser:
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", dest="settings",
                         help="override a key of the definition, as for a run")  # fmt: skip
     parser.add_argument("--role", default=None, metavar="ARN", help="role that jobs run as (default: the definition's, or $OUTRIDER_ROLE)")
+    parser.add_argument("--remote_role", default=None, metavar="ARN",
+                        help="role that controllers run as (default: the definition's, or $OUTRIDER_CONTROLLER_ROLE)")  # fmt: skip
     parser.add_region("where jobs run (default: the definition's, or the AWS configuration's)")
     parser.add_results_dir("folder of results, for the disk check of --backend local")
     parser.add_argument("--format", choices=("table", "json"), default="table", help="form of the answer (default table)")
-    parser.add_argument("--policy", nargs="?", const="caller", default=None, choices=("caller", "role", "trust"),
-                        help="print an IAM policy and stop: of whoever starts Outrider (caller), of the role of the jobs, "
-                        "or who may take that role (trust)")  # fmt: skip
-    parser.add_argument(
-        "--cloudformation", action="store_true", help="print a CloudFormation template for role, bucket and policy, and stop"
-    )
+    parser.add_argument("--policy", nargs="?", const="caller", default=None, choices=("caller", "role", "controller", "trust"),
+                        help="print an IAM policy and stop: of whoever starts Outrider (caller), of the role of the jobs, of that of "
+                        "controllers, or who may take these roles (trust)")  # fmt: skip
+    parser.add_argument("--cloudformation", nargs="?", const="template", default=None, choices=("template", "network"),
+                        help="print a CloudFormation template and stop: of bucket, roles and policies, or of a network for jobs "
+                        "(network: VPC, endpoints, FSx for Lustre)")  # fmt: skip
     return parser

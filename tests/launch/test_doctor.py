@@ -128,7 +128,19 @@ def test_policies(cloud, capsys):
 
 def test_a_template(capsys):
     code, out, _ = doctor(capsys, "--cloudformation")
-    assert (code, set(yaml.safe_load(out)["Resources"])) == (0, {"Bucket", "Role", "CallerPolicy"})
+    resources = {"Bucket", "Role", "ControllerRole", "ControllerPolicy", "CallerPolicy"}
+    assert (code, set(yaml.safe_load(out)["Resources"])) == (0, resources)
+    code, out, _ = doctor(capsys, "--cloudformation", "network")
+    assert (code, {"Vpc", "S3Endpoint", "Lustre"} <= set(yaml.safe_load(out)["Resources"])) == (0, True)
+
+
+def test_wrong_use_of_documents(capsys):
+    code, out, err = doctor(capsys, "--policy", "--cloudformation")
+    assert (code, out) == (2, "")
+    assert "give one after the other" in err
+    assert doctor(capsys, "--policy", "controllers")[0] == 2
+    code, _, err = doctor(capsys, "--policy", "controller", "--remote_role", "me")
+    assert (code, "role 'me' is no ARN of an IAM role" in err) == (2, True)
 
 
 @pytest.mark.slow

@@ -1,17 +1,24 @@
-"""A CloudFormation template for what an account needs once: bucket, role of the jobs, policy of the caller."""
+"""A CloudFormation template for what an account needs once: bucket, roles of jobs and of controllers, policy of the caller."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from backends.sagemaker.admin.iam_policy import PolicyScope, job_policy_document, policy_document, trust_document
+from backends.sagemaker.admin.iam_policy import (
+    PolicyScope,
+    controller_policy_document,
+    job_policy_document,
+    policy_document,
+    trust_document,
+)
 
 _HEAD = """\
 # Deploy with:
 #   aws cloudformation deploy --stack-name outrider --template-file outrider.yaml --capabilities CAPABILITY_IAM
-# then put the outputs Role and Bucket into the definition's sagemaker block (role, bucket), and attach the policy CallerPolicy
-# to whoever starts Outrider. The bucket stays when the stack is deleted.
+# then put the outputs Role and Bucket into the definition's sagemaker block (role, bucket), ControllerRole into its remote block (role) or
+# the variable OUTRIDER_CONTROLLER_ROLE, and attach the policy CallerPolicy to whoever starts Outrider. The bucket stays when the stack is
+# deleted.
 """
 _DAYS_OF_UPLOADS = 7
 
@@ -59,6 +66,7 @@ def template_data(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool 
     """Return the template as plain data, intrinsic functions in their long form; arguments as of `template`."""
     scope = PolicyScope(
         role="${Role}",
+        controller="${ControllerRole}",
         bucket="${Bucket}",
         prefix=prefix,
         data=tuple(data),
@@ -67,10 +75,10 @@ def template_data(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool 
         region="${AWS::Region}",
         account="${AWS::AccountId}",
     )
-    # The role's own policy must not name the role, which would be a circle; it has no need to.
+    # A role's own policy must not name the role, which would be a circle: that of controllers, which pass their own role on, stands apart.
     return {
         "AWSTemplateFormatVersion": "2010-09-09",
-        "Description": "Bucket, execution role and caller policy for Outrider",
+        "Description": "Bucket, roles of jobs and controllers, and caller policy for Outrider",
         "Resources": {
             "Bucket": _BUCKET,
             "Role": {
@@ -78,6 +86,15 @@ def template_data(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool 
                 "Properties": {
                     "AssumeRolePolicyDocument": trust_document(),
                     "Policies": [{"PolicyName": "outrider-jobs", "PolicyDocument": _substituted(job_policy_document(scope, vpc))}],
+                },
+            },
+            "ControllerRole": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": trust_document()}},
+            "ControllerPolicy": {
+                "Type": "AWS::IAM::ManagedPolicy",
+                "Properties": {
+                    "Description": "What a study takes that runs in training jobs itself",
+                    "Roles": [{"Ref": "ControllerRole"}],
+                    "PolicyDocument": _substituted(controller_policy_document(scope, vpc)),
                 },
             },
             "CallerPolicy": {
@@ -90,6 +107,7 @@ def template_data(prefix: str = "outrider", data: Sequence[str] = (), vpc: bool 
         },
         "Outputs": {
             "Role": {"Description": "role of the sagemaker block", "Value": {"Fn::GetAtt": ["Role", "Arn"]}},
+            "ControllerRole": {"Description": "role of the remote block", "Value": {"Fn::GetAtt": ["ControllerRole", "Arn"]}},
             "Bucket": {"Description": "bucket of the sagemaker block", "Value": {"Ref": "Bucket"}},
             "CallerPolicy": {"Description": "attach it to whoever starts Outrider", "Value": {"Ref": "CallerPolicy"}},
         },

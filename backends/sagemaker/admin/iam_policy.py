@@ -1,15 +1,31 @@
-"""IAM policies: of whoever starts Outrider, and of the role that its jobs run as."""
+"""IAM policies: of whoever starts Outrider, of the role that its jobs run as, and of the role of jobs that run Outrider itself."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backends.sagemaker.aws.iam_operations import CALLER, JOB, NETWORK, Grant, Target, grants_for
+from backends.naming import TAG_KEY
+from backends.sagemaker.aws.iam_operations import CALLER, CONTROLLER, JOB, NETWORK, Grant, Target, grants_for
 from backends.sagemaker.logs.parser import GROUP
 
 SERVICE = "sagemaker.amazonaws.com"
+Conditions = Mapping[Grant, tuple[str, Mapping[str, Mapping[str, str]]]]
+"""Grants under a condition: what is added to the statement's name, and the condition."""
+_PASSED: Conditions = {Grant("iam:PassRole", Target.ROLE): ("Passed", {"StringEquals": {"iam:PassedToService": SERVICE}})}
+_OWN_JOBS: Conditions = {
+    **_PASSED,
+    Grant("sagemaker:CreateTrainingJob", Target.JOBS): ("Created", {"Null": {f"aws:RequestTag/{TAG_KEY}": "false"}}),
+    Grant("sagemaker:AddTags", Target.JOBS): ("Tagged", {"StringEquals": {"sagemaker:TaggingAction": "CreateTrainingJob"}}),
+    **{
+        Grant(f"sagemaker:{name}TrainingJob", Target.JOBS): ("Changed", {"Null": {f"aws:ResourceTag/{TAG_KEY}": "false"}})
+        for name in ("Stop", "Update")
+    },
+}
+"""What a controller may do to jobs with Outrider's tag alone. What only reads has no such condition: of a job that does not exist, which
+has no tags, the service would answer that it is denied, and not that there is none."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +33,7 @@ class PolicyScope:
     """The names in a policy; patterns are fine, as are CloudFormation's `${...}`.
 
     Args:
-        role: name of the jobs' role, with its path.
+        role: name of the jobs' role, with its path; `controller`: of the controllers', empty where nobody launches any.
         bucket, prefix: where Outrider keeps everything.
         data: `s3://` URIs of the user's own data sets.
         keys: ARNs of KMS keys that volumes and outputs are encrypted with.
@@ -26,6 +42,7 @@ class PolicyScope:
     """
 
     role: str = "*"
+    controller: str = ""
     bucket: str = "sagemaker-*-${aws:PrincipalAccount}"
     prefix: str = "outrider"
     data: tuple[str, ...] = ()
@@ -43,7 +60,19 @@ def partition_of(region: str) -> str:
 
 def policy_document(scope: PolicyScope, operations: Iterable[str] = CALLER) -> dict[str, Any]:
     """Return the policy of whoever calls these operations."""
-    return _document(grants_for(operations), scope)
+    return _document(grants_for(operations), scope, _PASSED)
+
+
+def controller_policy_document(scope: PolicyScope, vpc: bool = False) -> dict[str, Any]:
+    """Return the policy of the role that jobs run as which run a study: what it calls, and what any job needs.
+
+    It creates, changes and stops jobs with Outrider's tag alone, and passes only the roles of jobs and its own.
+
+    Args:
+        scope: the names in it.
+        vpc: whether controllers run in a VPC.
+    """
+    return _document((*grants_for(CONTROLLER), *JOB, *(NETWORK if vpc else ())), scope, _OWN_JOBS)
 
 
 def job_policy_document(scope: PolicyScope, vpc: bool = False) -> dict[str, Any]:
@@ -53,7 +82,7 @@ def job_policy_document(scope: PolicyScope, vpc: bool = False) -> dict[str, Any]
         scope: the names in it.
         vpc: whether jobs run in a VPC.
     """
-    return _document((*JOB, *NETWORK) if vpc else JOB, scope)
+    return _document((*JOB, *NETWORK) if vpc else JOB, scope, {})
 
 
 def trust_document() -> dict[str, Any]:
@@ -76,25 +105,26 @@ def trusts_sagemaker(document: Mapping[str, Any]) -> bool:
     )
 
 
-def _document(grants: Iterable[Grant], scope: PolicyScope) -> dict[str, Any]:
-    actions: dict[tuple[Target, bool], list[str]] = {}
-    for grant in grants:
-        actions.setdefault((grant.target, grant.action == "iam:PassRole"), []).append(grant.action)
+def _document(grants: Iterable[Grant], scope: PolicyScope, conditions: Conditions) -> dict[str, Any]:
+    actions: dict[tuple[Target, str, str], list[str]] = {}
+    for grant in dict.fromkeys(grants):
+        name, condition = conditions.get(grant, ("", {}))
+        actions.setdefault((grant.target, name, json.dumps(condition)), []).append(grant.action)
     statements = []
-    for (target, passed), names in actions.items():
+    for (target, name, condition_text), names in actions.items():
         resources = _resources(target, scope)
         if not resources:
             continue
-        statement: dict[str, Any] = {"Sid": _sid(target, passed), "Effect": "Allow", "Action": sorted(names)}
+        statement: dict[str, Any] = {"Sid": _sid(target, name), "Effect": "Allow", "Action": sorted(names)}
         statement["Resource"] = resources if len(resources) > 1 else resources[0]
-        if passed:
-            statement["Condition"] = {"StringEquals": {"iam:PassedToService": SERVICE}}
+        if condition := json.loads(condition_text):
+            statement["Condition"] = condition
         statements.append(statement)
     return {"Version": "2012-10-17", "Statement": statements}
 
 
-def _sid(target: Target, passed: bool) -> str:
-    return "PassRole" if passed else target.title().replace("_", "")
+def _sid(target: Target, name: str) -> str:
+    return "PassRole" if name == "Passed" else target.title().replace("_", "") + name
 
 
 def _resources(target: Target, scope: PolicyScope) -> list[str]:
@@ -102,13 +132,14 @@ def _resources(target: Target, scope: PolicyScope) -> list[str]:
     start = f"arn:{scope.partition}"
     places = [uri.removeprefix("s3://").partition("/") for uri in scope.data]
     folder = f"{scope.prefix.strip('/')}/" if scope.prefix.strip("/") else ""
+    roles = ["*"] if "*" in (scope.role, scope.controller) else [*dict.fromkeys(filter(None, (scope.role, scope.controller)))]
     return {
         Target.ANY: ["*"],
         Target.JOBS: [f"{start}:sagemaker:{scope.region}:{scope.account}:training-job/*"],
         Target.EXPERIMENTS: [
             f"{start}:sagemaker:{scope.region}:{scope.account}:experiment{kind}/*" for kind in ("", "-trial", "-trial-component")
         ],
-        Target.ROLE: [f"{start}:iam::{scope.account}:role/{scope.role}"],
+        Target.ROLE: [f"{start}:iam::{scope.account}:role/{name}" for name in roles],
         Target.BUCKET: [f"{start}:s3:::{scope.bucket}"],
         Target.OBJECTS: [f"{start}:s3:::{scope.bucket}/{folder}*"],
         Target.DATA_BUCKETS: list(dict.fromkeys(f"{start}:s3:::{bucket}" for bucket, _, _ in places)),

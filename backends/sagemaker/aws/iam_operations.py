@@ -96,6 +96,17 @@ _UNUSED = ("AddTags", "DeleteTrainingJob")
 CALLER: tuple[str, ...] = tuple(name for name in OPERATIONS if name not in _UNUSED)
 """Operations that Outrider itself calls, on the machine it runs on."""
 
+CONTROLLER: tuple[str, ...] = (
+    *("CreateTrainingJob", "DescribeTrainingJob", "StopTrainingJob", "UpdateTrainingJob", "ListTags", "ListTrainingJobs"),
+    *("CreateExperiment", "CreateTrial", "CreateTrialComponent", "UpdateTrialComponent", "AssociateTrialComponent"),
+    *("BatchPutMetrics", "Search"),
+    *("HeadBucket", "ListObjectsV2", "HeadObject", "GetObject", "PutObject", "CopyObject", "DeleteObject", "DeleteObjects"),
+    *("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "CompleteMultipartUpload", "AbortMultipartUpload"),
+    *("FilterLogEvents", "GetLogEvents", "DescribeLogStreams"),
+    *("GetCallerIdentity", "ListServiceQuotas", "ListAWSDefaultServiceQuotas"),
+)
+"""Those that it calls where a training job runs it: what a study needs, its successor, and trackers; nothing that is asked beforehand."""
+
 JOB: tuple[Grant, ...] = (
     *_on(Target.BUCKET, "s3:ListBucket"),
     *_on(Target.OBJECTS, "s3:GetObject", "s3:PutObject", "s3:AbortMultipartUpload"),

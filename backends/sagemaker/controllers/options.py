@@ -9,12 +9,11 @@ from types import MappingProxyType
 
 from backends.sagemaker.block import LONGEST_KEY, LONGEST_VALUE, MOST_TAGS
 from backends.sagemaker.jobs.images import find_images, has_gpu, image_facts
-from backends.sagemaker.jobs.resolve_options import EMULATED_ROLE
+from backends.sagemaker.jobs.resolve_options import CONTROLLER_ROLE_VARIABLE, EMULATED_ROLE
 from definitions.errors import UserError
 from definitions.program import command
 from definitions.remote import RemoteOptions
 
-ROLE_VARIABLE = "OUTRIDER_CONTROLLER_ROLE"
 INSTANCE_TYPE = "ml.m5.large"
 VOLUME_GB = 30
 RESTARTS = 3
@@ -142,11 +141,11 @@ def _check(asked: RemoteOptions) -> None:
 
 
 def _role(asked: RemoteOptions, environ: Mapping[str, str], *, emulated: bool) -> str:
-    role = asked.role or environ.get(ROLE_VARIABLE) or (EMULATED_ROLE if emulated else "")
+    role = asked.role or environ.get(CONTROLLER_ROLE_VARIABLE) or (EMULATED_ROLE if emulated else "")
     if not role:
         raise UserError(
             "launch: no role is given that controllers run with",
-            f"neither remote.role nor the environment variable {ROLE_VARIABLE} says; it may create jobs, which the role of trials may not",
+            f"neither remote.role nor the environment variable {CONTROLLER_ROLE_VARIABLE} says; unlike that of trials it may create jobs",
             f"`{command('doctor', '--cloudformation')}` prints a CloudFormation template for roles and bucket",
         )
     if not _ROLE.fullmatch(role):

@@ -20,6 +20,7 @@ from definitions.schema import DERIVED_OBJECTIVES, BenchmarkDefinition
 
 EMULATED_ROLE = "arn:aws:iam::123456789012:role/outrider-emulated"
 ROLE_VARIABLE = "OUTRIDER_ROLE"
+CONTROLLER_ROLE_VARIABLE = "OUTRIDER_CONTROLLER_ROLE"
 
 _ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/?[a-zA-Z_0-9+=,.@\-/]+")
 _MLFLOW = re.compile(r"arn:aws[a-z-]*:sagemaker:(?P<region>[a-z0-9-]+):[0-9]{12}:mlflow-[a-zA-Z-]+/.+")

@@ -147,6 +147,13 @@ class LaunchLab:
     def __exit__(self, *error: Any) -> None:
         self._emulator.__exit__(None, None, None)
 
+    def signs_apart(self) -> None:
+        """From now on sign what this machine asks with temporary credentials, so that calls from within jobs can be told from it."""
+        given = self.emulator.client("sts").get_session_token()["Credentials"]
+        names = {"AWS_ACCESS_KEY_ID": "AccessKeyId", "AWS_SECRET_ACCESS_KEY": "SecretAccessKey", "AWS_SESSION_TOKEN": "SessionToken"}
+        self.environ |= {name: given[key] for name, key in names.items()}
+        self.sagemaker = Clients("us-east-1", self.environ).get("sagemaker")
+
     def outrider(self, *words: str, timeout_s: float = 300.0) -> subprocess.CompletedProcess[str]:
         """Run a verb on this machine, as the laptop's."""
         command = [sys.executable, "-m", "launch", *words]

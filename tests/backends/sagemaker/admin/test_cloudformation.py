@@ -7,7 +7,7 @@ import re
 import yaml
 
 from backends.sagemaker.admin.cloudformation import template, template_data
-from backends.sagemaker.aws.iam_operations import CALLER, JOB, Target, actions_for
+from backends.sagemaker.aws.iam_operations import CALLER, CONTROLLER, JOB, Target, actions_for
 
 PSEUDO = {"AWS::Partition", "AWS::Region", "AWS::AccountId"}
 
@@ -40,6 +40,10 @@ def test_it_is_yaml_without_tags_and_says_how_to_deploy_it():
 def test_its_policies_are_those_of_the_table():
     resources = template_data(data=("s3://photos/small",))["Resources"]
     assert actions(resources["CallerPolicy"]["Properties"]["PolicyDocument"]) == actions_for(CALLER)
+    controllers = resources["ControllerPolicy"]["Properties"]
+    service = {grant.action for grant in JOB if grant.target not in (Target.KEYS, Target.MLFLOW)}
+    assert actions(controllers["PolicyDocument"]) == actions_for(CONTROLLER) | service
+    assert controllers["Roles"] == [{"Ref": "ControllerRole"}]
     (jobs,) = resources["Role"]["Properties"]["Policies"]
     assert actions(jobs["PolicyDocument"]) == {grant.action for grant in JOB if grant.target not in (Target.KEYS, Target.MLFLOW)}
     server = "arn:aws:sagemaker:eu-west-1:123456789012:mlflow-tracking-server/team"
@@ -54,6 +58,7 @@ def test_every_reference_is_defined_and_every_substitution_marked():
     assert marked == []
     # The bucket must not depend on the role, nor the role on the policy.
     assert set(references(data["Resources"]["Role"])) == {"Bucket", *PSEUDO}
+    assert set(references(data["Resources"]["ControllerRole"])) == set()
     assert set(references(data["Resources"]["Bucket"])) == set()
 
 
