@@ -71,7 +71,7 @@ def dry_run(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: 
     Raises:
         UserError: as a run would.
     """
-    spent = [spent_usd(spec.folder) for spec in specs]
+    specs, spent, refused = _readable(specs, study)
     looks = [_look(spec, environ, spent_already) for spec, spent_already in zip(specs, spent, strict=True)]
     rows = [[*look.row, *([dollars(usd)] if any(spent) else [])] for look, usd in zip(looks, spent, strict=True)]
     blocks = [
@@ -79,13 +79,30 @@ def dry_run(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: 
         *dict.fromkeys(look.forecasts for look in looks if look.forecasts),
     ]
     together = None if study is None else at_once(study.flags, specs, cores=len(usable_cores()))
-    lines = [*dict.fromkeys(line for look in looks for line in look.lines), *([] if together is None else [together.text])]
+    lines = [*dict.fromkeys(line for look in looks for line in look.lines), *([] if together is None else [together.text]), *refused]
     blocks += ["\n".join(lines)] if lines else []
     blocks += dict.fromkeys(look.travels for look in looks if look.travels)
     worst, dropped, priced = [look.worst for look in looks], sum(look.dropped for look in looks), all(look.priced for look in looks)
     text = "\n\n".join([*blocks, _total(worst, specs, study, spent, looks[-1].price_label, dropped, priced=priced)])
     longest_s = longest_together([look.worst.longest_s for look in looks if not look.is_over], 1 if together is None else together.most)
     return DryRun(text, longest_s, _together([one.usd for one in worst], specs, study, spent))
+
+
+def _readable(specs: Sequence[ExperimentSpec], study: StudyRecord | None) -> tuple[list[ExperimentSpec], list[float], list[str]]:
+    """Return experiments with what each has spent, and a line for each of a study that a run would refuse, as its journal is damaged."""
+    found: list[ExperimentSpec] = []
+    spent: list[float] = []
+    refused: list[str] = []
+    for spec in specs:
+        try:
+            spent.append(spent_usd(spec.folder))
+        except UserError as error:
+            if study is None or (not found and spec is specs[-1]):
+                raise
+            refused.append(f"left out, as a run will: {spec.title}: {error}".replace("\n  ", "; "))
+        else:
+            found.append(spec)
+    return found, spent, refused
 
 
 _HEADER = ("benchmark", "method", "seed", "back-end", "instance types", "trials", "workers", "longest", "worst cost")

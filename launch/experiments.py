@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from backends.common.cpu_quota import usable_cores
 from backends.registry import backend_class
-from benchmarking.archive.code_version import check_code
+from benchmarking.archive.code_version import check_code, measured_code
 from benchmarking.archive.folder import prepare_folder
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
@@ -225,8 +226,14 @@ def _check_code(specs: Sequence[ExperimentSpec], *, accepted: bool) -> None:
     """Raise `UserError` where the code of a benchmark is another than an experiment measured, before anything goes on."""
     seen: set[str] = set()
     for spec in specs:
-        if spec.definition.name not in seen and (spec.folder / "journal.sqlite").is_file():
+        if spec.definition.name in seen:
+            continue
+        # One whose journal is damaged is refused when its turn comes, which does not end the others.
+        with contextlib.suppress(UserError):
+            if measured_code(spec.folder) is None:
+                continue
             seen.add(spec.definition.name)
+        if spec.definition.name in seen:
             check_code(spec, accepted=accepted)
 
 

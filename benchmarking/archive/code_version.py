@@ -10,7 +10,7 @@ from pathlib import Path
 
 from backends.common.source_tree import files_below
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.controller.journal import latest_records
+from benchmarking.controller.journal import Record, latest_records
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
@@ -68,10 +68,19 @@ def code_version(spec: ExperimentSpec) -> CodeVersion:
     return CodeVersion(whole.hexdigest()[:8], found if len(found) <= _MOST_NAMED else {}, reads_seed)
 
 
+def measured_code(folder: Path) -> Record | None:
+    """Return the record of the code that trials of an experiment ran last; None where none did.
+
+    Raises:
+        UserError: its journal cannot be read.
+    """
+    path = folder / "journal.sqlite"
+    return next(iter(latest_records(path, "code")), None) if path.is_file() else None
+
+
 def check_code(spec: ExperimentSpec, *, accepted: bool) -> None:
     """Raise `UserError` where trials of the experiment measured another version of the code, unless that is accepted."""
-    path = spec.folder / "journal.sqlite"
-    known = next(iter(latest_records(path, "code")), None) if path.is_file() and not accepted else None
+    known = None if accepted else measured_code(spec.folder)
     if known is None:
         return
     now = code_version(spec)

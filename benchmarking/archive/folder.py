@@ -18,6 +18,7 @@ from benchmarking.archive.folder_lock import FolderInUseError, locked
 from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
 from benchmarking.archive.stored import read_identity
 from benchmarking.controller.journal import has_records
+from benchmarking.controller.journal_versions import is_being_made
 from definitions import strict_json
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
@@ -40,7 +41,14 @@ def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str], *, accept_c
         UserError: the folder holds another experiment, or one of other code; or it cannot be written.
     """
     path = spec.folder / "experiment.json"
-    has_begun = has_records(spec.folder / "journal.sqlite")
+    journal = spec.folder / "journal.sqlite"
+    has_begun = has_records(journal)
+    if (not has_begun or is_being_made(journal)) and (spec.folder / "trials.csv").is_file():
+        raise UserError(
+            f"tag {spec.tag!r}: {spec.folder} has results, but nothing in its journal",
+            "it would begin anew and write over them",
+            "take journal.sqlite from a copy of the folder, or move the folder away",
+        )
     if not path.is_file():
         if has_begun:
             raise UserError(
@@ -125,9 +133,13 @@ def _region(spec: ExperimentSpec, environ: Mapping[str, str]) -> str:
 
 
 def check_bills(spec: ExperimentSpec, environ: Mapping[str, str]) -> None:
-    """Raise `UserError` where an experiment that ran on an emulator would go on on a real account, or the other way round."""
-    path = spec.folder / "experiment.json"
-    real = read_identity(spec.folder).get("real_money") if path.is_file() else None
+    """Raise `UserError` where an experiment that ran on an emulator would go on on a real account, or the other way round.
+
+    One whose file is damaged is refused when its turn comes, which does not end the others.
+    """
+    real = None
+    with contextlib.suppress(UserError):
+        real = read_identity(spec.folder).get("real_money")
     if (
         real is not None
         and real != backend_class(spec.backend).expected_capabilities(environ).real_money

@@ -392,9 +392,7 @@ def has_records(path: Path) -> bool:
     if not path.is_file():
         return False
     try:
-        journal = SqliteJournal(path, read_only=True)
+        with contextlib.closing(SqliteJournal(path, read_only=True)) as journal:
+            return next(journal.records(), None) is not None
     except UserError:
         return True  # what cannot be read must not be overwritten
-    found = next(journal.records(), None) is not None
-    journal.close()
-    return found

@@ -117,6 +117,23 @@ def test_one_that_is_refused_does_not_end_the_others(toy, run):
     assert err.count("starts:") == 2
 
 
+def test_damaged_ones_do_not_end_the_others_and_a_dry_run_names_them(toy, run):
+    run(*WORDS, "--num_seeds", "4")
+    (toy.experiment("s", seed=0) / "experiment.json").write_text("{")
+    torn = toy.experiment("s", seed=1) / "journal.sqlite"
+    torn.write_bytes(torn.read_bytes()[:9000])
+    (toy.experiment("s", seed=2) / "journal.sqlite").write_text("")
+    code, out, _ = run("--resume", "s", "--max_num_trials", "2", "--dry_run")
+    assert (code, out.count("left out, as a run will: toy x RS x seed ")) == (0, 3)
+    code, out, err = run("--resume", "s", "--max_num_trials", "2")
+    assert code == 2
+    assert "3 of 4 experiments did not come to a good end:" in out
+    for words in ("seed 0 on local: refused: ", "seed 1 on local: refused: ", "seed 2 on local: refused: tag 's': "):
+        assert words in out
+    assert err.count("starts:") == 1
+    assert (toy.experiment("s", seed=2) / "trials.csv").is_file()
+
+
 def test_resume_extends_and_refuses_by_name_what_contradicts(toy, run):
     run(*WORDS, "--num_seeds", "2")
     code, _, err = run("--resume", "s", "--num_seeds", "3", "--method", "GRID", "--max_num_trials", "1")
@@ -183,7 +200,8 @@ def test_the_first_experiments_of_different_methods_failing_alike_stop_the_study
     code, out, _ = run("--benchmark", "toy.yaml", "--experiment_tag", "f", "--method", "RS", "GRID", "--num_seeds", "3",
                        "--set", "arguments.fail_above=-1")  # fmt: skip
     assert code == 3
-    assert out.count(": not begun: the first 2 experiments of toy fail alike") == 4
+    assert out.count(": not begun: the first 2 experiments of toy fail alike") == 1
+    assert out.startswith("6 of 6 experiments did not come to a good end:")
     assert len([*(toy.results / "f").glob("*/*/journal.sqlite")]) == 2
 
 

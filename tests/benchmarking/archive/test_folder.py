@@ -108,3 +108,22 @@ def test_a_journal_that_cannot_be_read_counts_as_one_that_holds_something(tmp_pa
     assert has_records(path) is True
     path.write_bytes(b"no journal at all" * 100)
     assert has_records(path) is True
+
+
+@pytest.mark.parametrize("left", ["nothing", "an empty file"])
+def test_an_experiment_whose_results_are_there_and_whose_journal_is_not_does_not_begin_anew(spec, left):
+    prepare_folder(spec, {})
+    (spec.folder / "trials.csv").write_text("trial\n0\n")
+    if left == "an empty file":
+        (spec.folder / "journal.sqlite").write_text("")
+    with pytest.raises(UserError, match="has results, but nothing in its journal") as caught:
+        prepare_folder(spec, {})
+    assert "take journal.sqlite from a copy" in str(caught.value)
+
+
+def test_a_damaged_identity_says_nothing_of_bills_and_is_refused_by_who_prepares(spec):
+    prepare_folder(spec, {})
+    (spec.folder / "experiment.json").write_text("{")
+    check_bills(spec, EMULATED)
+    with pytest.raises(UserError, match="damaged"):
+        prepare_folder(spec, {})
