@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backends.object_store import ObjectStore
+from benchmarking.archive.controllers import write_generations
 from benchmarking.remote.launch_record import from_json
 from benchmarking.remote.layout import LAUNCH, shared_root, tag_of
 from benchmarking.remote.restoring import Restoration, restore
+from benchmarking.remote.standing import SeenJob, look_at
 from benchmarking.studies.files import read_study
 from definitions.errors import UserError
 from launch.remote.collected_sources import bring_sources
-from launch.remote.stores import store_at
+from launch.remote.run_bill import RunBill, bill_of, past_generations
+from launch.remote.stores import clients_of, store_at
+
+if TYPE_CHECKING:
+    from backends.sagemaker.aws.clients import Clients
 
 Say = Callable[[str], None]
 
@@ -44,6 +52,28 @@ def collect(store: ObjectStore, shared: ObjectStore, tag_folder: Path, say: Say)
     return found
 
 
+def note_bill(store: ObjectStore, tag_folder: Path, clients: Clients) -> RunBill | None:
+    """Return the bill of a run that was collected, and keep with its results when its controllers were and what each cost.
+
+    Args:
+        store: of the run.
+        tag_folder: into which it was collected.
+        clients: of the region of its jobs.
+
+    Returns:
+        The bill; None for a run that has no controllers.
+
+    Raises:
+        OutriderError: the store refuses, or the folder cannot be written.
+    """
+    run = look_at(store, time.time(), lambda job: SeenJob())
+    bill = bill_of(store, run, clients)
+    if bill is not None:
+        launched = tag_folder / LAUNCH
+        write_generations(tag_folder, past_generations(from_json(launched.read_bytes(), str(launched)), run, bill))
+    return bill
+
+
 def outcome_of_collecting(found: Restoration, tag_folder: Path) -> str:
     """Return in a line what collecting came to."""
     study = read_study(tag_folder)
@@ -69,7 +99,9 @@ def with_collected(named: Sequence[str], results_dir: Path, environ: Mapping[str
     for name in named:
         if name.startswith("s3://"):
             tag_folder = results_dir / tag_of(name)
-            found_there = collect(store_at(name, environ), store_at(shared_root(name), environ), tag_folder, say)
+            store = store_at(name, environ)
+            found_there = collect(store, store_at(shared_root(name), environ), tag_folder, say)
+            note_bill(store, tag_folder, clients_of(environ))
             say(outcome_of_collecting(found_there, tag_folder))
             name = str(tag_folder)
         found.append(name)

@@ -67,6 +67,7 @@ def report_page(
     Raises:
         UserError: there is nothing to report on, or the question does not fit it.
     """
+    from benchmarking.archive.controllers import read_generations
     from benchmarking.comparison.document import document
     from benchmarking.figures.every import figures_of
     from benchmarking.page.report import page_of
@@ -78,7 +79,9 @@ def report_page(
     experiments = read.experiments
     runs = [one.run for one in experiments]
     compared = document(runs, question)
-    figures = figures_of(experiments, compared, question)
+    folders = dict.fromkeys([*(results_dir / run.tag for run in runs), *map(Path, named)])
+    controllers = [one for folder in folders for one in read_generations(folder)]
+    figures = figures_of(experiments, compared, question, controllers)
     page = page_of(", ".join(dict.fromkeys(run.tag for run in runs)), runs, compared, figures, question)
     # Who gets the file has not seen what was printed.
     page = replace(page, warnings=[*(" ".join(line.split()) for line in read.warnings), *page.warnings])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from benchmarking.archive.controllers import PastGeneration
 from benchmarking.comparison.document import Document
 from benchmarking.comparison.question import ComparisonQuestion
 from benchmarking.figures.best_so_far import X_AXES, best_so_far_figure, seeds_figure
@@ -26,13 +27,19 @@ from benchmarking.figures.time_line import time_line_figure
 _NO_METHODS = "Configurations are compared here, not methods."
 
 
-def figures_of(experiments: Sequence[DetailedExperiment], found: Document, question: ComparisonQuestion) -> list[Figure]:
+def figures_of(
+    experiments: Sequence[DetailedExperiment],
+    found: Document,
+    question: ComparisonQuestion,
+    controllers: Sequence[PastGeneration] = (),
+) -> list[Figure]:
     """Return every figure; one without anything to draw has no panels, and a note that says why.
 
     Args:
         experiments: (n,) that were compared.
         found: their comparison.
         question: what was asked of it.
+        controllers: generations of those that ran them in the cloud.
     """
     # What is compared has the names of its groups and of their comparisons.
     runs, compared = found.runs, found.benchmarks
@@ -53,7 +60,7 @@ def figures_of(experiments: Sequence[DetailedExperiment], found: Document, quest
         importance_figure(experiments),
         pareto_figure(experiments, question),
         *(hypervolume_figure(runs, question, axis) for axis in X_AXES),
-        time_line_figure(experiments),
+        time_line_figure(experiments, controllers),
         stages_figure(experiments),
         costs_figure(experiments),
         forecasts_figure(experiments),

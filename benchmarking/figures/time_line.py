@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchmarking.archive.controllers import PastGeneration
+from benchmarking.figures.controllers import controllers_panel
 from benchmarking.figures.data import Figure, PlotAxis, Span, SpanPanel
 from benchmarking.figures.details import DetailedExperiment, JobDetail
 from benchmarking.figures.short_names import changed, short_names
@@ -14,11 +16,12 @@ MOST_PANELS = 6
 MOST_JOBS = 1_000
 
 
-def time_line_figure(experiments: Sequence[DetailedExperiment]) -> Figure:
-    """Return a panel for one experiment of each benchmark and method, that of its first seed.
+def time_line_figure(experiments: Sequence[DetailedExperiment], controllers: Sequence[PastGeneration] = ()) -> Figure:
+    """Return a panel for one experiment of each benchmark and method, that of its first seed; before them that of a run's controllers.
 
     Args:
         experiments: (n,) in any order.
+        controllers: generations of the controllers that ran them in the cloud.
     """
     short = short_names([name for one in experiments for name in (one.run.benchmark, one.run.method)])
     chosen: dict[tuple[str, str], DetailedExperiment] = {}
@@ -34,11 +37,15 @@ def time_line_figure(experiments: Sequence[DetailedExperiment]) -> Figure:
         )
         if len(one.jobs) > MOST_JOBS:
             notes.append(f"{title}: the first {MOST_JOBS} of {len(one.jobs)} jobs.")
+    of_controllers, cost = controllers_panel(controllers)
     if not panels:
         notes.append("No job was started.")
     if len(chosen) > MOST_PANELS:
         notes.append(f"The first {MOST_PANELS} of {len(chosen)} benchmarks and methods.")
     notes.append("Start-up: from the submission of a job until its script has begun to work, as far as the script says.")
+    if of_controllers is not None:
+        panels.insert(0, of_controllers)
+        notes.insert(0, cost)
     return Figure("time_line", "Time line of workers", tuple(panels), tuple(notes), changed(short))
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from benchmarking.remote.launch_record import LaunchRecord
 from definitions.errors import EXIT_INTERRUPTED, UserError
-from launch.collecting import collect
+from launch.collecting import collect, note_bill
 from launch.launching.place import RunPlace
 from launch.launching.watching import Watch
+from launch.remote.run_bill import bill_text
 from launch.study_report import compare_study, leave_report
 
 _EMULATED_S = 0.5
@@ -40,7 +41,10 @@ def follow(place: RunPlace, record: LaunchRecord, results_dir: Path, say: Callab
     tag_folder = results_dir / place.tag
     try:
         collect(place.store, place.shared, tag_folder, say)
+        bill = note_bill(place.store, tag_folder, place.clients)
         print(compare_study(tag_folder, with_details=False).text)
+        if bill is not None:
+            print(bill_text(bill))
         leave_report(tag_folder, print, say, is_asked_anew=False)
     except UserError as error:
         say(f"nothing to compare: {error}")

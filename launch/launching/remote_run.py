@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from definitions.errors import UserError
-from launch.collecting import collect
+from launch.collecting import collect, note_bill
 from launch.launching.following import watch_of
 from launch.launching.launching import Launched
 from launch.launching.resuming import standings
@@ -56,6 +56,7 @@ class RemoteRun(Generic[T]):
         """Bring what was measured so far here, and return it; raises `UserError` where nothing was."""
         place = self._launched.place
         collect(place.store, place.shared, self._folder, self._say)
+        note_bill(place.store, self._folder, place.clients)
         return self._load()
 
     def stop(self) -> bool:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from backends.sagemaker.controllers.bill import GenerationCost, costs_of
 from backends.sagemaker.controllers.request import controller_name
-from benchmarking.remote.launch_record import from_json
+from benchmarking.archive.controllers import PastGeneration
+from benchmarking.remote.launch_record import LaunchRecord, from_json
 from benchmarking.remote.layout import LAUNCH, tag_of
 from benchmarking.remote.standing import SeenRun
 from benchmarking.report.text import dollars
@@ -79,13 +80,32 @@ def bill_of(store: ObjectStore, run: SeenRun, clients: Clients) -> RunBill | Non
     there = store.get(LAUNCH) if run.controllers else None
     if there is None:
         return None
-    nonce, tag = from_json(there.body, f"{store.uri}/{LAUNCH}").nonce, tag_of(store.uri)
-    names = [
-        controller_name(tag, nonce, one.controller, generation) for one in run.controllers for generation in range(1, one.generation + 1)
-    ]
+    names = [*_jobs(tag_of(store.uri), from_json(there.body, f"{store.uri}/{LAUNCH}").nonce, run)]
     labels = tuple(dict.fromkeys(str(one.said.get("dollars") or "") for one in run.experiments if one.said))
     trials_usd = math.fsum(float(one.said.get("spent_usd") or 0.0) for one in run.experiments)
     return RunBill(tuple(costs_of(clients, names)), trials_usd, labels, clients.emulated)
+
+
+def past_generations(record: LaunchRecord, run: SeenRun, bill: RunBill) -> list[PastGeneration]:
+    """Return when the generations of a run's controllers were, and what each cost.
+
+    Args:
+        record: of the launch.
+        run: how it stands.
+        bill: of it.
+    """
+    which = _jobs(record.tag, record.nonce, run)
+    return [
+        PastGeneration(*which[one.job], one.job, one.began_at, one.ended_at, one.usd, one.is_billed, bill.emulated)
+        for one in bill.generations
+        if one.job in which
+    ]
+
+
+def _jobs(tag: str, nonce: str, run: SeenRun) -> dict[str, tuple[int, int]]:
+    """Return which generation of which controller each job is, of those that are claimed."""
+    claimed = [(one.controller, generation) for one in run.controllers for generation in range(1, one.generation + 1)]
+    return {controller_name(tag, nonce, *which): which for which in claimed}
 
 
 def bill_text(bill: RunBill) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Sequence
 
 from definitions.program import command
@@ -18,15 +17,13 @@ leaves it: compare, report and export know no difference. Nothing is written int
 def main(arguments: Sequence[str]) -> int:
     """Collect a run, and return the exit code; raises `UserError` where there is none, or the folder holds another."""
     given = make_parser().parse_args(arguments)
-    from backends.sagemaker.aws.clients import Clients
     from benchmarking.remote.layout import shared_root, tag_of
-    from benchmarking.remote.standing import SeenJob, look_at
     from definitions.errors import EXIT_DONE, EXIT_FAULT
-    from launch.collecting import collect, outcome_of_collecting
+    from launch.collecting import collect, note_bill, outcome_of_collecting
     from launch.launching.place import place_named
-    from launch.remote.run_bill import bill_of, bill_text
+    from launch.remote.run_bill import bill_text
     from launch.remote.run_places import check_region
-    from launch.remote.stores import store_at
+    from launch.remote.stores import clients_of, store_at
 
     if given.run.startswith("s3://"):
         uri = given.run
@@ -38,8 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     tag_folder = given.results_dir / tag_of(uri)
     found = collect(store, shared, tag_folder, lambda line: print(line, file=sys.stderr))
     print(outcome_of_collecting(found, tag_folder))
-    run = look_at(store, time.time(), lambda job: SeenJob())
-    bill = bill_of(store, run, Clients(given.region, os.environ))
+    bill = note_bill(store, tag_folder, clients_of(os.environ, given.region))
     if bill is not None:
         print(bill_text(bill))
     return EXIT_FAULT if found.problems else EXIT_DONE

@@ -193,6 +193,15 @@ def test_a_study_is_launched_watched_collected_and_taken_over(running, source, t
     trials = [name for name in jobs(running) if not name.startswith("ctl-")]
     before = {path: path.read_bytes() for path in (tmp_path / "results" / "t1").glob("*/*/trials.csv")}
     assert len(before) == 1
+    # The report has the controller in its time line, and what it cost.
+    figures = {one["key"]: one for one in json.loads((tmp_path / "results" / "t1" / "figures.json").read_text())["figures"]}
+    panel = figures["time_line"]["panels"][0]
+    assert (panel["title"], panel["lanes"], [span["kind"] for span in panel["spans"]]) == (
+        "controllers",
+        ["controller 1"],
+        ["generation 1"],
+    )
+    assert controller in panel["spans"][0]["text"]
     # What was measured is kept with the results, and runs again by its name here.
     (kept,) = (tmp_path / "results" / "t1").glob("toy/*/source/*/run.py")
     assert kept.read_text(encoding="utf-8") == SCRIPT

@@ -23,12 +23,15 @@ class GenerationCost:
         seconds: that count; None where the service does not tell.
         usd: None where these or the price is not known.
         is_billed: whether they are the service's billable seconds; else they are those for which it had its instance until now.
+        began_at, ended_at: when it was created and when it ended, in seconds since 1970; None where that is not known, or not so far.
     """
 
     job: str
     seconds: float | None = None
     usd: float | None = None
     is_billed: bool = False
+    began_at: float | None = None
+    ended_at: float | None = None
 
 
 def cost_of(job: OwnJob, region: str) -> GenerationCost:
@@ -43,7 +46,15 @@ def cost_of(job: OwnJob, region: str) -> GenerationCost:
     seconds = job.used_s if billable_s is None else float(billable_s)
     price = price_of(str(resources["InstanceType"]), region)
     usd = None if price is None else seconds * int(resources["InstanceCount"]) * price.usd_per_hour / 3600.0
-    return GenerationCost(str(described["TrainingJobName"]), seconds, usd, billable_s is not None)
+    began_at, ended_at = (described.get(name) for name in ("CreationTime", "TrainingEndTime"))
+    return GenerationCost(
+        str(described["TrainingJobName"]),
+        seconds,
+        usd,
+        billable_s is not None,
+        None if began_at is None else began_at.timestamp(),
+        None if ended_at is None else ended_at.timestamp(),
+    )
 
 
 def costs_of(clients: Clients, names: Sequence[str]) -> list[GenerationCost]:

@@ -6,11 +6,12 @@ import pytest
 
 from backends.sagemaker.controllers.bill import GenerationCost
 from backends.sagemaker.controllers.request import controller_name
+from benchmarking.archive.controllers import PastGeneration
 from benchmarking.remote.launch_record import LaunchRecord, SentPackage, as_json
 from benchmarking.remote.layout import LAUNCH, tag_of
 from benchmarking.remote.standing import SeenController, SeenExperiment, SeenRun
 from launch.remote import run_bill
-from launch.remote.run_bill import RunBill, bill_document, bill_of, bill_text
+from launch.remote.run_bill import RunBill, bill_document, bill_of, bill_text, past_generations
 from tests.backends.memory_store import MemoryStore
 
 BILLED, RUNNING, UNKNOWN = GenerationCost("g1", 3600.0, 0.5, is_billed=True), GenerationCost("g2", 1800.0, 0.25), GenerationCost("g3")
@@ -53,3 +54,14 @@ def test_all_generations_of_all_controllers_are_asked_for(monkeypatch):
     tag = tag_of(store.uri)
     assert asked == [controller_name(tag, "n0", *which) for which in ((1, 1), (1, 2), (1, 3), (2, 1))]
     assert bill_of(store, SeenRun((), run.experiments), clients) is None
+
+
+def test_each_generation_is_told_with_its_times_and_cost_and_one_that_never_was_is_not():
+    record = LaunchRecord("t", "n0", "", "0.1", SentPackage("k", "h"))
+    one, two = (controller_name("t", "n0", 1, generation) for generation in (1, 2))
+    bill = RunBill((GenerationCost(one, 60.0, 0.5, True, 100.0, 160.0), GenerationCost(two, 9.0, 0.25, began_at=170.0)), 2.0, emulated=True)
+    run = SeenRun((SeenController(1, 3, "running", is_alive=True),), ())
+    assert past_generations(record, run, bill) == [
+        PastGeneration(1, 1, one, 100.0, 160.0, 0.5, is_billed=True, is_emulated=True),
+        PastGeneration(1, 2, two, 170.0, None, 0.25, is_billed=False, is_emulated=True),
+    ]

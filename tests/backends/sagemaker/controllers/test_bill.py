@@ -35,6 +35,13 @@ def test_billable_seconds_count_where_they_are_known(rest, seconds, is_billed):
     assert found == GenerationCost("ctl-1-g1", seconds, pytest.approx(seconds / 3600 * HOUR_USD), is_billed)
 
 
+def test_when_it_was_is_told_as_far_as_it_came():
+    times = {"CreationTime": BEGAN, "TrainingEndTime": BEGAN + datetime.timedelta(seconds=70)}
+    found = cost_of(OwnJob("Completed", 3600.0, 60.0, described(**times)), "us-east-1")
+    assert (found.began_at, found.ended_at) == (BEGAN.timestamp(), BEGAN.timestamp() + 70.0)
+    assert cost_of(OwnJob("InProgress", 3600.0, 60.0, described(CreationTime=BEGAN)), "us-east-1").ended_at is None
+
+
 def test_what_has_no_price_has_seconds_alone():
     found = cost_of(OwnJob("InProgress", 3600.0, 60.0, described(kind="ml.none.large")), "us-east-1")
     assert (found.seconds, found.usd) == (60.0, None)
