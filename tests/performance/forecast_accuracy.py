@@ -24,8 +24,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import numpy as np
 from _forecasters import OTHERS, ols
 
-from benchmarking.forecasting import Canary, CanaryTable, Question, Status, forecast, read_table
+from benchmarking.forecasting.data.canary import Canary, CanaryTable
+from benchmarking.forecasting.data.table import read_table
+from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.draws import Question
+from benchmarking.forecasting.model.result import Status
 
 DESIGNS = {
     "1,2,3 % x3": {0.01: 3, 0.02: 3, 0.03: 3},

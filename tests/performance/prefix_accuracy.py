@@ -20,9 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from _prefix_jobs import KINDS
 
-from benchmarking.forecasting import CanaryTable, Question, forecast
+from benchmarking.forecasting.data.canary import CanaryTable
 from benchmarking.forecasting.data.results_folder import read_measured
+from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.draws import Question
 
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = ("cpu_s", "total_s", "rss_bytes")

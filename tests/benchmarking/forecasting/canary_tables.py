@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from benchmarking.forecasting import Canary, CanaryTable
+from benchmarking.forecasting.data.canary import Canary, CanaryTable
 
 LADDER = {0.01: 2, 0.03: 2, 0.1: 1}
 

@@ -6,9 +6,12 @@ import time
 
 import pytest
 
-from benchmarking.forecasting import METRICS, Canary, CanaryTable, Question, Status, forecast
+from benchmarking.forecasting.data.canary import Canary, CanaryTable
+from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.model.calibration import Calibration, score
+from benchmarking.forecasting.model.draws import Question
+from benchmarking.forecasting.model.result import METRICS, Status
 from tests.benchmarking.forecasting.canary_tables import canaries, metric, table
 
 GIB = 1024**3

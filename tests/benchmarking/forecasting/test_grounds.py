@@ -4,9 +4,10 @@ import dataclasses
 
 import pytest
 
-from benchmarking.forecasting import Canary, Question
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.grounds import measured_runs, remarks, why_nothing, width_text
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.fit import fit_all
 from tests.benchmarking.forecasting.canary_tables import canaries
 

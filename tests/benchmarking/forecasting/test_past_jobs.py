@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from benchmarking.forecasting import Canary
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.past_jobs import calibration_of, scores_of
 from tests.benchmarking.forecasting.canary_tables import canaries, table
 

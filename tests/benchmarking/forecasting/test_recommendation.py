@@ -2,9 +2,11 @@
 
 import pytest
 
-from benchmarking.forecasting import Canary, Forecast, Question, Status
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.fit import fit_all
+from benchmarking.forecasting.model.result import Forecast, Status
 from benchmarking.forecasting.recommendation import raced_metric, ranked, recommendation, sureness, usable
 from tests.benchmarking.forecasting.canary_tables import canaries
 

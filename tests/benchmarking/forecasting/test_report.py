@@ -2,7 +2,8 @@
 
 import pytest
 
-from benchmarking.forecasting import Canary, CanaryTable, Forecast, Status
+from benchmarking.forecasting.data.canary import Canary, CanaryTable
+from benchmarking.forecasting.model.result import Forecast, Status
 from benchmarking.forecasting.report import ForecastOutcome, outcomes, raw_rows
 
 

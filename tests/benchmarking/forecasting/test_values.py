@@ -7,8 +7,9 @@ import dataclasses
 
 import pytest
 
-from benchmarking.forecasting import Question, forecast
+from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.priors import FAMILIES
 from tests.benchmarking.forecasting.canary_tables import canaries, metric, table
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from benchmarking.forecasting import Canary
-from benchmarking.forecasting.data.canary import by_configuration, canary_from, checked
+from benchmarking.forecasting.data.canary import Canary, by_configuration, canary_from, checked
 
 
 def test_measurements_become_columns_and_the_rest_is_about_it():

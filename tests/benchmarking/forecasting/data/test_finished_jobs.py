@@ -11,8 +11,8 @@ import pytest
 from backends.emulator import Emulator, Settings
 from backends.past_jobs import FractionSource, PastJob, fraction_source, past_job_reader
 from backends.sagemaker.admin.past_jobs import BY_ARGUMENT, TrainingJobError, past_job, read_past_jobs
-from benchmarking.forecasting import forecast
 from benchmarking.forecasting.data.finished_jobs import canaries_of_jobs
+from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.model.draws import Question
 from definitions.errors import UserError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarking.forecasting import parse_table, read_table
+from benchmarking.forecasting.data.table import parse_table, read_table
 from definitions.errors import UserError
 
 HEAD = "configuration,fraction,repeat,startup_s,train_s,total_s,status\n"

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 
-from benchmarking.forecasting import Canary
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.ladder.race import race_status
 from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceDecision, RaceSettings
 from benchmarking.forecasting.model.billing import Billing

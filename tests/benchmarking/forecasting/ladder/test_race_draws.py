@@ -5,10 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from benchmarking.forecasting import Canary, CanaryTable, Question, forecast
+from benchmarking.forecasting.data.canary import Canary, CanaryTable
+from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.ladder.race_draws import fits, half_width, laws_of, objective_draws
 from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceSettings
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.result import quantiles
 from tests.benchmarking.forecasting.canary_tables import canaries, metric
 

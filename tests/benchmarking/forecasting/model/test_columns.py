@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from benchmarking.forecasting import Canary
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.columns import column_of, sizes, sizes_in_bytes, startup_share, steps_follow, value_of
 
 

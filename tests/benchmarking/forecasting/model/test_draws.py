@@ -5,9 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from benchmarking.forecasting import Question
 from benchmarking.forecasting.model.billing import Billing
-from benchmarking.forecasting.model.draws import draw
+from benchmarking.forecasting.model.draws import Question, draw
 from benchmarking.forecasting.model.fit import fit_all
 from tests.benchmarking.forecasting.canary_tables import canaries
 

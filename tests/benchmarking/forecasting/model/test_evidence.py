@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from benchmarking.forecasting import Canary, CanaryTable, Question, forecast, parse_table
+from benchmarking.forecasting.data.canary import Canary, CanaryTable
+from benchmarking.forecasting.data.table import parse_table
+from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.evidence import falling, gravest, level_findings, misfit, short_findings, unsteady_rounds
 from benchmarking.forecasting.model.growth_prior import GrowthPrior
 from benchmarking.forecasting.model.power_law import fit

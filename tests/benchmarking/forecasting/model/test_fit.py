@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from benchmarking.forecasting import Canary
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.fit import fit_all
 from tests.benchmarking.forecasting.canary_tables import canaries
 

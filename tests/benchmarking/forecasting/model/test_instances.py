@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from benchmarking.forecasting import Canary, CanaryTable
+from benchmarking.forecasting.data.canary import Canary, CanaryTable
 from benchmarking.forecasting.model.instances import on_instances
 from definitions.errors import UserError
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from benchmarking.forecasting import Canary
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.machine_load import under_load
 from benchmarking.forecasting.model.phases import cpu_laws, time_laws
 

@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from benchmarking.forecasting import Canary, Question, forecast
+from benchmarking.forecasting.data.canary import Canary
+from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.memory import in_blocks, peak_line
 from tests.benchmarking.forecasting.canary_tables import metric, table
 

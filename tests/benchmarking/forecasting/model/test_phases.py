@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from benchmarking.forecasting import Canary
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.phases import Part, cpu_laws, time_laws
 from tests.benchmarking.forecasting.canary_tables import canaries
 

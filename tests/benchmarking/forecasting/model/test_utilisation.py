@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarking.forecasting import Canary
+from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.utilisation import utilisation_draws
 
 
