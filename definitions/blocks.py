@@ -18,7 +18,7 @@ KEEP_FOREIGN = {"keep_foreign": True}
 class ForeignBlock(Overrides):
     """A block whose back-end is not installed here; its options are unknown and kept as they are."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
+    model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=(), defer_build=True)
 
 
 def validated_block(name: str, data: Any, context: Any) -> Overrides:

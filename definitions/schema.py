@@ -111,7 +111,7 @@ class BenchmarkDefinition(Model):
     Relative `source_dir` and dataset paths are made absolute when a definition is loaded from a file.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
+    model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=(), defer_build=True)
 
     name: Annotated[str, Field(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
     description: Text = ""
