@@ -135,7 +135,8 @@ class Controller:
         self.process.send_signal(number)
 
     def finish(self) -> tuple[int, str, str]:
-        out, err = self.process.communicate(timeout=30)
+        """Return exit code and outputs; the time is what a machine with much other work needs."""
+        out, err = self.process.communicate(timeout=80)
         return self.process.returncode, out, "".join(self.lines) + err
 
 

@@ -86,7 +86,7 @@ def test_while_it_is_made_others_get_the_one_before(folder):
     def look():
         if slow:
             asked.set()
-            assert go_on.wait(30)
+            assert go_on.wait(90)
         return [folder], standing * 2 if slow else standing
 
     clock = Clock()
@@ -97,10 +97,10 @@ def test_while_it_is_made_others_get_the_one_before(folder):
     found = []
     other = threading.Thread(target=lambda: found.append(report()))
     other.start()
-    assert asked.wait(30)
+    assert asked.wait(90)
     assert report() is first
     go_on.set()
-    other.join(30)
+    other.join(90)
     assert found[0].version != first.version
     assert report() is found[0]
 

@@ -73,7 +73,7 @@ def server():
 
 def asked(server, method, path, **headers):
     place = urlsplit(server.address)
-    connection = http.client.HTTPConnection(place.netloc, timeout=10)
+    connection = http.client.HTTPConnection(place.netloc, timeout=90)
     with contextlib.closing(connection):
         connection.request(method, f"{place.path}{path}", headers={name.replace("_", "-"): value for name, value in headers.items()})
         answer = connection.getresponse()
@@ -104,7 +104,7 @@ def test_each_start_has_another_address_and_the_port_alone_is_none(server):
 def test_it_listens_on_one_address_alone(server):
     port = urlsplit(server.address).port
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.2", port), timeout=10)
+        socket.create_connection(("127.0.0.2", port), timeout=90)
 
 
 @pytest.mark.slow

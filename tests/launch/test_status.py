@@ -133,11 +133,11 @@ def test_the_report_is_served_until_it_is_stopped(results, number):
     command = [*with_signals([]), "-m", "launch", "status", "repeated", "--serve"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         address = process.stdout.readline().strip()
-        with urllib.request.urlopen(address, timeout=30) as answer:
+        with urllib.request.urlopen(address, timeout=90) as answer:
             assert "<title>Outrider report: repeated</title>" in answer.read().decode()
-        with urllib.request.urlopen(f"{address}figures.json", timeout=30) as answer:
+        with urllib.request.urlopen(f"{address}figures.json", timeout=90) as answer:
             assert json.load(answer)["schema_version"] == 1
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=100)
     assert (process.returncode, out) == (0, "")
     assert err == "the report renews itself while it is looked at; Ctrl-C stops it\n"

@@ -79,7 +79,7 @@ def test_what_is_no_tag_is_refused(capsys):
 
 
 def wait_for(condition):
-    until = time.monotonic() + 20.0
+    until = time.monotonic() + 90
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -99,7 +99,7 @@ def test_a_run_on_this_machine_ends_as_at_ctrl_c_and_one_trial_for_good(toy, con
     assert capsys.readouterr().out == f"trial 0 of {folder.relative_to(toy.folder)}: stopped\n"
     wait_for(lambda: [*(folder / "logs").glob("*-t1-a1.log")])
     assert main(["stop", "t"]) == 0
-    assert process.process.wait(20.0) == 130
+    assert process.process.wait(90) == 130
     rows = {row["trial"]: row for row in csv.DictReader((folder / "trials.csv").open())}
     assert [(rows[trial]["status"], rows[trial]["cause"]) for trial in "01"] == [
         ("stopped", "stopped_from_outside"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import sqlite3
 
@@ -90,8 +91,17 @@ def test_one_that_another_process_runs_does_not_end_the_others(toy, run):
     assert len([*(toy.results / "s").glob("*/*/trials.csv")]) == 2
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="of one core the second has none before the first is through")
 def test_two_processes_at_one_study_take_what_the_other_does_not_hold(toy, controller, run):
-    words = (*WORDS[:-1], "2", "--n_workers", "1", "--method", "RS", "TPE", "--num_seeds", "4", "--set", "arguments.seconds=0.15")
+    # Neither goes on before the other has begun, however long that takes.
+    script = (toy.folder / "toy.py").read_text()
+    meet = (
+        "import os, pathlib, time\nbegun = pathlib.Path(__file__).parent / 'begun'\nbegun.mkdir(exist_ok=True)\n"
+        "(begun / str(os.getppid())).touch()\nend = time.monotonic() + 60\n"
+        "while len(os.listdir(begun)) < 2 and time.monotonic() < end:\n    time.sleep(0.02)\n"
+    )
+    (toy.folder / "toy.py").write_text(meet + script)
+    words = (*WORDS[:-1], "2", "--n_workers", "1", "--method", "RS", "TPE", "--num_seeds", "4")
     ended = [one.finish() for one in (controller(*words), controller(*words))]
     for code, out, err in ended:
         assert code in (0, 2), err

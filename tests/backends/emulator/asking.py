@@ -33,7 +33,7 @@ def exported(stream):
 def ask(url, method="GET", body=b"", headers=None):
     """Send a request as it is and return (status, body, headers in lower case)."""
     place = urlsplit(url)
-    connection = http.client.HTTPConnection(place.netloc, timeout=30)
+    connection = http.client.HTTPConnection(place.netloc, timeout=90)
     try:
         connection.request(method, place.path + (f"?{place.query}" if place.query else "") or "/", body, headers or {})
         answer = connection.getresponse()

@@ -78,7 +78,7 @@ class Bench:
     def describe(self, name):
         return self.sagemaker.describe_training_job(TrainingJobName=name)
 
-    def until(self, name, condition, deadline_s=60.0):
+    def until(self, name, condition, deadline_s=90.0):
         end = time.monotonic() + deadline_s
         while True:
             found = self.describe(name)
@@ -87,15 +87,15 @@ class Bench:
             assert time.monotonic() < end, f"waited for {name} in vain: {found}\n{self.lines(name)}"
             time.sleep(0.02)
 
-    def ended(self, name, deadline_s=60.0):
+    def ended(self, name, deadline_s=90.0):
         return self.until(name, lambda job: job["TrainingJobStatus"] in ("Completed", "Failed", "Stopped"), deadline_s)
 
-    def completed(self, name, deadline_s=60.0):
+    def completed(self, name, deadline_s=90.0):
         found = self.ended(name, deadline_s)
         assert found["TrainingJobStatus"] == "Completed", (found.get("FailureReason"), self.lines(name))
         return found
 
-    def printed(self, name, text, deadline_s=60.0):
+    def printed(self, name, text, deadline_s=90.0):
         end = time.monotonic() + deadline_s
         while not any(text in line for line in self.lines(name)):
             assert time.monotonic() < end, (text, self.lines(name), self.describe(name))

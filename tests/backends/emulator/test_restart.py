@@ -147,7 +147,7 @@ def test_the_verb_ends_with_its_jobs_and_leaves_nothing():
         folder = Path(_state(exported)["folder"])
         assert folder.exists()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=90) == 0
         until(lambda: not processes_saying(unique))
         assert not folder.exists()
 

@@ -56,7 +56,7 @@ def test_a_script_that_ignores_term_is_killed_after_the_grace_with_all_it_starte
     job = bench.ended(name)
     assert job["TrainingJobStatus"] == "Stopped"
     assert 119 <= (job["TrainingEndTime"] - job["TrainingStartTime"]).total_seconds() <= 121
-    end = time.monotonic() + 10
+    end = time.monotonic() + 90
     while any(process.alive for process in process_tree.find(mark)):
         assert time.monotonic() < end
         time.sleep(0.02)
@@ -105,7 +105,7 @@ def test_a_slow_stop_holds_the_slot(started):
     bench.printed(name, "ready")
     bench.sagemaker.stop_training_job(TrainingJobName=name)
     bench.until(name, lambda job: job["SecondaryStatus"] == "Uploading")
-    end = time.monotonic() + 5
+    end = time.monotonic() + 90
     while time.monotonic() < end and bench.describe(name)["ModelArtifacts"]["S3ModelArtifacts"] == "":
         time.sleep(0.02)
     assert bench.describe(name)["TrainingJobStatus"] == "Stopping"
@@ -223,4 +223,4 @@ def test_a_stop_just_after_the_start_is_not_lost(started, namespaces):
         bench.until(name, lambda job: job["SecondaryStatus"] == "Training")
         bench.sagemaker.stop_training_job(TrainingJobName=name)
     for name in names:
-        assert bench.ended(name, 30)["TrainingJobStatus"] == "Stopped"
+        assert bench.ended(name)["TrainingJobStatus"] == "Stopped"

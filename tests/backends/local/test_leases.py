@@ -159,8 +159,8 @@ def test_two_back_ends_share_the_cores(bench: LocalBench) -> None:
         other.submit(bench.job("two", "report(n=1)\n", instance_type=ALL))
         assert other.wait(0.2) == []
         bench.backend.stop("one", Cause.SCHEDULER)
-        collect(bench.backend, all_closed("one"), 5.0)
-        events = collect(other, all_closed("two"), 5.0)
+        collect(bench.backend, all_closed("one"))
+        events = collect(other, all_closed("two"))
         assert closed(events, "two").outcome is Outcome.COMPLETED
     finally:
         assert other.close() == []
@@ -171,7 +171,7 @@ def test_what_another_experiment_holds_is_said_once_and_by_whom(bench: LocalBenc
     holder = LocalBackend(bench.folder / "holder", **bench.options, tag="A")
     try:
         holder.submit(bench.job("one", "import time\nreport(n=1)\ntime.sleep(60)\n", instance_type=ALL))
-        collect(holder, has("one", Reported, 1), 10.0)
+        collect(holder, has("one", Reported, 1))
         other.submit(bench.job("two", "report(n=1)\n", instance_type=ALL))
         said = other.wait(1.5)
         assert [event.text for event in said if isinstance(event, Noted)] == [
@@ -179,8 +179,8 @@ def test_what_another_experiment_holds_is_said_once_and_by_whom(bench: LocalBenc
         ]
         assert other.wait(1.2) == []
         holder.stop("one", Cause.SCHEDULER)
-        collect(holder, all_closed("one"), 5.0)
-        assert closed(collect(other, all_closed("two"), 5.0), "two").outcome is Outcome.COMPLETED
+        collect(holder, all_closed("one"))
+        assert closed(collect(other, all_closed("two")), "two").outcome is Outcome.COMPLETED
     finally:
         assert [*holder.close(), *other.close()] == []
 
@@ -197,8 +197,8 @@ def test_nothing_runs_beside_an_exclusive_job(bench: LocalBench) -> None:
         other.submit(bench.job("two", "report(n=1)\n"))
         assert other.wait(0.2) == []
         bench.backend.stop("alone", Cause.SCHEDULER)
-        collect(bench.backend, all_closed("alone"), 5.0)
-        assert closed(collect(other, all_closed("two"), 5.0), "two").outcome is Outcome.COMPLETED
+        collect(bench.backend, all_closed("alone"))
+        assert closed(collect(other, all_closed("two")), "two").outcome is Outcome.COMPLETED
     finally:
         assert other.close() == []
 
@@ -210,10 +210,10 @@ def test_a_waiting_job_can_be_stopped_and_the_next_one_starts(bench: LocalBench)
     bench.backend.submit(bench.job("next", "report(n=1)\n"))
     assert bench.backend.wait(0.1) == []
     bench.backend.stop("waiting", Cause.BUDGET)
-    events = collect(bench.backend, all_closed("waiting"), 5.0)
+    events = collect(bench.backend, all_closed("waiting"))
     assert [type(event) for event in of_job(events, "waiting")] == [Ended, Closed]
     if CORES > 1:
-        collect(bench.backend, all_closed("next"), 5.0, events)
+        collect(bench.backend, all_closed("next"), into=events)
         assert closed(events, "next").outcome is Outcome.COMPLETED
 
 

@@ -80,10 +80,10 @@ def test_a_talkative_job_starves_nobody(bench: LocalBench) -> None:
     events = bench.begin(bench.job("talker", talker, str(enough)))
     for name in ("quiet-0", "quiet-1", "quiet-2"):
         bench.backend.submit(bench.job(name, "report(epoch=1)\n"))
-        collect(bench.backend, all_closed(name), 15.0, events)
+        collect(bench.backend, all_closed(name), into=events)
     assert not of_job(events, "talker", Ended)
     enough.touch()
-    collect(bench.backend, all_closed("talker"), 20.0, events)
+    collect(bench.backend, all_closed("talker"), into=events)
     said = [report.metrics["n"] for report in of_job(events, "talker", Reported)]
     assert len(said) >= 300
     assert said == [*range(len(said))]
@@ -134,7 +134,7 @@ def test_reports_until_the_last_moment_of_a_stopped_job_arrive(bench: LocalBench
     """
     events = bench.begin(bench.job("one", code))
     bench.backend.stop("one", Cause.SCHEDULER)
-    collect(bench.backend, all_closed("one"), 5.0, events)
+    collect(bench.backend, all_closed("one"), into=events)
     assert [report.metrics["epoch"] for report in of_job(events, "one", Reported)] == [*range(1, 61)]
 
 
@@ -163,13 +163,13 @@ def test_a_pipe_held_open_by_a_stranger_does_not_keep_a_job_open(bench: LocalBen
         server.bind(path)
         server.listen()
         bench.backend.submit(bench.job("one", code, path))
-        collect(bench.backend, has("one", Reported), 10.0)
+        collect(bench.backend, has("one", Reported))
         connection, _ = server.accept()
         with connection:
             _, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
             connection.send(b"y")
             before = time.monotonic()
-            events = collect(bench.backend, has("one", Closed), 10.0)
+            events = collect(bench.backend, has("one", Closed))
             assert time.monotonic() - before > 0.5
             assert closed(events, "one").outcome is Outcome.COMPLETED
     os.close(descriptors[0])

@@ -104,7 +104,7 @@ def test_a_script_of_which_the_beginning_is_wanted_ends_itself_and_says_what_it_
     code = "import time\nfor i in range(1000):\n    time.sleep(0.01)\n    progress(i + 1, 1000)\nprint('whole')\n"
     output = run(code, OUTRIDER_STOP_AFTER_S="0.5")
     last = lines_of(output, PROGRESS_MARK)[-1]
-    assert 0.5 <= last["elapsed_s"] < 5.0  # type: ignore[operator]
+    assert last["elapsed_s"] >= 0.5  # type: ignore[operator]
     assert 0 < last["done"] < 1000  # type: ignore[operator]
     assert last["peak_bytes"] > 1e6  # type: ignore[operator]
     assert lines_of(output, SUMMARY_MARK)

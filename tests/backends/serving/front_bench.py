@@ -82,7 +82,7 @@ class FrontBench:
         """End it as its starter's end does, and return its exit code."""
         assert self.process.stdin is not None
         self.process.stdin.close()
-        return self.process.wait(30)
+        return self.process.wait(90)
 
 
 def request_body(rows: list[list[float]], name: str = "x") -> bytes:

@@ -45,7 +45,7 @@ def is_alive(pid):
         return False
 
 
-def gone(pid, within_s=10.0):
+def gone(pid, within_s=90.0):
     deadline = time.monotonic() + within_s
     while is_alive(pid) and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -107,7 +107,7 @@ def _two_hosts(shared, hosts, first, capfd):
     finally:
         # Told to end, the launcher ends its rank too.
         second.terminate()
-        second.wait(20)
+        second.wait(90)
     (ours,) = reports(capfd.readouterr().out)
     return ours, theirs, second.returncode
 

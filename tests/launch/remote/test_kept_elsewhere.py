@@ -124,7 +124,7 @@ def test_left_by_a_signal_its_jobs_run_on_and_the_next_one_has_them(controllers)
     one = controllers.start("--method", "RS")
     some_jobs(controllers.lab, 4)
     one.send_signal(signal.SIGUSR1)
-    assert one.wait(30) == EXIT_DETACHED, controllers.said()
+    assert one.wait(90) == EXIT_DETACHED, controllers.said()
     assert controllers.lab.running()
     assert not [job for job in controllers.lab.jobs() if job["TrainingJobStatus"] in ("Stopping", "Stopped")]
     assert controllers.start("--method", "RS").wait(100) == 0, controllers.said()

@@ -37,7 +37,7 @@ def with_object(server):
 
 def counted(server, requests):
     """Return the counts once so many requests are in them: each is counted when its answer has been sent."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 90
     while server.served()["requests"] < requests and time.monotonic() < deadline:
         threading.Event().wait(0.01)
     return server.served()

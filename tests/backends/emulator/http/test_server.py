@@ -24,7 +24,7 @@ def port():
 
 def answers(port, *parts):
     """Send all parts, and return what came until the server closed the connection."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=90) as connection:
         for part in parts:
             connection.sendall(part)
         found = b""
@@ -78,7 +78,7 @@ def test_who_waits_is_told_to_go_on(port):
     ],
 )
 def test_what_is_no_request_is_refused_and_the_connection_closed(port, sent, status):
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=90) as connection:
         connection.sendall(sent)
         assert connection.recv(12) == b"HTTP/1.1 " + status
     assert bodies(answers(port, b"GET /a HTTP/1.0\r\n" + HOST + b"\r\n")) == [b"GET /a None"]

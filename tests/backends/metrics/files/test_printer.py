@@ -33,7 +33,7 @@ def test_rows_are_printed_as_they_come_and_known_by_their_numbers(tmp_path: Path
     printer.start()
     path = tmp_path / "m.csv"
     path.write_text("a,b\n1,nan\n")
-    assert printed.there.wait(20.0)
+    assert printed.there.wait(90)
     with path.open("a") as file:
         file.write("2,3\n4")
     printer.finish(is_whole=True)

@@ -261,7 +261,7 @@ def test_a_signal_before_the_script_keeps_it_from_starting(ml):
     with (ml.folder / "code" / ".outrider-unpacked").open("a") as mark:
         fcntl.flock(mark, fcntl.LOCK_EX)
         process = ml.popen("touch.py")
-        end = time.monotonic() + 30
+        end = time.monotonic() + 90
         while not _waits_for_lock(process.pid):
             assert time.monotonic() < end
             time.sleep(0.01)

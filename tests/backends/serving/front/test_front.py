@@ -223,4 +223,4 @@ def test_an_unknown_server_is_said(front):
     bench = front(server="otr")
     assert bench.said["ready"] is False
     assert "did you mean 'ort'?" in bench.said["error"]
-    assert bench.process.wait(10) == 2
+    assert bench.process.wait(90) == 2

@@ -153,7 +153,7 @@ def test_a_child_ends_when_its_controller_is_gone():
     apart.answer(6, [])
     child = apart._child  # noqa: SLF001 (a controller's death is the end of this pipe)
     child.stdin.close()
-    assert child.wait(20) == 0
+    assert child.wait(90) == 0
     apart.close()
 
 

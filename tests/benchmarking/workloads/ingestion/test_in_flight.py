@@ -6,7 +6,7 @@ from benchmarking.workloads.ingestion.in_flight import in_flight, streams_in_fli
 
 
 def test_results_come_in_order_and_so_many_are_under_way_at_once():
-    together = threading.Barrier(3, timeout=20)
+    together = threading.Barrier(3, timeout=90)
 
     def work(number):
         together.wait()  # passes only where three of them are under way at once
@@ -32,7 +32,7 @@ def test_an_error_is_raised_in_its_turn():
 
 
 def test_streams_come_one_after_another_and_are_read_at_once():
-    together = threading.Barrier(2, timeout=20)
+    together = threading.Barrier(2, timeout=90)
 
     def stream(name):
         together.wait()

@@ -95,7 +95,7 @@ def test_prefetch_factor_is_how_many_batches_a_worker_makes_ahead(channel, tmp_p
         knobs = Knobs(batch_size=2, loader_workers=1, prefetch_factor=prefetch)
         with open_channel(channel, {}, knobs) as opened:
             running = iter(make_loader(opened, knobs, mark))
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 90
             while len(list(marks.iterdir())) < prefetch and time.monotonic() < deadline:
                 threading.Event().wait(0.01)
             threading.Event().wait(0.2)  # time in which a batch too many would be made

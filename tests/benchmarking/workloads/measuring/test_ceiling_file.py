@@ -46,15 +46,15 @@ def test_two_that_need_one_ceiling_measure_it_once(tmp_path):
 
     def slowly():
         measuring.set()
-        assert go_on.wait(10)
+        assert go_on.wait(90)
         measured.append("first")
         return {"by": "first"}
 
     first = threading.Thread(target=lambda: CeilingFiles(tmp_path).get("store", {}, slowly))
     first.start()
-    assert measuring.wait(10)
+    assert measuring.wait(90)
     # The second one waits; its first nap lets the first finish.
-    second = CeilingFiles(tmp_path, sleep=lambda seconds: (go_on.set(), first.join(10)))
+    second = CeilingFiles(tmp_path, sleep=lambda seconds: (go_on.set(), first.join(90)))
     assert second.get("store", {}, lambda: measured.append("second")) == {"by": "first"}
     assert measured == ["first"]
 

@@ -51,14 +51,14 @@ class StoreContract:
         future = store.begin(state, "one")
         for tensor in (state.get("model") or state).values():
             tensor.fill_(5.0)
-        future.result(30)
+        future.result(90)
         assert difference(before, store.load("one", self.like(before))) == ""
 
     def test_each_of_two_saves_in_a_row_has_its_own_state(self, store):
         states = [self.state(seed) for seed in range(2)]
         futures = [store.begin(state, f"of-{seed}") for seed, state in enumerate(states)]
         for seed, (future, state) in enumerate(zip(futures, states, strict=True)):
-            future.result(30)
+            future.result(90)
             assert difference(state, store.load(f"of-{seed}", self.like(state))) == ""
 
     def test_what_is_removed_is_gone_and_removing_nothing_is_nothing(self, store):
@@ -212,7 +212,7 @@ class TestLightningFileWithAFakePackage(OnDisk):
 
         monkeypatch.setattr(PlainIO, "save_checkpoint", full)
         with pytest.raises(OSError, match="No space left"):
-            store.begin(self.state(), "one").result(30)
+            store.begin(self.state(), "one").result(90)
 
 
 def test_a_package_that_is_missing_is_named(monkeypatch, tmp_path):

@@ -57,7 +57,7 @@ def test_all_that_was_written_is_read_also_of_a_writer_that_is_gone(tmp_path):
     writer.start()
     with Fifo(str(tmp_path / "train"), wait_s=30).open(0) as stream:
         assert stream.read() == content
-    writer.join(10)
+    writer.join(90)
 
 
 def test_a_writer_that_comes_late_is_found(tmp_path):
