@@ -23,7 +23,9 @@ class EndpointBlock(Model):
     )
     model: Text | None = Field(None, description="name of one of `models`; default: the only one, in mode multi all of them")
     platform: Platform | None = Field(None, description="what the model is packaged as; default onnx, or what a finished file is")
-    server: Literal["ort", "triton", "mms"] | None = Field(None, description="default ort on this machine, elsewhere triton")
+    server: Literal["ort", "triton", "mms"] | None = Field(
+        None, description="default on this machine ort for onnx and triton for pt, elsewhere triton"
+    )
     copies: Positive = Field(1, description="targets that are made of the models, in turn; mode multi")
     max_batch_size: Positive | None = Field(None, description="requests that the server puts together at most; default: the model's")
     batch_delay_ms: Milliseconds = Field(0.0, description="for how long the server waits for more requests to put together; 0: not at all")

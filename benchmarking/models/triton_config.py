@@ -32,7 +32,8 @@ class TritonConfig:
         max_batch_size: most samples of a request; 0 where the model has no batch dimension.
         instances: copies of the model on each device, which run side by side.
         device: `auto` (GPUs where there are any), `gpu` or `cpu`.
-        batch_delay_us: for how long requests wait for others to be put together, in microseconds; None not to put any together.
+        batch_delay_us: for how long requests wait for others to be put together, in microseconds; None not to wait, and without
+            preferred sizes not to put any together.
         preferred_batch_sizes: that are not waited for any longer.
         threads: that compute one answer; None for Triton's default.
         warm_up: whether one request of zeros is run when the model is loaded.
@@ -57,10 +58,11 @@ class TritonConfig:
         # A TensorRT engine runs on GPUs alone.
         kind = "KIND_GPU" if self.platform == "trt" else f"KIND_{self.device.upper()}"
         lines += ["instance_group [", "  {", f"    count: {self.instances}", f"    kind: {kind}", "  }", "]"]
-        if self.batch_delay_us is not None and self.max_batch_size > 1:
+        if self.max_batch_size > 1 and (self.batch_delay_us is not None or self.preferred_batch_sizes):
             preferred = ", ".join(map(str, self.preferred_batch_sizes))
             sizes = [f"  preferred_batch_size: [ {preferred} ]"] if preferred else []
-            lines += ["dynamic_batching {", *sizes, f"  max_queue_delay_microseconds: {self.batch_delay_us}", "}"]
+            delay = [] if self.batch_delay_us is None else [f"  max_queue_delay_microseconds: {self.batch_delay_us}"]
+            lines += ["dynamic_batching {", *sizes, *delay, "}"]
         if self.threads is not None and self.platform in _THREADS:
             lines += ["parameters {", f'  key: "{_THREADS[self.platform]}"', f'  value: {{ string_value: "{self.threads}" }}', "}"]
         if self.warm_up:

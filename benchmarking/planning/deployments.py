@@ -109,14 +109,13 @@ class Deployments:
         from benchmarking.models.preparation import Batching
 
         batching = Batching(block.max_batch_size, block.batch_delay_ms, block.server_threads)
-        packages = tuple(
-            self._package(name, platform_of(block, model), batching) for name, model in served_models(self._definition, block).items()
-        )
+        models = served_models(self._definition, block)
+        packages = tuple(self._package(name, platform_of(block, model), batching) for name, model in models.items())
         count = configuration.get("instance_count") or self._definition.arguments.get("instance_count") or 1
         return Deployment(
             packages,
             block.mode,
-            server_of(block, self._backend),
+            server_of(block, self._backend, models),
             block.copies,
             instance_type_of(self._definition, self._backend, configuration),
             int(count),

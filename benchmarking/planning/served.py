@@ -36,9 +36,20 @@ def served_models(definition: BenchmarkDefinition, block: EndpointBlock) -> dict
     return {name: one for name, one in definition.models.items() if name == block.model}
 
 
-def server_of(block: EndpointBlock, backend: str) -> str:
-    """Return the server of an endpoint: as said, else that of this machine or of the service."""
-    return block.server or ("ort" if backend_description(backend).shares_this_machine else "triton")
+def server_of(block: EndpointBlock, backend: str, models: Mapping[str, EndpointModel]) -> str:
+    """Return the server of an endpoint: as said, else that of the service, or on this machine the first one that serves its platforms.
+
+    Args:
+        block: how the trial's models are served.
+        backend: name of the back-end.
+        models: that are served.
+    """
+    if block.server is not None:
+        return block.server
+    if not backend_description(backend).shares_this_machine:
+        return "triton"
+    platforms = {platform_of(block, model) for model in models.values()}
+    return next((name for name, able in SERVED.items() if platforms <= {*able}), "ort")
 
 
 def platform_of(block: EndpointBlock, model: EndpointModel) -> str:
@@ -77,7 +88,7 @@ def served_problem(
         return None
     if block.existing is not None:
         return f"endpoint.existing {block.existing}: on this machine there are no endpoints but those that jobs bring up"
-    server = server_of(block, backend)
+    server = server_of(block, backend, models)
     for platform in dict.fromkeys(platform_of(block, model) for model in models.values()):
         text = _refusal(server, platform, refused)
         if text:

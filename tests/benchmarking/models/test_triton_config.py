@@ -37,13 +37,12 @@ instance_group [
 ]
 dynamic_batching {
   preferred_batch_size: [ 16 ]
-  max_queue_delay_microseconds: 1000
 }
 """
 
 
 def test_a_vision_model_of_torchscript_whose_requests_are_put_together():
-    found = TritonConfig("resnet", "pt", (IMAGE,), (SCORES,), 32, device="gpu", batch_delay_us=1000, preferred_batch_sizes=(16,))
+    found = TritonConfig("resnet", "pt", (IMAGE,), (SCORES,), 32, device="gpu", preferred_batch_sizes=(16,))
     assert found.text() == PT_VISION
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarking.planning.served import served_problem
+from benchmarking.planning.served import served_problem, server_of
 from definitions.schema import BenchmarkDefinition
 
 GIVEN = {
@@ -30,7 +30,7 @@ def test_a_configuration_that_can_be_served():
     ("configuration", "words"),
     [
         ({"platform": "pt"}, "model file cannot be packaged as pt; it is onnx"),
-        ({"platform": "pt", "model": "cnn"}, "server ort does not serve platform pt: triton and mms serve it"),
+        ({"platform": "pt", "model": "cnn", "server": "ort"}, "server ort does not serve platform pt: triton and mms serve it"),
         ({"platform": "trt", "model": "cnn"}, "nothing on this machine does, as it needs a GPU and TensorRT"),
         ({"platform": "tf"}, "platform 'tf'"),
         ({"server": "tgi"}, "server 'tgi'"),
@@ -55,3 +55,13 @@ def test_what_a_server_lacks_is_its_own_word():
 def test_a_definition_without_an_endpoint_has_no_problem():
     plain = {key: value for key, value in GIVEN.items() if key not in ("models", "endpoint")}
     assert served_problem(BenchmarkDefinition(**plain), "local", {"platform": "trt"}) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "backend", "server"),
+    [({}, "local", "ort"), ({"platform": "pt"}, "local", "triton"), ({"server": "mms"}, "local", "mms"), ({}, "sagemaker", "triton")],
+)
+def test_where_nobody_says_it_the_platform_decides_on_the_server(said, backend, server):
+    definition = BenchmarkDefinition(**GIVEN)
+    block = definition.endpoint.model_copy(update=said)
+    assert server_of(block, backend, {"cnn": definition.models["cnn"]}) == server
