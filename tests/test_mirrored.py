@@ -206,6 +206,8 @@ TESTED_TOGETHER = {
         "benchmarking/workloads/load/timer.py",
         "benchmarking/workloads/load/warming.py",
     ],
+    "tests/benchmarking/workloads/load/test_processes.py": ["benchmarking/workloads/load/worker.py"],
+    "tests/benchmarking/workloads/load/test_residency.py": ["benchmarking/workloads/load/serving_status.py"],
     "tests/benchmarking/workloads/load/test_searching.py": ["benchmarking/workloads/load/probe.py"],
     "tests/benchmarking/workloads/load/test_tally.py": ["benchmarking/workloads/load/figures.py"],
     "tests/benchmarking/workloads/checkpointing/test_knobs.py": ["benchmarking/workloads/checkpointing/kinds.py"],

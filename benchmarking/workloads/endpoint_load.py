@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Mapping, Sequence
 
 from outrider_report import checkpoint_dir, phase, report
@@ -19,8 +20,9 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
     from load.options import parse_options  # type: ignore[import-not-found]
     from load.run import LoadSurroundings, run_load  # type: ignore[import-not-found]
 
-    options = parse_options(arguments)
-    asyncio.run(run_load(announced(environ), options, LoadSurroundings(environ, report, phase, checkpoint_dir())))
+    words = sys.argv[1:] if arguments is None else arguments
+    around = LoadSurroundings(environ, report, phase, checkpoint_dir(), arguments=words)
+    asyncio.run(run_load(announced(environ), parse_options(words), around))
 
 
 if __name__ == "__main__":

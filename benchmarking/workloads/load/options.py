@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .arrivals import CONSTANT, POISSON, read_trace
+from .search import FULL_RUNG
+from .users import SEED_RAMP, UserStage, parse_ramp
 
 SEARCH, OPEN, USERS, MODELS = "search", "open", "users", "models"
 TRACE = "trace"
@@ -38,6 +40,10 @@ class LoadOptions:
     probe_s: float
     search_s: float
     client_processes: int
+    rungs: int
+    stages: int
+    ramp: tuple[UserStage, ...]
+    cycles: int
 
     @property
     def slo_s(self) -> float:
@@ -72,6 +78,12 @@ def make_parser() -> argparse.ArgumentParser:
         "--probe_s", type=float, default=20.0, help="longest probe of a rate; longer where the percentile needs more requests"
     )
     parser.add_argument("--search_s", type=float, default=0.0, help="after which no further probe begins; 0: no limit")
+    parser.add_argument("--rungs", type=int, default=FULL_RUNG, help="of a search: to a factor of 2, 20 %%, 10 %%, 5 %%")
+    parser.add_argument("--stages", type=int, default=0, help="of the ramp of users; 0: all")
+    parser.add_argument("--ramp", default=SEED_RAMP, help="USERS@SECONDS or USERS@SECONDS@SPAWN_PER_S, commas between stages")
+    parser.add_argument(
+        "--cycles", type=int, default=0, help="loads of copies that displace others, after max models, by which a leak shows"
+    )
     parser.add_argument("--client_processes", type=int, default=1, help="that share one schedule")
     return parser
 
@@ -87,7 +99,10 @@ def parse_options(arguments: Sequence[str] | None = None) -> LoadOptions:
     trace: tuple[float, ...] = ()
     if asked.arrivals not in (POISSON, CONSTANT):
         asked.arrivals, trace = TRACE, read_trace(Path(asked.arrivals))
-    return LoadOptions(**{**vars(asked), "trace": trace})
+    ramp = parse_ramp(asked.ramp)
+    if not 0 <= asked.stages <= len(ramp):
+        raise SystemExit(f"stages {asked.stages}: the ramp has {len(ramp)}; ask for 1 to {len(ramp)}, or 0 for all")
+    return LoadOptions(**{**vars(asked), "trace": trace, "ramp": ramp[: asked.stages or len(ramp)]})
 
 
 def _check(asked: argparse.Namespace) -> None:
@@ -103,6 +118,10 @@ def _check(asked: argparse.Namespace) -> None:
         raise SystemExit(f"percentile {asked.percentile:g}: it lies above 0 and below 100; no number of requests shows that none is slower")
     if asked.rate == 0 and asked.load == OPEN and asked.arrivals in (POISSON, CONSTANT):
         raise SystemExit("rate 0: an open load needs a rate above 0; only a trace has one of its own")
+    if not 1 <= asked.rungs <= FULL_RUNG:
+        raise SystemExit(f"rungs {asked.rungs}: a search has 1 to {FULL_RUNG}")
+    if asked.cycles < 0:
+        raise SystemExit(f"cycles {asked.cycles}: 0 or more")
     for name in ("connections", "client_processes"):
         if getattr(asked, name) < 1:
             raise SystemExit(f"{name} {getattr(asked, name)}: at least 1")

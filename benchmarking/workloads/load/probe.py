@@ -90,10 +90,12 @@ async def probe(client: LoadClient, rate: float, options: LoadOptions) -> ProbeO
 def _undecided(evidence: ShareEvidence, rules: ProbeRules, more_s: float) -> str:
     if not evidence.n:
         return "nothing was answered"
-    low, high = evidence.bounds(rules.alpha)
+    low, high = evidence.bounds(rules.alpha_of_look)
     said = (
         f"{100 * evidence.share:.2f} % ({100 * low:.2f} to {100 * high:.2f} %) were over the limit, where {100 * rules.share:.4g} % may be"
     )
     return (
-        f"{said}: that takes {more_s:.0f} s more" if math.isfinite(more_s) else f"{said}: no probe of a length that is of use decides that"
+        f"{said}: that takes {math.ceil(more_s) or 1} s more"
+        if math.isfinite(more_s)
+        else f"{said}: no probe of a length that is of use decides that"
     )

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from .client_check import client_problem
+from .client_check import ClientLoad, client_problem
 from .endpoint import CalledEndpoint
 from .figures import figures_of
 from .load_files import LoadFiles
+from .max_models import ResidencySearch, TargetCall
 from .open_loop import OpenPlan
-from .options import OPEN, SEARCH, LoadOptions
+from .options import MODELS, OPEN, SEARCH, USERS, LoadOptions
+from .processes import ClientProcesses
+from .residency import residency_figures
 from .searching import KeptSearch, RunningSearch
+from .serving_status import ServingStatus, used_between
 from .session import ClientSession, LoadClient, soon
-from .warming import idle_latencies, warm_up
+from .tally import LoadTally
+from .users import arrival_s
+from .warming import idle_latencies, one_call, warm_up
 
 Report = Callable[..., None]
 Phase = Callable[[str], AbstractContextManager[Any]]
@@ -35,6 +41,7 @@ class LoadSurroundings:
         phase: times what is done.
         checkpoint: folder in which what is known is kept for a next incarnation; None for none.
         say: prints a line for people.
+        arguments: of the script, for processes that share the load.
     """
 
     environ: Mapping[str, str]
@@ -42,6 +49,24 @@ class LoadSurroundings:
     phase: Phase
     checkpoint: Path | None = None
     say: Callable[[str], None] = field(default=print)
+    arguments: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A load under way."""
+
+    session: ClientSession
+    client: LoadClient
+    options: LoadOptions
+    files: LoadFiles
+    around: LoadSurroundings
+    status: ServingStatus
+
+    def report(self, **metrics: Any) -> None:
+        """Report; where the client is on the cores of the server, every report says so."""
+        shared = {"client_shares_cores": True} if self.session.endpoint.shares_cores else {}
+        self.around.report(**metrics, **shared)
 
 
 async def run_load(endpoint: CalledEndpoint, options: LoadOptions, around: LoadSurroundings) -> None:
@@ -56,50 +81,88 @@ async def run_load(endpoint: CalledEndpoint, options: LoadOptions, around: LoadS
         SystemExit: a target does not answer, or the options cannot be followed.
     """
     session = ClientSession(endpoint, options)
+    client: LoadClient = session
     try:
-        if options.cold == "none":
+        if options.client_processes > 1 and options.load != MODELS:
+            client = processes = ClientProcesses(around.arguments, options, around.environ)
+            await processes.start()
+        if options.cold == "none" and options.load != MODELS:
             with around.phase("warm"):
                 warmed = await warm_up(session.caller, len(endpoint.targets), options.warm_s, lambda one: str(endpoint.targets[one].name))
             around.say(f"{warmed.calls} calls before the load, {warmed.cold} of them cold, in {warmed.seconds:.1f} s")
         told = {
             "server": endpoint.server, "platform": endpoint.platform, "instance_type": endpoint.instance_type,
-            "targets": len(endpoint.targets), "client_shares_cores": endpoint.shares_cores,
+            "models": sorted({one.model for one in endpoint.targets}), "targets": len(endpoint.targets),
+            "client_shares_cores": endpoint.shares_cores,
         }  # fmt: skip
         files = LoadFiles.of_job(around.environ, told)
-        await _LOADS[options.load](session, session, options, files, around)
+        status = ServingStatus(endpoint.status_url, endpoint.key)
+        await _LOADS[options.load](_Run(session, client, options, files, around, status))
     finally:
-        session.close()
+        await client.close()
+        await session.close()
 
 
-async def _open(session: ClientSession, client: LoadClient, options: LoadOptions, files: LoadFiles, around: LoadSurroundings) -> None:
+async def _open(run: _Run) -> None:
+    options = run.options
     plan = OpenPlan(soon(), options.duration_s, _OPEN_BLOCK_S, drain_s=options.timeout_s)
-    with around.phase("load"):
-        result = await client.open_load(options.rate, plan, lambda _now, _tally: False)
+    before = await run.status.read()
+    plan = replace(plan, begin_s=soon())
+    with run.around.phase("load"):
+        result = await run.client.open_load(options.rate, plan, lambda _now, _tally: False)
+    used = used_between(before, await run.status.read())
     problem = client_problem(result.tally, result.client, options.rate)
-    found = figures_of(result.tally, result.seconds) | {
-        "client_cpu_share": round(result.client.cpu_share, 3),
-        "client_bound": bool(problem),
-    }
-    files.write("open", {"rate": options.rate, "seconds": result.seconds, "why": problem}, found, result.tally)
-    around.report(**found, **({"why": problem} if problem else {}), **_shared(session))
+    found = figures_of(result.tally, result.seconds) | _of_client(result.client, problem) | used
+    run.files.write("open", {"rate": options.rate, "seconds": result.seconds, "why": problem}, found, result.tally)
+    run.report(**found)
 
 
-async def _search(session: ClientSession, client: LoadClient, options: LoadOptions, files: LoadFiles, around: LoadSurroundings) -> None:
-    def report(**metrics: Any) -> None:
-        around.report(**metrics, **_shared(session))
-
-    kept = KeptSearch(around.checkpoint, session.endpoint, options)
-    search = RunningSearch(client, options, kept, files, report, around.say)
-    with around.phase("idle"):
-        record = search.begin(await idle_latencies(session.caller, len(session.endpoint.targets), _IDLE_CALLS))
+async def _search(run: _Run) -> None:
+    kept = KeptSearch(run.around.checkpoint, run.session.endpoint, run.options)
+    search = RunningSearch(run.client, run.options, kept, run.files, run.status, run.report, run.around.say)
+    with run.around.phase("idle"):
+        record = search.begin(await idle_latencies(run.session.caller, len(run.session.endpoint.targets), _IDLE_CALLS))
     if record is not None:
-        with around.phase("load"):
+        with run.around.phase("load"):
             await search.run(record)
 
 
-def _shared(session: ClientSession) -> dict[str, Any]:
-    """Return what every report says where the client is on the cores of the server."""
-    return {"client_shares_cores": True} if session.endpoint.shares_cores else {}
+async def _users(run: _Run) -> None:
+    stages = run.options.ramp
+
+    def done(number: int, tally: LoadTally) -> None:
+        stage, before = stages[number], stages[number - 1].users if number else 0
+        seconds = stage.seconds - arrival_s(before, stage)
+        found = {"stage": number + 1, "users": stage.users, **figures_of(tally, seconds)}
+        problem = client_problem(tally, ClientLoad(), 0.0)
+        if problem:
+            found |= {"client_bound": True, "why": problem}
+        run.files.write("stage", {"users": stage.users, "seconds": seconds}, found, tally)
+        run.report(**found)
+
+    with run.around.phase("load"):
+        await run.client.users(stages, soon(), done)
 
 
-_LOADS = {OPEN: _open, SEARCH: _search}
+async def _models(run: _Run) -> None:
+    endpoint, caller = run.session.endpoint, run.session.caller
+
+    async def call(target: int) -> TargetCall:
+        how, seconds = await one_call(caller, target, 0)
+        return TargetCall(how.kind, how.is_cold, seconds)
+
+    before = await run.status.read()
+    search = ResidencySearch(len(endpoint.targets), call)
+    with run.around.phase("load"):
+        number = await search.run()
+    found = await residency_figures(number, search, run.status, before, call, run.options.cycles)
+    run.around.say(f"{number} of {len(endpoint.targets)} copies stay loaded together" + (f"; {search.why}" if search.why else ""))
+    run.report(**found)
+
+
+def _of_client(client: ClientLoad, problem: str) -> dict[str, Any]:
+    found = {"client_cpu_share": round(client.cpu_share, 3), "sockets": client.sockets, "client_bound": bool(problem)}
+    return found | ({"why": problem} if problem else {})
+
+
+_LOADS = {OPEN: _open, SEARCH: _search, USERS: _users, MODELS: _models}

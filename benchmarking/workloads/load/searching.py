@@ -7,7 +7,7 @@ import json
 import math
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ from .figures import figures_of
 from .load_files import LoadFiles
 from .options import LoadOptions
 from .probe import ProbeOutcome, probe
-from .search import FULL_RUNG, ProbedRate, RateSearch
+from .search import ProbedRate, RateSearch
+from .serving_status import ServingStatus, used_between
 from .session import LoadClient
 
 Report = Callable[..., None]
@@ -116,6 +117,7 @@ class RunningSearch:
         options: of the load.
         kept: keeps it.
         files: of the job.
+        status: tells what the server used.
         report: takes metrics.
         say: prints a line for people.
         clock: monotonic seconds.
@@ -127,12 +129,13 @@ class RunningSearch:
         options: LoadOptions,
         kept: KeptSearch,
         files: LoadFiles,
+        status: ServingStatus,
         report: Report,
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client, self._options, self._kept, self._files = client, options, kept, files
-        self._report, self._say, self._clock = report, say, clock
+        self._status, self._report, self._say, self._clock = status, report, say, clock
 
     def begin(self, idle: Sequence[tuple[CallEnd, float]]) -> SearchRecord | None:
         """Return the record to go on from; None, after a report of rate 0, where no rate can pass.
@@ -149,7 +152,7 @@ class RunningSearch:
             self._say(problem)
             found = {"idle_p50_ms": round(1000 * statistics.median(right), 3)} if right else {}
             share = sum(bool(how.kind) for how, _ in idle) / len(idle)
-            self._report(rung=FULL_RUNG, max_rate_per_s=0.0, error_share=share, why=problem, **found)
+            self._report(rung=self._options.rungs, max_rate_per_s=0.0, error_share=share, why=problem, **found)
             return None
         return SearchRecord(self._options.rate or _IDLE_SHARE / max(statistics.median(right), 1e-4))
 
@@ -159,17 +162,19 @@ class RunningSearch:
         Raises:
             SystemExit: requests were denied; what was reported stands.
         """
-        search = RateSearch(record.first_rate, probed=[ProbedRate(*one) for one in record.probed])
+        search = RateSearch(record.first_rate, full=self._options.rungs, probed=[ProbedRate(*one) for one in record.probed])
         until_s = self._clock() + self._options.search_s if self._options.search_s else math.inf
         while (rate := search.next_rate) is not None and self._clock() < until_s:
+            seen = await self._status.read()
             outcome = await self._probed(rate)
+            used = used_between(seen, await self._status.read())
             before = search.rung
-            self._note(record, outcome, search)
+            self._note(record, outcome, search, used)
             for rung in range(before + 1, search.rung + 1):
                 self._report(**self._metrics(rung, search, record))
             self._kept.write(record)
-        if search.rung < FULL_RUNG:
-            said = f"the search ended after search_s {self._options.search_s:g} at rung {search.rung} of {FULL_RUNG}"
+        if search.rung < self._options.rungs:
+            said = f"the search ended after search_s {self._options.search_s:g} at rung {search.rung} of {self._options.rungs}"
             self._say(said)
             # A level has one report: what is known beyond the last one is that of a level that is not whole.
             if not search.rung:
@@ -201,14 +206,14 @@ class RunningSearch:
             said = outcome.tally.texts.get(_DENIED, "")
             raise SystemExit(f"at {outcome.rate:.4g}/s {outcome.tally.errors[_DENIED]} requests were denied: {said}")
 
-    def _note(self, record: SearchRecord, outcome: ProbeOutcome, search: RateSearch) -> None:
+    def _note(self, record: SearchRecord, outcome: ProbeOutcome, search: RateSearch, used: Mapping[str, Any]) -> None:
         best = search.passed
         search.tell(outcome.rate, outcome.verdict)
         evidence = outcome.evidence
         record.probed.append((outcome.rate, outcome.verdict))
         record.evidence.append((evidence.n, evidence.over, evidence.inflation))
         if outcome.verdict == PASSES and outcome.rate > best:
-            record.best = figures_of(outcome.tally, outcome.seconds) | {"client_cpu_share": round(outcome.client.cpu_share, 3)}
+            record.best = figures_of(outcome.tally, outcome.seconds) | {"client_cpu_share": round(outcome.client.cpu_share, 3), **used}
         elif outcome.verdict != PASSES and outcome.rate == search.not_passed:
             record.why = outcome.why or f"{outcome.rate:.4g}/s failed"
             if not search.passed:

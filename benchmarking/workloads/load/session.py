@@ -6,7 +6,7 @@ import gc
 import resource
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -24,6 +24,7 @@ from .payloads import make_payloads
 from .popularity import drawn
 from .signing import Signer, signer_for
 from .tally import LoadTally
+from .users import StageDone, UserRamp, UserStage
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -53,7 +54,17 @@ class LoadClient(Protocol):
         """
         ...
 
-    def close(self) -> None:
+    async def users(self, stages: Sequence[UserStage], begin_s: float, done: StageDone) -> ClientLoad:
+        """Run a ramp of users.
+
+        Args:
+            stages: (n,) of all processes together.
+            begin_s: monotonic seconds.
+            done: told of each stage, in order, once its requests have ended.
+        """
+        ...
+
+    async def close(self) -> None:
         """Let go of connections and processes."""
         ...
 
@@ -94,7 +105,7 @@ class ClientSession:
 
     async def open_load(self, rate: float, plan: OpenPlan, look: Look) -> LoadResult:
         """Run this process' share of an open loop; see `LoadClient`."""
-        tally = LoadTally(self.options.slo_s, self.options.timeout_s, self.options.judged != "warm")
+        tally = self._tally()
         self._pool.peak = self._pool.count
         began_cpu_s = time.process_time()
         with _no_pauses():
@@ -102,13 +113,25 @@ class ClientSession:
             await loop.run()
         return LoadResult(tally, self.taken(plan.begin_s, began_cpu_s), max(0.0, loop.last_s - plan.counted_from_s))
 
+    async def users(self, stages: Sequence[UserStage], begin_s: float, done: StageDone) -> ClientLoad:
+        """Run this process' share of a ramp of users; see `LoadClient`."""
+        options, began_cpu_s = self.options, time.process_time()
+        self._pool.peak = self._pool.count
+        ramp = UserRamp(self.caller, len(self.endpoint.targets), options.popularity, options.seed, self._share, self._tally)
+        with _no_pauses():
+            await ramp.run(stages, begin_s, done)
+        return self.taken(begin_s, began_cpu_s)
+
+    def _tally(self) -> LoadTally:
+        return LoadTally(self.options.slo_s, self.options.timeout_s, self.options.judged != "warm")
+
     def taken(self, begin_s: float, began_cpu_s: float) -> ClientLoad:
         """Return what this process took since a beginning on both clocks."""
         wall_s = max(time.monotonic() - begin_s, 1e-9)
         sockets, limit = self.caller.sockets
         return ClientLoad((time.process_time() - began_cpu_s) / wall_s, sockets, limit)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close its connections."""
         self._pool.close()
 

@@ -48,6 +48,7 @@ class FakeEndpoint:
         self.behave = behave
         self.asked: list[Asked] = []
         self.port = 0
+        self._writers = set()
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -68,11 +69,15 @@ class FakeEndpoint:
     def _run(self):
         asyncio.set_event_loop(self._loop)
         self._loop.run_until_complete(self._serve())
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            self._loop.run_until_complete(asyncio.sleep(0))
+        self._loop.run_until_complete(self._end())
         self._loop.close()
+
+    async def _end(self):
+        for writer in list(self._writers):
+            writer.transport.abort()
+        left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        if left:
+            await asyncio.wait(left, timeout=5)
 
     async def _serve(self):
         self._stop = asyncio.Event()
@@ -83,6 +88,7 @@ class FakeEndpoint:
         server.close()
 
     async def _connection(self, reader, writer):
+        self._writers.add(writer)
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -99,6 +105,7 @@ class FakeEndpoint:
                     await writer.drain()
                 if reply.closes:
                     break
+        self._writers.discard(writer)
         writer.close()
 
 
@@ -144,7 +151,7 @@ def load(server, folder, *arguments, targets=None, checkpoint=None, **environmen
         json.dumps(metrics, allow_nan=False)
         found.append(metrics)
 
-    options = parse_options([str(word) for word in arguments])
-    around = LoadSurroundings(environ, report, lambda name: contextlib.nullcontext(), checkpoint)
-    asyncio.run(run_load(announced(environ), options, around))
+    words = [str(word) for word in arguments]
+    around = LoadSurroundings(environ, report, lambda name: contextlib.nullcontext(), checkpoint, arguments=words)
+    asyncio.run(run_load(announced(environ), parse_options(words), around))
     return found

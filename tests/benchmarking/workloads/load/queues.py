@@ -46,5 +46,5 @@ class VirtualQueue:
                 tally.answers(block, int(at), free - at, free - at)
         return LoadResult(tally, ClientLoad(0.1, 10, 1000), max(at - plan.ramp_s, 1e-9))
 
-    def close(self):
+    async def close(self):
         pass

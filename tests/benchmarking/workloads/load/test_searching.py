@@ -9,6 +9,7 @@ from benchmarking.workloads.load.endpoint import CalledEndpoint, LoadTarget
 from benchmarking.workloads.load.load_files import LoadFiles
 from benchmarking.workloads.load.options import parse_options
 from benchmarking.workloads.load.searching import KeptSearch, RunningSearch
+from benchmarking.workloads.load.serving_status import ServingStatus
 from tests.benchmarking.workloads.load.queues import VirtualQueue
 
 ENDPOINT = CalledEndpoint("http://h/e", (LoadTarget(None, "m"),), {})
@@ -21,7 +22,9 @@ def search(queue, options=OPTIONS, folder=None, idle=IDLE, files=None, clock=Non
     kept = KeptSearch(folder, ENDPOINT, options)
     files = files or LoadFiles(None, {})
     more = {} if clock is None else {"clock": clock}
-    running = RunningSearch(queue, options, kept, files, lambda **metrics: reports.append(metrics), lines.append, **more)
+    running = RunningSearch(
+        queue, options, kept, files, ServingStatus("", ""), lambda **metrics: reports.append(metrics), lines.append, **more
+    )
     record = running.begin(idle)
     if record is not None:
         asyncio.run(running.run(record))

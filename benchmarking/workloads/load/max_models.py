@@ -1,0 +1,74 @@
+"""How many copies of a model stay loaded at once: by doubling, then by bisection, each number confirmed by calling all of them again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class TargetCall:
+    """One call of a copy: `problem` is the kind of its error, empty for none; whether it was cold; seconds that it took."""
+
+    problem: str
+    is_cold: bool
+    seconds: float
+
+
+CallTarget = Callable[[int], Awaitable[TargetCall]]
+
+
+@dataclass
+class ResidencySearch:
+    """The search.
+
+    Args:
+        copies: how many there are.
+        call: calls one, by its number.
+        cold_s: seconds of every call that loaded a copy; `why`: what the smallest number that does not fit failed by.
+    """
+
+    copies: int
+    call: CallTarget
+    cold_s: list[float] = field(default_factory=list)
+    why: str = ""
+
+    async def run(self) -> int:
+        """Return the largest number of copies that stay loaded together; `copies` where all do."""
+        fits, fails = 0, self.copies + 1
+        number = 1
+        while fits < self.copies:
+            if await self._fit(number):
+                fits = number
+            else:
+                fails = number
+            if fails - fits <= 1:
+                break
+            number = min(2 * fits, self.copies) if fails > self.copies else (fits + fails) // 2
+        # What came last may have displaced some: those that are counted are there at the end.
+        if fits and not await self._fit(fits):
+            return await self._shrunk(fits)
+        return fits
+
+    async def _shrunk(self, fits: int) -> int:
+        """Return the next smaller number that is confirmed, where one that was confirmed before is not any more."""
+        while fits > 1:
+            fits -= 1
+            if await self._fit(fits):
+                return fits
+        return 0
+
+    async def _fit(self, number: int) -> bool:
+        """Return whether this many copies are loaded together: all called once, then all again, of which none may have to be loaded."""
+        for round_ in (0, 1):
+            for target in range(number):
+                ended = await self.call(target)
+                if ended.problem:
+                    self.why = f"copy {target + 1} of {number} ended as {ended.problem}"
+                    return False
+                if ended.is_cold:
+                    self.cold_s.append(ended.seconds)
+                    if round_:
+                        self.why = f"copy {target + 1} of {number} had been unloaded when it was called again"
+                        return False
+        return True

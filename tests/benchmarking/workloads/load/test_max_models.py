@@ -1,0 +1,53 @@
+import asyncio
+from collections import OrderedDict
+
+import pytest
+
+from benchmarking.workloads.load.max_models import ResidencySearch, TargetCall
+
+
+class Lru:
+    """A server that has room for some copies; the least recently used one goes."""
+
+    def __init__(self, room, breaks_at=None):
+        self.room, self.loaded, self.breaks_at, self.calls = room, OrderedDict(), breaks_at, 0
+
+    async def call(self, target):
+        self.calls += 1
+        if self.breaks_at is not None and target >= self.breaks_at:
+            return TargetCall("no_memory", False, 0.1)
+        is_cold = target not in self.loaded
+        self.loaded[target] = None
+        self.loaded.move_to_end(target)
+        while len(self.loaded) > self.room:
+            self.loaded.popitem(last=False)
+        return TargetCall("", is_cold, 0.5 if is_cold else 0.01)
+
+
+def found(server, copies):
+    search = ResidencySearch(copies, server.call)
+    return asyncio.run(search.run()), search
+
+
+@pytest.mark.parametrize("room", [1, 2, 3, 7, 8, 9, 31, 32])
+def test_the_number_that_stays_loaded(room):
+    server = Lru(room)
+    number, search = found(server, 32)
+    assert number == room
+    assert len(server.loaded) == room
+    assert ("had been unloaded" in search.why) == (room < 32)
+
+
+@pytest.mark.parametrize("copies", [1, 5, 1000])
+def test_where_all_fit_all_are_counted(copies):
+    assert found(Lru(10_000), copies)[0] == copies
+
+
+def test_a_load_that_is_refused_is_the_end_too():
+    number, search = found(Lru(100, breaks_at=6), 32)
+    assert number == 6
+    assert "no_memory" in search.why
+
+
+def test_one_that_does_not_load_at_all_is_none():
+    assert found(Lru(100, breaks_at=0), 8)[0] == 0
