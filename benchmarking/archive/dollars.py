@@ -10,15 +10,18 @@ from definitions.errors import UserError
 
 
 def kind_of_dollars(folder: Path, backend: str) -> str:
-    """Return what costs are: `real`, `emulated`, `nominal`, or empty where neither the folder nor the back-end says.
+    """Return what costs are: `real`, or what the back-end called them, e.g. `emulated`; empty where neither the folder nor it says.
 
     Args:
         folder: of the experiment.
         backend: name of the back-end, which need not be installed any more.
     """
-    real = read_identity(folder).get("real_money")
+    identity = read_identity(folder)
+    real, label = identity.get("real_money"), identity.get("price_label")
     if real:
         return "real"
+    if label and isinstance(label, str):
+        return label
     try:
         nominal = backend_description(backend).nominal
     except UserError:

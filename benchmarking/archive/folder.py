@@ -116,7 +116,8 @@ def _write(spec: ExperimentSpec, environ: Mapping[str, str], cache: Path | None)
     if cache is not None:
         environment = {**environment, "places": named_places(cache, spec.folder / "checkpoints")}
     write_atomically(spec.folder / "environment.json", strict_json.dumps(environment) + "\n")
-    bills = {"real_money": backend_class(spec.backend).expected_capabilities(environ).real_money}
+    expected = backend_class(spec.backend).expected_capabilities(environ)
+    bills = {"real_money": expected.real_money, "price_label": expected.price_label}
     identity = {
         "schema_version": SCHEMA_VERSION,
         **_identity(spec),

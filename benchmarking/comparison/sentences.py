@@ -20,7 +20,9 @@ _MOST = 12
 _IN_PERCENT, _FAR = 1.05, 3.0
 """Below which factor a lead is said in per cent, and from which on an end of its interval is not."""
 
-_NO_BILL = {"nominal": "nobody is billed them", "emulated": "an emulator counts them, nobody is billed them"}
+_BILLED = ("", "real")
+_NO_BILL = {"emulated": "an emulator counts them, nobody is billed them"}
+"""What is said of dollars of a kind; of all others that nobody is billed them."""
 
 
 def verdicts(made: BenchmarkComparison) -> list[str]:
@@ -41,7 +43,7 @@ def budget(made: BenchmarkComparison) -> str:
 
 def objective_text(made: BenchmarkComparison | ConfigurationComparison) -> str:
     """Return the name of the objective; dollars that are not real are called so."""
-    return f"{made.objective} ({made.dollars})" if is_money(made.objective) and made.dollars in _NO_BILL else made.objective
+    return f"{made.objective} ({made.dollars})" if is_money(made.objective) and made.dollars not in _BILLED else made.objective
 
 
 def family(made: Sequence[BenchmarkComparison]) -> list[str]:
@@ -70,8 +72,9 @@ def legend(made: Sequence[BenchmarkComparison]) -> list[str]:
     where = {scale: [one.benchmark for one in made if one.scale is scale] for scale in of}
     named = [of[scale] + (f" ({_some(names)})" if len(names) < len(made) else "") for scale, names in where.items() if names]
     lines = [f"value: {value}; lead, its interval and p: {', '.join(named)}"]
-    for kind in dict.fromkeys(one.dollars for one in made if one.dollars in _NO_BILL and _shows_dollars(one)):
-        lines.append(f"dollars of {_some([one.benchmark for one in made if one.dollars == kind])} are {kind}: {_NO_BILL[kind]}")
+    for kind in dict.fromkeys(one.dollars for one in made if one.dollars not in _BILLED and _shows_dollars(one)):
+        said = _NO_BILL.get(kind, "nobody is billed them")
+        lines.append(f"dollars of {_some([one.benchmark for one in made if one.dollars == kind])} are {kind}: {said}")
     return lines
 
 

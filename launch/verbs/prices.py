@@ -35,7 +35,9 @@ def main(arguments: Sequence[str], environ: Mapping[str, str] = os.environ, now:
     rows = []
     for name in types:
         region = given.region or pricing_region(name, environ)
-        found = {use: price_of(name, region, use=use, tables=tables) for use in ((TRAINING,) if is_nominal(name) else (TRAINING, HOSTING))}
+        # A back-end that hosts nothing has one price alone.
+        uses = (TRAINING, HOSTING) if (name, region) in tables.hosting else (TRAINING,)
+        found = {use: price_of(name, region, use=use, tables=tables) for use in uses}
         known = {use: price for use, price in found.items() if price is not None}
         rows += [[name, price.region, use, price.usd_per_hour, price.date, price.source] for use, price in known.items()]
         if not known:

@@ -43,9 +43,17 @@ def test_an_environment_that_cannot_be_read_costs_nothing_else(tmp_path, text):
         ("gone", False, ""),
     ],
 )
-def test_what_kind_of_dollars_it_cost(tmp_path, backend, real, dollars):
+def test_what_kind_of_dollars_an_older_experiment_cost(tmp_path, backend, real, dollars):
     folder = copied(tmp_path, "canary")
     change_identity(folder, real_money=real)
+    assert kind_of_dollars(folder, backend) == dollars
+
+
+@pytest.mark.parametrize("backend", ["local", "gone"])
+@pytest.mark.parametrize(("real", "label", "dollars"), [(False, "in-house", "in-house"), (True, "", "real"), (True, "x", "real")])
+def test_dollars_are_called_what_the_back_end_called_them(tmp_path, backend, real, label, dollars):
+    folder = copied(tmp_path, "canary")
+    change_identity(folder, real_money=real, price_label=label)
     assert kind_of_dollars(folder, backend) == dollars
 
 

@@ -110,7 +110,9 @@ def test_prices_are_its_own_by_site_in_dry_run_and_table(outrider):
         said = outrider("run", "--benchmark", "other_demo", "--backend", "other", "--dry_run", "--set", f"site={site}")
         # Two jobs on one core and two on two, each for max_run and the seconds of grace.
         assert f"worst case of all: ${(2 * 1 + 2 * 2) * usd * 65 / 3600:.4f} (in-house prices)" in said
-        assert f"{usd * 2:g}" in outrider("prices", "other.2cpu", "--region", site)
+        shown = outrider("prices", "other.2cpu", "--region", site)
+        assert f"{usd * 2:g}" in shown
+        assert "hosting" not in shown
     assert "south" in outrider("prices", "other.2cpu")
     assert "nothing to check" in outrider("doctor", "--backend", "other")
     assert "their names begin with local. or ml. or other." in outrider("prices", "ohter.2cpu", code=2)
@@ -134,6 +136,8 @@ def test_it_runs_reads_generated_data_and_resumes(outrider):
     assert said["experiments"][0]["price_label"] == "in-house"
     text = outrider("run", "--resume", "t", "--max_num_trials", "4")
     assert "other-logs/" in text
+    assert "emulat" not in text
+    assert "in-house" in outrider("status", "t")
     trials = outrider.trials("t", "GRID")
     assert [trial["status"] for trial in trials] == ["completed"] * 4
     with (outrider.experiment("t", "GRID") / "reports.csv").open() as file:
