@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarking.analysis.effects import Scale
 from benchmarking.analysis.verdict import Measured, Ranking, judge, without_emulations
 from benchmarking.comparison.alike import one_kind_of_dollars
 from benchmarking.comparison.question import ComparisonQuestion, objective_of
@@ -190,7 +191,8 @@ def rows_of(made: ConfigurationComparison) -> list[dict[str, Any]]:
             lead = _turned(one.difference if one.factor is None else one.factor, ratio=ratio)
             low, high = (None, None) if one.interval is None else sorted(_turned(value, ratio=ratio) for value in one.interval)
             word = "worse" if one.decided and lead < (1.0 if ratio else 0.0) else f"{one.word}: emulated" if one.emulated else str(one.word)
-            row |= {"lead": lead, "lead_low": low, "lead_high": high, "p": one.p, "verdict": word, "seeds_needed": one.more}
+            row |= {"lead": lead, "lead_low": low, "lead_high": high, "lead_is": str(Scale.RATIO if ratio else Scale.DIFFERENCE)}
+            row |= {"p": one.p, "verdict": word, "seeds_needed": one.more}
         rows.append(row)
     return rows
 

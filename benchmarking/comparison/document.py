@@ -25,8 +25,8 @@ _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
 
 COLUMNS = (
-    "benchmark", "method", "objective", "budget", "seeds", "value", "low", "high", "lead", "lead_low", "lead_high", "correlation", "p",
-    "verdict", "seeds_needed", "reached", "seconds_to_target", "usd_to_target", "regret",
+    "benchmark", "method", "objective", "budget", "seeds", "value", "low", "high", "lead", "lead_low", "lead_high", "lead_is",
+    "correlation", "p", "verdict", "seeds_needed", "reached", "seconds_to_target", "usd_to_target", "regret",
 )  # fmt: skip
 
 
@@ -183,7 +183,7 @@ def as_text(found: Document) -> str:
     parts = ["\n".join(found.verdicts)] if found.verdicts else []
     if found.warnings:
         parts.append("\n".join(f"warning: {line}" for line in found.warnings))
-    columns = [name for name in COLUMNS if name not in ("low", "high", "lead_low", "lead_high")]
+    columns = [name for name in COLUMNS if name not in ("low", "high", "lead_low", "lead_high", "lead_is")]
     columns = [name for name in columns if any(row[name] not in (None, "") for row in found.rows)]
     rows = [[_cell(row, name) for name in columns] for row in found.rows]
     parts.append(table(columns, rows))
@@ -242,6 +242,7 @@ def _row(made: BenchmarkComparison, index: int) -> dict[str, Any]:
         "lead": found.contrast.size if found is not None else None,
         "lead_low": bounds[0] if bounds is not None else None,
         "lead_high": bounds[1] if bounds is not None else None,
+        "lead_is": str(found.contrast.scale) if found is not None and found.contrast.size is not None else None,
         "correlation": found.contrast.correlation if found is not None else None,
         "p": found.p if found is not None else None,
         "verdict": word_for(row),

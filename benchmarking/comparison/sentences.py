@@ -278,4 +278,6 @@ def _cut_short(made: BenchmarkComparison, first: FirstToEnd) -> str:
     ended = f" ({first.ended})" if first.ended else " (it runs, or was killed)"
     ends = [amount(value, made.axis, made.dollars) for value in (made.at, first.median)]
     further = "another went to" if first.further == 1 else f"{first.further} others went further, half of them to"
-    return f"{first.title}{alike} went least far{ended}, so all are compared at {ends[0]}: {further} {ends[1]} or more (see --at)."
+    # The line begins with the benchmark where there are several.
+    title = first.title.removeprefix(f"{made.benchmark} x ")
+    return f"{title}{alike} went least far{ended}, so all are compared at {ends[0]}: {further} {ends[1]} or more (see --at)."

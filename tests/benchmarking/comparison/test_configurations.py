@@ -31,6 +31,7 @@ def test_interleaved_repeats_of_one_point_are_pairs():
     assert (other["method"], other["verdict"], other["p"]) == ("ml.g4dn.xlarge", "worse", 0.03125)
     assert other["lead"] == pytest.approx(stats.gmean(ONCE) / stats.gmean(TWICE))
     assert other["lead_low"] < other["lead"] < other["lead_high"] < 0.52
+    assert (leader.get("lead_is"), other["lead_is"]) == (None, "ratio")
     # Not interleaved, a machine's drift is noise: the same values are apart by twice and yet less surely so.
     apart = rows(swept([(SLOW, TWICE), (FAST, ONCE)], interleaved=False))[1]
     assert apart["lead_high"] - apart["lead_low"] > 5 * (other["lead_high"] - other["lead_low"])

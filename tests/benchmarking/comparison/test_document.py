@@ -29,6 +29,19 @@ def test_a_row_for_each_method_with_the_verdict_from_its_side():
     assert {tuple(row) for row in rows} == {COLUMNS}
     assert rows[1]["reached"] == "7 of 7"
     assert rows[1]["low"] < rows[1]["value"] < rows[1]["high"]
+    assert [row["lead_is"] for row in rows] == [None, "ratio", None, "ratio"]
+    shares = [*several("RS", [-0.2, -0.3]), *several("TPE", [-0.1, -0.4])]
+    assert document(shares, ComparisonQuestion()).rows[1]["lead_is"] == "difference"
+    assert "lead_is" not in as_text(document(TWO, ComparisonQuestion()))
+
+
+def test_scores_over_benchmarks_need_two_that_have_any_and_what_has_none_is_not_undecided():
+    nothing = [replace(one, benchmark="c", measurements=(), trials=()) for one in ONE]
+    found = document([*ONE, *nothing], ComparisonQuestion())
+    assert (found.across, found.profile) == ([], [])
+    several_more = [*several("RS", [5.0, 5.1], "d"), *several("TPE", [4.0, 4.1], "d")]
+    across = {row["method"]: row for row in document([*ONE, *nothing, *several_more], ComparisonQuestion()).across}
+    assert (across["TPE"]["won"], across["TPE"]["not_decided"], across["TPE"]["benchmarks"]) == (1, 1, 2)
 
 
 def test_over_all_benchmarks_wins_and_losses_are_counted():

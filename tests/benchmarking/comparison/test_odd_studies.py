@@ -173,7 +173,7 @@ def test_budgets_that_differ_by_ten_are_compared_at_the_smaller_one_and_said():
     assert found.benchmarks[0].at == 2.0
     assert found.rows[1]["verdict"] == "tie"
     assert (
-        "b x RS x seed 0 of t and 5 more went least far (done), so all are compared at 2 trials: 6 others went further, half of them to "
+        "RS x seed 0 of t and 5 more went least far (done), so all are compared at 2 trials: 6 others went further, half of them to "
         "20 trials or more (see --at)."
     ) in found.verdicts
 

@@ -92,11 +92,11 @@ def test_whose_end_cut_the_others_short_is_said_with_why_it_ended():
     runs = [run("RS", 0, [3.0] * 9), run("RS", 1, [3.0] * 8), run("TPE", 0, [3.0] * 9)]
     (line,) = [line for line in said([*runs, short]) if "least far" in line]
     assert line == (
-        "b x TPE x seed 1 of t went least far (failures), so all are compared at 2 trials: 3 others went further, half of them to 9 trials "
+        "TPE x seed 1 of t went least far (failures), so all are compared at 2 trials: 3 others went further, half of them to 9 trials "
         "or more (see --at)."
     )
     (line,) = [line for line in said([run("RS", 0, [3.0] * 9), replace(short, ended="", ended_by="")]) if "least far" in line]
     assert line == (
-        "b x TPE x seed 1 of t went least far (it runs, or was killed), so all are compared at 2 trials: another went to 9 trials or "
+        "TPE x seed 1 of t went least far (it runs, or was killed), so all are compared at 2 trials: another went to 9 trials or "
         "more (see --at)."
     )
