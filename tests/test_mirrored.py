@@ -275,12 +275,6 @@ TESTED_TOGETHER = {
     ],
     "tests/launch/test_collecting.py": ["launch/verbs/collect.py"],
     "tests/launch/test_crew.py": ["launch/crew_member.py"],
-    "tests/launch/test_study.py": [
-        "benchmarking/studies/standing.py",
-        "launch/experiment_outcome.py",
-        "launch/experiments.py",
-        "launch/one_experiment.py",
-    ],
     "tests/launch/test_wrong_use.py": ["launch/cli.py"],
 }
 """Test file -> modules that it tests beside the one that it is named after: parts that do their work together alone, most of them
