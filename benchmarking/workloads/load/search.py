@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from .evidence import PASSES
+from .evidence import FAILS, PASSES
 
 RUNG_RATIOS = (math.inf, 1.2, 1.1, 1.05)
 """By rung, from 1: how many times the largest rate that passed the smallest above it that did not may be."""
 FULL_RUNG = len(RUNG_RATIOS)
 _LOWEST_SHARE = 1 / 1024
 """Of the first rate: where none passes down to it, the search ends with rate 0."""
+_MOST_UNDECIDED = 3
+"""Rates that neither passed nor failed, before any that passed: lower ones take longer, and a client that lags lags there too."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,10 @@ class RateSearch:
 
     @property
     def _is_hopeless(self) -> bool:
-        """Whether even a thousandth of the first rate did not pass."""
-        return not self.passed and bool(self.probed) and self.not_passed <= self.first_rate * _LOWEST_SHARE
+        """Whether none passes: even a thousandth of the first rate did not, or lower ones come no nearer to a decision."""
+        if self.passed or not self.probed:
+            return False
+        return self.not_passed <= self.first_rate * _LOWEST_SHARE or sum(one.verdict != FAILS for one in self.probed) >= _MOST_UNDECIDED
 
     def tell(self, rate: float, verdict: str) -> int | None:
         """Take what a probe of a rate came to.

@@ -48,6 +48,15 @@ def test_where_nothing_passes_it_ends_with_rate_0():
     assert len(search.probed) == 11
 
 
+def test_where_nothing_is_decided_it_does_not_go_on_for_ever():
+    """Each lower rate takes twice as long for as many requests."""
+    search = RateSearch(8.0)
+    for verdict in ("failed", "client-bound", "undecided", "client-bound"):
+        search.tell(search.next_rate, verdict)
+    assert search.next_rate is None
+    assert (search.passed, search.rung) == (0.0, 4)
+
+
 def test_a_highest_rate_is_not_passed_over():
     search, _ = searched(1e9, 100.0, highest_rate=350.0)
     assert search.passed == 350.0

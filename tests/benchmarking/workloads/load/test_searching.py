@@ -17,8 +17,8 @@ OPTIONS = parse_options(["--slo_ms", "50", "--percentile", "95", "--probe_s", "4
 IDLE = [(CallEnd("", 0.0), 0.005)] * 20
 
 
-def search(queue, options=OPTIONS, folder=None, idle=IDLE, files=None, clock=None):
-    reports, lines = [], []
+def search(queue, options=OPTIONS, folder=None, idle=IDLE, files=None, clock=None, reports=None):
+    reports, lines = [] if reports is None else reports, []
     kept = KeptSearch(folder, ENDPOINT, options)
     files = files or LoadFiles(None, {})
     more = {} if clock is None else {"clock": clock}
@@ -73,6 +73,23 @@ def asked_of(seed):
     queue = VirtualQueue(200.0, 0.05, seed=seed)
     search(queue)
     return queue.asked
+
+
+def test_credentials_that_expire_during_a_probe_end_the_search_and_lose_no_rung(tmp_path):
+    class Expiring(VirtualQueue):
+        async def open_load(self, rate, plan, look):
+            result = await super().open_load(rate, plan, look)
+            if len(self.asked) > 6:
+                result.tally.sends(0, 0.0)
+                result.tally.fails(0, 0, "denied", 0.1, "ExpiredTokenException")
+            return result
+
+    queue, reports = Expiring(200.0, 0.05, seed=4), []
+    with pytest.raises(SystemExit, match=r"1 requests were denied: ExpiredToken"):
+        search(queue, folder=tmp_path, reports=reports)
+    assert reports
+    assert len(queue.asked) == 7
+    assert len(KeptSearch(tmp_path, ENDPOINT, OPTIONS).read().probed) == 6  # with others it goes on from here
 
 
 def test_a_client_that_lags_decides_nothing():
