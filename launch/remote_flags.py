@@ -34,6 +34,11 @@ def add_remote_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--take_over", action="store_true", help="with --resume: go on here with a launched run whose controllers have ended"
     )
+    add_controller_flags(group)
+
+
+def add_controller_flags(group: argparse._ArgumentGroup) -> None:
+    """Add what says how the controllers are to be."""
     group.add_argument("--controllers", type=int, metavar="N", help="jobs that share the experiments (default 1)")
     for name, (value, what) in OPTIONS.items():
         group.add_argument(*_names(name), dest=f"remote_{name}", metavar=value, help=what)

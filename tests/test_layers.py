@@ -57,7 +57,8 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("jobs",),
         ("experiments", "pools"),
         ("lifecycle",),
-        ("admin", "container", "controllers"),
+        ("controllers",),
+        ("admin", "container"),
         (".",),
     ),
     "definitions": (

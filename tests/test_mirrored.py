@@ -234,7 +234,7 @@ TESTED_TOGETHER = {
     "tests/definitions/test_instances.py": ["backends/local/shares.py"],
     "tests/definitions/test_json_schema.py": ["definitions/key_descriptions.py"],
     "tests/definitions/test_schema.py": ["backends/sagemaker/block.py"],
-    "tests/launch/test_doctor.py": ["backends/local/checks.py"],
+    "tests/launch/test_doctor.py": ["launch/launching/checks.py", "backends/local/checks.py"],
     "tests/launch/test_face.py": ["launch/__main__.py", "launch/result.py"],
     "tests/launch/test_functions.py": ["launch/function_job.py", "launch/function_script.py", "launch/one_start.py"],
     "tests/launch/test_init.py": [

@@ -145,7 +145,7 @@ class Router:
         if service == "sts":
             found = identity.sts(action, parameters, self._settings, self._keyring)
         elif service == "iam":
-            found = identity.iam(action, parameters, self._settings)
+            found = identity.iam(action, parameters, self._settings, self._injector.denies)
         if found is not None and action == "GetRole" and self._moto.used(service):
             # A role that somebody made is as it was made.
             made = self._moto.answer(request, service, action)

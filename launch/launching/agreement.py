@@ -9,6 +9,7 @@ from backends.registry import backend_class
 from benchmarking.archive.identity import ExperimentSpec
 from definitions.errors import UserError
 from launch.confirm import check_first_starts
+from launch.launching.checks import check_controllers
 from launch.launching.launching import Launching
 from launch.launching.words import dry_run_text
 
@@ -32,6 +33,7 @@ def agree(plan: Launching, *, yes: bool, ask: Callable[[str], str] | None, say: 
     if uncapped is not None:
         raise UserError(f"launch: {uncapped.title} spends real money", "no max_cost is given", "give --max_cost: dollars for all of them")
     check_first_starts(_elsewhere(plan))
+    check_controllers(plan)
     if yes:
         return
     say(dry_run_text(plan))
@@ -42,14 +44,17 @@ def agree(plan: Launching, *, yes: bool, ask: Callable[[str], str] | None, say: 
 
 
 def missing(plan: Launching) -> str:
-    """Return in words what trials lack for a first start, permissions among it; empty where nothing is, or nothing real is spent."""
+    """Return in words what trials and controllers lack for a first start, permissions among it; empty where nothing real is spent."""
     if plan.place.clients.emulated:
         return ""
-    try:
-        check_first_starts(_elsewhere(plan))
-    except UserError as error:
-        return str(error)
-    return ""
+    checks: tuple[Callable[[], None], ...] = (lambda: check_first_starts(_elsewhere(plan)), lambda: check_controllers(plan))
+    found = []
+    for check in checks:
+        try:
+            check()
+        except UserError as error:
+            found.append(str(error))
+    return "\n".join(found)
 
 
 def _elsewhere(plan: Launching) -> list[ExperimentSpec]:

@@ -33,7 +33,13 @@ def with_benchmarks_own(asked: RemoteOptions, request: RunRequest, specs: Sequen
     """
     if not any(backend_description(spec.backend).shares_this_machine for spec in specs):
         return asked
-    own = joined_remote({str(name): _own(benchmark) for name, benchmark in zip(_names(specs), request.benchmark, strict=False)})
+    return with_own(
+        asked, joined_remote({str(name): own_options(one) for name, one in zip(_names(specs), request.benchmark, strict=False)})
+    )
+
+
+def with_own(asked: RemoteOptions, own: RemoteOptions) -> RemoteOptions:
+    """Return the options of controllers with instance type and image of what runs in them, where nobody says others."""
     taken: dict[str, Any] = {} if asked.instance_type is not None else {"instance_type": own.instance_type}
     if asked.image is None and asked.framework is None:
         taken |= {name: getattr(own, name) for name in ("image", "framework", "framework_version")}
@@ -44,12 +50,13 @@ def _names(specs: Sequence[ExperimentSpec]) -> list[str]:
     return [*dict.fromkeys(spec.definition.name for spec in specs)]
 
 
-def _own(benchmark: Any) -> RemoteOptions:
+def own_options(benchmark: Any) -> RemoteOptions:
+    """Return instance type and image of a benchmark's jobs in the cloud; nothing where it is made for this machine alone."""
     try:
         definition = resolve_benchmark(benchmark, Registry(), OF_AN_ACCOUNT, (), [*known_methods()], check_files=False).definition
         types = instance_types(definition, OF_AN_ACCOUNT)
     except UserError:
-        return RemoteOptions()  # it is made for this machine alone
+        return RemoteOptions()
     block = definition.block(OF_AN_ACCOUNT, SageMakerBlock)
     image = {"image": block.image} if block.image else {"framework": block.framework, "framework_version": block.framework_version}
     possible = (one for one in types if backend_description(OF_AN_ACCOUNT).instance_problem(one) is None)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from definitions.builtin_backends import OF_AN_ACCOUNT
+from definitions.builtin_backends import DEFAULT, OF_AN_ACCOUNT
 from definitions.errors import UserError
 from definitions.program import command
 from launch.parser import VerbParser
+from launch.remote_flags import add_controller_flags
 
 if TYPE_CHECKING:
     from backends.base import Backend
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from definitions.resolve import Resolved
 
 _EPILOG = """\
-Nothing is started. One small object is written to the bucket and deleted. Without --benchmark the account (or machine) alone is checked.
+Nothing is started. One small object is written to the bucket and deleted, with --remote another. Without --benchmark the account (or
+machine) alone is checked.
 `outrider doctor --smoke --help` tells about the comparison of the emulator with a real account.
 Exit codes: 0 ready, 2 something is missing, 5 AWS refuses."""
 
@@ -45,7 +48,11 @@ def main(arguments: Sequence[str]) -> int:
             print(document.remark, file=sys.stderr)
         print(document.text, end="")
         return 0
-    return _show(_checks(given, backend), given.format)
+    found = _checks(given, backend)
+    if given.remote:
+        known = {check.name for check in found}
+        found += [check for check in _remote_checks(given) if check.name not in known]
+    return _show(found, given.format)
 
 
 def _checks(given: argparse.Namespace, backend: type[Backend]) -> list[Check]:
@@ -60,6 +67,28 @@ def _checks(given: argparse.Namespace, backend: type[Backend]) -> list[Check]:
             raise
         broken = [_failed("definition", error)]
     return broken + backend.checks(_request(given, None))
+
+
+def _remote_checks(given: argparse.Namespace) -> list[Check]:
+    """Return the checks of a launch; where the definition is wrong, which is said already, by the flags alone."""
+    from definitions.resolve import resolve_python
+    from definitions.schema import BenchmarkDefinition
+    from launch.launching.checks import remote_checks
+    from launch.remote_flags import remote_settings
+
+    definition = None
+    with contextlib.suppress(UserError):
+        definition = _resolved(given).definition if given.benchmark else None
+    if definition is not None:
+        return remote_checks(
+            definition.remote, given.backend, os.environ, definition=definition, benchmark=given.benchmark, region=given.region,
+            role=given.role,
+        )  # fmt: skip
+    nothing = BenchmarkDefinition.model_validate(
+        {"name": "nothing", "script": "none.py", "objectives": {"duration_s": "min"}, "trials": [{"x": 1}]}
+    )
+    asked = resolve_python(nothing, DEFAULT, remote_settings(given), check_files=False).definition.remote
+    return remote_checks(asked, given.backend, os.environ, region=given.region, role=given.role)
 
 
 def _request(given: argparse.Namespace, resolved: Resolved | None) -> CheckRequest:
@@ -111,13 +140,14 @@ def _resolved(given: argparse.Namespace) -> Resolved:
     from definitions.registry import Registry
     from definitions.resolve import resolve, resolve_python
     from definitions.schema import BenchmarkDefinition
+    from launch.remote_flags import remote_settings
 
     found = Registry().find(given.benchmark)
-    methods = tuple(known_methods())
+    methods, settings = tuple(known_methods()), [*given.settings, *remote_settings(given)]
     if isinstance(found, BenchmarkDefinition):
-        resolved = resolve_python(found, given.backend, given.settings, methods=methods, environ=os.environ)
+        resolved = resolve_python(found, given.backend, settings, methods=methods, environ=os.environ)
     else:
-        resolved = resolve(found, given.backend, given.settings, methods=methods, environ=os.environ)
+        resolved = resolve(found, given.backend, settings, methods=methods, environ=os.environ)
     return with_machine_default(resolved, os.environ)
 
 
@@ -133,9 +163,10 @@ def make_parser() -> VerbParser:
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", dest="settings",
                         help="override a key of the definition, as for a run")  # fmt: skip
     parser.add_argument("--role", default=None, metavar="ARN", help="role that jobs run as (default: the definition's, or $OUTRIDER_ROLE)")
-    parser.add_argument("--remote_role", default=None, metavar="ARN",
-                        help="role that controllers run as (default: the definition's, or $OUTRIDER_CONTROLLER_ROLE)")  # fmt: skip
     parser.add_region("where jobs run (default: the definition's, or the AWS configuration's)")
+    remote = parser.add_argument_group("a launch (docs/remote.md)")
+    remote.add_argument("--remote", action="store_true", help="check what controllers need besides: roles, bucket, quota, image, network")
+    add_controller_flags(remote)
     parser.add_results_dir("folder of results, for the disk check of --backend local")
     parser.add_argument("--format", choices=("table", "json"), default="table", help="form of the answer (default table)")
     parser.add_argument("--policy", nargs="?", const="caller", default=None, choices=("caller", "role", "controller", "trust"),

@@ -149,3 +149,30 @@ def test_emulated(monkeypatch, tmp_path, capsys):
     code, out, _ = doctor(capsys, "--emulate")
     assert (code, out.splitlines()[-1]) == (0, "ready")
     assert BUCKET.replace("123456789012", "************") in out
+
+
+@pytest.mark.slow
+def test_a_launch_is_checked_too(cloud, capsys):
+    code, out, _ = doctor(capsys, "--remote", "--benchmark", "cloud.yaml", "--remote_instance_type", "ml.m5.xlarge", "--controllers", "2")
+    assert (code, out.splitlines()[-1]) == (0, "ready")
+    assert out.count("\ncredentials ") == 1
+    assert "controllers' quota: ml.m5.xlarge for training job usage" in out
+    # Without a definition too, and where trials run in the controllers, on the instance type of the benchmark's jobs in the cloud.
+    code, out, _ = doctor(capsys, "--remote", "--format", "json")
+    assert (code, verdicts(out)["controllers' role may"]) == (0, "ok")
+    code, out, _ = doctor(capsys, "--remote", "--backend", "local", "--benchmark", "cloud.yaml", "--format", "json")
+    assert (code, verdicts(out)["controllers' quota: ml.m5.large for training job usage"], verdicts(out)["credentials"]) == (0, "ok", "ok")
+
+
+@pytest.mark.slow
+def test_what_a_launch_lacks_fails_with_what_to_do(cloud, capsys):
+    cloud.emulator.add_faults([{"kind": "error", "operation": "CreateTrainingJob", "code": "AccessDeniedException", "status": 400}])
+    code, out, _ = doctor(capsys, "--remote", "--remote_role", "arn:aws:iam::123456789012:role/controllers")
+    assert (code, out.splitlines()[-1]) == (2, "1 problem")
+    assert 'controllers\' role may: add {"Effect": "Allow", "Action": "sagemaker:CreateTrainingJob"' in out
+    code, out, _ = doctor(capsys, "--remote", "--remote_subnets", "subnet-1")
+    assert (code, "remote: a VPC needs both" in out) == (2, True)
+    code, out, _ = doctor(capsys, "--remote", "--remote_instance_type", "ml.m5.lage")
+    assert (code, "nearest: ml.m5.large" in out) == (2, True)
+    code, _, err = doctor(capsys, "--remote", "--remote_volume_gb", "many")
+    assert (code, "volume_gb" in err) == (2, True)

@@ -6,7 +6,7 @@ Roles that were not created are taken to exist: nothing here is protected.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from xml.sax.saxutils import escape
 
 from backends.emulator.core.credentials import Keyring
@@ -51,8 +51,15 @@ def _issued(parameters: Mapping[str, str], keyring: Keyring) -> str:
     )
 
 
-def iam(action: str, parameters: Mapping[str, str], settings: Settings) -> str | None:
-    """Return the XML answer of an IAM call; None for one that is not imitated here."""
+def iam(action: str, parameters: Mapping[str, str], settings: Settings, denies: Callable[[str], bool]) -> str | None:
+    """Return the XML answer of an IAM call; None for one that is not imitated here.
+
+    Args:
+        action: the operation.
+        parameters: of the call.
+        settings: of the emulator.
+        denies: whether a fault denies whoever asks for an action, e.g. `CreateTrainingJob`; nothing else here is protected.
+    """
     if action == "GetRole":
         name = parameters.get("RoleName", "")
         arn = f"arn:aws:iam::{settings.account}:role/{name}"
@@ -67,7 +74,7 @@ def iam(action: str, parameters: Mapping[str, str], settings: Settings) -> str |
         names = [value for key, value in sorted(parameters.items()) if key.startswith("ActionNames.member.")]
         members = "".join(
             f"<member><EvalActionName>{escape(name)}</EvalActionName><EvalResourceName>*</EvalResourceName>"
-            "<EvalDecision>allowed</EvalDecision></member>"
+            f"<EvalDecision>{'implicitDeny' if denies(name.partition(':')[2]) else 'allowed'}</EvalDecision></member>"
             for name in names
         )
         return _answer(action, _IAM, f"<EvaluationResults>{members}</EvaluationResults><IsTruncated>false</IsTruncated>")

@@ -85,6 +85,11 @@ class FaultInjector:
                 continue
             raise _error(fault, service)
 
+    def denies(self, operation: str) -> bool:
+        """Return whether a rule denies an operation for want of a permission; a rule does not count that as a call."""
+        rules = (fault for _, fault in list(self._faults) if fault.kind in ("error", "s3_error") and fault.operation != "*")
+        return any(str(fault.get("code", "")).startswith("AccessDenied") and _named(operation, fault.operation) for fault in rules)
+
     def transfer(self, operation: str, bucket: str, key: str) -> Transfer | None:
         """Return how the store's answer to a call is sent; None where as usual."""
         delay_s, bytes_per_s, rates, cut, is_reset = 0.0, 0.0, list[SharedRate](), None, False

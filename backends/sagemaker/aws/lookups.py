@@ -91,12 +91,16 @@ class Lookups:
 
     def writing_problem(self, bucket: str, prefix: str) -> CallFailure | None:
         """Return why an object could not be written and deleted below the prefix; None where it could."""
-        place = {"Bucket": bucket, "Key": f"{joined(prefix, 'doctor')}{secrets.token_hex(8)}"}
+        place = self.new_place(bucket, prefix)
         for operation, arguments in (("put_object", {**place, "Body": b"outrider doctor"}), ("delete_object", place)):
             answer = self.call("s3", operation, **arguments)
             if isinstance(answer, CallFailure):
                 return answer
         return None
+
+    def new_place(self, bucket: str, prefix: str) -> dict[str, str]:
+        """Return bucket and key of an object that is tried and deleted."""
+        return {"Bucket": bucket, "Key": f"{joined(prefix, 'doctor')}{secrets.token_hex(8)}"}
 
     def has_objects(self, uri: str) -> bool | CallFailure:
         """Return whether there is an object below an `s3://` URI."""

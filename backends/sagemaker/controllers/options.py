@@ -10,6 +10,7 @@ from types import MappingProxyType
 from backends.sagemaker.block import LONGEST_KEY, LONGEST_VALUE, MOST_TAGS
 from backends.sagemaker.jobs.images import find_images, has_gpu, image_facts
 from backends.sagemaker.jobs.resolve_options import CONTROLLER_ROLE_VARIABLE, EMULATED_ROLE
+from backends.sagemaker.jobs.static_checks import check_exists
 from definitions.errors import UserError
 from definitions.program import command
 from definitions.remote import RemoteOptions
@@ -89,6 +90,7 @@ def controller_options(
     instance_type = asked.instance_type or INSTANCE_TYPE
     if not instance_type.startswith("ml."):
         raise UserError(f"remote.instance_type {instance_type!r}", "types of training jobs begin with ml.", f"e.g. {INSTANCE_TYPE}")
+    check_exists(instance_type)
     max_run_s, generations = generations_of(longest_s, asked.max_run)
     return ControllerOptions(
         role=_role(asked, environ, emulated=emulated),

@@ -20,6 +20,7 @@ def plan(monkeypatch, tmp_path):
     checked = []
     monkeypatch.setattr(agreement, "dry_run_text", lambda plan: "what it costs")
     monkeypatch.setattr(agreement, "check_first_starts", checked.extend)
+    monkeypatch.setattr(agreement, "check_controllers", lambda plan: None)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
 
     def make(*settings, emulated=False):
@@ -73,3 +74,16 @@ def test_who_does_not_say_yes_has_not_agreed(plan, answer, said):
 
 def test_yes_is_enough(plan):
     agree(plan("budget.max_cost=5"), yes=False, ask=lambda question: " Y ", say=lambda line: None)
+
+
+def test_what_controllers_lack_is_said_beside_what_trials_lack(plan, monkeypatch):
+    capped = plan("budget.max_cost=5")
+
+    def lacks(plan):
+        raise UserError("launch: 1 thing is missing for its controllers", "controllers' role may: not create jobs")
+
+    monkeypatch.setattr(agreement, "check_controllers", lacks)
+    with pytest.raises(UserError, match="missing for its controllers"):
+        agree(capped, yes=True, ask=None, say=never)
+    monkeypatch.setattr(agreement, "check_first_starts", lacks)
+    assert missing(capped).count("not create jobs") == 2
