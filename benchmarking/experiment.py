@@ -27,6 +27,7 @@ from benchmarking.experiment_loop import give_up, make_tuner
 from benchmarking.planning.checkpoints import check_disk_for_checkpoints, checkpoint_disk
 from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.deployments import Deployments
+from benchmarking.planning.engine_builder import engine_builder
 from benchmarking.planning.feasibility import Refuse, check_capacity, check_listed, refusal
 from benchmarking.planning.inputs import Inputs, upload_target
 from benchmarking.planning.job_builder import JobBuilder
@@ -124,9 +125,7 @@ def _run_locked(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentR
     surroundings.keeper.prepared(spec)
     with contextlib.closing(surroundings.keeper.journal(spec)) as journal:
         prefix = spec.job_prefix(read_nonce(spec.folder))
-        context = BackendContext(
-            spec.definition, spec.folder, spec.seed, surroundings.environ, spec.tag, prefix, surroundings.trackers, surroundings.keeper.uri
-        )
+        context = context_of(spec, surroundings, prefix)
         backend = surroundings.make_backend(spec.backend, context)
         journal.when_lost(backend.wake)
         survivors: list[str] = []
@@ -161,11 +160,20 @@ def _run_locked(spec: ExperimentSpec, surroundings: Surroundings) -> ExperimentR
         return result
 
 
+def context_of(spec: ExperimentSpec, surroundings: Surroundings, prefix: str) -> BackendContext:
+    """Return what the back-end of an experiment is made from; `prefix` is that of its jobs' names."""
+    return BackendContext(
+        spec.definition, spec.folder, spec.seed, surroundings.environ, spec.tag, prefix, surroundings.trackers, surroundings.keeper.uri
+    )
+
+
 def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, journal: Journal, prefix: str) -> tuple[Tuner, Ending]:
     definition = spec.definition
     ruled_out, longest_s = _by_forecasts(spec, backend.region)
     decided = surroundings.decided
-    deployments = Deployments(definition, spec.backend, surroundings.cache, surroundings.environ, lambda line: decided((line,)))
+    context = context_of(spec, surroundings, prefix)
+    engine = engine_builder(spec.backend, context, lambda line: decided((line,)))
+    deployments = Deployments(definition, spec.backend, surroundings.cache, surroundings.environ, lambda line: decided((line,)), engine)
     no_disk = _no_disk(spec)
 
     def no_way(trial: TrialSpec) -> str | None:

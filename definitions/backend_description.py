@@ -132,6 +132,10 @@ class BackendDescription(Generic[Block]):
     """`module:function` that says in lines what of a definition goes to jobs elsewhere, and what does not; empty where nothing does. It is
     given the definition and by name `whole`: whether the files are listed, or what somebody has to know is said."""
 
+    engine_builder: ClassVar[str] = ""
+    """`module:function` that makes TensorRT engines for its endpoints, of a `backends.engine_order.EngineOrder`, the experiment's
+    `backends.base.BackendContext` and what is told of it; empty where it makes none."""
+
     past_jobs: ClassVar[str] = ""
     """`module:function` that reads jobs which its service still knows, a `backends.past_jobs.PastJobReader`; empty where it keeps none."""
 

@@ -76,6 +76,7 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "Deleting, with the quota of endpoints",
         "InvokeEndpoint with TargetModel: archives of S3 loaded by a server of models on this machine, within the instance's memory; "
         "413, 424, 429, 503 and ValidationError",
+        "jobs of `trtexec`, by a stand-in that reads its arguments and the ONNX file and writes what nothing can serve",
         "metrics by regex, in Describe, Search and CloudWatch",
         "logs",
         "system profile of CPU, memory, disk, network",
@@ -93,6 +94,7 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "MaxPendingTime",
         "debugger rules",
         "several variants, serverless and asynchronous endpoints, their scaling and updates, inference components, data capture",
+        "TensorRT: nothing here makes or serves an engine",
         "GPU profile",
         "other launchers of `distribution=`",
         "serverless jobs, training plans",

@@ -47,6 +47,7 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
     default_ingestion: ClassVar[str] = "file"
     late_logs: ClassVar[str] = "backends.sagemaker.admin.late_logs:read_late_log"
     travels: ClassVar[str] = "backends.sagemaker.code.travels:what_travels"
+    engine_builder: ClassVar[str] = "backends.sagemaker.engines:build_engine"
     past_jobs: ClassVar[str] = "backends.sagemaker.admin.past_jobs:read_past_jobs"
     log_group: ClassVar[str] = "/aws/sagemaker/TrainingJobs"
     logs: ClassVar[str] = f"logs in CloudWatch ({log_group})"

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backends.deployment import ModelPackage, Tensor
+from backends.engine_order import EngineBuilder
+from benchmarking.models.engines import engine, half_reference, trtexec_arguments
 from benchmarking.models.exported import Say, exported
 from benchmarking.models.packaging import check_archive, file_sha256, write_archive
 from benchmarking.models.requests import export_request
@@ -45,6 +47,7 @@ class ModelSource:
         fetch: brings an object of S3, by its URI, to a file, and returns its size and version as text; with None for the file, that alone.
         brings_here: whether packages of S3 are needed on this machine.
         say: called with what takes a while.
+        engine: makes TensorRT engines; None where the back-end makes none.
     """
 
     cache: Path
@@ -53,9 +56,12 @@ class ModelSource:
     fetch: Callable[[str, Path | None], str] | None = None
     brings_here: bool = True
     say: Say = lambda line: None
+    engine: EngineBuilder | None = None
 
 
-def package(name: str, model: EndpointModel, platform: str, batching: Batching, source: ModelSource) -> ModelPackage:
+def package(
+    name: str, model: EndpointModel, platform: str, batching: Batching, source: ModelSource, instance_type: str = ""
+) -> ModelPackage:
     """Return a model's package for a platform, made or fetched where it is not there yet.
 
     Args:
@@ -64,6 +70,7 @@ def package(name: str, model: EndpointModel, platform: str, batching: Batching, 
         platform: one that it can be packaged for.
         batching: how requests are put together.
         source: see `ModelSource`.
+        instance_type: that serves it, on which engines are made.
 
     Raises:
         UserError: the model cannot be made, fetched, exported, or packaged for this platform.
@@ -74,13 +81,15 @@ def package(name: str, model: EndpointModel, platform: str, batching: Batching, 
         return _fetched(name, model, batching, source)
     most = model.max_batch_size if batching.max_batch_size is None or model.max_batch_size == 0 else batching.max_batch_size
     model = model.model_copy(update={"max_batch_size": most})
-    found = exported(name, export_request(model, platform, source.source_dir), source.cache, python=source.python, say=source.say)
+    request = export_request(model, platform, source.source_dir)
+    found = exported(name, request, source.cache, python=source.python, say=source.say)
+    file, reference = found.file, found.reference
     if platform == "trt":
-        raise UserError(
-            f"model {name!r} as trt",
-            "its engine is made by trtexec on a GPU of the kind that serves it, which this machine is not",
-            "use a back-end that makes it, or platform onnx",
-        )
+        samples = {one["name"]: one["sample"] for one in request["inputs"] if "sample" in one}
+        precision = getattr(model, "precision", "fp32")
+        arguments = trtexec_arguments(found.inputs, samples, most, model.preferred_batch_sizes, precision)
+        file = engine(name, found, arguments, instance_type, source.engine)
+        reference = half_reference(found) if precision == "fp16" else reference
     config = TritonConfig(
         name,
         platform,
@@ -92,8 +101,8 @@ def package(name: str, model: EndpointModel, platform: str, batching: Batching, 
         threads=batching.threads,
         warm_up=bool(getattr(model, "warm_up", False)),
     )
-    path, digest = packed(found.folder, config, found.file)
-    return ModelPackage(name, str(path), "", digest, platform, found.inputs, found.outputs, most, str(found.reference))
+    path, digest = packed(found.folder if platform != "trt" else file.parent, config, file)
+    return ModelPackage(name, str(path), "", digest, platform, found.inputs, found.outputs, most, str(reference))
 
 
 def packed(folder: Path, config: TritonConfig, file: Path) -> tuple[Path, str]:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.deployment import Deployment, ModelPackage
+from backends.engine_order import EngineBuilder
 from benchmarking.planning.job_builder import instance_type_of
 from benchmarking.planning.model_store import fetch_by
-from benchmarking.planning.served import platform_of, served_models, served_problem, server_of
+from benchmarking.planning.served import platform_of, refusal_of, served_models, served_problem, server_of, server_refusal
 from definitions.backend_registry import backend_description
 from definitions.configuration import configuration_id
 from definitions.endpoint import ENDPOINT_KEYS, EndpointBlock, endpoint_of
@@ -29,7 +30,7 @@ _MANY = 1000
 """Configurations of an endpoint up to which all models are made before the first job; of more each is made when it is asked for."""
 
 
-_PACKAGED_BY = ("model", "platform", "server", "max_batch_size", "batch_delay_ms", "server_threads")
+_PACKAGED_BY = ("model", "platform", "server", "max_batch_size", "batch_delay_ms", "server_threads", "instance_type")
 """Keys of a configuration by which its packages, or whether they can be served, differ."""
 
 
@@ -42,6 +43,7 @@ class Deployments:
         cache: folder of what is kept between runs.
         environ: of the controller.
         say: called with what takes a while.
+        engine: makes TensorRT engines; None where the back-end makes none.
     """
 
     def __init__(
@@ -51,10 +53,11 @@ class Deployments:
         cache: Path,
         environ: Mapping[str, str],
         say: Callable[[str], None] = lambda line: None,
+        engine: EngineBuilder | None = None,
     ) -> None:
         self._definition, self._backend = definition, backend
-        self._cache, self._environ, self._say = cache, environ, say
-        self._made: dict[tuple[str, str, Batching], ModelPackage | UserError] = {}
+        self._cache, self._environ, self._say, self._engine = cache, environ, say, engine
+        self._made: dict[tuple[str, str, Batching, str], ModelPackage | UserError] = {}
         self._found: dict[str, Deployment] = {}
 
     def prepare(self) -> None:
@@ -83,7 +86,7 @@ class Deployments:
             found = self.of(spec)
         except UserError as error:
             return "; ".join(str(error).split("\n  "))
-        return None if found is None else self._too_large(found, spec)
+        return None if found is None else self._not_served_here(found) or self._too_large(found)
 
     def of(self, spec: TrialSpec) -> Deployment | None:
         """Return what a trial deploys; None where its definition has no endpoint.
@@ -110,14 +113,15 @@ class Deployments:
 
         batching = Batching(block.max_batch_size, block.batch_delay_ms, block.server_threads)
         models = served_models(self._definition, block)
-        packages = tuple(self._package(name, platform_of(block, model), batching) for name, model in models.items())
+        instance_type = instance_type_of(self._definition, self._backend, configuration)
+        packages = tuple(self._package(name, platform_of(block, model), batching, instance_type) for name, model in models.items())
         count = configuration.get("instance_count") or self._definition.arguments.get("instance_count") or 1
         return Deployment(
             packages,
             block.mode,
             server_of(block, self._backend, models),
             block.copies,
-            instance_type_of(self._definition, self._backend, configuration),
+            instance_type,
             int(count),
             block.max_batch_size,
             block.batch_delay_ms,
@@ -134,15 +138,15 @@ class Deployments:
         here = backend_description(self._backend).shares_this_machine
         python = self._definition.python or sys.executable
         fetch = fetch_by(self._environ)
-        return ModelSource(self._cache, self._definition.source_dir, python, fetch, brings_here=here, say=self._say)
+        return ModelSource(self._cache, self._definition.source_dir, python, fetch, brings_here=here, say=self._say, engine=self._engine)
 
-    def _package(self, name: str, platform: str, batching: Batching) -> ModelPackage:
+    def _package(self, name: str, platform: str, batching: Batching, instance_type: str) -> ModelPackage:
         from benchmarking.models.preparation import package
 
-        key = (name, platform, batching)
+        key = (name, platform, batching, instance_type if platform == "trt" else "")
         if key not in self._made:
             try:
-                self._made[key] = package(name, self._definition.models[name], platform, batching, self._source())
+                self._made[key] = package(name, self._definition.models[name], platform, batching, self._source(), instance_type)
             except UserError as error:
                 self._made[key] = error
         found = self._made[key]
@@ -150,7 +154,16 @@ class Deployments:
             raise found
         return found
 
-    def _too_large(self, deployment: Deployment, spec: TrialSpec) -> str | None:
+    def _not_served_here(self, deployment: Deployment) -> str:
+        """Return why an emulated endpoint cannot serve a deployment; empty where it can, or is none."""
+        described = backend_description(self._backend)
+        if described.shares_this_machine or not described.finds_interpreters_here(self._environ):
+            return ""
+        platforms = dict.fromkeys(one.platform for one in deployment.packages)
+        texts = (refusal_of(deployment.server, platform, server_refusal) for platform in platforms)
+        return next((f"{text}; the emulator serves on this machine" for text in texts if text), "")
+
+    def _too_large(self, deployment: Deployment) -> str | None:
         facts = instance_facts(deployment.instance_type)
         has = None if facts is None else facts.memory_bytes
         limit = deployment.memory_bytes or has

@@ -90,13 +90,14 @@ def served_problem(
         return f"endpoint.existing {block.existing}: on this machine there are no endpoints but those that jobs bring up"
     server = server_of(block, backend, models)
     for platform in dict.fromkeys(platform_of(block, model) for model in models.values()):
-        text = _refusal(server, platform, refused)
+        text = refusal_of(server, platform, refused)
         if text:
             return text
     return None
 
 
-def _refusal(server: str, platform: str, refused: Refusal) -> str:
+def refusal_of(server: str, platform: str, refused: Refusal) -> str:
+    """Return why a server of this machine does not serve a platform, or lacks something; empty where it can."""
     if platform not in SERVED[server]:
         able = [name for name, platforms in SERVED.items() if platform in platforms]
         others = f"{' and '.join(able)} serve it" if able else "nothing on this machine does, as it needs a GPU and TensorRT"

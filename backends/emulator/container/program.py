@@ -31,6 +31,10 @@ shift; exec "$@"
 """
 
 
+STAND_INS: Mapping[str, str] = {"trtexec": str(Path(__file__).with_name("trtexec.py"))}
+"""Scripts of our own by the names of programs of images that they stand in for."""
+
+
 @dataclass(frozen=True)
 class Launcher:
     """What `distribution=` asks for: the hyperparameter that does so, and how many processes each host gets, 0 where it does not say."""
@@ -70,7 +74,7 @@ def program_of(request: Mapping[str, Any], settings: Settings) -> Program:
     """Return the program of a request; raises `ProgramError` where there is none that could be run without the image."""
     algorithm = request.get("AlgorithmSpecification", {})
     if algorithm.get("ContainerEntrypoint"):
-        return Program((*algorithm["ContainerEntrypoint"], *algorithm.get("ContainerArguments", ())))
+        return Program(stood_in((*algorithm["ContainerEntrypoint"], *algorithm.get("ContainerArguments", ()))))
     parameters = script_mode.decoded(request.get("HyperParameters", {}))
     environment = request.get("Environment", {})
     script = str(parameters.get("sagemaker_program") or environment.get("SAGEMAKER_PROGRAM") or "")
@@ -85,6 +89,14 @@ def program_of(request: Mapping[str, Any], settings: Settings) -> Program:
         f"no program for image {image}: images are not pulled here; give ContainerEntrypoint, or the hyperparameters sagemaker_program "
         "and sagemaker_submit_directory, or map the image to a command in the settings"
     )
+
+
+def stood_in(command: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a command with a stand-in for a program that images have and this machine has not; as it is for all others."""
+    stand_in = STAND_INS.get(Path(command[0]).name)
+    if stand_in is None or Path(command[0]).exists():
+        return command
+    return ("python", stand_in, *command[1:])
 
 
 def script_mode_program(script: str, source: str, parameters: Mapping[str, Any]) -> Program:

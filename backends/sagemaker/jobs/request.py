@@ -163,6 +163,8 @@ def _algorithm(job: JobSpec, options: Options, instance_type: str, code_uri: str
             raise ValueError("the arguments do not fit into the request, but it is not said where they are")
         found["ContainerEntrypoint"] = list(ENTRYPOINT)
         found["ContainerArguments"] = [options.script, *job.arguments] if fits else ["--arguments-file", ARGUMENTS_FILE]
+    elif job.command:
+        found["ContainerEntrypoint"], found["ContainerArguments"] = [job.command[0]], [*job.command[1:]]
     # The console takes short ones alone, and forty of them; reports do not depend on it.
     expressions = {
         name: regex for name, regex in {**options.console_regexes, **options.metrics}.items() if len(regex) <= 500 and 0 < len(name) <= 255

@@ -106,3 +106,24 @@ def test_without_an_endpoint_there_is_nothing(tmp_path):
     found = Deployments(plain, "local", tmp_path, {})
     found.prepare()
     assert (found.of(TrialSpec({})), found.problem(TrialSpec({}))) == (None, None)
+
+
+def test_on_the_emulator_an_engine_is_made_and_then_served_by_nobody(tmp_path, store, monkeypatch):
+    tensors = {"inputs": [TENSOR], "outputs": [TENSOR]}
+    engine = {"type": "package", "uri": "s3://b/first.tar.gz", "platform": "trt", **tensors}
+    definition = BenchmarkDefinition(
+        name="served",
+        script="load.py",
+        objectives={"max_rate_per_s": "max"},
+        models={"first": engine},
+        endpoint={"mode": "multi"},
+        space={"copies": {"choice": [1, 2]}},
+        arguments={"instance_type": "ml.g4dn.xlarge"},
+    )
+    described = type(module.backend_description("sagemaker"))
+    monkeypatch.setattr(described, "finds_interpreters_here", lambda self, environ: bool(environ))
+    emulated, real = (Deployments(definition, "sagemaker", tmp_path / "cache", environ) for environ in ({"emulated": "1"}, {}))
+    found = emulated.problem(TrialSpec({}))
+    assert found is not None
+    assert "nothing on this machine does, as it needs a GPU and TensorRT; the emulator serves on this machine" in found
+    assert real.problem(TrialSpec({})) is None
