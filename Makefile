@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo help test fast scripts readers clients lint types install clean
+.PHONY: demo help test fast scripts readers clients serving lint types install clean
 
 demo: install ## install, then run the built-in benchmark `demo` (about a minute)
 	$(BIN)/outrider run --benchmark demo
@@ -17,7 +17,10 @@ export PYTHONDONTWRITEBYTECODE :=
 # Most slow tests wait for processes of their own, so that four go side by side on two cores. A single test: .venv/bin/python -m pytest PATH
 PYTEST := $(BIN)/python -m pytest --dist worksteal
 
+SERVING := .venv-serving
+
 test: install ## install, then run all tests
+	@$(MAKE) --no-print-directory $(SERVING)/installed || echo "tests of the servers triton and mms are skipped: their packages cannot be had"
 	$(PYTEST) -n 4
 
 fast: install ## run the tests that start nothing and wait for nothing
@@ -47,6 +50,15 @@ $(READERS)/installed: tests/benchmarking/workloads/ingestion/requirements.lock $
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$($(READERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/zz-rest.pth
 	touch $@
 
+# Servers that are programs of their own (330 MB): Triton out of its wheel, multi-model-server where Java is.
+serving: install $(SERVING)/installed ## install the servers triton and mms into .venv-serving and run their tests
+	$(PYTEST) -n 2 tests/backends/serving
+
+$(SERVING)/installed: serving.lock
+	test -x $(SERVING)/bin/python || $(PYTHON) -m venv $(SERVING)
+	$(SERVING)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement serving.lock
+	touch $@
+
 # Their environments are kept in the user's cache, by what is in their locks.
 clients: install ## run clients that others wrote against the emulator; at most ten minutes, what cannot be had is skipped by name
 	$(BIN)/python tests/clients/run.py
@@ -69,4 +81,4 @@ $(VENV)/installed: requirements.lock setup.cfg pyproject.toml
 	touch $@
 
 clean: ## remove the environments and what builds left
-	rm -rf $(VENV) $(SCRIPTS) $(READERS) build *.egg-info
+	rm -rf $(VENV) $(SCRIPTS) $(READERS) $(SERVING) build *.egg-info

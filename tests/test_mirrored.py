@@ -148,9 +148,12 @@ TESTED_TOGETHER = {
         "backends/serving/front/counters.py",
         "backends/serving/front/service.py",
         "backends/serving/front/settings.py",
-        "backends/serving/ort/server.py",
     ],
     "tests/backends/serving/ort/test_program.py": ["backends/serving/ort/model.py"],
+    "tests/backends/serving/triton/test_server.py": [
+        "backends/serving/triton/environment.py",
+        "backends/serving/triton/python_model.py",
+    ],
     "tests/backends/serving/wire/test_client.py": ["backends/serving/wire/listener.py"],
     "tests/benchmarking/remote/test_journal_restoring.py": ["benchmarking/remote/restored.py"],
     "tests/benchmarking/scripts/test_plan.py": ["benchmarking/scripts/config_file.py"],

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from backends.serving.memory import tree_bytes
 from definitions.errors import OutriderError
 
 BINARY = "application/vnd.sagemaker-triton.binary+json"
@@ -66,6 +67,18 @@ class LoadFailedError(OutriderError):
         self.is_short_of_memory = is_short_of_memory
 
 
+class ModelLostError(OutriderError):
+    """The server says that it has a model, and the process of that model is gone for good.
+
+    Args:
+        answer: to the request that found it out.
+    """
+
+    def __init__(self, answer: ModelAnswer) -> None:
+        super().__init__(answer.body.decode("utf-8", "replace"))
+        self.answer = answer
+
+
 class ModelServer(abc.ABC):
     """One program that serves models which are loaded and unloaded by name."""
 
@@ -112,6 +125,7 @@ class ModelServer(abc.ABC):
 
         Raises:
             ServerFailedError: the server did not answer.
+            ModelLostError: it answered with an error, and will to each request until the model is loaded again.
         """
 
     @abc.abstractmethod
@@ -127,7 +141,5 @@ class ModelServer(abc.ABC):
         """End the program and all that it has started; twice is once."""
 
     def memory(self) -> int:
-        """Return the bytes of main memory that its processes take, pages that they share counted once; reads files for some ms."""
-        from backends.common.memory import proportional_bytes
-
-        return proportional_bytes(self.pids())
+        """Return the bytes of main memory that its processes take together (`tree_bytes`); reads files for some ms."""
+        return tree_bytes(self.pids())

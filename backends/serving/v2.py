@@ -36,6 +36,10 @@ class V2Server(ModelServer):
         """Put the model in `folder` into the server's repository under a name. Raises `LoadFailedError`."""
         (repository / name).symlink_to(folder, target_is_directory=True)
 
+    def unload_limit_s(self, name: str) -> float:
+        """Return the seconds after which an unloading model is waited for no longer."""
+        return _UNLOAD_S
+
     @property
     def repository(self) -> Path:
         """Folder that the server loads models from, one folder each."""
@@ -83,7 +87,7 @@ class V2Server(ModelServer):
         """Unload a model and wait until the server no longer has it; see `ModelServer.unload`."""
         await self._ask(f"/v2/repository/models/{name}/unload", _UNLOAD_S)
         # The answer may come while the model is still being unloaded, and its memory is not free until it is.
-        give_up_at = time.monotonic() + _UNLOAD_S
+        give_up_at = time.monotonic() + self.unload_limit_s(name)
         while time.monotonic() < give_up_at:
             if not any(one["name"] == name and _has_memory(one) for one in await self._index()):
                 break

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from backends.serving.base import LoadFailedError, ModelServer, ServerFailedError
+from backends.serving.base import LoadFailedError, ModelLostError, ModelServer, ServerFailedError
 from backends.serving.front.cache import ModelCache, NotReadyError
 from backends.serving.front.counters import cpu_s
 from backends.serving.front.packages import PackageError
@@ -96,6 +96,10 @@ class FrontService:
             return service_error(400, "ValidationError", str(error))
         except LoadFailedError as error:
             return self.model_error(507 if error.is_short_of_memory else 400, str(error))
+        except ModelLostError as error:
+            # Whoever calls it next finds it loaded anew, unless somebody else is just finding out the same.
+            await self._cache.unload(target)
+            return self.model_error(error.answer.status, str(error))
         except ServerFailedError as error:
             return service_error(503, "ServiceUnavailable", str(error))
         tags = {

@@ -1,0 +1,1 @@
+"""Triton Inference Server out of the wheel nvidia-pytriton, whose one back-end, Python, runs ONNX and TorchScript."""
