@@ -75,7 +75,7 @@ class ShareEvidence:
         return math.inf
 
 
-def evidence_of(blocks: BlockCounts) -> ShareEvidence:
+def evidence_of(blocks: BlockCounts, least_inflation: float = 1.0) -> ShareEvidence:
     """Return what blocks say.
 
     Their variance beside that of independent requests is the design effect of cluster samples (Kish 1965). It is taken at several lengths
@@ -83,9 +83,13 @@ def evidence_of(blocks: BlockCounts) -> ShareEvidence:
     it cannot show there, so it is also taken at the highest level that enough requests exceed: how long a queue stays above a level hardly
     depends on the level (beyond it the walk begins anew; the extremal index, Leadbetter 1983), so that what is seen there holds at the
     limit.
+
+    Args:
+        blocks: of a schedule.
+        least_inflation: below which it is not taken to be: clusters may be too rare to have been seen at all.
     """
     n, over = sum(block[0] for block in blocks), sum(block[1] for block in blocks)
-    inflation = max(1.0, _inflation(blocks, 1))
+    inflation = max(1.0, least_inflation, _inflation(blocks, 1))
     for level in range(2, len(blocks[0]) if blocks else 0):
         exceeding = sum(block[level] for block in blocks)
         if exceeding >= max(_FEWEST, _LEAST_SHARE * n):

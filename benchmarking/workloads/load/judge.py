@@ -10,11 +10,13 @@ from .evidence import FAILS, UNDECIDED, BlockCounts, ShareEvidence, evidence_of
 
 ALPHA = 0.05
 """How often a rate that is just too high may pass, over all looks of its probe."""
-_LOOKS_WORTH = 4.0
+_LOOKS_WORTH = 5.0
 """Looks that follow each other see mostly the same; so many independent ones are about as likely to err (see rate_search.py)."""
 _APART = 1.3
 _BLOCK_REQUESTS = 15
 _FIRST_BLOCKS, _MOST_BLOCKS = 20, 1000
+_MOST_LONGER = 3.0
+_SHARED_LIMIT = 0.25
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,14 @@ class ProbeRules:
     Args:
         rate: that is probed, requests a second.
         percentile: of requests that must keep the limit.
-        length_s: of the probe at most, without its ramp.
+        limit_s: of latency.
+        length_s: of the probe, without its ramp; it goes on for up to `longest_s` where that is enough to decide.
         alpha: over all looks.
     """
 
     rate: float
     percentile: float
+    limit_s: float
     length_s: float
     alpha: float = ALPHA
 
@@ -44,9 +48,19 @@ class ProbeRules:
         return self.alpha / _LOOKS_WORTH
 
     @property
+    def least_inflation(self) -> float:
+        """Requests that count as one at least: those due within a quarter of the limit share what holds them up."""
+        return max(1.0, _SHARED_LIMIT * self.rate * self.limit_s)
+
+    @property
+    def longest_s(self) -> float:
+        """Of the probe at most."""
+        return _MOST_LONGER * self.length_s
+
+    @property
     def block_s(self) -> float:
         """Length of a block: of some requests, and not more blocks than are counted at each look in no time."""
-        return max(_BLOCK_REQUESTS / self.rate, self.length_s / _MOST_BLOCKS)
+        return max(_BLOCK_REQUESTS / self.rate, self.longest_s / _MOST_BLOCKS)
 
 
 def requests_needed(percentile: float, over: int = 0, alpha: float = ALPHA / _LOOKS_WORTH) -> int:
@@ -74,6 +88,7 @@ class ProbeJudge:
     def __init__(self, rules: ProbeRules) -> None:
         self._rules = rules
         self._next_blocks = float(_FIRST_BLOCKS)
+        self._next_end_s = rules.length_s
         self.evidence = ShareEvidence(0, 0)
 
     def look(self, blocks: BlockCounts) -> str:
@@ -91,6 +106,21 @@ class ProbeJudge:
             return FAILS if self._decided(blocks) == FAILS else ""
         return ""
 
+    def is_over(self, blocks: BlockCounts, elapsed_s: float) -> bool:
+        """Return whether a probe that is not decided ends: its length is over, and up to `longest_s` is not enough either.
+
+        Args:
+            blocks: all that are settled.
+            elapsed_s: since counting began.
+        """
+        if elapsed_s < self._next_end_s:
+            return False
+        if self._decided(blocks) or elapsed_s >= self._rules.longest_s:
+            return True
+        times = self.evidence.times_longer(self._rules.share, self._rules.alpha_of_look)
+        self._next_end_s = elapsed_s * min(times, _APART)
+        return times * elapsed_s > self._rules.longest_s
+
     def end(self, blocks: BlockCounts) -> str:
         """Return what is shown at the end: `passed`, `failed` or `undecided`."""
         return self._decided(blocks) or UNDECIDED
@@ -101,6 +131,6 @@ class ProbeJudge:
         return (times - 1) * self.evidence.n / self._rules.rate if math.isfinite(times) else math.inf
 
     def _decided(self, blocks: BlockCounts) -> str:
-        self.evidence = evidence_of(blocks)
+        self.evidence = evidence_of(blocks, self._rules.least_inflation)
         found = self.evidence.verdict(self._rules.share, self._rules.alpha_of_look)
         return "" if found == UNDECIDED else found

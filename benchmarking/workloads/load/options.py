@@ -75,7 +75,10 @@ def make_parser() -> argparse.ArgumentParser:
         "--judged", default="all", choices=("all", "warm"), help="requests that must keep the limit: all, or not those that loaded"
     )
     parser.add_argument(
-        "--probe_s", type=float, default=20.0, help="longest probe of a rate; longer where the percentile needs more requests"
+        "--probe_s",
+        type=float,
+        default=20.0,
+        help="of a probe; up to three times as long where that decides it, or the percentile needs more requests",
     )
     parser.add_argument("--search_s", type=float, default=0.0, help="after which no further probe begins; 0: no limit")
     parser.add_argument("--rungs", type=int, default=FULL_RUNG, help="of a search: to a factor of 2, 20 %%, 10 %%, 5 %%")

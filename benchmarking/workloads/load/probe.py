@@ -44,13 +44,13 @@ class ProbeOutcome:
 def rules_for(rate: float, options: LoadOptions) -> ProbeRules:
     """Return by what a rate is judged: for as long as is allowed, or longer where the percentile needs more requests."""
     needed_s = _SPARE * requests_needed(options.percentile) / rate
-    return ProbeRules(rate, options.percentile, max(options.probe_s, needed_s))
+    return ProbeRules(rate, options.percentile, options.slo_s, max(options.probe_s, needed_s))
 
 
 def plan_for(rules: ProbeRules, options: LoadOptions, begin_s: float) -> OpenPlan:
     """Return when a probe that begins then sends: after a ramp, in which a queue grows as long as it will be."""
     ramp_s = min(max(_LEAST_RAMP_S, _RAMP_LIMITS * options.slo_s), _MOST_RAMP_S)
-    return OpenPlan(begin_s, rules.length_s, rules.block_s, ramp_s, drain_s=options.timeout_s)
+    return OpenPlan(begin_s, rules.longest_s, rules.block_s, ramp_s, drain_s=options.timeout_s)
 
 
 async def probe(client: LoadClient, rate: float, options: LoadOptions) -> ProbeOutcome:
@@ -65,18 +65,19 @@ async def probe(client: LoadClient, rate: float, options: LoadOptions) -> ProbeO
     judge, plan, found = ProbeJudge(rules), plan_for(rules, options, soon()), list[str]()
 
     def blocks(now: float, tally: LoadTally) -> list[tuple[int, ...]]:
-        # A block is whole once the requests that were due in it are sent; its end and one tick later they are, or the client lags.
+        # A block is whole once the requests that were due in it are sent: one tick after its end they are, or the client lags.
         until = int((now - plan.tick_s - plan.counted_from_s) / plan.block_s)
         return tally.settled_blocks(max(0, until))
 
     def look(now: float, tally: LoadTally) -> bool:
-        verdict = judge.look(blocks(now, tally))
+        settled = blocks(now, tally)
+        verdict = judge.look(settled)
         if verdict:
             found.append(verdict)
-        return bool(verdict)
+        return bool(verdict) or judge.is_over(settled, now - plan.counted_from_s)
 
     result = await client.open_load(rate, plan, look)
-    verdict = found[0] if found else judge.end(blocks(plan.counted_from_s + rules.length_s + plan.tick_s, result.tally))
+    verdict = found[0] if found else judge.end(blocks(plan.counted_from_s + result.seconds + plan.tick_s, result.tally))
     problem = client_problem(result.tally, result.client, rate)
     why, more_s = problem, 0.0
     if problem:

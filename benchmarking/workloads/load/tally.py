@@ -10,7 +10,7 @@ from .histogram import LatencyHistogram
 
 WARM, COLD = "warm", "cold"
 
-LEVELS = (1.0, 0.7, 0.49, 0.343, 0.24, 0.168, 0.118, 0.082, 0.058)
+LEVELS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.49, 0.4, 0.343, 0.24, 0.168, 0.118, 0.082, 0.058)
 """Shares of the limit at which blocks count too: how requests of a block depend on each other shows there before the limit is reached."""
 
 

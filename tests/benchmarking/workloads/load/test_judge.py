@@ -2,7 +2,7 @@ import pytest
 
 from benchmarking.workloads.load.judge import ProbeJudge, ProbeRules, requests_needed
 
-RULES = ProbeRules(rate=100.0, percentile=99.0, length_s=60.0)
+RULES = ProbeRules(rate=100.0, percentile=99.0, limit_s=0.01, length_s=60.0)
 
 
 def fed(judge, blocks, at_a_time=1):
@@ -15,7 +15,7 @@ def fed(judge, blocks, at_a_time=1):
 
 @pytest.mark.parametrize(
     ("percentile", "over", "alpha", "needed"),
-    [(99, 0, 0.05, 299), (99, 1, 0.05, 473), (99, 2, 0.05, 628), (95, 0, 0.05, 59), (99.9, 0, 0.05, 2995), (99, 0, 0.0125, 437)],
+    [(99, 0, 0.05, 299), (99, 1, 0.05, 473), (99, 2, 0.05, 628), (95, 0, 0.05, 59), (99.9, 0, 0.05, 2995), (99, 0, 0.01, 459)],
 )
 def test_fewest_requests(percentile, over, alpha, needed):
     assert requests_needed(percentile, over, alpha) == needed
@@ -24,7 +24,7 @@ def test_fewest_requests(percentile, over, alpha, needed):
 def test_none_over_passes_at_the_first_look_that_has_enough():
     verdict, blocks = fed(ProbeJudge(RULES), [(15, 0)] * 400)
     assert verdict == "passed"
-    assert 437 <= 15 * blocks < 437 * 1.3 + 15
+    assert 459 <= 15 * blocks < 459 * 1.3 + 15
 
 
 def test_all_over_fails_once_it_cannot_pass_any_more():
@@ -48,5 +48,27 @@ def test_what_is_near_the_limit_stays_undecided_and_says_how_long():
 
 
 def test_blocks_are_few_enough_to_be_counted_at_each_look():
-    assert ProbeRules(100.0, 99.0, 60.0).block_s == pytest.approx(0.15)
-    assert ProbeRules(5000.0, 99.0, 60.0).block_s == pytest.approx(0.06)
+    assert ProbeRules(100.0, 99.0, 0.01, 30.0).block_s == pytest.approx(0.15)
+    assert ProbeRules(5000.0, 99.0, 0.01, 60.0).block_s == pytest.approx(0.18)
+
+
+def test_a_probe_goes_on_where_a_little_more_decides_it():
+    """At 95 % 7 s and 5 blocks with none over are too few; another second is enough."""
+    blocks = [(10, 0)] * 7
+    judge = ProbeJudge(ProbeRules(10.0, 95.0, 0.01, 7.0))
+    assert not judge.is_over(blocks, 6.9)
+    assert not judge.is_over(blocks, 7.0)
+    assert judge.is_over([(10, 0)] * 10, 10.0)  # decided
+    # What lies at the limit is not decided in three times its length either.
+    near = ProbeJudge(ProbeRules(10.0, 95.0, 0.01, 7.0))
+    assert near.is_over([(20, 1)] * 4, 7.0)
+    assert near.end([(20, 1)] * 4) == "undecided"
+
+
+def test_requests_within_a_quarter_of_the_limit_count_as_one():
+    assert ProbeRules(100.0, 99.0, 0.01, 30.0).least_inflation == 1.0
+    slow = ProbeRules(100.0, 99.0, 0.4, 60.0)
+    assert slow.least_inflation == pytest.approx(10.0)
+    verdict, blocks = fed(ProbeJudge(slow), [(15, 0)] * 400)
+    assert verdict == "passed"
+    assert 15 * blocks >= 4590
