@@ -33,6 +33,22 @@ def test_file_overtakes_fastfile_in_the_third_epoch_as_published():
 
 
 @pytest.mark.parametrize(
+    ("metrics", "times"),
+    [
+        ({"epoch_s": 0.0}, EpochTimes(0.0, 0.0)),
+        ({"epoch_s": 4, "list_s": 1, "download_s": 2}, EpochTimes(4.0, 3.0)),
+        ({"epoch_s": 2, "download_s": 3}, EpochTimes(2.0, 2.0)),
+        ({"epoch_s": 2, "list_s": -1}, EpochTimes(2.0, 0.0)),
+        ({"epoch_s": -1.0}, None),
+        ({"epoch_s": "fast"}, None),
+        ({"loss": 1.0}, None),
+    ],
+)
+def test_the_seconds_of_an_epoch_that_a_report_says(metrics, times):
+    assert epoch_times(metrics) == times
+
+
+@pytest.mark.parametrize(
     ("one", "other", "epoch"),
     [
         ((1, 1), (2, 1), 1),

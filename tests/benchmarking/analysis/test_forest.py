@@ -47,6 +47,25 @@ def test_the_first_split_is_the_one_that_leaves_the_least_squares(seed):
     assert (np.isclose(leaves.upper[:, axis], at) | np.isclose(leaves.lower[:, axis], at)).any()
 
 
+class DrawsTheFirst(EveryPointOnce):
+    """Draws the parameters of each node in their order."""
+
+    def random(self, shape):
+        return np.broadcast_to(np.arange(shape[1], dtype=float), shape)
+
+
+def test_a_node_is_split_by_those_parameters_alone_that_are_drawn():
+    generator = np.random.default_rng(1)
+    points = generator.random((40, 2))
+    # The second parameter alone says anything, and is drawn for no node.
+    values = np.where(points[:, 1] > 0.5, 1.0, 0.0)
+    (drawn,) = grow_forest(points, values, DrawsTheFirst(), 1, features=1)
+    assert (np.isclose(drawn.lower[:, 1], 0.0) & np.isclose(drawn.upper[:, 1], 1.0)).all()
+    (every,) = grow_forest(points, values, DrawsTheFirst(), 1)
+    assert len(every.values) == 2
+    assert (np.isclose(every.lower[:, 0], 0.0) & np.isclose(every.upper[:, 0], 1.0)).all()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_tree_is_the_one_that_scikit_learn_grows(seed):
     tree = pytest.importorskip("sklearn.tree")

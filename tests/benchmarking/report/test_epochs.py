@@ -23,6 +23,11 @@ def test_what_is_dear_at_first_and_cheap_later_overtakes():
     assert found == ["From epoch 3 on file is cheaper than fastfile (dataset=large)."]
 
 
+def test_what_overtakes_in_the_second_epoch_is_news_and_in_the_first_is_none():
+    assert lines(read(0, "file", (3, 1)), read(1, "fastfile", (3, 2))) == ["From epoch 2 on file is cheaper than fastfile (dataset=large)."]
+    assert lines(read(0, "file", (2, 1)), read(1, "fastfile", (3, 2))) == []
+
+
 def test_the_order_in_which_they_were_measured_does_not_matter():
     found = lines(read(0, "fastfile", (9.4, 9.2)), read(1, "file", (15.6, 4.6)))
     assert found == ["From epoch 3 on file is cheaper than fastfile (dataset=large)."]

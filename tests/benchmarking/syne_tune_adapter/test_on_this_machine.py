@@ -74,11 +74,13 @@ def test_pause_and_resume_on_this_machine_goes_on_from_the_checkpoint(local):
     resume = TrialSuggestion.resume_suggestion(0)
     scheduler = Scripted([fresh(5), fresh(6), resume], {(0, 2): SchedulerDecision.PAUSE})
     tune(local, scheduler, trials=9, n_workers=1)
-    assert [epoch for trial, epoch in scheduler.heard if trial == 0] == list(range(1, EPOCHS + 1))
-    log = "".join(local.stdout(0))
-    assert "from 0" in log
-    resumed_from = next((int(line.split()[1]) for line in log.splitlines() if line.startswith("from") and line != "from 0"), None)
-    assert resumed_from is None or resumed_from >= 2
+    begun_at = [int(line.split()[1]) for line in "".join(local.stdout(0)).splitlines() if line.startswith("from ")]
+    assert begun_at[0] == 0
+    assert begun_at[1] >= 2
+    heard = [epoch for trial, epoch in scheduler.heard if trial == 0]
+    # Each comes once; one alone may never have been said: whose checkpoint was there when the pause came, and whose report was not.
+    assert heard == [epoch for epoch in range(1, EPOCHS + 1) if epoch in heard]
+    assert {*range(1, EPOCHS + 1)} - {*heard} <= {begun_at[1]} - {2}
 
 
 @pytest.mark.slow
