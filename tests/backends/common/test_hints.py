@@ -135,6 +135,14 @@ def test_beside_a_truth_that_is_told_as_a_value_a_switch_is_named_by_its_key(tmp
     )
 
 
+def test_beside_other_switches_one_word_is_for_all(tmp_path):
+    (tmp_path / "t.py").write_text(STORE_TRUE + "p.add_argument('--shuffle', action='store_true')\n", encoding="utf-8")
+    line = "t.py: error: argument --amp: ignored explicit argument 'true'"
+    told = {"amp": True, "shuffle": False, "lr": 0.1}
+    job = JobSpec("a", 0, 1, str(tmp_path / "t.py"), ("--amp=true", "--shuffle=false"), source_dir=str(tmp_path), parameters=told)
+    assert calling_hint(line, job, [line]) == ALONE
+
+
 @pytest.mark.parametrize(
     ("told", "line", "said"),
     [
