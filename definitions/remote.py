@@ -38,6 +38,9 @@ class RemoteOptions(Model):
     region: Text | None = Field(None, description="AWS region; else the back-end's, or that of the AWS configuration")
     bucket: Text | None = Field(None, description="for the state of the run; else the back-end's, or sagemaker-<region>-<account>")
     prefix: Text | None = Field(None, description='of all keys in the bucket; else the back-end\'s (default "outrider")')
+    tuning_metrics: Flag | None = Field(
+        None, description="show best value, its trial and hyperparameters, and trials and dollars so far in the console (default true)"
+    )
     requirements: tuple[Text, ...] | None = Field(
         None, description="installed in the controllers beside what the study needs, e.g. packages of plug-ins"
     )

@@ -43,6 +43,8 @@ def add_controller_flags(group: argparse._ArgumentGroup) -> None:
     for name, (value, what) in OPTIONS.items():
         group.add_argument(*_names(name), dest=f"remote_{name}", metavar=value, help=what)
     group.add_argument("--remote_spot", action=argparse.BooleanOptionalAction, default=None, help="managed spot training")
+    group.add_argument("--remote_tuning_metrics", action=argparse.BooleanOptionalAction, default=None,
+                       help="show best value and hyperparameters in the console (default: yes)")  # fmt: skip
     for name, (value, what) in LISTS.items():
         group.add_argument(f"--remote_{name}", nargs="+", metavar=value, help=what)
     group.add_argument("--remote_tags", nargs="+", metavar="KEY=VALUE", help="of the controllers' jobs, beside Outrider's own")
@@ -52,7 +54,7 @@ def remote_settings(given: argparse.Namespace) -> list[str]:
     """Return the flags that were given as settings of the block `remote:`."""
     from definitions import strict_json
 
-    values = {name: getattr(given, f"remote_{name}") for name in (*OPTIONS, "spot")} | {"controllers": given.controllers}
+    values = {name: getattr(given, f"remote_{name}") for name in (*OPTIONS, "spot", "tuning_metrics")} | {"controllers": given.controllers}
     found = [f"remote.{name}={_text(value)}" for name, value in values.items() if value is not None]
     found += [f"remote.{name}={strict_json.dumps(value)}" for name in LISTS if (value := getattr(given, f"remote_{name}")) is not None]
     for pair in given.remote_tags or ():

@@ -14,6 +14,8 @@ from definitions.errors import UserError
 
 SCHEMA_VERSION = 1
 """Of launch.json."""
+TUNING_METRICS = "tuning_metrics"
+"""Key of its `controller`: whether controllers write for the console how the study stands."""
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ from backends.sagemaker.controllers.options import ControllerOptions, controller
 from backends.sagemaker.controllers.request import controller_name, controller_request
 from backends.sagemaker.jobs.resolve_options import ROLE_VARIABLE
 from benchmarking.archive.identity import ExperimentSpec
+from benchmarking.remote.console import ConsoleMetrics, console_metrics
 from benchmarking.remote.generations import claim_generation
-from benchmarking.remote.launch_record import LaunchRecord, RunMoney, SentPackage, as_json, commit_state, from_json
+from benchmarking.remote.launch_record import TUNING_METRICS, LaunchRecord, RunMoney, SentPackage, as_json, commit_state, from_json
 from benchmarking.remote.layout import LAUNCH, STUDY, generation_key
 from benchmarking.studies.record import StudyRecord
 from benchmarking.studies.record import as_json as study_as_json
@@ -127,6 +128,8 @@ def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str],
         count=len(specs) if any(backends_of(specs).values()) else 1,
         environment=controller_environment(place, sent.role, environ),
     )
+    shown = console_metrics(specs) if asked.tuning_metrics is not False else ConsoleMetrics({})
+    options = dataclasses.replace(options, metrics=shown.expressions)
     billed = any(trials_are_billed(backend) for backend in backends_of(specs))
     usd = controllers_usd(options, place.clients.region, found.longest_s)
     money = divided(sent.study.flags.max_cost, usd, billed=billed, about="launch", instance_type=options.instance_type)
@@ -136,7 +139,7 @@ def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str],
         found = _within(money, specs, environ, rest)
     with tempfile.TemporaryDirectory() as scratch:
         project, data = pack_project(lines, Path(scratch)), outgoing_data(specs)
-        said = (*planned.notes, *notes)
+        said = (*planned.notes, *notes, *_left_out(shown))
         yield Launching(place, specs, sent, options, project, sources, data, lines, found, money, billed, said, tuple(child))
 
 
@@ -149,6 +152,12 @@ def _within(money: RunMoney, specs: Sequence[ExperimentSpec], environ: Mapping[s
         raise UserError(
             f"launch: {words(money)}", fact, error.advice or "give more, as the part of controllers is set aside first"
         ) from error
+
+
+def _left_out(shown: ConsoleMetrics) -> list[str]:
+    if not shown.left_out:
+        return []
+    return [f"the console takes {len(shown.expressions)} metrics of a job; it does not show {', '.join(shown.left_out)}"]
 
 
 def check_free(place: RunPlace, request: RunRequest) -> None:
@@ -212,7 +221,7 @@ def launch(plan: Launching, say: Callable[[str], None], *, nonce: str = "", now:
         code=SentPackage(code_key(plan.project), plan.project.hash, git=commit_state(_ROOT)),
         sources={name: one.sent for name, one in plan.sources.items()},
         data={path: one.sent for path, one in plan.data.items()},
-        controller={name: getattr(plan.options, name) for name in _NAMED_BY_LAUNCH},
+        controller={**{name: getattr(plan.options, name) for name in _NAMED_BY_LAUNCH}, TUNING_METRICS: bool(plan.options.metrics)},
         child=plan.child,
         money=plan.money,
     )

@@ -23,10 +23,11 @@ from backends.stop_mark import left
 from benchmarking.export.files import utc
 from benchmarking.remote.controller_word import ControllerState, ControllerWord, Restart, WordWriter
 from benchmarking.remote.generations import claim_generation, generations
-from benchmarking.remote.launch_record import LaunchRecord, from_json
+from benchmarking.remote.launch_record import TUNING_METRICS, LaunchRecord, from_json
 from benchmarking.remote.layout import LAUNCH, shared_root
 from benchmarking.remote.restoring import restore
 from definitions.errors import OutriderError, UserError
+from launch.remote.console import StudyConsole
 from launch.remote.controller_process import ControllerProcess
 from launch.remote.failure import leave_failure
 from launch.remote.finished import finished_trials
@@ -82,6 +83,7 @@ class InJob:
         self._lives = 0
         self._writer = WordWriter(store, who.controller, who.generation, self.say)
         self._began_at = self.utc()
+        self._console = StudyConsole(lambda line: print(line, file=sys.stderr, flush=True))
 
     def earlier(self) -> tuple[Restart, ...]:
         """Return the restarts of this generation in earlier lives of its job."""
@@ -124,6 +126,8 @@ class InJob:
         tag_folder = self._results / self._record.tag
         restore(self._store, tag_folder)
         place_sources(self._record, self._shared, tag_folder, self._folder / "sources")
+        if self._record.controller.get(TUNING_METRICS, False):
+            self._console.follow(tag_folder)
         words = [sys.executable, "-m", "launch", "run", "--resume", self._record.tag, "--results_dir", str(self._results)]
         words += ["--launched_remotely", self._who.uri, "--yes", *self._record.child]
         environ = {
@@ -137,7 +141,8 @@ class InJob:
         return ControllerProcess(words, self._root, environ, sys.stderr.buffer, lambda code: self._happenings.put(ControllerEnded(code)))
 
     def finished(self) -> int:
-        """Return how many trials are finished, by the journals here."""
+        """Return how many trials are finished, by the journals here; the console is told how they stand."""
+        self._console.look()
         return finished_trials(self._results / self._record.tag)
 
     def status(self) -> str | None:

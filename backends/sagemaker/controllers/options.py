@@ -45,6 +45,7 @@ class ControllerOptions:
         subnets, security_groups: of the VPC; empty for none.
         tags: beside Outrider's own.
         environment: variables of each.
+        metrics: name -> regular expression of what the console shows of each.
     """
 
     role: str
@@ -60,6 +61,7 @@ class ControllerOptions:
     security_groups: tuple[str, ...] = ()
     tags: Mapping[str, str] = field(default_factory=lambda: _NONE)
     environment: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    metrics: Mapping[str, str] = field(default_factory=lambda: _NONE)
 
 
 def controller_options(

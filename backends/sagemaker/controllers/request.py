@@ -77,6 +77,8 @@ def controller_request(
         "ProfilerConfig": {"DisableProfiler": True},
         "Tags": controller_tags(tag, index, generation, options.tags),
     }
+    if options.metrics:
+        request["AlgorithmSpecification"]["MetricDefinitions"] = [{"Name": name, "Regex": text} for name, text in options.metrics.items()]
     if options.subnets:
         request["VpcConfig"] = {"Subnets": list(options.subnets), "SecurityGroupIds": list(options.security_groups)}
     return request
@@ -115,9 +117,10 @@ def successor_request(
         "ProfilerConfig": {"DisableProfiler": True},
         "Tags": [dict(one) for one in tags if one["Key"] != GENERATION_KEY] + [{"Key": GENERATION_KEY, "Value": str(generation)}],
     }
+    if algorithm.get("MetricDefinitions"):
+        request["AlgorithmSpecification"]["MetricDefinitions"] = algorithm["MetricDefinitions"]
     for key in (
         *("InputDataConfig", "Environment", "OutputDataConfig", "CheckpointConfig", "ResourceConfig", "StoppingCondition", "VpcConfig"),
-        *("MetricDefinitions",),
     ):
         if description.get(key):
             request[key] = description[key]

@@ -52,7 +52,14 @@ def test_spot_waits_and_a_vpc_travels():
     assert found["VpcConfig"] == {"Subnets": ["s"], "SecurityGroupIds": ["g"]}
 
 
-@pytest.mark.parametrize("options", [OPTIONS, ControllerOptions("r", "i", spot=True, subnets=("s",), security_groups=("g",))])
+@pytest.mark.parametrize(
+    "options",
+    [
+        OPTIONS,
+        ControllerOptions("r", "i", spot=True, subnets=("s",), security_groups=("g",)),
+        ControllerOptions("r", "i", metrics={"best_metric_value": "best_metric_value=([0-9.]+)"}),
+    ],
+)
 def test_a_successor_is_as_the_one_before_in_all_but_its_generation(options):
     before = request(options)
     again = successor_request(before, before["Tags"], controller_name("tag-1", "0a1b2c3d", 2, 2), 2, 2)
