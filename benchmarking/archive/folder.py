@@ -16,7 +16,7 @@ from benchmarking.archive.environment import describe_environment
 from benchmarking.archive.file_system import named_places
 from benchmarking.archive.folder_lock import FolderInUseError, locked
 from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
-from benchmarking.archive.stored import read_identity
+from benchmarking.archive.stored import BUDGET, read_identity
 from benchmarking.controller.journal import has_records
 from benchmarking.controller.journal_versions import is_being_made
 from definitions import strict_json
@@ -69,14 +69,23 @@ def prepare_folder(spec: ExperimentSpec, environ: Mapping[str, str], *, accept_c
             "use another --experiment_tag; or --resume with the definition it was started with",
         )
     check_code(spec, accepted=accept_changes)
+    _note(spec, BUDGET)
 
 
 def note_end(spec: ExperimentSpec) -> None:
     """Write down under which budget the experiment ended: under the same one there is nothing left to do."""
+    _note(spec, "ended_under")
+
+
+def _note(spec: ExperimentSpec, name: str) -> None:
+    """Write the budget that counts now down under a name, where another one stands there."""
     known = {**read_identity(spec.folder)}
-    under = spec.definition.budget.model_dump(mode="json", exclude_none=True)
-    if known.get("ended_under") != under:
-        write_atomically(spec.folder / "experiment.json", strict_json.dumps({**known, "ended_under": under}) + "\n")
+    if known.get(name) != _budget(spec):
+        write_atomically(spec.folder / "experiment.json", strict_json.dumps({**known, name: _budget(spec)}) + "\n")
+
+
+def _budget(spec: ExperimentSpec) -> dict[str, Any]:
+    return spec.definition.budget.model_dump(mode="json", exclude_none=True)
 
 
 def discard_unstarted(folder: Path, results_dir: Path) -> None:
@@ -123,6 +132,7 @@ def _write(spec: ExperimentSpec, environ: Mapping[str, str], cache: Path | None)
         **_identity(spec),
         "nonce": secrets.token_hex(4),
         "region": _region(spec, environ),
+        BUDGET: _budget(spec),
         **bills,
     }
     write_atomically(spec.folder / "experiment.json", strict_json.dumps(identity) + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +23,11 @@ from definitions.instance_tables import LISTED_REGION
 from definitions.instances import default_instance_type
 from definitions.metrics import expressions_of
 from definitions.resolve import Resolved, resolve
-from definitions.schema import Progressive
+from definitions.schema import Budget, Progressive
 from definitions.yaml_source import read_yaml
 
+BUDGET = "budget"
+"""Of experiment.json: the limits under which the experiment went on last, as definition.yaml has those that it began with."""
 _READABLE = (1, SCHEMA_VERSION)
 
 
@@ -82,7 +85,7 @@ def load(folder: Path, seen: MutableMapping[tuple[str, str], Resolved] | None = 
         UserError: it holds no experiment, a damaged one, or one of a later version.
     """
     known = read_identity(folder)
-    resolved = _resolved(folder / "definition.yaml", str(known["backend"]), seen)
+    resolved = _under_last_budget(folder, known, _resolved(folder / "definition.yaml", str(known["backend"]), seen))
     return StoredExperiment(folder, _spec(folder, known, resolved), _region(known, resolved))
 
 
@@ -99,12 +102,25 @@ def _resolved(path: Path, backend: str, seen: MutableMapping[tuple[str, str], Re
     return resolved
 
 
+def _under_last_budget(folder: Path, known: Mapping[str, Any], resolved: Resolved) -> Resolved:
+    """Return the definition with the limits that were raised since; raises `UserError` where what stands for them is none."""
+    if BUDGET not in known:
+        return resolved  # of an earlier version
+    try:
+        budget = Budget.model_validate(known[BUDGET])
+    except ValueError as error:
+        raise UserError(f"{folder / 'experiment.json'} is damaged", f"{BUDGET}: {error}", "take it from a copy of the folder") from error
+    if budget == resolved.definition.budget:
+        return resolved
+    return dataclasses.replace(resolved, definition=resolved.definition.model_copy(update={"budget": budget}))
+
+
 def load_to_run(folder: Path, settings: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> StoredExperiment:
     """Return the experiment in a folder, to go on with it.
 
     Args:
         folder: of the experiment.
-        settings: `key=value` texts, as after `--set`, that are laid over its definition.
+        settings: `key=value` texts, as after `--set`, that are laid over its definition and the limits under which it went on last.
         environ: of the controller, as in `resolve`.
 
     Raises:
@@ -116,7 +132,9 @@ def load_to_run(folder: Path, settings: Sequence[str] = (), environ: Mapping[str
         raise not_installed(folder, "back-end", backend, backend_names())
     source = read_yaml(folder / "definition.yaml")
     check_there(folder, source.data, settings, (folder / "source").glob("*/"))
-    resolved = resolve(source, backend, settings, environ=environ)
+    raised = known.get(BUDGET)
+    kept = [f"budget.{name}={value}" for name, value in raised.items()] if isinstance(raised, dict) else []
+    resolved = resolve(source, backend, [*kept, *settings], environ=environ)
     return StoredExperiment(folder, _spec(folder, known, resolved), _region(known, resolved))
 
 

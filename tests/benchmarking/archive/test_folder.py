@@ -16,7 +16,7 @@ from benchmarking.controller.journal import SqliteJournal, has_records
 from benchmarking.methods.registry import experiment_spec
 from definitions.errors import UserError
 from definitions.resolve import resolve_python
-from definitions.schema import BenchmarkDefinition
+from definitions.schema import BenchmarkDefinition, Budget
 
 EMULATED = {"AWS_ENDPOINT_URL": "http://127.0.0.1:5000"}
 
@@ -127,3 +127,13 @@ def test_a_damaged_identity_says_nothing_of_bills_and_is_refused_by_who_prepares
     check_bills(spec, EMULATED)
     with pytest.raises(UserError, match="damaged"):
         prepare_folder(spec, {})
+
+
+def test_the_limits_that_count_now_are_noted_and_nothing_else_changes(spec):
+    prepare_folder(spec, {})
+    path = spec.folder / "experiment.json"
+    began = json.loads(path.read_text())
+    assert began["budget"] == {"max_failures": 3}
+    raised = spec.definition.model_copy(update={"budget": Budget(max_num_trials=9)})
+    prepare_folder(dataclasses.replace(spec, resolved=resolve_python(raised, "sagemaker")), {})
+    assert json.loads(path.read_text()) == {**began, "budget": {"max_failures": 3, "max_num_trials": 9}}

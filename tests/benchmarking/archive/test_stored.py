@@ -171,3 +171,25 @@ def test_prices_count_by_the_region_that_was_recorded_and_in_old_folders_by_what
     assert load(folder).region == "us-east-1"
     change_identity(folder, region="eu-central-1")
     assert load(folder).region == "eu-central-1"
+
+
+def test_limits_that_were_raised_are_those_that_it_is_read_by_and_goes_on_under(tmp_path):
+    folder = copied(tmp_path, "canary")
+    began = load(folder).spec
+    change_identity(folder, budget={"max_num_trials": 77, "max_failures": 5})
+    for spec in (load(folder).spec, load_to_run(folder).spec):
+        assert (spec.definition.budget.max_num_trials, spec.definition.budget.max_failures) == (77, 5)
+        assert spec.hash == began.hash
+    assert load_to_run(folder, ["max_num_trials=80"]).spec.definition.budget.max_num_trials == 80
+    # Of one definition that many experiments have, the limits of one are not those of the others.
+    seen = {}
+    assert load(folder, seen).spec.definition.budget.max_num_trials == 77
+    change_identity(folder, budget={"max_num_trials": 78})
+    assert load(folder, seen).spec.definition.budget.max_num_trials == 78
+
+
+def test_limits_that_are_none_are_damage(tmp_path):
+    folder = copied(tmp_path, "canary")
+    change_identity(folder, budget={"max_num_trials": "many"})
+    with pytest.raises(UserError, match=r"experiment\.json is damaged"):
+        load(folder)
