@@ -1,4 +1,4 @@
-"""The class of a back-end by its name."""
+"""The class of a back-end by its name, and the back-end of an experiment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from importlib.metadata import EntryPoint
 
-from backends.base import Backend
+from backends.base import Backend, BackendContext
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 
@@ -21,7 +21,25 @@ def backend_class(name: str, plugins: Iterable[EntryPoint] | None = None) -> typ
     Raises:
         UserError: unknown name, or a plug-in that cannot be loaded.
     """
-    path = backend_description(name, plugins).implementation
+    return _loaded(name, backend_description(name, plugins).implementation)
+
+
+def make_backend(name: str, context: BackendContext) -> Backend:
+    """Return the back-end of an experiment, which may be another one for a definition with an endpoint.
+
+    Args:
+        name: of a back-end.
+        context: of the experiment.
+
+    Raises:
+        UserError: unknown name, a plug-in that cannot be loaded, or options that are missing or wrong.
+    """
+    described = backend_description(name)
+    serves = context.definition.endpoint is not None and described.endpoint_implementation
+    return _loaded(name, serves or described.implementation).create(context)
+
+
+def _loaded(name: str, path: str) -> type[Backend]:
     module, _, attribute = path.partition(":")
     try:
         found = getattr(import_module(module), attribute)

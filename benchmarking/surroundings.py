@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from backends.base import Backend, BackendContext
-from backends.registry import backend_class
+from backends.registry import make_backend
 from benchmarking.archive.keeper import FolderKeeper, Keeper
 from benchmarking.controller.interfaces import Observer, Wallet
 from benchmarking.controller.tuner import Tuner
@@ -38,7 +38,7 @@ class Surroundings:
     started: Callable[[Tuner, int], None] = lambda tuner, n_workers: None
     decided: Callable[[Sequence[str]], None] = lambda lines: None
     waiting: Callable[[str], None] = field(default=lambda text: None, kw_only=True)
-    make_backend: Callable[[str, BackendContext], Backend] = lambda name, context: backend_class(name).create(context)
+    make_backend: Callable[[str, BackendContext], Backend] = make_backend
     accept_changes: bool = False
     trackers: tuple[str, ...] = ()
     keeper: Keeper = field(default_factory=FolderKeeper)

@@ -53,6 +53,9 @@ class BackendDescription(Generic[Block]):
     implementation: ClassVar[str]
     """`module:class` of the `backends.base.Backend`; imported when one is made."""
 
+    endpoint_implementation: ClassVar[str] = ""
+    """The same of definitions that have their models served by an endpoint; empty where `implementation` does that too, or nothing does."""
+
     block: type[Block]
     """Model of its block: a subclass of `definitions.parts.Overrides`, whose own fields are the back-end's options, each optional."""
 

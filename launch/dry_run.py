@@ -12,7 +12,7 @@ from pathlib import Path
 
 from backends.base import Backend, BackendContext
 from backends.common.cpu_quota import usable_cores
-from backends.registry import backend_class
+from backends.registry import make_backend
 from benchmarking.archive.code_version import code_version
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.measured import PastMeasurements
@@ -125,7 +125,7 @@ class _Look:
 
 def _look(spec: ExperimentSpec, environ: Mapping[str, str], spent_already_usd: float) -> _Look:
     with tempfile.TemporaryDirectory() as scratch:
-        backend = backend_class(spec.backend).create(BackendContext(spec.definition, Path(scratch), spec.seed, environ))
+        backend = make_backend(spec.backend, BackendContext(spec.definition, Path(scratch), spec.seed, environ))
         try:
             forecasts = latest_forecasts(spec.definition, spec.results_dir, spec.backend, backend.region)
             row, whole, dropped, planned = _row(spec, backend, forecasts)

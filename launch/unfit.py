@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from backends.base import BackendContext
-from backends.registry import backend_class
+from backends.registry import backend_class, make_backend
 from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import check_capacity, check_listed, refusal
 from definitions.backend_registry import backend_description, backend_names
@@ -28,7 +28,7 @@ def why_unfit(resolved: Resolved, environ: Mapping[str, str]) -> UserError | Non
         return None
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            backend = backend_class(name).create(BackendContext(definition, Path(scratch), 0, environ))
+            backend = make_backend(name, BackendContext(definition, Path(scratch), 0, environ))
             try:
                 check_capacity(definition, name, backend.capacity, backend.there_is)
                 check_listed(definition, refusal(definition, name, backend.capacity))
@@ -100,7 +100,7 @@ def _capacity_here(resolved: Resolved, environ: Mapping[str, str]) -> tuple[int,
     definition, name = resolved.definition, resolved.backend
     with tempfile.TemporaryDirectory() as scratch, contextlib.suppress(UserError):
         context = BackendContext(definition, Path(scratch), 0, environ)
-        with contextlib.closing(backend_class(name).create(context)) as backend:
+        with contextlib.closing(make_backend(name, context)) as backend:
             jobs = [backend.capacity(one) for one in instance_types(definition, name)]
             return worker_count(definition, name, backend.capacity), min((one for one in jobs if one), default=0)
     return None

@@ -76,7 +76,14 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("resolve",),
         ("differences", "show"),
     ),
-    "backends": (("metrics", "scripts"), (".",), ("common",), ("serving",), ("emulator", "local", "reporter", "sagemaker", "simulated")),
+    "backends": (
+        ("metrics", "scripts"),
+        (".",),
+        ("common",),
+        ("serving",),
+        ("emulator", "local", "reporter", "sagemaker", "simulated"),
+        ("endpoint",),
+    ),
     "launch": (("python_version",), ("remote",), (".",), ("launching",), ("verbs",), ("__main__", "face"), ("reference",)),
     "backends/emulator": (
         ("core",),
@@ -227,7 +234,7 @@ def test_functions_are_short():
     assert not long
 
 
-GUESTS = ("backends.local", "backends.sagemaker", "backends.simulated", "backends.emulator")
+GUESTS = ("backends.local", "backends.endpoint", "backends.sagemaker", "backends.simulated", "backends.emulator")
 KNOWS_A_GUEST = {
     # An S3 server on the loopback, for data sets under `s3://` that jobs of this machine read; it is no back-end's.
     "benchmarking.datasets.s3server": {

@@ -37,6 +37,16 @@ TESTED_TOGETHER = {
         "backends/emulator/core/job.py",
         "backends/emulator/core/settings.py",
     ],
+    "tests/backends/endpoint/test_backend.py": [
+        "backends/registry.py",
+        "backends/endpoint/adoption.py",
+        "backends/endpoint/course.py",
+        "backends/endpoint/creation.py",
+        "backends/endpoint/deployed_job.py",
+        "backends/endpoint/listing.py",
+        "backends/endpoint/load_job.py",
+        "backends/endpoint/packages_in_s3.py",
+    ],
     "tests/backends/emulator/endpoints/test_data_plane.py": [
         "backends/emulator/endpoints/front_process.py",
         "backends/emulator/endpoints/fronts.py",

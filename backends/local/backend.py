@@ -265,6 +265,10 @@ class LocalBackend(Backend):
                 self._events.append(Ended(job.spec.name, at))
             self._events.append(Closed(job.spec.name, at, Outcome.FAILED, Cause.LOST, message))
 
+    def clear(self, jobs: Sequence[str]) -> None:
+        """Make sure that nothing runs any more of jobs of an earlier controller, whose names may then be used again."""
+        self._runner.kill_leftovers(jobs)
+
     def discard(self, jobs: Sequence[str]) -> None:
         """Delete the models that closed jobs left; logs stay, unknown jobs are ignored."""
         for name in jobs:

@@ -79,7 +79,7 @@ class SageMakerBackend(Backend):
         is_tracked: whether SageMaker Experiments is told of the experiment, so that jobs say where they belong in it.
     """
 
-    capabilities = Capabilities(checkpoints=True, survives_controller=True, real_money=True)
+    capabilities = Capabilities(checkpoints=True, survives_controller=True, real_money=True, endpoints=True)
     block = "sagemaker"
     """Name of the definition's block that holds the options."""
 
@@ -364,4 +364,5 @@ class SageMakerBackend(Backend):
 
 def capabilities_of(emulated: bool) -> Capabilities:
     """Return what the back-end can do, on AWS or on the emulator."""
-    return Capabilities(checkpoints=True, survives_controller=True, real_money=not emulated, price_label="emulated" if emulated else "")
+    label = "emulated" if emulated else ""
+    return Capabilities(checkpoints=True, survives_controller=True, real_money=not emulated, price_label=label, endpoints=True)

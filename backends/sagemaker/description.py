@@ -25,6 +25,7 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
 
     name: ClassVar[str] = "sagemaker"
     implementation: ClassVar[str] = "backends.sagemaker.backend:SageMakerBackend"
+    endpoint_implementation: ClassVar[str] = "backends.endpoint.backend:EndpointBackend"
     runs_commands: ClassVar[bool] = True
     starts_in_source: ClassVar[bool] = True
     reads_files: ClassVar[bool] = True

@@ -24,7 +24,7 @@ class WarmPoolBackend(SageMakerBackend):
     (`quota_at_zero`).
     """
 
-    capabilities = Capabilities(checkpoints=True, survives_controller=True, real_money=True, warm_pools=True)
+    capabilities = Capabilities(checkpoints=True, survives_controller=True, real_money=True, warm_pools=True, endpoints=True)
     block = "warm_pool"
 
     def __init__(self, *given: Any, **options: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from backends.base import Backend, BackendContext
 from backends.failures import Cause
-from backends.registry import backend_class
+from backends.registry import backend_class, make_backend
 from benchmarking.syne_tune_adapter.backend_session import MakeBackend
 from benchmarking.syne_tune_adapter.trial_manager import TrialManager
 from benchmarking.syne_tune_adapter.trial_record import SyneTuneStatus, by_time
@@ -190,7 +190,7 @@ class _Named:
         self._name = name
 
     def __call__(self, context: BackendContext) -> Backend:
-        return backend_class(self._name).create(context)
+        return make_backend(self._name, context)
 
 
 def _resolved(definition: str | Path | BenchmarkDefinition, backend: str, settings: Sequence[str]) -> BenchmarkDefinition:

@@ -70,6 +70,7 @@ class CallQueue:
         renew: has credentials looked up anew.
         threads: calls at once.
         real_s: real seconds per second of the clock.
+        answered: called from a thread whenever an answer is there for `step`, for who waits for something else beside.
     """
 
     def __init__(
@@ -81,7 +82,9 @@ class CallQueue:
         renew: Callable[[], None] = lambda: None,
         threads: int = 8,
         real_s: float = 1.0,
+        answered: Callable[[], None] = lambda: None,
     ) -> None:
+        self._answered = answered
         self._now, self._limiter, self._rng, self._notify, self._renew, self._real_s = now, limiter, rng, notify, renew, real_s
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="outrider-aws")
@@ -175,6 +178,7 @@ class CallQueue:
                 answers.put((call, call.make(), None))
             except Exception as error:  # noqa: BLE001 (it is raised again in the thread that asked)
                 answers.put((call, None, error))
+            self._answered()
 
         self._pool.submit(run)
 

@@ -160,13 +160,17 @@ def kind_of(code: str, message: str = "", status: int = 0) -> FailureKind:
         return FailureKind.CAPACITY
     if low.startswith("resourceinuse"):
         return FailureKind.EXISTS
+    if code == "ValidationException" and message.startswith("Cannot create already existing"):
+        return FailureKind.EXISTS
     found = next((kind for kind, codes in _CODES.items() if code in codes), None)
     if found is not None:
         return found
     if message.startswith("Rate exceeded"):
         return FailureKind.THROTTLED
-    # SageMaker's answer for an unknown job.
-    if code == "ValidationException" and message.startswith("Requested resource not found"):
+    # SageMaker's answers for an unknown job, and an unknown endpoint or part of one.
+    if code == "ValidationException" and message.startswith(
+        ("Requested resource not found", "Could not find endpoint", 'Could not find model "')
+    ):
         return FailureKind.MISSING
     if status >= 500:
         return FailureKind.SERVICE

@@ -16,6 +16,7 @@ from backends.sagemaker.aws.s3 import joined, split_uri
 TRAINING = "{} for training job usage"
 SPOT = "{} for spot training job usage"
 WARM_POOL = "{} for training warm pool usage"
+ENDPOINT = "{} for endpoint usage"
 _ECR = re.compile(r"(\d{12})\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)(?::([^:@]+))?(?:@(sha256:[0-9a-f]+))?")
 IN_THE_LOOP = 5
 """Attempts for who asks in the loop's own thread, and so may wait for some seconds only."""

@@ -21,6 +21,8 @@ from definitions.schema import DERIVED_OBJECTIVES, BenchmarkDefinition
 EMULATED_ROLE = "arn:aws:iam::123456789012:role/outrider-emulated"
 ROLE_VARIABLE = "OUTRIDER_ROLE"
 CONTROLLER_ROLE_VARIABLE = "OUTRIDER_CONTROLLER_ROLE"
+_SERVER = "triton"
+"""Framework of the table of images whose image serves models where a definition names none."""
 
 _ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/?[a-zA-Z_0-9+=,.@\-/]+")
 _MLFLOW = re.compile(r"arn:aws[a-z-]*:sagemaker:(?P<region>[a-z0-9-]+):[0-9]{12}:mlflow-[a-zA-Z-]+/.+")
@@ -134,6 +136,8 @@ def _images(block: SageMakerBlock, definition: BenchmarkDefinition, backend: str
         return block.image, block.image
     if block.algorithm_name is not None:
         return None, None
+    if block.framework is None and definition.endpoint is not None:
+        return find_images(_SERVER, None, region)
     if block.framework is None:
         raise UserError(
             f"benchmark {definition.name}: no training image",

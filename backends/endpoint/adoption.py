@@ -1,0 +1,82 @@
+"""Takes over the endpoints of an earlier controller: each is looked up by its name, and what belongs to no job is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from backends.base import AdoptedJob
+from backends.endpoint.course import JobCourse, new_job
+from backends.endpoint.creation import EndpointCalls
+from backends.endpoint.deployed_job import DeployedJob, EndpointPhase
+from backends.endpoint.listing import EndpointPoller, SeenEndpoint
+from backends.failures import Cause, Outcome
+
+
+class EndpointAdopter:
+    """Goes on with jobs whose endpoints are there, and asks for those that never came to be.
+
+    Args:
+        course: of the jobs.
+        asked: makes and deletes endpoints.
+        poller: lists them.
+        prefix: of all their names.
+    """
+
+    def __init__(self, course: JobCourse, asked: EndpointCalls, poller: EndpointPoller, prefix: str) -> None:
+        self._course, self._asked, self._poller, self._prefix = course, asked, poller, prefix
+        self.is_done = True
+
+    def adopt(self, jobs: Sequence[AdoptedJob], now: float) -> None:
+        """Look what is there; what becomes of each job arrives as events."""
+        adopted = [self._taken_up(one, now) for one in jobs]
+        for job in adopted:
+            self._course.jobs[job.name] = job
+        self.is_done = False
+        self._poller.once(lambda listing, begun_at: self._found(adopted, listing, begun_at))
+
+    def _taken_up(self, one: AdoptedJob, now: float) -> DeployedJob:
+        job = new_job(one.spec, one.submitted_at)
+        job.accepted, job.started = one.accepted_at is not None, one.started
+        if one.started:
+            job.local_lives = job.incarnation = one.incarnation + 1
+        if one.stop_requested_at is not None:
+            job.stop_reason = one.stop_reason or Cause.INTERRUPTED
+        job.exists_since = now
+        return job
+
+    def _found(self, jobs: Sequence[DeployedJob], listing: Mapping[str, SeenEndpoint], begun_at: float) -> None:
+        self.is_done = True
+        for job in jobs:
+            seen = listing.get(job.endpoint)
+            if job.phase is not EndpointPhase.CREATING or job.name not in self._course.jobs:
+                continue
+            if not job.is_own:
+                self._course.create(job)
+            elif seen is not None:
+                self._goes_on(job, seen)
+            elif job.accepted:
+                # It was there: whoever was at work before had it deleted, and did not live to say so.
+                job.billed_from = job.submitted_at
+                job.end_as(Outcome.FAILED, Cause.LOST, "its endpoint is gone: the controller before this one, or somebody else, deleted it")
+                self._course.gone(job)
+            elif job.stop_reason is not None:
+                job.end_as(Outcome.STOPPED, job.stop_reason, "stopped before it was created")
+                self._asked.clear(job.endpoint)
+                self._course.close(job)
+            else:
+                self._course.create(job)
+        mine = {job.endpoint for job in jobs}
+        for name in listing:
+            if name not in mine:
+                self._course.drop(name)
+
+    def _goes_on(self, job: DeployedJob, seen: SeenEndpoint) -> None:
+        job.phase, job.billed_from = EndpointPhase.DEPLOYING, seen.created_at
+        job.exists_since = float("-inf")
+        self._course.accept(job)
+        if job.stop_reason is not None:
+            job.end_as(Outcome.STOPPED, job.stop_reason, "stopped")
+        if seen.status == "Deleting":
+            job.phase = EndpointPhase.DELETING
+            job.deletion.is_asked = job.deletion.is_taken = True
+            job.end_as(Outcome.FAILED, Cause.LOST, "its endpoint was being deleted when its controller ended")
