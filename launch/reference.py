@@ -45,6 +45,8 @@ FILES = {
     "jobs/JOB/process.json": "its process, so that none is left behind",
     "jobs/JOB/model/": "what it left in SM_MODEL_DIR",
     "jobs/JOB/output/": "what it left in SM_OUTPUT_DATA_DIR",
+    "load/summary_results.csv": "of loads on endpoints: a row for each probe, stage or open load, the notebooks' twelve columns first",
+    "load/trial-N/": "likewise: Locust's four CSV files, and histograms of latency whose counts add up",
     "checkpoints/trial-N/": "a trial's checkpoint, as long as `keep` says",
 }
 """What a folder of results has, by paths in which JOB is a job's name, N a trial's number and VERSION one of the code.

@@ -1,4 +1,4 @@
-"""`--to csv`: trials.csv, reports.csv, usage.csv; forecasts.csv of canaries, pipeline.csv and ceilings.csv of input pipelines."""
+"""`--to csv`: trials.csv, reports.csv, usage.csv; forecasts.csv of canaries, pipeline.csv and ceilings.csv of input pipelines; load/."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarking.export.exporter import ExportContext, ExportedExperiment
 from benchmarking.export.files import write_csv
+from benchmarking.export.load_csv import write_load
 from benchmarking.export.pipeline_csv import write_pipeline
 from benchmarking.export.reports_csv import write_reports
 from benchmarking.export.trials_csv import write_trials
@@ -30,7 +31,8 @@ class CsvExporter:
         if one.forecasts:
             write_csv(forecasts, list(one.forecasts[0]), [list(row.values()) for row in one.forecasts])
         of_pipeline = write_pipeline(folder, one.definition, one.state, one.journal.records())
-        return [str(path) for path in (trials, reports, usage, *([forecasts] if one.forecasts else []), *of_pipeline)]
+        of_load = write_load(folder, one.folder, one.state, one.journal.records())
+        return [str(path) for path in (trials, reports, usage, *([forecasts] if one.forecasts else []), *of_pipeline, *of_load)]
 
     def finish(self, left_out: Sequence[str]) -> Sequence[str]:
         """Do nothing: the experiments have no file in common."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ class LoadFiles:
 
     def __init__(self, folder: Path | None, told: Mapping[str, Any]) -> None:
         self._folder, self._told, self._number = folder, told, 0
+        # The wall clock is read once: whoever sets it meanwhile moves nothing.
+        self._began = (time.time(), time.monotonic())
 
     @classmethod
     def of_job(cls, environ: Mapping[str, str], told: Mapping[str, Any]) -> LoadFiles:
@@ -46,7 +49,10 @@ class LoadFiles:
         if self._folder is None:
             return
         self._number += 1
-        held = {"schema_version": SCHEMA_VERSION, "kind": kind, "number": self._number, **self._told, **_finite(what)}
+        wall_s, monotonic_s = self._began
+        ended_s = wall_s + time.monotonic() - monotonic_s
+        held = {"schema_version": SCHEMA_VERSION, "kind": kind, "number": self._number, "ended_at": round(ended_s, 3)}
+        held |= {**self._told, **_finite(what)}
         text = json.dumps({**held, "figures": _finite(figures), "counts": tally.as_dict()}, allow_nan=False)
         path = self._folder / f"part-{self._number:04d}.json"
         try:

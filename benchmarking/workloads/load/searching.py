@@ -197,6 +197,10 @@ class RunningSearch:
             "over": evidence.over, "worth": evidence.worth[0], "client_cpu_share": client.cpu_share, "sockets": client.sockets,
         }  # fmt: skip
         self._files.write("probe", what, figures, outcome.tally)
+        # Of no rung, as a rung is the largest rate that passed: for the curves of rate and latency over load.
+        kept = ("achieved_per_s", "latency_p50_ms", "latency_p95_ms", "latency_p99_ms", "error_share", "cold_share")
+        told = {f"probe_{name}": figures[name] for name in kept if name in figures}
+        self._report(probe_rate_per_s=outcome.rate, probe_verdict=outcome.verdict, **told)
         self._say(
             f"{outcome.rate:.4g}/s {outcome.verdict} after {outcome.seconds:.1f} s: p{self._options.percentile:g} "
             f"{_quantile_text(outcome, self._options)} of {self._options.slo_ms:g} ms, errors {outcome.tally.failed}"

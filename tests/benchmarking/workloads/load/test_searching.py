@@ -17,13 +17,21 @@ OPTIONS = parse_options(["--slo_ms", "50", "--percentile", "95", "--probe_s", "4
 IDLE = [(CallEnd("", 0.0), 0.005)] * 20
 
 
-def search(queue, options=OPTIONS, folder=None, idle=IDLE, files=None, clock=None, reports=None):
+def search(queue, options=OPTIONS, folder=None, idle=IDLE, files=None, clock=None, reports=None, probes=None):
     reports, lines = [] if reports is None else reports, []
+    probes = [] if probes is None else probes
     kept = KeptSearch(folder, ENDPOINT, options)
     files = files or LoadFiles(None, {})
     more = {} if clock is None else {"clock": clock}
     running = RunningSearch(
-        queue, options, kept, files, ServingStatus("", ""), lambda **metrics: reports.append(metrics), lines.append, **more
+        queue,
+        options,
+        kept,
+        files,
+        ServingStatus("", ""),
+        lambda **metrics: (probes if "probe_rate_per_s" in metrics else reports).append(metrics),
+        lines.append,
+        **more,
     )
     record = running.begin(idle)
     if record is not None:
@@ -34,8 +42,11 @@ def search(queue, options=OPTIONS, folder=None, idle=IDLE, files=None, clock=Non
 def test_it_finds_the_rate_that_a_queue_carries(tmp_path):
     queue = VirtualQueue(200.0, 0.05, seed=4)
     truth = queue.truth(95)
-    reports, lines = search(queue, folder=tmp_path)
+    probes = []
+    reports, lines = search(queue, folder=tmp_path, probes=probes)
     assert [one["rung"] for one in reports] == [1, 2, 3, 4]
+    assert [one["probe_rate_per_s"] for one in probes] == queue.asked
+    assert {one["probe_verdict"] for one in probes} >= {"passed", "failed"}
     rates = [one["max_rate_per_s"] for one in reports]
     assert rates == sorted(rates)
     assert 0.8 * truth < rates[-1] < 1.02 * truth
