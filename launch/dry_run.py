@@ -48,11 +48,13 @@ class DryRun:
         text: a table of the experiments: trials, workers, and the most that each can take and cost.
         longest_s: seconds until the last one ends, with as many at once as there may be; None where nothing limits them.
         usd: that their trials cost together at most; None where unknown or without limit.
+        serial_s: seconds that they take one after the other, likewise.
     """
 
     text: str
     longest_s: float | None
     usd: float | None
+    serial_s: float | None
 
 
 def describe(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: StudyRecord | None = None) -> str:
@@ -84,8 +86,9 @@ def dry_run(specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: 
     blocks += dict.fromkeys(look.travels for look in looks if look.travels)
     worst, dropped, priced = [look.worst for look in looks], sum(look.dropped for look in looks), all(look.priced for look in looks)
     text = "\n\n".join([*blocks, _total(worst, specs, study, spent, looks[-1].price_label, dropped, priced=priced)])
-    longest_s = longest_together([look.worst.longest_s for look in looks if not look.is_over], 1 if together is None else together.most)
-    return DryRun(text, longest_s, _together([one.usd for one in worst], specs, study, spent))
+    each_s = [look.worst.longest_s for look in looks if not look.is_over]
+    longest_s = longest_together(each_s, 1 if together is None else together.most)
+    return DryRun(text, longest_s, _together([one.usd for one in worst], specs, study, spent), longest_together(each_s, 1))
 
 
 def _readable(specs: Sequence[ExperimentSpec], study: StudyRecord | None) -> tuple[list[ExperimentSpec], list[float], list[str]]:

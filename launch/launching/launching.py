@@ -131,7 +131,7 @@ def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str],
     shown = console_metrics(specs) if asked.tuning_metrics is not False else ConsoleMetrics({})
     options = dataclasses.replace(options, metrics=shown.expressions)
     billed = any(trials_are_billed(backend) for backend in backends_of(specs))
-    usd = controllers_usd(options, place.clients.region, found.longest_s)
+    usd = controllers_usd(options, place.clients.region, found.longest_s, found.serial_s)
     money = divided(sent.study.flags.max_cost, usd, billed=billed, about="launch", instance_type=options.instance_type)
     rest = with_rest(planned, sent.study, money)
     if rest != sent.study:

@@ -24,13 +24,17 @@ START_S = 300.0
 """Seconds that a generation is billed for before the study goes on in it: download, installation, restoring."""
 
 
-def controllers_usd(options: ControllerOptions, region: str, longest_s: float | None) -> float | None:
+def controllers_usd(options: ControllerOptions, region: str, longest_s: float | None, serial_s: float | None = None) -> float | None:
     """Return what the controllers of a run cost at most, all generations: over the study's longest time and a start of each.
+
+    Several controllers together are at work for no longer than their experiments one after the other, as each of these has one of them, and
+    who finds none left ends.
 
     Args:
         options: of the controllers.
         region: whose prices count; those on demand, which spot never exceeds.
-        longest_s: seconds that the study takes at most; None where nobody knows, so that each generation counts to its end.
+        longest_s: seconds that the study takes at most in one controller; None where nobody knows, so that all generations count.
+        serial_s: seconds that its experiments take one after the other; None where nobody knows.
 
     Returns:
         Dollars; None where the price is not known.
@@ -38,9 +42,12 @@ def controllers_usd(options: ControllerOptions, region: str, longest_s: float | 
     price = price_of(options.instance_type, region)
     if price is None:
         return None
-    limit_s = options.max_run_s * options.generations
-    run_s = limit_s if longest_s is None else min(limit_s, longest_s + START_S * options.generations)
-    return options.count * price.usd_per_hour * run_s / 3600.0
+    limit_s = options.count * options.max_run_s * options.generations
+    if longest_s is None:
+        return limit_s * price.usd_per_hour / 3600.0
+    at_work_s = options.count * longest_s if serial_s is None else min(options.count * longest_s, serial_s)
+    run_s = min(limit_s, at_work_s + options.count * START_S * options.generations)
+    return run_s * price.usd_per_hour / 3600.0
 
 
 def trials_are_billed(backend: str) -> bool:

@@ -46,6 +46,15 @@ def test_controllers_cost_at_most_their_price_over_the_longest_time(longest_s, h
     assert controllers_usd(OPTIONS, "us-east-1", longest_s) == pytest.approx(2 * HOUR_USD * hours)
 
 
+@pytest.mark.parametrize(
+    ("longest_s", "serial_s", "hours"),
+    # Two controllers, three starts of 300 s each: 0.5 h; they share 2 h of experiments, however many at once each may run.
+    [(7200.0, 7200.0, 2.5), (1800.0, 7200.0, 1.5), (7200.0, None, 4.5), (1e9, 1e9, 12.0)],
+)
+def test_controllers_that_share_experiments_are_at_work_no_longer_than_these_one_after_the_other(longest_s, serial_s, hours):
+    assert controllers_usd(OPTIONS, "us-east-1", longest_s, serial_s) == pytest.approx(HOUR_USD * hours)
+
+
 def test_the_cost_of_an_instance_without_a_price_is_unknown_which_no_cap_covers():
     unpriced = dataclasses.replace(OPTIONS, instance_type="ml.none.large")
     assert controllers_usd(unpriced, "us-east-1", 60.0) is None
